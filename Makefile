@@ -1,0 +1,32 @@
+# Each target works in a fresh clone with nothing but Python 3.11 and pip: it makes .venv, installs, runs.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test check lint bench clean
+
+demo: $(READY)  ## rankings made, measured and shown
+	$(BIN)/python -m ordino.cli demo
+
+test: $(READY)  ## every test but those marked slow
+	$(BIN)/pytest -n auto
+
+check: lint  ## what CI holds every change to
+	$(BIN)/pytest -n auto --cov --cov-report=term
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## every figure of docs/benchmarks.md, each a ratio in one run
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

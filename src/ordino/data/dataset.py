@@ -1,0 +1,390 @@
+"""What is ranked: documents with features and labels, grouped by query.
+
+A query is data, not a convention: rows may come in any order, :class:`Dataset` groups them once, and whatever is computed
+row by row goes back to the caller's order through :meth:`Dataset.restore`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.data.grouping import Groups, group_rows
+from ordino.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ordino.data.summary import Summary
+
+FloatArray = NDArray[np.float32] | NDArray[np.float64]
+
+
+class Query(NamedTuple):
+    """One query's part of a data set: views, not copies."""
+
+    query_id: Any
+    X: NDArray[np.float32]  # (n_docs, n_features)
+    y: NDArray[np.float64]  # (n_docs,)
+    doc_ids: NDArray[Any] | None
+    weights: NDArray[np.float64] | None
+
+
+@final
+class Dataset:
+    """Documents with features and labels, grouped by query; read-only.
+
+    Inside, the rows of a query stand together: query ``q`` owns rows ``offsets[q]:offsets[q + 1]`` of ``X`` and ``y``.
+    Memory is shared with the arrays given where they already have the right form.
+
+    Parameters
+    ----------
+    X
+        Features, shape ``(n_docs, n_features)``; kept as float32. NaN means missing, infinity is refused.
+        A DataFrame gives its column names, a scipy sparse matrix becomes dense.
+    y
+        Labels, shape ``(n_docs,)``; larger is better. Kept as float64, so large and fractional labels stay exact.
+    qid
+        The query of each row, any hashable kind, in any order; None makes all rows one query.
+    doc_ids, feature_names
+        Names of rows and columns, if they have any.
+    weights
+        How much each document counts in training, not negative.
+
+    Examples
+    --------
+    >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["b", "a", "b"])
+    >>> data
+    Dataset(3 documents, 2 queries, 1 feature)
+    >>> data.query_ids.tolist(), data.offsets.tolist(), data.y.tolist()
+    (['b', 'a'], [0, 2, 3], [0.0, 2.0, 1.0])
+    >>> data.restore(data.y).tolist()
+    [0.0, 1.0, 2.0]
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    query_ids: NDArray[Any]
+    doc_ids: NDArray[Any] | None
+    feature_names: tuple[str, ...] | None
+    weights: NDArray[np.float64] | None
+    order: NDArray[np.intp] | None
+    """The caller's row of each row here, or None where the caller's order was kept."""
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | Sequence[Any] | None = None,
+        *,
+        doc_ids: ArrayLike | Sequence[str] | None = None,
+        feature_names: Sequence[str] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> None:
+        if feature_names is None:
+            feature_names = _column_names(X)
+        features = as_features(X)
+        n_docs, n_features = features.shape
+        labels = as_column("y", y, n_docs, "label")
+        importance = None if weights is None else as_column("weights", weights, n_docs, "weight")
+        if importance is not None and (importance < 0).any():
+            raise DataError(f"weights has {importance.min():g}; weights must not be negative")
+        names = None if doc_ids is None else np.asarray(doc_ids)
+        if names is not None and names.shape != (n_docs,):
+            raise DataError(f"doc_ids has shape {names.shape} but X has {n_docs} rows; give one id for each row")
+        groups = group_rows(qid, n_docs)
+        if groups.order is not None:
+            features, labels = features[groups.order], labels[groups.order]
+            names = None if names is None else names[groups.order]
+            importance = None if importance is None else importance[groups.order]
+        self._hold(features, labels, groups, names, as_feature_names(feature_names, n_features), importance)
+
+    @classmethod
+    def of_groups(
+        cls,
+        X: NDArray[np.float32],
+        y: NDArray[np.float64],
+        groups: Groups,
+        *,
+        doc_ids: NDArray[Any] | None = None,
+        feature_names: tuple[str, ...] | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Self:
+        """Wrap arrays that are already checked and grouped: what readers and selections call; nothing is checked again."""
+        self = cls.__new__(cls)
+        self._hold(X, y, groups, doc_ids, feature_names, weights)
+        return self
+
+    def _hold(
+        self,
+        X: NDArray[np.float32],
+        y: NDArray[np.float64],
+        groups: Groups,
+        doc_ids: NDArray[Any] | None,
+        feature_names: tuple[str, ...] | None,
+        weights: NDArray[np.float64] | None,
+    ) -> None:
+        fields = dict(
+            X=X, y=y, offsets=groups.offsets, query_ids=groups.query_ids, order=groups.order, doc_ids=doc_ids, weights=weights
+        )
+        for name, array in fields.items():
+            object.__setattr__(self, name, None if array is None else _read_only(array))
+        object.__setattr__(self, "feature_names", feature_names)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Dataset is read-only; make a new one instead of setting {name!r}")
+
+    @property
+    def n_docs(self) -> int:
+        """How many documents (rows) there are, all queries together."""
+        return len(self.y)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_features(self) -> int:
+        """How many features (columns) a document has."""
+        return self.X.shape[1]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many documents each query has, shape ``(n_queries,)``."""
+        return np.diff(self.offsets)
+
+    @property
+    def qid(self) -> NDArray[Any]:
+        """The query id of each row, in the order of the rows here, shape ``(n_docs,)``."""
+        return np.repeat(self.query_ids, self.counts)
+
+    def __len__(self) -> int:
+        return self.n_queries
+
+    def __iter__(self) -> Iterator[Query]:
+        return (self[q] for q in range(self.n_queries))
+
+    def __getitem__(self, q: int) -> Query:
+        """Query number ``q`` (not its id), as views; negative numbers count from the end."""
+        if not -self.n_queries <= q < self.n_queries:
+            raise IndexError(f"query number {q} of {self.n_queries}")
+        q %= self.n_queries
+        rows = slice(self.offsets[q], self.offsets[q + 1])
+        return Query(
+            self.query_ids[q],
+            self.X[rows],
+            self.y[rows],
+            None if self.doc_ids is None else self.doc_ids[rows],
+            None if self.weights is None else self.weights[rows],
+        )
+
+    def restore(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Put values computed for the rows here back into the order in which the caller gave the rows."""
+        if self.order is None:
+            return values
+        restored = np.empty_like(values)
+        restored[self.order] = values
+        return restored
+
+    def select_queries(self, which: ArrayLike) -> Dataset:
+        """The queries with these numbers, in this order (a boolean array keeps where True).
+
+        Examples
+        --------
+        >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["a", "b", "b"])
+        >>> data.select_queries([1]).y.tolist()
+        [1.0, 2.0]
+        """
+        chosen = np.asarray(which)
+        if chosen.dtype == bool:
+            if chosen.shape != (self.n_queries,):
+                raise DataError(f"a mask of shape {chosen.shape} cannot choose among {self.n_queries} queries")
+            chosen = np.flatnonzero(chosen)
+        chosen = chosen.astype(np.intp, casting="same_kind") if chosen.size else np.zeros(0, np.intp)
+        if chosen.size and not (-self.n_queries <= chosen.min() and chosen.max() < self.n_queries):
+            raise DataError(f"query numbers go from 0 to {self.n_queries - 1}, not to {chosen.max()}")
+        chosen = chosen % max(self.n_queries, 1)
+        if len(np.unique(chosen)) < len(chosen):
+            raise DataError("a query number stands twice; every query can be chosen once")
+        counts = self.counts[chosen]
+        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        rows = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], counts) + np.arange(offsets[-1])
+        return self._take(rows, Groups(None, offsets, self.query_ids[chosen]))
+
+    def select_docs(self, keep: NDArray[np.bool_]) -> Dataset:
+        """The documents where ``keep`` is True (in the order of the rows here); queries that lose all are left out."""
+        if keep.shape != (self.n_docs,) or keep.dtype != bool:
+            raise DataError(f"keep must be {self.n_docs} booleans, one for each document")
+        counts = np.add.reduceat(np.append(keep, False), self.offsets[:-1]) * (self.counts > 0) if self.n_queries else self.counts
+        alive = counts > 0
+        offsets = np.concatenate(([0], np.cumsum(counts[alive]))).astype(np.int64)
+        return self._take(np.flatnonzero(keep), Groups(None, offsets, self.query_ids[alive]))
+
+    def _take(self, rows: NDArray[np.intp], groups: Groups) -> Dataset:
+        contiguous = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all())
+        pick: Any = slice(rows[0], rows[-1] + 1) if contiguous else rows
+        return Dataset.of_groups(
+            self.X[pick],
+            self.y[pick],
+            groups,
+            doc_ids=None if self.doc_ids is None else self.doc_ids[pick],
+            feature_names=self.feature_names,
+            weights=None if self.weights is None else self.weights[pick],
+        )
+
+    def replace(
+        self, *, X: ArrayLike | None = None, y: ArrayLike | None = None, feature_names: Sequence[str] | None = None
+    ) -> Dataset:
+        """The same queries with other features or labels, given in the order of the rows here."""
+        features = self.X if X is None else as_features(X)
+        if len(features) != self.n_docs:
+            raise DataError(f"X has {len(features)} rows but the data set has {self.n_docs}")
+        names = self.feature_names if X is None and feature_names is None else feature_names
+        return Dataset.of_groups(
+            features,
+            self.y if y is None else as_column("y", y, self.n_docs, "label"),
+            Groups(self.order, self.offsets, self.query_ids),
+            doc_ids=self.doc_ids,
+            feature_names=as_feature_names(names, features.shape[1]),
+            weights=self.weights,
+        )
+
+    def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
+        """Parts of the data set that share no query, drawn at random.
+
+        Parameters
+        ----------
+        shares
+            How large each part is, as a share of the queries. If they sum to less than 1, the rest is one more part.
+        seed
+            The same seed gives the same parts.
+
+        Examples
+        --------
+        >>> data = Dataset([[0.0]] * 10, [0] * 10, qid=range(10))
+        >>> train, test = data.split(0.8)
+        >>> train.n_queries, test.n_queries
+        (8, 2)
+        """
+        total = sum(shares)
+        if not shares or min(shares) <= 0 or total > 1 + 1e-9:
+            raise ParameterError(f"split shares must be positive and sum to 1 at most, not {shares}")
+        parts = list(shares) if total > 1 - 1e-9 else [*shares, 1 - total]
+        bounds = np.rint(np.cumsum([0, *parts]) * self.n_queries).astype(int)
+        drawn = np.random.default_rng(seed).permutation(self.n_queries)
+        return tuple(
+            self.select_queries(np.sort(drawn[start:stop])) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)
+        )
+
+    def describe(self) -> Summary:
+        """Counts that tell what the data is like: rows, queries, labels, empty queries; prints as a table."""
+        from ordino.data.summary import summarize
+
+        return summarize(self)
+
+    def save(self, path: str | Path) -> None:
+        """Write the data set to one Arrow file that :meth:`open` maps into memory."""
+        from ordino.data.store import save_dataset
+
+        save_dataset(self, path)
+
+    @staticmethod
+    def open(path: str | Path) -> Dataset:
+        """Map a file that :meth:`save` wrote into memory: milliseconds, whatever its size."""
+        from ordino.data.store import open_dataset
+
+        return open_dataset(path)
+
+    @staticmethod
+    def from_frame(
+        frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
+        features: Sequence[str] | None = None,
+    ) -> Dataset:  # fmt: skip
+        """Make a data set of a pandas, polars or Arrow frame; see :func:`ordino.data.frames.from_frame`."""
+        from ordino.data.frames import from_frame
+
+        return from_frame(frame, label=label, qid=qid, doc_id=doc_id, weight=weight, features=features)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Make a frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""
+        from ordino.data.frames import to_frame
+
+        return to_frame(self, backend=backend)
+
+    def __repr__(self) -> str:
+        def some(n: int, one: str, many: str) -> str:
+            return f"{n:,} {one if n == 1 else many}"
+
+        return (
+            f"Dataset({some(self.n_docs, 'document', 'documents')}, {some(self.n_queries, 'query', 'queries')}, "
+            f"{some(self.n_features, 'feature', 'features')})"
+        )
+
+
+def as_features(X: ArrayLike) -> NDArray[np.float32]:
+    """Features as a C-ordered float32 matrix; NaN may stand for missing, infinity and overflow are refused."""
+    if hasattr(X, "toarray"):
+        X = X.toarray()
+    try:
+        given = np.asarray(X)
+        if given.dtype == object or given.dtype.kind in "SU":
+            given = given.astype(np.float64)
+        with np.errstate(over="ignore"):
+            features = np.ascontiguousarray(given, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X cannot be read as numbers ({error}); encode text columns first") from None
+    if given.ndim != 2:
+        raise DataError(f"X has shape {given.shape}; give a matrix with one row for each document")
+    for start in range(0, len(features), 65536):  # in blocks: a mask of everything would be a quarter of X
+        block = features[start : start + 65536]
+        if np.isinf(block).any():
+            row, column = np.argwhere(np.isinf(block))[0]
+            raise DataError(
+                f"X has {given[start + row, column]} in row {start + row}, column {column}, which float32 cannot hold; "
+                "rescale it, or use NaN for missing"
+            )
+    return features
+
+
+def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np.float64]:
+    """One finite number for each document, as float64."""
+    try:
+        column = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} cannot be read as numbers ({error})") from None
+    if column.shape != (n_docs,):
+        raise DataError(f"{name} has shape {column.shape} but X has {n_docs} rows; give one {one} for each row")
+    if not np.isfinite(column).all():
+        row = int(np.flatnonzero(~np.isfinite(column))[0])
+        raise DataError(f"{name} has {column[row]} in row {row}; every {one} must be a finite number")
+    return column
+
+
+def as_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
+    """Names of the columns, each once, or None."""
+    if names is None:
+        return None
+    unique = tuple(str(name) for name in names)
+    if len(unique) != n_features:
+        raise DataError(f"feature_names has {len(unique)} names but X has {n_features} columns")
+    if len(set(unique)) < len(unique):
+        twice = next(name for name in unique if unique.count(name) > 1)
+        raise DataError(f"feature_names has {twice!r} twice; every feature needs its own name")
+    return unique
+
+
+def _column_names(X: object) -> list[str] | None:
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(name, str) for name in columns):
+        return None
+    return list(columns)
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view

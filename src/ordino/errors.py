@@ -1,0 +1,72 @@
+"""Every exception that Ordino raises on purpose.
+
+::
+
+    OrdinoError
+    ├── DataError (ValueError)         the data cannot be what it claims to be
+    │   └── LetorFormatError           a line of a LETOR file, named by file:line
+    ├── ParameterError (ValueError)    a name or value that is not allowed
+    └── MissingExtraError (ImportError)  an optional package is not installed
+
+Each message is one sentence: where, what is wrong; what is allowed or what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib import import_module
+from types import ModuleType
+
+
+class OrdinoError(Exception):
+    """Anything that Ordino refuses to do, with the reason in one sentence."""
+
+
+class DataError(OrdinoError, ValueError):
+    """Data that cannot be what it claims to be."""
+
+
+class LetorFormatError(DataError):
+    """A line of a LETOR / SVMlight file that cannot be read; the message starts with ``file:line``."""
+
+
+class ParameterError(OrdinoError, ValueError):
+    """A parameter whose name or value is not allowed."""
+
+
+class MissingExtraError(OrdinoError, ImportError):
+    """A feature was asked for whose optional package is not installed."""
+
+
+def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> ParameterError:
+    """Make the error for a name that is not in a table, offering the nearest one.
+
+    Examples
+    --------
+    >>> print(unknown_name("metric", "ndgc@10", ["ndcg@10", "map"]))
+    unknown metric 'ndgc@10'; did you mean 'ndcg@10'?
+    >>> print(unknown_name("scaler", 7, ["none", "minmax"]))
+    unknown scaler 7; choose from: minmax, none
+    """
+    choices = sorted(allowed)
+    near = get_close_matches(name, choices, n=1) if isinstance(name, str) else []
+    hint = f"did you mean {near[0]!r}?" if near else f"choose from: {', '.join(choices)}"
+    return ParameterError(f"unknown {kind} {name!r}; {hint}")
+
+
+def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
+    """Import an optional package, or say which extra brings it.
+
+    Examples
+    --------
+    >>> import_extra("no_such_package", extra="frames", purpose="to_frame()")
+    Traceback (most recent call last):
+    ordino.errors.MissingExtraError: to_frame() needs no_such_package; install it with: pip install 'ordino[frames]'
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{purpose} needs {module}; install it with: pip install 'ordino[{extra}]'"
+        ) from error
