@@ -9,25 +9,41 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ordino.rankers import RANKERS
+
 if TYPE_CHECKING:
-    from ordino.data.dataset import Dataset
+    from ordino import testing as testing
+    from ordino.data.dataset import Dataset as Dataset
+    from ordino.data.folds import read_folds as read_folds
+    from ordino.data.letor import read_letor as read_letor
+    from ordino.data.letor import write_letor as write_letor
+    from ordino.data.synthetic import synthetic as synthetic
+    from ordino.metrics import evaluate as evaluate
 
 __version__ = "0.1.0"
 
 _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
+        "evaluate": "ordino.metrics",
+        "read_folds": "ordino.data.folds",
+        "read_letor": "ordino.data.letor",
+        "synthetic": "ordino.data.synthetic",
+        "write_letor": "ordino.data.letor",
+        **{entry.cls: entry.module for entry in RANKERS.values()},
     }
 )
 
-__all__ = ["Dataset"]
+__all__ = sorted([*_HOME, "testing"])
 
 
 def __getattr__(name: str) -> Any:
+    if name == "testing":
+        return import_module("ordino.testing")
     if name not in _HOME:
         raise AttributeError(f"module 'ordino' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*_HOME, "__version__"])
+    return [*__all__, "__version__"]

@@ -1,0 +1,32 @@
+"""The command line: one thin file per command, which reads, calls the library and prints; it never computes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from ordino.errors import OrdinoError
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; what goes wrong is one line on standard error and exit code 1 (2 for wrong usage)."""
+    from ordino.cli.app import app
+
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        app(words)
+    except (OrdinoError, OSError) as error:
+        if "--debug" in words:
+            raise
+        if isinstance(error, BrokenPipeError):  # the reader of our output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(0) from None
+        sys.stderr.write(f"ordino: {_sentence(error)}\n")
+        raise SystemExit(1) from None
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+        return f"{error.filename}: {error.strerror.lower()}"
+    return str(error)

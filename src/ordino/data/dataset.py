@@ -1,12 +1,13 @@
 """What is ranked: documents with features and labels, grouped by query.
 
-A query is data, not a convention: rows may come in any order, :class:`Dataset` groups them once, and whatever is computed
-row by row goes back to the caller's order through :meth:`Dataset.restore`.
+A query is data, not a convention: rows may come in any order, :class:`Dataset` groups them once, and whatever is
+computed row by row goes back to the caller's order through :meth:`Dataset.restore`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
@@ -113,7 +114,7 @@ class Dataset:
         feature_names: tuple[str, ...] | None = None,
         weights: NDArray[np.float64] | None = None,
     ) -> Self:
-        """Wrap arrays that are already checked and grouped: what readers and selections call; nothing is checked again."""
+        """Wrap arrays that are already checked and grouped (what readers and selections call); nothing is checked."""
         self = cls.__new__(cls)
         self._hold(X, y, groups, doc_ids, feature_names, weights)
         return self
@@ -127,9 +128,15 @@ class Dataset:
         feature_names: tuple[str, ...] | None,
         weights: NDArray[np.float64] | None,
     ) -> None:
-        fields = dict(
-            X=X, y=y, offsets=groups.offsets, query_ids=groups.query_ids, order=groups.order, doc_ids=doc_ids, weights=weights
-        )
+        fields = {
+            "X": X,
+            "y": y,
+            "offsets": groups.offsets,
+            "query_ids": groups.query_ids,
+            "order": groups.order,
+            "doc_ids": doc_ids,
+            "weights": weights,
+        }
         for name, array in fields.items():
             object.__setattr__(self, name, None if array is None else _read_only(array))
         object.__setattr__(self, "feature_names", feature_names)
@@ -191,7 +198,7 @@ class Dataset:
         return restored
 
     def select_queries(self, which: ArrayLike) -> Dataset:
-        """The queries with these numbers, in this order (a boolean array keeps where True).
+        """Choose the queries with these numbers, in this order (a boolean array keeps where True).
 
         Examples
         --------
@@ -204,9 +211,12 @@ class Dataset:
             if chosen.shape != (self.n_queries,):
                 raise DataError(f"a mask of shape {chosen.shape} cannot choose among {self.n_queries} queries")
             chosen = np.flatnonzero(chosen)
-        chosen = chosen.astype(np.intp, casting="same_kind") if chosen.size else np.zeros(0, np.intp)
-        if chosen.size and not (-self.n_queries <= chosen.min() and chosen.max() < self.n_queries):
-            raise DataError(f"query numbers go from 0 to {self.n_queries - 1}, not to {chosen.max()}")
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise DataError("queries are chosen by a list of whole numbers or by a mask of booleans")
+        chosen = chosen.astype(np.intp)
+        outside = chosen[(chosen < -self.n_queries) | (chosen >= self.n_queries)]
+        if outside.size:
+            raise DataError(f"there is no query number {outside[0]}; the data set has {self.n_queries} queries")
         chosen = chosen % max(self.n_queries, 1)
         if len(np.unique(chosen)) < len(chosen):
             raise DataError("a query number stands twice; every query can be chosen once")
@@ -216,10 +226,11 @@ class Dataset:
         return self._take(rows, Groups(None, offsets, self.query_ids[chosen]))
 
     def select_docs(self, keep: NDArray[np.bool_]) -> Dataset:
-        """The documents where ``keep`` is True (in the order of the rows here); queries that lose all are left out."""
+        """Keep the documents where ``keep`` is True (rows in the order here); queries that lose all are left out."""
         if keep.shape != (self.n_docs,) or keep.dtype != bool:
             raise DataError(f"keep must be {self.n_docs} booleans, one for each document")
-        counts = np.add.reduceat(np.append(keep, False), self.offsets[:-1]) * (self.counts > 0) if self.n_queries else self.counts
+        kept = np.concatenate(([0], np.cumsum(keep)))  # how many are kept before each row
+        counts = np.diff(kept[self.offsets])
         alive = counts > 0
         offsets = np.concatenate(([0], np.cumsum(counts[alive]))).astype(np.int64)
         return self._take(np.flatnonzero(keep), Groups(None, offsets, self.query_ids[alive]))
@@ -239,7 +250,7 @@ class Dataset:
     def replace(
         self, *, X: ArrayLike | None = None, y: ArrayLike | None = None, feature_names: Sequence[str] | None = None
     ) -> Dataset:
-        """The same queries with other features or labels, given in the order of the rows here."""
+        """Give the same queries other features or labels, in the order of the rows here."""
         features = self.X if X is None else as_features(X)
         if len(features) != self.n_docs:
             raise DataError(f"X has {len(features)} rows but the data set has {self.n_docs}")
@@ -276,12 +287,10 @@ class Dataset:
         parts = list(shares) if total > 1 - 1e-9 else [*shares, 1 - total]
         bounds = np.rint(np.cumsum([0, *parts]) * self.n_queries).astype(int)
         drawn = np.random.default_rng(seed).permutation(self.n_queries)
-        return tuple(
-            self.select_queries(np.sort(drawn[start:stop])) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)
-        )
+        return tuple(self.select_queries(np.sort(drawn[start:stop])) for start, stop in pairwise(bounds))
 
     def describe(self) -> Summary:
-        """Counts that tell what the data is like: rows, queries, labels, empty queries; prints as a table."""
+        """Tell what the data is like (rows, queries, labels, empty queries); prints as a table."""
         from ordino.data.summary import summarize
 
         return summarize(self)
@@ -331,8 +340,8 @@ def as_features(X: ArrayLike) -> NDArray[np.float32]:
         X = X.toarray()
     try:
         given = np.asarray(X)
-        if given.dtype == object or given.dtype.kind in "SU":
-            given = given.astype(np.float64)
+        if given.dtype.kind not in "biuf":
+            given = given.astype(np.float64, casting="safe" if given.dtype.kind in "cmM" else "unsafe")
         with np.errstate(over="ignore"):
             features = np.ascontiguousarray(given, dtype=np.float32)
     except (TypeError, ValueError) as error:

@@ -15,7 +15,7 @@ from ordino.errors import DataError
 
 
 class Groups(NamedTuple):
-    """Rows by query: query ``q`` owns ``order[offsets[q]:offsets[q + 1]]`` (of the rows as they are if order is None)."""
+    """Rows by query: query ``q`` owns ``order[offsets[q]:offsets[q + 1]]`` (the rows as they are if order is None)."""
 
     order: NDArray[np.intp] | None
     offsets: NDArray[np.int64]  # (n_queries + 1,)
@@ -57,7 +57,7 @@ def _gather(ids: NDArray[Any], codes: NDArray[Any]) -> Groups:
 
 
 def _comparable(qid: ArrayLike | Sequence[Hashable]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The ids as an array, and beside it an array of the same equalities that numpy can sort."""
+    """Make an array of the ids, and beside it one of the same equalities that numpy can sort."""
     ids = _as_array(qid)
     if ids.ndim != 1:
         raise DataError(f"qid has shape {ids.shape}; give one query id for each row")
@@ -70,25 +70,34 @@ def _comparable(qid: ArrayLike | Sequence[Hashable]) -> tuple[NDArray[Any], NDAr
         codes = np.fromiter((known.setdefault(i, len(known)) for i in ids), np.int64, len(ids))
     except TypeError:
         raise DataError("qid has ids that cannot be hashed (such as lists); use numbers, strings or tuples") from None
-    if any(i != i for i in known):
-        raise DataError("qid has NaN; give every row the id of its query")
+    if any(_is_missing(i) for i in known):
+        raise DataError("qid has missing ids (None or NaN); give every row the id of its query")
     return ids, codes
 
 
+def _is_missing(value: Hashable) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA answers neither yes nor no
+        return True
+
+
 def _as_array(qid: ArrayLike | Sequence[Hashable]) -> NDArray[Any]:
-    """An array whose equalities are those of the ids: ``1`` and ``"1"`` stay apart, tuples stay whole."""
+    """Make an array whose equalities are those of the ids: ``1`` and ``"1"`` stay apart, tuples stay whole."""
     if isinstance(qid, str | bytes):
         raise DataError(f"qid is the single string {qid!r}; give one query id for each row")
     if hasattr(qid, "dtype") or hasattr(qid, "__array__"):
         array = np.asarray(qid)
         return array.astype(object) if array.dtype.kind not in "biufSUO" else array
-    values = list(qid)  # type: ignore[arg-type]
+    try:
+        values = list(qid)  # type: ignore[arg-type]
+    except TypeError:
+        raise DataError(f"qid is the single value {qid!r}; give one query id for each row") from None
     kinds = {type(value) for value in values}
-    if kinds <= {int} or kinds <= {str}:
-        try:
-            return np.array(values) if values else np.zeros(0, np.int64)
-        except OverflowError:
-            pass
+    if kinds <= {int} and all(-(2**63) <= value < 2**63 for value in values):  # numpy would round larger ones
+        return np.array(values, np.int64)
+    if kinds == {str} and not any(value.endswith("\0") for value in values):  # numpy would drop the zero
+        return np.array(values)
     array = np.empty(len(values), object)
     array[:] = values
     return array

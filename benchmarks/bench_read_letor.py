@@ -1,0 +1,180 @@
+"""How fast LETOR text is read, and in how much memory, beside scikit-learn, XGBoost and the time to look at the bytes.
+
+    python benchmarks/bench_read_letor.py                   # 0.7 GB, as large as the training part of an MSLR fold
+    python benchmarks/bench_read_letor.py --megabytes 50    # a quick look
+
+The file has the shape of MSLR-WEB10K: 136 features (counts, ratios, idf, tf-idf moments, BM25, negative log likelihoods,
+link counts), about 110 documents a query. Every reader runs in a process of its own, which first reads a small file, so
+that neither compiling nor importing counts; the time is the least of the repeats, memory what the process grew by.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.data.letor import read_letor, write_letor
+
+Reader = Callable[[str], Any]
+_LINE = 1_226  # bytes in a line, about
+
+
+def mslr_like(n_docs: int, seed: int = 0) -> Dataset:
+    """Documents whose features look like those of MSLR-WEB10K when printed."""
+    rng = np.random.default_rng(seed)
+
+    def counts(n: int, mean: float) -> NDArray[np.float64]:
+        return np.floor(rng.exponential(mean, (n_docs, n)))
+
+    def reals(n: int, mean: float) -> NDArray[np.float64]:
+        return np.round(rng.exponential(mean, (n_docs, n)), 6)
+
+    def some(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+        return np.where(rng.random(values.shape) < share, values, 0)  # anchors and urls are often empty
+
+    columns = [
+        counts(5, 1.5),  # covered query terms
+        np.round(rng.integers(0, 4, (n_docs, 5)) / 3, 6),  # their share
+        some(counts(5, 300), 0.7),  # stream length
+        reals(5, 12),  # idf
+        *(some(counts(5, mean), 0.6) for mean in (9, 3, 6)),  # term frequency: sum, min, max
+        *(some(reals(5, mean), 0.6) for mean in (4, 9)),  # mean, variance
+        *(some(reals(5, mean), 0.6) for mean in (0.05, 0.02, 0.03, 0.02, 0.001)),  # normalized by length
+        *(some(reals(5, mean), 0.6) for mean in (60, 20, 40, 30, 300)),  # tf-idf
+        counts(5, 0.7),  # boolean model
+        some(reals(5, 0.4), 0.7),  # vector space model
+        some(reals(5, 15), 0.7),  # BM25
+        -reals(15, 12),  # language models
+        counts(2, 20), some(counts(2, 40), 0.5), counts(1, 60_000), counts(2, 9_000), counts(1, 30), some(counts(3, 9), 0.1),
+    ]  # fmt: skip
+    y = rng.choice(5, n_docs, p=[0.52, 0.32, 0.13, 0.02, 0.01])
+    qid = seed * 1_000 + np.arange(n_docs) // 110
+    return Dataset(np.concatenate(columns, axis=1), y, qid)
+
+
+def write_file(path: Path, megabytes: int) -> None:
+    """Write about so many megabytes, a part at a time."""
+    n_docs, part = megabytes * 1_000_000 // _LINE, 22_000
+    with path.open("wb") as file:
+        for seed in range(-(-n_docs // part)):
+            write_letor(mslr_like(min(part, n_docs - seed * part), seed), file)
+
+
+def bytes_only(path: str) -> None:
+    """The limit: bring the bytes in and count the lines, one thread."""
+    subprocess.run(["wc", "-l", path], check=True, stdout=subprocess.DEVNULL)
+
+
+def ordino(path: str, threads: int) -> Dataset:
+    return read_letor(path, threads=threads)
+
+
+def sklearn(path: str) -> Any:
+    from sklearn.datasets import load_svmlight_file
+
+    return load_svmlight_file(path, query_id=True)
+
+
+def xgboost(path: str, threads: int) -> Any:
+    import xgboost
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # text input is deprecated there
+        return xgboost.DMatrix(f"{path}?format=libsvm", nthread=threads)
+
+
+READERS: dict[str, Reader] = {
+    "wc -l": bytes_only,
+    "ordino, 1 thread": lambda path: ordino(path, 1),
+    "ordino, 2 threads": lambda path: ordino(path, 2),
+    "xgboost, 1 thread": lambda path: xgboost(path, 1),
+    "xgboost, 2 threads": lambda path: xgboost(path, 2),
+    "scikit-learn": sklearn,
+}
+
+
+def resident(key: str) -> int:
+    """VmRSS (now) or VmHWM (the most so far) of this process, in bytes."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError("this benchmark measures memory where /proc/self/status tells it: on Linux")
+
+
+def measure(name: str, path: str, small: str, repeats: int) -> dict[str, float]:
+    """Time and memory of one reader, in this process."""
+    read = READERS[name]
+    started = time.perf_counter()
+    read(small)
+    first = time.perf_counter() - started
+    before = resident("VmRSS")
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        data = read(path)
+        seconds.append(time.perf_counter() - started)
+        del data
+    return {"first": first, "seconds": min(seconds), "grown": resident("VmHWM") - before}
+
+
+def in_process(arguments: list[str], environment: dict[str, str]) -> dict[str, float] | str:
+    run = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, env=environment)
+    if run.returncode:
+        return run.stderr.strip().splitlines()[-1]
+    result: dict[str, float] = json.loads(run.stdout.strip().splitlines()[-1])
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--megabytes", type=int, default=700)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.measure:
+        print(json.dumps(measure(*args.measure, repeats=args.repeats)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path, small = Path(folder, "large.txt"), Path(folder, "small.txt")
+        write_file(path, args.megabytes)
+        write_file(small, 1)
+        size = path.stat().st_size
+        data = read_letor(path)
+        arrays = data.X.nbytes + data.y.nbytes + data.qid.nbytes
+        print(f"{size / 1e6:,.0f} MB, {data!r}, arrays of {arrays / 1e6:,.0f} MB")
+        del data
+        empty_cache = os.environ | {"NUMBA_CACHE_DIR": str(Path(folder, "cache"))}
+        compiled = in_process(["--measure", "ordino, 1 thread", str(small), str(small)], empty_cache)
+        if isinstance(compiled, dict):
+            print(f"first use after installing (compiles the kernels): {compiled['first']:.1f} s\n")
+        results: dict[str, dict[str, float]] = {}
+        for name in READERS:
+            repeats = "1" if name == "scikit-learn" and size > 200e6 else str(args.repeats)
+            result = in_process(["--measure", name, str(path), str(small), "--repeats", repeats], dict(os.environ))
+            if isinstance(result, str):
+                print(f"{name}: left out ({result})")
+            else:
+                results[name] = result
+        best = results["ordino, 2 threads"]
+        print(f"{'reader':20}{'seconds':>9}{'MB/s':>8}{'times ordino':>14}{'memory / (arrays + file)':>26}")
+        for name, result in results.items():
+            ratio = result["seconds"] / best["seconds"]
+            memory = "" if name == "wc -l" else f"{result['grown'] / (arrays + size):.2f}"
+            print(f"{name:20}{result['seconds']:9.2f}{size / 1e6 / result['seconds']:8.0f}{ratio:14.2f}{memory:>26}")
+
+
+if __name__ == "__main__":
+    main()

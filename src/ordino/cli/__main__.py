@@ -1,0 +1,5 @@
+"""``python -m ordino.cli`` is ``ordino``."""
+
+from ordino.cli import main
+
+main()

@@ -1,0 +1,68 @@
+"""``ordino evaluate``: how good an order is, by the rules of the tool of your choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ordino.metrics import Evaluation
+
+METRICS = "ndcg@10,map,p@10,mrr"
+
+
+def evaluate(
+    data: Annotated[str | None, typer.Argument(help="Labelled data file (LETOR, Arrow, Parquet, CSV).")] = None,
+    scores: Annotated[str | None, typer.Argument(help="Score file: a number a line, in the data's order.")] = None,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments, in place of DATA.")] = None,
+    run: Annotated[str | None, typer.Option(help="TREC run, in place of SCORES.")] = None,
+    metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
+    profile: Annotated[str | None, typer.Option(help="Whose rules; `standard`, or `trec` with --qrels.")] = None,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Print a line for each query as well.")] = False,
+    complete: Annotated[bool, typer.Option("--complete", help="Judged queries missing in the run count 0.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Measure scores against labels, or a TREC run against judgments.
+
+    Example: ordino evaluate test.txt scores.txt --metrics ndcg@10,map --profile letor4
+
+    Example: ordino evaluate --qrels qrels.txt --run run.txt
+    """
+    from ordino.cli.output import print_json, print_table
+
+    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    if data is not None and scores is not None and qrels is None and run is None:
+        result = _of_scores(data, scores, names, profile or "standard")
+    elif qrels is not None and run is not None and data is None:
+        result = _of_run(qrels, run, names, profile or "trec", complete)
+    else:
+        raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
+    if json:
+        values = {
+            name: dict(zip(result.query_ids.tolist(), column, strict=True)) for name, column in result.per_query.items()
+        }
+        print_json(result.to_dict() | ({"per_query": values} if per_query else {}))
+        return
+    if per_query:
+        columns = ["query", *result]
+        rows = zip(result.query_ids, *result.per_query.values(), strict=True)
+        print_table(columns, [(str(query), *(f"{value:.4f}" for value in row)) for query, *row in rows])
+    typer.echo(str(result))
+
+
+def _of_scores(data: str, scores: str, metrics: list[str], profile: str) -> Evaluation:
+    from ordino.data.scores import read_scores
+    from ordino.data.sources import read_data
+    from ordino.metrics import evaluate as measure
+
+    documents = read_data(data)
+    return measure(documents, read_scores(scores, n_docs=documents.n_docs), metrics=metrics, profile=profile)
+
+
+def _of_run(qrels: str, run: str, metrics: list[str], profile: str, complete: bool) -> Evaluation:
+    from ordino.data.trec import join_run, read_qrels, read_run
+    from ordino.metrics import evaluate as measure
+
+    joined = join_run(read_qrels(qrels), read_run(run), complete=complete)
+    return measure(joined.y, joined.scores, qid=joined.qid, metrics=metrics, profile=profile)

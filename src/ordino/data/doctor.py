@@ -1,0 +1,315 @@
+"""What would hurt before training: problems of data sets, each with its fix.
+
+:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. The
+features are looked at block by block, so nothing as large as the data is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.data.summary import count_by_query, has_equal_labels
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+MAX_LABEL = 30
+"""LightGBM's gains stop here: label 31 would need ``label_gain``."""
+
+MAX_QUERY = 10_000
+"""LightGBM refuses a query with more documents."""
+
+HUGE = 1e6
+"""A feature with larger values drowns the others where they are added up."""
+
+SENTINELS = frozenset([-1.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 65535.0])
+"""Numbers that often stand for a missing value."""
+
+_BLOCK = 16384  # rows
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One problem: how bad, in which data set, what it is, what to do, and how often it occurs."""
+
+    severity: Severity
+    where: str
+    what: str
+    fix: str
+    count: int
+
+
+class Ill(NamedTuple):
+    """A finding before it is known where."""
+
+    severity: Severity
+    what: str
+    fix: str
+    n: int
+
+
+def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
+    """Look for what would hurt before training, the worst first.
+
+    Parameters
+    ----------
+    datasets
+        Data sets by name, such as ``{"train": ..., "test": ...}``.
+
+    Examples
+    --------
+    >>> train = Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], qid=["a", "a", "b"])
+    >>> print(format_findings(examine({"train": train})))
+    note  train  1 query has no relevant document; measures treat it as empty: choose a profile that says how
+    note  train  1 query has one document; it can teach nothing: leave it out
+    """
+    found = [
+        Finding(ill.severity, name, ill.what, ill.fix, ill.n)
+        for name, dataset in datasets.items()
+        for check in CHECKS.values()
+        for ill in check(dataset)
+    ]
+    found += [finding for a, b in combinations(datasets, 2) for finding in _compare(a, datasets[a], b, datasets[b])]
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def format_findings(findings: Sequence[Finding]) -> str:
+    """Lay findings out as a table of text, one line each."""
+    if not findings:
+        return "nothing found that would hurt"
+    first, second = max(len(f.severity) for f in findings), max(len(f.where) for f in findings)
+    return "\n".join(f"{f.severity:<{first}}  {f.where:<{second}}  {f.what}; {f.fix}" for f in findings)
+
+
+def _n(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+
+
+def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
+    """Rows of one query that do not stand together: other tools would see several queries."""
+    if dataset.order is not None:
+        _, position = np.unique(np.repeat(np.arange(dataset.n_queries), dataset.counts), return_index=True)
+        jumps = np.diff(dataset.order) != 1
+        jumps[position[1:] - 1] = False  # from one query to the next
+        n = int((count_by_query(dataset, np.append(False, jumps)) > 0).sum())
+        fix = "Ordino gathers them, other tools do not: write the gathered set with `ordino convert`"
+        yield Ill("warning", f"the rows of {_n(n, 'query', 'queries')} do not stand together", fix, n)
+
+
+def labels_out_of_range(dataset: Dataset) -> Iterator[Ill]:
+    """Labels that gains and rankers cannot take."""
+    negative = int((dataset.y < 0).sum())
+    if negative:
+        fix = "gains need labels from 0: shift them, or set them to 0"
+        yield Ill(
+            "error", f"{_n(negative, 'label is', 'labels are')} negative (least {dataset.y.min():g})", fix, negative
+        )
+    large = int((dataset.y > MAX_LABEL).sum())
+    if large:
+        fix = f"the gain 2^label overflows and LightGBM stops at {MAX_LABEL}: map the labels to grades such as 0 to 4"
+        yield Ill(
+            "error", f"{_n(large, 'label is', 'labels are')} above {MAX_LABEL} (up to {dataset.y.max():g})", fix, large
+        )
+    fractional = int((dataset.y != np.rint(dataset.y)).sum())
+    if fractional:
+        fix = "LightGBM's and XGBoost's ranking objectives want whole grades: round them for these"
+        yield Ill("warning", f"{_n(fractional, 'label is', 'labels are')} fractional", fix, fractional)
+
+
+def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
+    """Queries that hold no pair to learn from."""
+    single = dataset.counts == 1
+    equal = has_equal_labels(dataset)
+    empty = count_by_query(dataset, dataset.y > 0) == 0
+    if dataset.n_queries and equal.all():
+        yield Ill(
+            "error", "no query has two different labels", "nothing can be learned: check the label column", len(equal)
+        )
+    else:
+        n = int((equal & ~single & ~empty).sum())
+        if n:
+            what = f"{_n(n, 'query has', 'queries have')} equal labels above 0 throughout"
+            yield Ill("note", what, "every order is perfect there: leave them out of means", n)
+    n = int(empty.sum())
+    if n:
+        what = f"{_n(n, 'query has', 'queries have')} no relevant document"
+        yield Ill(
+            "note", what, f"measures treat {'it' if n == 1 else 'them'} as empty: choose a profile that says how", n
+        )
+    n = int(single.sum())
+    if n:
+        fix = "it can teach nothing: leave it out" if n == 1 else "they can teach nothing: leave them out"
+        yield Ill("note", f"{_n(n, 'query has', 'queries have')} one document", fix, n)
+
+
+def query_sizes(dataset: Dataset) -> Iterator[Ill]:
+    """Queries that are too long for a tool, or much longer than the others."""
+    counts = dataset.counts
+    n = int((counts > MAX_QUERY).sum())
+    if n:
+        what = f"{_n(n, 'query has', 'queries have')} more than {MAX_QUERY:,} documents (up to {counts.max():,})"
+        yield Ill("warning", what, "LightGBM refuses such queries: sample documents with label 0 from them", n)
+    if dataset.n_queries >= 10 and counts.max() > 50 * np.median(counts):
+        what = f"the longest query has {counts.max():,} documents, the median one {np.median(counts):g}"
+        yield Ill("note", what, "losses that sum over pairs will see little else: weight or cap queries", 1)
+
+
+def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
+    """Documents that stand twice in a query, by id or by all their features."""
+    query = np.repeat(np.arange(dataset.n_queries), dataset.counts)
+    if dataset.doc_ids is not None:
+        _, names = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
+        _, twice = _pairs(query, names)
+        n = int((dataset.doc_ids[twice] != "").sum())
+        if n:
+            what = f"{_n(n, 'document id stands', 'document ids stand')} again in the same query"
+            yield Ill("warning", what, "keep one row of each: repeated documents count twice in every measure", n)
+    first, second = _pairs(query, _row_hashes(dataset.X))
+    same = _equal_rows(dataset.X, first, second)
+    differ = dataset.y[first] != dataset.y[second]
+    n = int((same & differ).sum())
+    if n:
+        what = f"{_n(n, 'row repeats', 'rows repeat')} the features of another of its query with a different label"
+        yield Ill("warning", what, "no ranker can tell them apart: add features or agree on the label", n)
+    n = int((same & ~differ).sum())
+    if n:
+        what = f"{_n(n, 'row repeats', 'rows repeat')} another of its query, label and all"
+        yield Ill("note", what, "ties are certain there: see that the metric's profile says how ties count", n)
+
+
+def odd_features(dataset: Dataset) -> Iterator[Ill]:
+    """Features that say nothing, hide missing values behind a number, or have a scale of their own."""
+    if dataset.n_docs == 0 or dataset.n_features == 0:
+        return
+    low, high, missing = _extremes(dataset.X)
+    names = dataset.feature_names or tuple(str(j + 1) for j in range(dataset.n_features))
+
+    def named(which: NDArray[np.bool_]) -> tuple[str, int]:
+        n = int(which.sum())
+        chosen = _some([names[j] for j in np.flatnonzero(which)])
+        return f"{'feature' if n == 1 else f'{n:,} features'} {chosen} {'has' if n == 1 else 'have'}", n
+
+    gone = missing == dataset.n_docs
+    constant = (low == high) & (dataset.n_docs > 1)
+    sentinel = _sentinels(dataset.X, low, high, missing) & ~gone & ~constant
+    huge = (np.maximum(np.abs(low), np.abs(high)) > HUGE) & ~sentinel
+    for which, severity, what, fix in (
+        (gone, "warning", "no value at all", "drop what is always missing"),
+        (constant, "note", "one value throughout", "drop what says nothing"),
+        (sentinel, "warning", "a number far from all others that seems to mean missing", "write NaN or leave it out"),
+        ((missing > 0) & ~gone, "note", "missing values (NaN)", "trees take them, for networks and sums fill them in"),
+        (huge, "warning", f"values beyond {HUGE:g}", "scale by query or take logarithms, except for trees"),
+    ):
+        subject, n = named(which)
+        if n:
+            yield Ill(severity, f"{subject} {what}", fix, n)  # type: ignore[arg-type]
+
+
+CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
+    {
+        "scattered queries": scattered_queries,
+        "labels out of range": labels_out_of_range,
+        "queries without contrast": queries_without_contrast,
+        "query sizes": query_sizes,
+        "duplicate documents": duplicate_documents,
+        "odd features": odd_features,
+    }
+)
+"""What is looked for in each data set."""
+
+
+def _compare(a: str, left: Dataset, b: str, right: Dataset) -> Iterator[Finding]:
+    """What would hurt between two sets."""
+    shared = len(set(left.query_ids.tolist()) & set(right.query_ids.tolist()))
+    if shared:
+        what = f"{_n(shared, 'query id is', 'query ids are')} in both"
+        yield Finding("error", f"{a} & {b}", what, "what is tested must not be trained on: cut by query", shared)
+    if left.n_features != right.n_features:
+        what = f"{left.n_features} features against {right.n_features}"
+        yield Finding("error", f"{a} & {b}", what, "read both with the same n_features", 1)
+    elif left.feature_names and right.feature_names and left.feature_names != right.feature_names:
+        what = "the features have different names or another order"
+        yield Finding("error", f"{a} & {b}", what, "choose the same columns in the same order", 1)
+
+
+def _pairs(query: NDArray[np.intp], code: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows that follow a row of the same query and code, each beside the one that it follows."""
+    order = np.lexsort((code, query))
+    again = (query[order[1:]] == query[order[:-1]]) & (code[order[1:]] == code[order[:-1]])
+    return order[:-1][again], order[1:][again]
+
+
+def _row_hashes(X: NDArray[np.float32]) -> NDArray[np.uint64]:
+    """A number for each row: equal rows have equal ones."""
+    factors = np.random.default_rng(0).integers(1, 2**63, X.shape[1], np.uint64) * np.uint64(2) + np.uint64(1)
+    hashes = np.empty(len(X), np.uint64)
+    for start in range(0, len(X), _BLOCK):
+        bits = np.ascontiguousarray(X[start : start + _BLOCK]).view(np.uint32)
+        hashes[start : start + _BLOCK] = bits.astype(np.uint64) @ factors
+    return hashes
+
+
+def _equal_rows(X: NDArray[np.float32], first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Tell which pairs of rows are the same, NaN for NaN: a hash alone may err."""
+    same = np.empty(len(first), bool)
+    for start in range(0, len(first), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        same[rows] = (X[first[rows]].view(np.uint32) == X[second[rows]].view(np.uint32)).all(axis=1)
+    return same
+
+
+def _extremes(X: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+    """Least and largest value of each column (NaN if it has none), and how many are missing."""
+    low = np.full(X.shape[1], np.nan, np.float32)
+    high, missing = low.copy(), np.zeros(X.shape[1], np.int64)
+    for start in range(0, len(X), _BLOCK):
+        block = X[start : start + _BLOCK]
+        low = np.fmin(low, np.fmin.reduce(block))
+        high = np.fmax(high, np.fmax.reduce(block))
+        missing += np.isnan(block).sum(axis=0)
+    return low, high, missing
+
+
+def _sentinels(
+    X: NDArray[np.float32], low: NDArray[np.float32], high: NDArray[np.float32], missing: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Columns whose least or largest value lies apart from all others and occurs again and again.
+
+    A usual sentinel must be further from the rest than the rest spans, or be a negative number among others that
+    are not; any other number must occur in 1 % of the rows and be ten times as far.
+    """
+    inner_low, inner_high = np.full_like(low, np.nan), np.full_like(low, np.nan)  # of the values between
+    n_low, n_high = np.zeros_like(missing), np.zeros_like(missing)
+    for start in range(0, len(X), _BLOCK):
+        block = X[start : start + _BLOCK]
+        at_low, at_high = block == low, block == high
+        n_low += at_low.sum(axis=0)
+        n_high += at_high.sum(axis=0)
+        inner = np.where(at_low | at_high, np.float32(np.nan), block)
+        inner_low = np.fmin(inner_low, np.fmin.reduce(inner))
+        inner_high = np.fmax(inner_high, np.fmax.reduce(inner))
+    found = np.zeros(X.shape[1], bool)
+    usual = [value in SENTINELS for value in low.tolist()], [value in SENTINELS for value in high.tolist()]
+    for extreme, n, known, nearest, farthest in (
+        (low, n_low, np.array(usual[0]), inner_low, high),
+        (high, n_high, np.array(usual[1]), inner_high, low),
+    ):
+        span = np.abs(farthest.astype(np.float64) - nearest)  # of the rest; NaN if the column has two values only
+        gap = np.abs(nearest.astype(np.float64) - extreme)
+        alone = (extreme < 0) & (np.fmin(nearest, farthest) >= 0)
+        plain = known & (n > 1) & ((gap > span) | alone) & (span > 0)
+        far = (extreme != 0) & (n > 0.01 * len(X)) & (gap > 10 * span) & (span > 0)
+        found |= plain | far
+    return found

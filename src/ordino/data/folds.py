@@ -1,0 +1,232 @@
+"""Folds: a data set cut by query into training, validation and test parts, from disk or made here.
+
+LETOR's way: the queries are cut into k parts S1..Sk; Fold1 trains on S1..S(k-2), validates on S(k-1) and tests on Sk,
+and every further fold moves on by one part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, final, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator
+
+from ordino.data.dataset import Dataset
+from ordino.data.grouping import group_rows
+from ordino.data.sources import read_data
+from ordino.errors import DataError, ParameterError
+
+PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "train": ("train", "training", "trainset", "trainingset"),
+        "valid": ("vali", "valid", "validation", "valiset", "validset", "validationset", "dev"),
+        "test": ("test", "testing", "testset", "testingset"),
+    }
+)
+"""What the files of each part are called, without the ending, in any case."""
+
+PART_ENDINGS = (".arrow", ".txt", ".txt.gz", ".gz")
+"""Endings of these files; if a part has several files, the first of these counts."""
+
+
+class Fold(NamedTuple):
+    """One way of cutting the data: no query is in two parts."""
+
+    name: str
+    train: Dataset
+    valid: Dataset | None
+    test: Dataset
+
+
+@final
+class Folds(Sequence[Fold]):
+    """A sequence of folds, each loaded when it is asked for and not kept: memory holds what the caller holds."""
+
+    def __init__(self, names: Sequence[str], load: Callable[[int], Fold]) -> None:
+        self.names = tuple(names)
+        self._load = load
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, i: int) -> Fold: ...
+    @overload
+    def __getitem__(self, i: slice) -> Folds: ...
+    def __getitem__(self, i: int | slice) -> Fold | Folds:
+        numbers = range(len(self))[i]
+        if isinstance(numbers, range):
+            return Folds([self.names[j] for j in numbers], lambda j: self._load(numbers[j]))
+        return self._load(numbers)
+
+    def __repr__(self) -> str:
+        return f"Folds({', '.join(self.names)})"
+
+
+def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds:
+    """Find the folds of a directory; their files are read when a fold is asked for.
+
+    Parameters
+    ----------
+    directory
+        Holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have the names in use:
+        train, vali, valid, validation, test, trainingset, validationset, testset and the like, in any case, with the
+        ending .txt, .gz, .txt.gz or .arrow. There may be no validation part.
+    n_features
+        How many features every part must have. If None, the parts of a fold get as many as the widest has (a text file
+        does not mention trailing zeros), and a fold that differs from an earlier one is refused.
+    """
+    root = Path(directory)
+    if not root.is_dir():
+        raise DataError(f"{root}: there is no such directory; give the one that holds Fold1, Fold2, ...")
+    numbered = {path: re.fullmatch(r"fold[ _-]?(\d+)", path.name.lower()) for path in root.iterdir() if path.is_dir()}
+    found = sorted((int(match[1]), path) for path, match in numbered.items() if match)
+    homes = [path for _, path in found] or [root]
+    parts = [_find_parts(home) for home in homes]
+    earlier: list[int] = []  # how many features the folds loaded so far have
+
+    def load(i: int) -> Fold:
+        sets = {part: read_data(path, n_features=n_features) for part, path in parts[i].items()}
+        width = n_features or max(dataset.n_features for dataset in sets.values())
+        if earlier and width != earlier[0]:
+            raise DataError(
+                f"{homes[i]}: {width} features but an earlier fold has {earlier[0]}; "
+                f"pass n_features={max(width, earlier[0])} to read_folds"
+            )
+        earlier[:] = [width]
+        whole = {part: _widen(dataset, width, parts[i][part]) for part, dataset in sets.items()}
+        return Fold(homes[i].name, whole["train"], whole.get("valid"), whole["test"])
+
+    return Folds([home.name for home in homes], load)
+
+
+def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = True) -> Folds:
+    """Cut a data set into k folds by query, in LETOR's way; each query is tested once.
+
+    Parameters
+    ----------
+    dataset
+        What is cut.
+    k
+        How many folds; at least 3, or 2 without validation parts.
+    seed
+        The same seed gives the same folds.
+    valid
+        Whether one of the k parts serves for validation; if not, it is trained on.
+
+    Examples
+    --------
+    >>> folds = make_folds(Dataset([[0.0]] * 10, [0] * 10, qid=range(10)), k=5)
+    >>> folds
+    Folds(Fold1, Fold2, Fold3, Fold4, Fold5)
+    >>> fold = folds[0]
+    >>> fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries
+    (6, 2, 2)
+    """
+    least = 3 if valid else 2
+    if not least <= k <= dataset.n_queries:
+        raise ParameterError(f"k={k}: the data set has {dataset.n_queries} queries; choose k from {least} to that")
+    parts = _deal(dataset.n_queries, k, seed)
+
+    def load(i: int) -> Fold:
+        turn = [parts[(i + j) % k] for j in range(k)]
+        n_train = k - 2 if valid else k - 1
+        train, *others = (
+            dataset.select_queries(np.sort(chosen)) for chosen in (np.concatenate(turn[:n_train]), *turn[n_train:])
+        )
+        return Fold(f"Fold{i + 1}", train, others[0] if valid else None, others[-1])
+
+    return Folds([f"Fold{i + 1}" for i in range(k)], load)
+
+
+class QueryKFold(BaseCrossValidator):
+    """A scikit-learn splitter that keeps queries whole: each query is in one test part.
+
+    Parameters
+    ----------
+    n_splits
+        How many parts the queries are cut into.
+    shuffle
+        Whether queries are drawn at random; if not, they are cut in the order of their first rows.
+    seed
+        The same seed gives the same parts.
+
+    Examples
+    --------
+    >>> for train, test in QueryKFold(2, shuffle=False).split([[0.0]] * 5, groups=["a", "b", "a", "c", "c"]):
+    ...     print(train.tolist(), test.tolist())
+    [3, 4] [0, 1, 2]
+    [0, 1, 2] [3, 4]
+    """
+
+    __metadata_request__split = MappingProxyType({"groups": True})  # a search passes groups= on without being told
+
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0) -> None:
+        if n_splits < 2:
+            raise ParameterError(
+                f"n_splits={n_splits}: at least 2 parts are needed, one to train on and one to test on"
+            )
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.seed = seed
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+        """Tell how many times :meth:`split` cuts."""
+        return self.n_splits
+
+    def split(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002
+        groups: ArrayLike | Sequence[Any] | None = None,
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Give row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
+        if groups is None:
+            raise DataError(
+                "QueryKFold does not know the queries; pass groups=qid (to cross_val_score: params={'groups': qid})"
+            )
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        order, offsets, query_ids = group_rows(groups, n_rows)
+        if len(query_ids) < self.n_splits:
+            raise ParameterError(f"n_splits={self.n_splits} but there are {len(query_ids)} queries; choose fewer parts")
+        query = np.repeat(np.arange(len(query_ids)), np.diff(offsets))  # of each row
+        if order is not None:
+            query[order] = query.copy()
+        for chosen in _deal(len(query_ids), self.n_splits, self.seed if self.shuffle else None):
+            is_test = np.isin(query, chosen)
+            yield np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+
+def _deal(n_queries: int, k: int, seed: int | None) -> list[NDArray[np.intp]]:
+    """Cut query numbers into k parts whose sizes differ by one at most."""
+    numbers = np.arange(n_queries) if seed is None else np.random.default_rng(seed).permutation(n_queries)
+    return np.array_split(numbers, k)
+
+
+def _find_parts(home: Path) -> dict[str, Path]:
+    files = {path.name.lower(): path for path in sorted(home.iterdir(), reverse=True) if path.is_file()}
+    parts = {}
+    for part, names in PART_NAMES.items():
+        fitting = [files[name + ending] for ending in PART_ENDINGS for name in names if name + ending in files]
+        if fitting:
+            parts[part] = fitting[0]
+        elif part != "valid":
+            raise DataError(f"{home}: there is no {part} file; call it {part}.txt, {names[-1]}.txt or {part}.arrow")
+    return parts
+
+
+def _widen(dataset: Dataset, n_features: int, path: Path) -> Dataset:
+    """Add columns of zeros, which is what a text file leaves out."""
+    missing = n_features - dataset.n_features
+    if missing == 0:
+        return dataset
+    if missing < 0 or dataset.feature_names is not None:
+        raise DataError(
+            f"{path}: {dataset.n_features} features where {n_features} are due; choose the same in all parts"
+        )
+    return dataset.replace(X=np.pad(dataset.X, ((0, 0), (0, missing))))

@@ -1,0 +1,381 @@
+"""LETOR text to arrays and back, compiled: what :mod:`ordino.data.letor` runs over blocks of whole lines.
+
+The reading kernel knows the lines that real files are made of. It never judges: a line it does not know is only marked,
+and :func:`ordino.data.letor_lines.parse_line` reads it, or says what is wrong with it. So speed and sentences live apart.
+
+A number of at most 19 digits is an integer ``m`` times a power of ten. If ``m < 2**53`` and the power is at most 22, one
+division is the correctly rounded double (Clinger's fast path). Otherwise the double is a few units off, which is still
+enough where everything within ``2**-50`` of it rounds to one float32; where it is not, the line is marked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from ordino.data.letor_lines import MAX_FEATURES
+
+Bytes = NDArray[np.uint8]
+
+_TAB, _NEWLINE, _RETURN, _SPACE, _HASH = 9, 10, 13, 32, 35
+_PLUS, _MINUS, _DOT, _ZERO, _COLON, _EQUALS = 43, 45, 46, 48, 58, 61
+_POWERS = np.array([float(f"1e{e}") for e in range(61)])
+_INTEGER_POWERS = 10 ** np.arange(16)
+
+_TEXT_ZEROS = np.uint64(0x3030303030303030)
+_TEXT_NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
+_TEXT_HASHES = np.uint64(0x2323232323232323)
+_TEXT_SPACES = np.uint64(0x2020202020202020)
+_TEXT_POINTS = np.uint64(0x2E2E2E2E2E2E2E2E)
+_EACH_ONE = np.uint64(0x0101010101010101)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+_LOW_SEVEN = np.uint64(0x7F7F7F7F7F7F7F7F)
+_HIGH_BIT = np.uint64(0x8080808080808080)
+_ABOVE_NINE = np.uint64(0x7676767676767676)  # 0x76 + 10 sets the high bit
+_PAIRS = np.uint64(0x000000FF000000FF)
+_HUNDREDS = np.uint64(0x000F424000000064)  # 10**6 << 32 | 100
+_ONES = np.uint64(0x0000271000000001)  # 10**4 << 32 | 1
+_U8, _U10, _U16, _U32, _U56 = np.uint64(8), np.uint64(10), np.uint64(16), np.uint64(32), np.uint64(56)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _load8(typing_context: Any, data: Any, i: Any) -> Any:
+    """Eight bytes from position i on as one little-endian word; the caller sees to it that they exist."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        at = builder.bitcast(builder.gep(array.data, [args[1]]), ir.IntType(64).as_pointer())
+        word = builder.load(at)
+        word.align = 1
+        return word
+
+    return types.uint64(data, types.int64), codegen
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """How many low bits of a word are zero; 64 if all are."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), codegen
+
+
+@njit(cache=True, nogil=True)
+def _not_digits(word: np.uint64) -> np.uint64:
+    """The high bit of each byte that is not a digit, for a word of text XOR ``_TEXT_ZEROS``."""
+    return (((word & _LOW_SEVEN) + _ABOVE_NINE) | word) & _HIGH_BIT
+
+
+@njit(cache=True, nogil=True)
+def _eight_digits(word: np.uint64) -> np.int64:
+    """The number that eight bytes of values 0 to 9 spell, first digit in the lowest byte."""
+    word = word * _U10 + (word >> _U8)
+    return np.int64(((word & _PAIRS) * _HUNDREDS + ((word >> _U16) & _PAIRS) * _ONES) >> _U32)
+
+
+@njit(cache=True, nogil=True)
+def _zero_bytes(word: np.uint64) -> np.uint64:
+    """The high bit of the first byte that is zero (and of no byte before it)."""
+    return (word - _EACH_ONE) & ~word & _HIGH_BIT
+
+
+@njit(cache=True, nogil=True)
+def _first_zero_byte(word: np.uint64) -> np.int64:
+    """Which byte of a word is the first that is zero; 8 if none is."""
+    return np.int64(_trailing_zeros(_zero_bytes(word)) >> np.uint64(3))
+
+
+@njit(cache=True, nogil=True)
+def _line_end(data: Bytes, i: int, stop: int, stop_at_hash: bool) -> int:
+    """Where the line ends: its newline, or its first ``#`` if asked for, or stop."""
+    while i + 8 <= stop:
+        word = _load8(data, i)
+        found = _zero_bytes(word ^ _TEXT_NEWLINES)
+        if stop_at_hash:
+            found |= _zero_bytes(word ^ _TEXT_HASHES)
+        if found != np.uint64(0):
+            return i + np.int64(_trailing_zeros(found) >> np.uint64(3))
+        i += 8
+    while i < stop and data[i] != _NEWLINE and not (stop_at_hash and data[i] == _HASH):
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _skip_blanks(data: Bytes, i: int, stop: int) -> int:
+    while i < stop and (data[i] == _SPACE or data[i] == _TAB or data[i] == _RETURN):
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _ends_token(data: Bytes, i: int, stop: int) -> bool:
+    if i >= stop:
+        return True
+    c = data[i]
+    return c == _SPACE or c == _NEWLINE or c == _TAB or c == _RETURN or c == _HASH
+
+
+@njit(cache=True, nogil=True)
+def count_lines(data: Bytes, start: int, stop: int) -> tuple[int, int, int]:
+    """How many lines hold a document, the largest number of a last feature, and where the line with it starts."""
+    n_rows, top, top_at = 0, 0, start
+    i = start
+    while i < stop:
+        begin = i
+        i = _line_end(data, i, stop, True)
+        end = i
+        if i < stop and data[i] == _HASH:
+            i = _line_end(data, i, stop, False)
+        i += 1
+        first = _skip_blanks(data, begin, end)
+        if first >= end:
+            continue
+        n_rows += 1
+        j = end - 1
+        while j >= first and (data[j] == _SPACE or data[j] == _TAB or data[j] == _RETURN):
+            j -= 1
+        while j >= first and data[j] != _COLON and data[j] != _SPACE and data[j] != _TAB:
+            j -= 1
+        if j < first or data[j] != _COLON:
+            continue
+        number, unit = 0, 1
+        j -= 1
+        while j >= first and _ZERO <= data[j] < _ZERO + 10:
+            if data[j] != _ZERO:
+                number = min(number + unit * (np.int64(data[j]) - _ZERO), MAX_FEATURES + 1)
+            unit = min(unit * 10, MAX_FEATURES + 1)
+            j -= 1
+        if number > top:
+            top, top_at = number, begin
+    return n_rows, top, top_at
+
+
+@njit(cache=True, nogil=True)
+def _decimal(data: Bytes, i: int, stop: int) -> tuple[int, float, int]:
+    """Where the number that starts at i ends, its value, and how good that is: 2 exact, 1 within 2**-50, 0 unknown."""
+    negative = False
+    if i < stop and (data[i] == _MINUS or data[i] == _PLUS):
+        negative = data[i] == _MINUS
+        i += 1
+    mantissa, kept, shift, n_digits = np.uint64(0), 0, 0, 0
+    point = False
+    while i < stop:
+        digit = np.int64(data[i]) - _ZERO
+        if 0 <= digit <= 9:
+            n_digits += 1
+            if kept < 19:
+                mantissa = mantissa * _U10 + np.uint64(digit)
+                if mantissa != np.uint64(0):
+                    kept += 1
+                shift -= point
+            else:
+                kept = 20  # digits were dropped
+                shift += not point
+        elif data[i] == _DOT and not point:
+            point = True
+        else:
+            break
+        i += 1
+    if n_digits == 0:
+        return i, 0.0, 0
+    if i < stop and (data[i] == 69 or data[i] == 101):  # E, e
+        i += 1
+        down = False
+        if i < stop and (data[i] == _MINUS or data[i] == _PLUS):
+            down = data[i] == _MINUS
+            i += 1
+        exponent, n_digits = 0, 0
+        while i < stop and _ZERO <= data[i] < _ZERO + 10:
+            exponent = min(exponent * 10 + np.int64(data[i]) - _ZERO, 1_000_000_000)
+            n_digits += 1
+            i += 1
+        if n_digits == 0:
+            return i, 0.0, 0
+        shift += -exponent if down else exponent
+    if mantissa == np.uint64(0):
+        return i, -0.0 if negative else 0.0, 2
+    if not -60 <= shift <= 60:
+        return i, 0.0, 0
+    value = np.float64(mantissa)
+    value = value * _POWERS[shift] if shift >= 0 else value / _POWERS[-shift]
+    is_exact = mantissa <= np.uint64(1 << 53) and -22 <= shift <= 22 and kept < 20
+    return i, -value if negative else value, 2 if is_exact else 1
+
+
+@njit(cache=True, nogil=True)
+def _value(data: Bytes, i: int, stop: int) -> tuple[int, float]:
+    """Where the feature value that starts at i ends, and a double that rounds to its float32; -1 if not sure."""
+    end, value, grade = _decimal(data, i, stop)
+    if grade == 2 or (grade == 1 and np.float32(value * (1 - 2.0**-50)) == np.float32(value * (1 + 2.0**-50))):
+        return (end, value) if abs(np.float32(value)) < np.inf else (-1, 0.0)
+    sign = i < stop and (data[i] == _MINUS or data[i] == _PLUS)
+    i += sign
+    if i + 3 <= stop and data[i] | 32 == 110:  # n
+        if data[i + 1] | 32 == 97 and data[i + 2] | 32 == 110:  # an
+            return i + 3, np.nan
+        if not sign and i + 4 <= stop and data[i + 1] | 32 == 117:  # u
+            if data[i + 2] | 32 == 108 and data[i + 3] | 32 == 108:  # ll
+                return i + 4, np.nan
+    return -1, 0.0
+
+
+@njit(cache=True, nogil=True)
+def _short_decimal(data: Bytes, i: int) -> tuple[int, float]:
+    """Where the space after the decimal at i stands, and its exact value; -1 unless it has 1 to 15 digits and no exponent.
+
+    No branch depends on how long the number is or on where its point stands: a branch that nothing can predict costs
+    more than all this arithmetic.
+    """
+    n_left = _first_zero_byte(_load8(data, i) ^ _TEXT_SPACES)
+    n_right = _first_zero_byte(_load8(data, i + 8) ^ _TEXT_SPACES)
+    end = i + n_left + n_right * (n_left >> 3)
+    is_short = end - i < 16
+    negative = np.int64(data[i] == _MINUS)
+    i += negative
+    left, right = _load8(data, i), _load8(data, i + 8)
+    point = _first_zero_byte(left ^ _TEXT_POINTS)
+    has_point = np.int64(point < min(end - i, 8))
+    # The digits alone: what stands after the point moves one byte to the front.
+    below = ~((_ALL << np.uint64(4 * point)) << np.uint64(4 * point))
+    left, right = (left & below) | (((left >> _U8) | (right << _U56)) & ~below), right >> np.uint64(8 * has_point)
+    n_digits = end - i - has_point
+    n_left = max(min(n_digits, 8), 0)
+    n_right = n_digits - n_left
+    left = ((left ^ _TEXT_ZEROS) << np.uint64(32 - 4 * n_left)) << np.uint64(32 - 4 * n_left)
+    right = ((right ^ _TEXT_ZEROS) << np.uint64((32 - 4 * n_right) & 63)) << np.uint64((32 - 4 * n_right) & 63)
+    if not (is_short and n_digits > 0 and (_not_digits(left) | _not_digits(right)) == np.uint64(0)):
+        return -1, 0.0
+    mantissa = _eight_digits(left) * _INTEGER_POWERS[n_right] + _eight_digits(right)
+    value = np.float64(mantissa) / _POWERS[has_point * (end - i - 1 - point)]
+    return end, value * np.float64(1 - 2 * negative)
+
+
+@njit(cache=True, nogil=True)
+def _plain_integer(data: Bytes, i: int, stop: int) -> tuple[bool, int]:
+    """Whether the token is how Python would print an int64, and its value."""
+    negative = data[i] == _MINUS
+    i += negative
+    if i >= stop or stop - i > 19 or (data[i] == _ZERO and (stop - i > 1 or negative)):
+        return False, 0
+    number = np.uint64(0)
+    while i < stop:
+        if not _ZERO <= data[i] < _ZERO + 10:
+            return False, 0
+        number = number * _U10 + np.uint64(data[i] - _ZERO)
+        i += 1
+    if number > np.uint64(9223372036854775807):
+        return False, 0
+    return True, -np.int64(number) if negative else np.int64(number)
+
+
+@njit(cache=True, nogil=True)
+def read_lines(
+    data: Bytes, start: int, stop: int, row: int, X: NDArray[np.float32], stride: int, n_features: int,
+    heads: NDArray[np.uint64], masks: NDArray[np.uint64], lengths: NDArray[np.int64],
+    y: NDArray[np.float64], line_at: NDArray[np.int64], qid: NDArray[np.int64], qid_at: NDArray[np.int64],
+    qid_length: NDArray[np.int32], doc_at: NDArray[np.int64], doc_length: NDArray[np.int32],
+) -> bool:  # fmt: skip
+    """Fill the rows from ``row`` on with the lines in ``data[start:stop]``; whether all query ids are plain integers.
+
+    ``X`` is flat; ``stride`` 0 writes all rows onto the first (a trial run). ``line_at`` is where a line's label starts,
+    or its complement if the line must be read again. A label that is not exact yet is NaN.
+    """
+    all_plain = True
+    fast_stop = data.size - 32  # up to here a token may load whole words
+    i = start
+    while i < stop:
+        i = _skip_blanks(data, i, stop)
+        if i >= stop:
+            break
+        if data[i] == _NEWLINE:
+            i += 1
+            continue
+        if data[i] == _HASH:
+            i = _line_end(data, i, stop, False) + 1
+            continue
+        begin = i
+        line_at[row] = ~begin  # until the line turns out to be known
+        i, label, grade = _decimal(data, i, stop)
+        known = grade > 0 and _ends_token(data, i, stop)
+        if known:
+            y[row] = label if grade == 2 else np.nan
+            i = _skip_blanks(data, i, stop)
+            if i + 4 <= stop and data[i] == 113 and data[i + 1] == 105 and data[i + 2] == 100 and data[i + 3] == _COLON:
+                i += 4
+                at = i
+                while not _ends_token(data, i, stop):
+                    known &= 32 < data[i] < 127
+                    i += 1
+                known &= i > at
+                if known:
+                    qid_at[row], qid_length[row] = at, i - at
+                    is_plain, qid[row] = _plain_integer(data, at, i)
+                    all_plain &= is_plain
+                    i = _skip_blanks(data, i, stop)
+        f = 0
+        base = row * stride
+        while known:
+            # The number of the feature: mostly the next one.
+            matched = False
+            if i <= fast_stop and f < n_features:
+                if (_load8(data, i) & masks[f]) == heads[f]:
+                    i += lengths[f]
+                    f += 1
+                    matched = True
+            if not matched:
+                i = _skip_blanks(data, i, stop)
+                if i >= stop or data[i] == _NEWLINE or data[i] == _HASH:
+                    break
+                number, at = 0, i
+                while i < stop and i - at < 9 and _ZERO <= data[i] < _ZERO + 10:
+                    number = number * 10 + np.int64(data[i]) - _ZERO
+                    i += 1
+                known = f < number <= n_features and i < stop and data[i] == _COLON
+                if not known:
+                    break
+                f = number
+                i += 1
+            if i + 24 <= data.size:  # its value: mostly a short decimal and a space
+                end, value = _short_decimal(data, i)
+                if end > 0:
+                    X[base + f - 1] = value
+                    i = end + 1
+                    continue
+            i, value = _value(data, i, stop)
+            if i < 0 or not _ends_token(data, i, stop):
+                known = False
+                break
+            X[base + f - 1] = value
+        if known and i < stop and data[i] == _HASH:
+            i = _skip_blanks(data, i + 1, stop)
+            if i + 5 <= stop and data[i] == 100 and data[i + 1] == 111 and data[i + 2] == 99 and data[i + 3] == 105:  # doci
+                if data[i + 4] == 100:  # d
+                    i = _skip_blanks(data, i + 5, stop)
+                    if i < stop and (data[i] == _EQUALS or data[i] == _COLON):
+                        i = _skip_blanks(data, i + 1, stop)
+                        at = i
+                        while i < stop and 32 < data[i] < 127:
+                            i += 1
+                        known = i >= stop or data[i] == _SPACE or data[i] == _NEWLINE or data[i] == _TAB or data[i] == _RETURN
+                        doc_at[row], doc_length[row] = at, i - at
+        if known:
+            line_at[row] = begin
+        row += 1
+        i = _line_end(data, i if known else begin, stop, False) + 1
+    return all_plain
+
+
+@njit(cache=True, nogil=True)
+def gather_tokens(data: Bytes, at: NDArray[np.int64], length: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
+    """Copy the token of each row into its row of a table of bytes, shape ``(n_rows, longest)``."""
+    for row in range(len(at)):
+        for j in range(length[row]):
+            out[row, j] = data[at[row] + j]

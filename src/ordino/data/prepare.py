@@ -1,0 +1,160 @@
+"""What the papers do to labels, documents and features before they train; each step gives a new data set.
+
+DirectRanker 4.1 makes labels binary and leaves out queries with nothing relevant; RankNet 6 keeps 2 % of the unjudged
+documents, and feeds every product of two features to a linear model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ordino.data.dataset import Dataset, as_features
+from ordino.errors import DataError, ParameterError
+
+
+def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
+    """Labels from ``threshold`` on become 1, the others 0.
+
+    DirectRanker takes 2 for MSLR-WEB10K (labels 0 to 4) and 1 for MQ2007 and MQ2008 (labels 0 to 2).
+
+    Examples
+    --------
+    >>> data = Dataset([[0.0]] * 3, [0, 1, 2])
+    >>> binarize_labels(data, threshold=2).y.tolist()
+    [0.0, 0.0, 1.0]
+    """
+    return dataset.replace(y=(dataset.y >= threshold).astype(np.float64))
+
+
+def drop_empty_queries(dataset: Dataset, relevant_from: float = 1) -> Dataset:
+    """Leave out the queries in which no label reaches ``relevant_from``; refuse if none is left.
+
+    Examples
+    --------
+    >>> data = Dataset([[0.0]] * 4, [0, 1, 0, 0], qid=["a", "a", "b", "b"])
+    >>> drop_empty_queries(data).query_ids.tolist()
+    ['a']
+    """
+    number = np.repeat(np.arange(dataset.n_queries), dataset.counts)  # of each row's query
+    relevant = np.bincount(number[dataset.y >= relevant_from], minlength=dataset.n_queries) > 0
+    if not relevant.any():
+        largest = f"the largest label is {dataset.y.max():g}" if dataset.n_docs else "there are no documents"
+        raise DataError(f"no query has a label from {relevant_from:g} on ({largest}); lower relevant_from")
+    return dataset.select_queries(relevant)
+
+
+def keep_share(dataset: Dataset, share: float = 0.02, *, label: float = 0.0, seed: int = 0) -> Dataset:
+    """Keep a random share of the documents with this label, and all others.
+
+    RankNet trained on 2 % of its unjudged documents, whose label was 0. Exactly ``share`` of them are kept, rounded; a
+    query that loses all its documents is left out.
+
+    Examples
+    --------
+    >>> data = Dataset([[0.0]] * 5, [0, 0, 0, 0, 3])
+    >>> keep_share(data, 0.5).y.tolist()
+    [0.0, 0.0, 3.0]
+    """
+    if not 0 <= share <= 1:
+        raise ParameterError(f"share={share!r}; it must lie between 0 and 1")
+    those = np.flatnonzero(dataset.y == label)
+    kept = np.random.default_rng(seed).permutation(those)[: round(share * len(those))]
+    keep = dataset.y != label
+    keep[kept] = True
+    return dataset.select_docs(keep)
+
+
+def n_quadratic(n_features: int) -> int:
+    """How many features :func:`quadratic_features` makes: the features, and one for each pair i <= j.
+
+    Examples
+    --------
+    RankNet's 569 features: 569 + 569 x 570 / 2.
+
+    >>> n_quadratic(569)
+    162734
+    """
+    return n_features + n_features * (n_features + 1) // 2
+
+
+def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> Any:
+    """All features, then the products ``x_i x_j`` of every two, ``i <= j``, in the order (0,0), (0,1), ... (1,1), ...
+
+    Parameters
+    ----------
+    data
+        A data set (its names become ``a*b``) or a matrix; the same comes back, wider.
+    max_gib
+        How large the result may be, in GiB; it is refused before anything is computed.
+
+    Examples
+    --------
+    >>> quadratic_features([[2.0, 3.0]]).tolist()
+    [[2.0, 3.0, 4.0, 6.0, 9.0]]
+    """
+    if isinstance(data, Dataset):
+        wide = quadratic_features(data.X, max_gib=max_gib)
+        return data.replace(X=wide, feature_names=_product_names(data.feature_names))
+    features = as_features(data)
+    n_docs, n_features = features.shape
+    n_wide = n_quadratic(n_features)
+    gib = n_docs * n_wide * 4 / 2**30
+    if gib > max_gib:
+        raise ParameterError(
+            f"{n_features} features make {n_wide} quadratic ones, {gib:.1f} GiB for {n_docs} documents; "
+            f"choose fewer features or documents, or raise max_gib={max_gib:g}"
+        )
+    wide = np.empty((n_docs, n_wide), np.float32)
+    wide[:, :n_features] = features
+    start = n_features
+    with np.errstate(over="ignore"):  # as_features says it better
+        for i in range(n_features):
+            stop = start + n_features - i
+            np.multiply(features[:, i:], features[:, i : i + 1], out=wide[:, start:stop])
+            start = stop
+    return as_features(wide)
+
+
+@final
+class QuadraticFeatures(TransformerMixin, BaseEstimator):
+    """:func:`quadratic_features` as a step of a scikit-learn pipeline.
+
+    Examples
+    --------
+    >>> QuadraticFeatures().fit_transform([[2.0, 3.0]]).tolist()
+    [[2.0, 3.0, 4.0, 6.0, 9.0]]
+    """
+
+    n_features_in_: int
+
+    def __init__(self, *, max_gib: float = 4.0) -> None:
+        self.max_gib = max_gib
+
+    def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:  # noqa: ARG002
+        """Remember how many features there are; ``y`` is not used."""
+        self.n_features_in_ = _matrix(X).shape[1]
+        return self
+
+    def transform(self, X: ArrayLike | Dataset) -> Any:
+        """The features and their products."""
+        check_is_fitted(self, "n_features_in_")
+        given = _matrix(X).shape[1]
+        if given != self.n_features_in_:
+            raise DataError(f"the step was fitted with {self.n_features_in_} features but the data has {given}")
+        return quadratic_features(X, max_gib=self.max_gib)
+
+
+def _matrix(X: ArrayLike | Dataset) -> NDArray[np.float32]:
+    return X.X if isinstance(X, Dataset) else as_features(X)
+
+
+def _product_names(names: Sequence[str] | None) -> list[str] | None:
+    if names is None:
+        return None
+    return [*names, *(f"{names[i]}*{names[j]}" for i in range(len(names)) for j in range(i, len(names)))]

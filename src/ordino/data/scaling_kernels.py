@@ -1,0 +1,116 @@
+"""The compiled loops of scaling: passes over a query gather its figures, the last one writes the scaled rows.
+
+Rows are named by ``rows`` (scattered queries need no copy) and columns are the inner loop, so that memory is read in
+order. NaN fails every comparison, so it never becomes a minimum or a maximum, and it is not counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+QUERYMAX, MINMAX, ZSCORE = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def scale_queries(
+    X: NDArray[np.float32],
+    rows: NDArray[np.intp],
+    offsets: NDArray[np.int64],
+    kind: int,
+    out: NDArray[np.float32],
+) -> None:
+    """Write ``(x - center) / spread`` of every query, center and spread being what ``kind`` says they are."""
+    n_features = X.shape[1]
+    low = np.empty(n_features, np.float32)
+    high = np.empty(n_features, np.float32)
+    count = np.empty(n_features, np.int64)
+    total = np.empty(n_features, np.float64)
+    center = np.empty(n_features, np.float64)
+    factor = np.empty(n_features, np.float64)  # 1 / spread: in float64 its rounding never shows in float32
+    for q in range(len(offsets) - 1):
+        start, stop = offsets[q], offsets[q + 1]
+        low[:] = np.inf
+        high[:] = -np.inf
+        for i in range(start, stop):
+            row = rows[i]
+            for j in range(n_features):
+                x = X[row, j]
+                low[j] = x if x < low[j] else low[j]
+                high[j] = x if x > high[j] else high[j]
+        if kind == MINMAX:
+            for j in range(n_features):
+                center[j] = low[j]
+                factor[j] = 1 / (np.float64(high[j]) - np.float64(low[j])) if low[j] < high[j] else 1.0
+        else:
+            count[:] = 0
+            total[:] = 0.0
+            for i in range(start, stop):
+                row = rows[i]
+                for j in range(n_features):
+                    x = X[row, j]
+                    total[j] += x if x == x else np.float32(0.0)
+                    count[j] += x == x
+            for j in range(n_features):  # a constant is its own mean, whatever the sum was rounded to
+                center[j] = total[j] / count[j] if low[j] < high[j] else low[j]
+            if kind == ZSCORE:
+                total[:] = 0.0
+                for i in range(start, stop):
+                    row = rows[i]
+                    for j in range(n_features):
+                        x = X[row, j]
+                        away = x - center[j]
+                        total[j] += away * away if x == x else 0.0
+            for j in range(n_features):
+                spread = np.sqrt(total[j] / count[j]) if kind == ZSCORE and count[j] else max(-low[j], high[j])
+                factor[j] = 1 / spread if low[j] < high[j] else 1.0
+        for i in range(start, stop):
+            row = rows[i]
+            for j in range(n_features):
+                out[row, j] = (X[row, j] - center[j]) * factor[j]
+
+
+@njit(cache=True, nogil=True)
+def shares_below(
+    X: NDArray[np.float32],
+    quantiles: NDArray[np.float64],
+    references: NDArray[np.float64],
+    out: NDArray[np.float64],
+) -> None:
+    """Write the share of the training values below each x: linear between quantiles, the middle of a run of equals.
+
+    ``quantiles`` has one feature a row. Outside the training values, and at their ends, the share is 0 or 1.
+    """
+    last = quantiles.shape[1] - 1
+    for j in range(out.shape[1]):
+        known = quantiles[j]
+        for i in range(out.shape[0]):
+            x = X[i, j]
+            if x != x:
+                out[i, j] = np.nan
+            elif not known[0] < known[last]:  # constant or unknown: only its two sides can be told apart
+                out[i, j] = 0.0 if x < known[0] else 1.0 if x > known[0] else 0.5
+            elif x <= known[0]:
+                out[i, j] = 0.0
+            elif x >= known[last]:
+                out[i, j] = 1.0
+            else:
+                above = _first_above(known, x)  # known[above - 1] <= x < known[above]
+                if known[above - 1] == x:
+                    first = np.searchsorted(known, x, side="left") if known[above - 2] == x else above - 1
+                    out[i, j] = (references[first] + references[above - 1]) / 2
+                else:
+                    way = (x - known[above - 1]) / (known[above] - known[above - 1])
+                    out[i, j] = references[above - 1] + way * (references[above] - references[above - 1])
+
+
+@njit(cache=True, nogil=True)
+def _first_above(known: NDArray[np.float64], x: float) -> int:
+    """Where the first value above x stands in rising values; halving without a branch that could be guessed wrong."""
+    at, left = 0, len(known)
+    while left > 1:
+        half = left >> 1
+        at += half * (known[at + half - 1] <= x)
+        left -= half
+    return at + (known[at] <= x)  # type: ignore[no-any-return]

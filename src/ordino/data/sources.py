@@ -1,0 +1,155 @@
+"""A data set from whatever file it is in, and back into whatever file is wanted: chosen by the ending.
+
+This is what the command line reads and writes with; each format has its own module or library.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from ordino.data.dataset import Dataset
+from ordino.data.frames import from_frame, to_frame
+from ordino.data.letor import read_letor
+from ordino.data.letor_write import write_letor
+from ordino.data.store import is_saved_dataset, open_dataset, save_dataset, written_whole
+from ordino.errors import DataError, unknown_name
+
+ENDINGS: Mapping[str, str] = MappingProxyType(
+    {
+        ".txt": "letor",
+        ".letor": "letor",
+        ".svm": "letor",
+        ".svmlight": "letor",
+        ".libsvm": "letor",
+        ".dat": "letor",
+        ".gz": "letor",
+        ".arrow": "arrow",
+        ".feather": "arrow",
+        ".ipc": "arrow",
+        ".parquet": "parquet",
+        ".pq": "parquet",
+        ".csv": "csv",
+        ".tsv": "csv",
+    }
+)
+"""Which format an ending means; ``.gz`` may follow the endings of text."""
+
+_MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # these files tell what they are, whatever they are called
+_ROLES = ("label", "qid", "doc_id", "weight")
+
+
+def read_data(
+    path: str | Path,
+    *,
+    label: str | None = None,
+    qid: str | None = None,
+    doc_id: str | None = None,
+    weight: str | None = None,
+    features: Sequence[str] | None = None,
+    n_features: int | None = None,
+) -> Dataset:
+    """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, or CSV.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is LETOR text from standard input.
+    label, qid, doc_id, weight
+        Columns of a table. If not given, the columns called label and qid (which must be there) and doc_id and weight
+        (if they are there).
+    features
+        Columns of a table that are features; all others if None.
+    n_features
+        How many features LETOR text has at least, since a line does not mention trailing zeros.
+    """
+    if str(path) == "-":
+        return read_letor(sys.stdin.buffer, n_features=n_features)
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file")
+    form = _format_of_file(path)
+    if form == "letor":
+        return read_letor(path, n_features=n_features)
+    if form == "arrow" and is_saved_dataset(path):
+        return open_dataset(path)
+    table = _read_table(path, form)
+    named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+    for role in _ROLES:
+        if named[role] is None and role in table.column_names:
+            named[role] = role
+    for role in ("label", "qid"):
+        if named[role] is None:
+            raise DataError(f"{path}: there is no column {role!r}; say which one it is with {role}=")
+    try:
+        return from_frame(table, **named, features=features)  # type: ignore[arg-type]
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def write_data(dataset: Dataset, path: str | Path) -> None:
+    """Write a data set in the format that the ending of the path means.
+
+    ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet`` and ``.csv`` are tables
+    with the columns qid, label, doc_id, weight and the features, in the caller's row order; "-" is LETOR text to
+    standard output.
+    """
+    if str(path) == "-":
+        write_letor(dataset, sys.stdout.buffer)
+        return
+    path = Path(path)
+    form = _format_of_ending(path)
+    if form == "letor":
+        write_letor(dataset, path)
+    elif path.suffix.lower() == ".arrow":
+        save_dataset(dataset, path)
+    else:
+        with written_whole(path) as part:
+            _write_table(to_frame(dataset, "pyarrow"), form, path, part)
+
+
+def _format_of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(6)
+    return next((form for magic, form in _MAGIC.items() if head.startswith(magic)), None) or _format_of_ending(path)
+
+
+def _format_of_ending(path: Path) -> str:
+    last = path.suffix.lower()
+    inner = Path(path.stem).suffix.lower()
+    if last not in ENDINGS:
+        raise DataError(f"{path}: {unknown_name('ending', last, ENDINGS)}")
+    return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
+
+
+def _read_table(path: Path, form: str) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv, feather, parquet
+
+    try:
+        if form == "parquet":
+            return parquet.read_table(path)
+        if form == "arrow":
+            return feather.read_table(path)
+        delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
+        return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=delimiter))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
+
+
+def _write_table(table: Any, form: str, path: Path, part: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import csv, feather, parquet
+
+    if form == "parquet":
+        parquet.write_table(table, part)
+    elif form == "arrow":
+        feather.write_feather(table, str(part))
+    else:
+        delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
+        compression = "gzip" if path.suffix.lower() == ".gz" else None
+        with pa.output_stream(str(part), compression=compression) as sink:
+            csv.write_csv(table, sink, csv.WriteOptions(delimiter=delimiter))

@@ -1,0 +1,200 @@
+"""A data set on disk: one Arrow file that is mapped, not read.
+
+The file (Arrow IPC, not compressed) has one row; each column of it is one whole array of the
+:class:`~ordino.data.dataset.Dataset`, as a list. Opening maps the file and wraps the arrays where they lie, so it costs
+the same whatever the size; pages come from disk when something looks at them. Strings of fixed width stay as numpy
+keeps them (and are mapped too); arrays of Python objects become JSON text and are decoded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset, as_feature_names
+from ordino.data.grouping import Groups
+from ordino.errors import DataError
+
+FORMAT = "ordino.dataset"
+VERSION = 1
+_KEY = b"ordino"  # the schema metadata that makes an Arrow file ours: JSON
+_FIXED = {"X": "<f4", "y": "<f8", "weights": "<f8", "offsets": "<i8", "order": "<i8"}
+_COLUMNS = ("X", "y", "offsets", "query_ids", "order", "doc_ids", "weights")
+
+
+def save_dataset(dataset: Dataset, path: str | Path) -> None:
+    """Write a data set to one file that :func:`open_dataset` maps into memory.
+
+    The file appears only when it is complete: it is written beside its place and then moved there, so that a data set
+    may be saved over the file that it was opened from. Query and document ids may be numbers or strings.
+    """
+    import pyarrow as pa
+
+    arrays = {name: getattr(dataset, name) for name in _COLUMNS if getattr(dataset, name) is not None}
+    columns, dtypes = {}, {}
+    for name, array in arrays.items():
+        values, dtypes[name] = _to_arrow(name, np.ravel(array))
+        columns[name] = pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "n_features": dataset.n_features,
+        "feature_names": dataset.feature_names,
+        "dtypes": dtypes,
+    }
+    batch = pa.record_batch(list(columns.values()), names=list(columns))
+    batch = batch.replace_schema_metadata({_KEY: json.dumps(header)})
+    with (
+        written_whole(Path(path)) as part,
+        pa.OSFile(str(part), "wb") as sink,
+        pa.ipc.new_file(sink, batch.schema) as writer,
+    ):
+        writer.write_batch(batch)
+
+
+def open_dataset(path: str | Path) -> Dataset:
+    """Map a file that :func:`save_dataset` wrote into memory: milliseconds, whatever its size.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> data = Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], qid=["a", "b"])
+    >>> with TemporaryDirectory() as folder:
+    ...     save_dataset(data, f"{folder}/data.arrow")
+    ...     open_dataset(f"{folder}/data.arrow").X.tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    import pyarrow as pa
+
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file; Dataset.save(path) writes one")
+    try:
+        with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
+            header = _header(path, reader.schema.metadata)
+            batch = reader.get_batch(0)
+            batch.validate()
+            arrays = {
+                name: _from_arrow(name, batch.column(name), header["dtypes"][name]) for name in batch.schema.names
+            }
+        return _assemble(arrays, header)
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise DataError(
+            f"{path}: this is not a whole saved data set ({reason}); save it again from its source"
+        ) from None
+
+
+def is_saved_dataset(path: str | Path) -> bool:
+    """Tell whether an Arrow file is one of ours (and not somebody's table)."""
+    import pyarrow as pa
+
+    try:
+        with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
+            return _KEY in (reader.schema.metadata or {})
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def _header(path: Path, metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
+    header = json.loads((metadata or {}).get(_KEY, b"null"))
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise DataError(f"this Arrow file holds a table, not a saved data set; read it with read_data({str(path)!r})")
+    if header["version"] > VERSION:
+        raise DataError(f"saved by a newer Ordino (format {header['version']}, this one reads {VERSION}); upgrade")
+    return header
+
+
+def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Dataset:
+    """Put the arrays together if they fit one another: what later code indexes with must be in bounds."""
+    y, offsets, query_ids, order = arrays["y"], arrays["offsets"], arrays["query_ids"], arrays.get("order")
+    n_docs = len(y)
+    X = arrays["X"].reshape(n_docs, header["n_features"])
+    for name in ("doc_ids", "weights", "order"):
+        if name in arrays and len(arrays[name]) != n_docs:
+            raise DataError(f"{name} has {len(arrays[name])} entries for {n_docs} documents; save the data set again")
+    if len(offsets) != len(query_ids) + 1 or offsets[0] != 0 or offsets[-1] != n_docs or (np.diff(offsets) < 0).any():
+        raise DataError(f"the offsets do not cut {n_docs} documents into {len(query_ids)} queries; save it again")
+    if query_ids.dtype.kind == "U" and query_ids.view(np.uint32).max(initial=0) > sys.maxunicode:
+        raise DataError("query_ids has characters that do not exist; save the data set again")
+    if order is not None and (
+        order.min(initial=0) < 0 or order.max(initial=-1) >= n_docs or (np.bincount(order, minlength=n_docs) != 1).any()
+    ):
+        raise DataError("the order of the rows is not a permutation; save the data set again")
+    return Dataset.of_groups(
+        X,
+        y,
+        Groups(order, offsets, query_ids),
+        doc_ids=arrays.get("doc_ids"),
+        feature_names=as_feature_names(header["feature_names"], header["n_features"]),
+        weights=arrays.get("weights"),
+    )
+
+
+def _to_arrow(name: str, array: NDArray[Any]) -> tuple[Any, str]:
+    """Values of an array as Arrow sees them, with the dtype to give them back as ("json" for Python objects)."""
+    import pyarrow as pa
+
+    if array.dtype.kind not in "biufSU":
+        array = array.astype(object)
+        return pa.array([_to_json(name, value) for value in array], pa.large_string()), "json"
+    dtype = np.dtype(_FIXED.get(name, array.dtype)).newbyteorder("<")
+    array = np.ascontiguousarray(array, dtype)
+    if dtype.kind in "iuf" and dtype.itemsize <= 8:
+        return pa.array(array), dtype.str
+    cells = pa.binary(dtype.itemsize)
+    return pa.FixedSizeBinaryArray.from_buffers(cells, len(array), [None, pa.py_buffer(array)]), dtype.str
+
+
+def _from_arrow(name: str, column: Any, dtype: str) -> NDArray[Any]:
+    """Wrap an array where it lies in the file."""
+    values = column.values
+    if values.null_count:
+        raise DataError(f"{name} has nulls; save the data set again")
+    if dtype == "json":
+        values.validate(full=True)
+        return _from_json(values.to_pylist())
+    if not re.fullmatch(r"[<|][biufSU][1-9]\d*", dtype):
+        raise DataError(f"{name} has the unknown kind {dtype!r}; save the data set again")
+    wanted = np.dtype(dtype)
+    if _FIXED.get(name, dtype) != dtype or values.type.byte_width != wanted.itemsize:
+        raise DataError(f"{name} is kept as {values.type} but must be {_FIXED.get(name, dtype)}; save it again")
+    data = values.buffers()[1]
+    return np.frombuffer(data, wanted, len(values), values.offset * wanted.itemsize) if data else np.zeros(0, wanted)
+
+
+def _to_json(name: str, value: object) -> str:
+    plain = value.item() if isinstance(value, np.generic) else value
+    if type(plain) not in {str, int, float, bool, type(None)}:
+        raise DataError(f"{name} has {value!r}, a {type(value).__name__}; only numbers and strings can be saved as ids")
+    return json.dumps(plain)
+
+
+def _from_json(texts: list[str]) -> NDArray[Any]:
+    array = np.empty(len(texts), object)
+    array[:] = json.loads("[" + ",".join(texts) + "]")
+    return array
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Give a place beside ``path`` to write to; move it there at the end, or leave nothing behind."""
+    part = path.with_name(f".{path.name}.{token_hex(4)}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from None
+    finally:
+        part.unlink(missing_ok=True)

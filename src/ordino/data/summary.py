@@ -1,0 +1,152 @@
+"""What a data set is like, in a few counts.
+
+Among them is what DeepNet's Fig. 2.1 shows: which percentage of its documents is relevant, query by query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+
+_BLOCK = 65536  # rows looked at together: a mask of everything would be a quarter of X
+_SHOWN = 10  # labels that the table lists
+
+
+class Spread(NamedTuple):
+    """Where a quantity lies."""
+
+    min: float
+    median: float
+    mean: float
+    max: float
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Counts that describe a data set; ``print`` shows them as a table.
+
+    ``n_empty`` queries have no label above 0, ``n_equal`` have only one distinct label, ``n_single`` have one document:
+    no ranker can do well or badly on these.
+    """
+
+    n_docs: int
+    n_queries: int
+    n_features: int
+    docs_per_query: Spread
+    labels: Mapping[float, int]
+    n_empty: int
+    n_equal: int
+    n_single: int
+    n_missing: int
+    relevant_percent: NDArray[np.float64]  # (n_queries,): documents with a label above 0, in percent
+
+    @property
+    def label_shares(self) -> dict[float, float]:
+        """Which share of the documents has each label."""
+        return {label: count / self.n_docs for label, count in self.labels.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give everything as plain values for JSON; labels are written as they print."""
+        return {
+            "n_docs": self.n_docs,
+            "n_queries": self.n_queries,
+            "n_features": self.n_features,
+            "docs_per_query": self.docs_per_query._asdict(),
+            "labels": {f"{label:g}": count for label, count in self.labels.items()},
+            "n_empty": self.n_empty,
+            "n_equal": self.n_equal,
+            "n_single": self.n_single,
+            "n_missing": self.n_missing,
+            "relevant_percent": self.relevant_percent.tolist(),
+        }
+
+    def __str__(self) -> str:
+        size, relevant = self.docs_per_query, spread(self.relevant_percent)
+        rows = [
+            ("documents", f"{self.n_docs:,}"),
+            ("queries", f"{self.n_queries:,}"),
+            ("features", f"{self.n_features:,}"),
+            (
+                "documents a query",
+                f"{size.min:,.0f} to {size.max:,.0f}, median {size.median:,g}, mean {size.mean:,.1f}",
+            ),
+            ("relevant a query", f"{relevant.min:.1f} % to {relevant.max:.1f} %, mean {relevant.mean:.1f} %"),
+            *(
+                (f"label {label:g}", f"{self.labels[label]:,} ({100 * share:.1f} %)")
+                for label, share in list(self.label_shares.items())[:_SHOWN]
+            ),
+            ("queries with nothing relevant", self._of_queries(self.n_empty)),
+            ("queries with equal labels", self._of_queries(self.n_equal)),
+            ("queries with one document", self._of_queries(self.n_single)),
+            ("missing feature values", f"{self.n_missing:,}"),
+        ]
+        if len(self.labels) > _SHOWN:
+            rows.insert(5 + _SHOWN, ("other labels", f"{len(self.labels) - _SHOWN:,} distinct"))
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+
+    def _of_queries(self, n: int) -> str:
+        return f"{n:,} ({100 * n / max(self.n_queries, 1):.1f} %)"
+
+
+def summarize(dataset: Dataset) -> Summary:
+    """Count what a data set holds; one pass over the features, block by block.
+
+    Examples
+    --------
+    >>> print(summarize(Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 0], qid=[1, 1, 1, 2])))
+    documents                      4
+    queries                        2
+    features                       1
+    documents a query              1 to 3, median 2, mean 2.0
+    relevant a query               0.0 % to 33.3 %, mean 16.7 %
+    label 0                        3 (75.0 %)
+    label 1                        1 (25.0 %)
+    queries with nothing relevant  1 (50.0 %)
+    queries with equal labels      1 (50.0 %)
+    queries with one document      1 (50.0 %)
+    missing feature values         0
+    """
+    counts = dataset.counts
+    n_relevant = count_by_query(dataset, dataset.y > 0)
+    labels, occurrences = np.unique(dataset.y, return_counts=True)
+    blocks = (dataset.X[start : start + _BLOCK] for start in range(0, dataset.n_docs, _BLOCK))
+    return Summary(
+        n_docs=dataset.n_docs,
+        n_queries=dataset.n_queries,
+        n_features=dataset.n_features,
+        docs_per_query=spread(counts),
+        labels=MappingProxyType(dict(zip(labels.tolist(), occurrences.tolist(), strict=True))),
+        n_empty=int((n_relevant == 0).sum()),
+        n_equal=int(has_equal_labels(dataset).sum()),
+        n_single=int((counts == 1).sum()),
+        n_missing=sum(int(np.isnan(block).sum()) for block in blocks),
+        relevant_percent=100 * n_relevant / np.maximum(counts, 1),
+    )
+
+
+def count_by_query(dataset: Dataset, which: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count in each query the documents for which ``which`` is True."""
+    before = np.concatenate(([0], np.cumsum(which)))  # (n_docs + 1,)
+    return np.diff(before[dataset.offsets])
+
+
+def has_equal_labels(dataset: Dataset) -> NDArray[np.bool_]:
+    """Tell for each query whether all its labels are the same."""
+    first = np.repeat(dataset.y[dataset.offsets[:-1]], dataset.counts)
+    n_other: NDArray[np.int64] = count_by_query(dataset, dataset.y != first)
+    return np.equal(n_other, 0)
+
+
+def spread(values: NDArray[Any]) -> Spread:
+    """Least, median, mean and largest value; zeros if there are none."""
+    if len(values) == 0:
+        return Spread(0.0, 0.0, 0.0, 0.0)
+    return Spread(float(values.min()), float(np.median(values)), float(values.mean()), float(values.max()))

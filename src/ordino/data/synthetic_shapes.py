@@ -1,0 +1,211 @@
+"""Synthetic sets with the shapes of public ones: documents a query, label shares, kinds of features; no real row in them.
+
+How it is made. A page has *fields* (body, title, anchor, url, links). Of each field a page either lacks the
+evidence or has a normal amount of it, which several features show through noise: as a count, a ratio, a heavy-tailed
+number. Relevance is half a weighted sum of the evidence and half a bent function of it, plus noise and plus the luck of
+the query, which no feature shows; the labels cut it at the shares of the real set. So a linear model finds half of what
+can be found, a tree or a network more, and nothing all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.data.grouping import Groups
+from ordino.data.scaling import MinMax
+from ordino.errors import ParameterError
+
+Block = NDArray[np.float32]
+
+FIELDS = ("body", "title", "anchor", "url", "links")
+_BLOCK_ROWS = 16384  # about how many rows are made at a time
+
+
+class Columns(NamedTuple):
+    """Some features of one field and one kind."""
+
+    field: str
+    kind: str
+    width: int
+
+
+KINDS: Mapping[str, Callable[[Block], Block]] = MappingProxyType(
+    {
+        "count": lambda g: np.floor(np.exp(0.8 * g + 1)),  # 0, 1, 2, 5, 20: whole numbers with a tail
+        "large": lambda g: np.floor(np.exp(1.5 * g + 6)),  # lengths, links, clicks: from 1 to 100,000
+        "heavy": lambda g: np.exp(g),  # tf*idf, BM25
+        "ratio": lambda g: 1 / (1 + np.exp(-g)),  # between 0 and 1
+        "flag": lambda g: (g > 0).astype(np.float32),
+        "level": lambda g: 2 * g - 8,  # logs of probabilities: negative, no tail
+        "sentinel": lambda g: np.floor(np.exp(1.5 * g + 3)),  # where the field is missing: -1, not 0
+        "zero": lambda g: np.zeros_like(g),
+    }
+)
+"""What a feature makes of its normal evidence."""
+
+
+class Shape(NamedTuple):
+    """What is known of a public set."""
+
+    columns: tuple[Columns, ...]
+    missing: tuple[float, ...]  # share of the documents that lack each field
+    label_shares: tuple[float, ...]  # of the labels 0, 1, ...
+    luck: float  # share of the variance of relevance that is the query's: the more, the more empty queries
+    minmax: bool = False  # features come scaled to [0, 1] inside each query
+
+
+_TD2003 = Shape(
+    columns=(
+        Columns("body", "count", 4), Columns("body", "heavy", 8), Columns("body", "level", 4),
+        Columns("title", "count", 3), Columns("title", "heavy", 5),
+        Columns("anchor", "count", 3), Columns("anchor", "heavy", 5),
+        Columns("url", "count", 2), Columns("url", "heavy", 2),
+        Columns("links", "large", 4), Columns("links", "ratio", 4),
+    ),
+    missing=(0.0, 0.7, 0.6, 0.8, 0.0),
+    label_shares=(0.99, 0.01),
+    luck=0.1,
+)  # fmt: skip
+
+_MQ2007 = Shape(
+    columns=(
+        Columns("body", "heavy", 6), Columns("body", "level", 10), Columns("body", "ratio", 2),
+        Columns("title", "count", 1), Columns("title", "heavy", 7),
+        Columns("anchor", "count", 1), Columns("anchor", "heavy", 6),
+        Columns("url", "count", 1), Columns("url", "heavy", 5),
+        Columns("links", "heavy", 1), Columns("links", "count", 1),
+        Columns("body", "zero", 5),
+    ),
+    missing=(0.02, 0.56, 0.63, 0.79, 0.1),
+    label_shares=(0.742, 0.203, 0.055),
+    luck=0.5,
+    minmax=True,
+)  # fmt: skip
+
+_MQ2008 = _MQ2007._replace(missing=(0.02, 0.63, 0.7, 0.81, 0.1), label_shares=(0.807, 0.132, 0.061), luck=0.3)
+
+_MSLR = Shape(
+    columns=tuple(
+        columns
+        for field in FIELDS
+        for columns in (
+            Columns(field, "count", 8), Columns(field, "ratio", 3), Columns(field, "large", 1), Columns(field, "heavy", 8),
+            Columns(field, "flag", 1), Columns(field, "level", 4),
+        )
+    ) + (Columns("links", "large", 6), Columns("links", "sentinel", 3), Columns("url", "count", 2)),
+    missing=(0.02, 0.3, 0.6, 0.8, 0.2),
+    label_shares=(0.520, 0.322, 0.133, 0.018, 0.007),
+    luck=0.3,
+)  # fmt: skip
+
+
+def td2003(*, queries: int = 50, docs: int = 0, seed: int = 0) -> Dataset:
+    """The shape of TD2003: 50 queries of 1,000 to 1,045 documents, 44 raw features, 1 % relevant.
+
+    DeepNet 2.1 has the counts; two of its 50 queries have 525 and 533 documents, so two of every 50 have them here.
+    ``docs`` fixes the documents of every query instead.
+    """
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1000, 1046, queries)
+    counts[24::50] = 525
+    counts[49::50] = 533
+    return _make(_TD2003, _fixed(docs, counts), rng)
+
+
+def mq2007(*, queries: int = 1692, docs: int = 0, seed: int = 0) -> Dataset:
+    """The shape of MQ2007: 46 features in [0, 1], labels 0 to 2, about 41 documents a query, 1 query in 7 empty."""
+    rng = np.random.default_rng(seed)
+    share = np.array([0, 0.004, 0.005, 0.92, 0.93, 0.97, 0.99, 1])
+    counts = np.interp(rng.random(queries), share, [6, 35, 40, 40, 43, 50, 70, 147])
+    return _make(_MQ2007, _fixed(docs, counts.astype(np.int64)), rng)
+
+
+def mq2008(*, queries: int = 784, docs: int = 0, seed: int = 0) -> Dataset:
+    """The shape of MQ2008: as MQ2007, but mostly 8 or 16 documents a query (mean 19) and more than 1 query in 4 empty."""
+    rng = np.random.default_rng(seed)
+    share = np.array([0, 0.1, 0.54, 0.6, 0.76, 0.79, 0.91, 0.93, 0.955, 0.97, 1])
+    counts = np.interp(rng.random(queries), share, [5, 8, 8, 15, 16, 29, 32, 59, 60, 109, 121])
+    return _make(_MQ2008, _fixed(docs, counts.astype(np.int64)), rng)
+
+
+def mslr(*, queries: int = 10_000, docs: int = 0, seed: int = 0) -> Dataset:
+    """The shape of MSLR-WEB10K: 136 raw features, labels 0 to 4, about 120 documents a query, 1 query in 33 empty.
+
+    Counts, ratios, flags, heavy tails, negative logs, and three features in which -1 stands for "not known".
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.clip(rng.lognormal(np.log(109), 0.44, queries), 1, 908)
+    return _make(_MSLR, _fixed(docs, counts.astype(np.int64)), rng)
+
+
+def _fixed(docs: int, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    if docs < 0:
+        raise ParameterError(f"docs={docs!r}; it must be 0 (as in the real set) or the documents of every query")
+    return np.full_like(counts, docs) if docs else counts
+
+
+def _make(shape: Shape, counts: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
+    """Make features and relevance a block of queries at a time, then cut relevance into labels."""
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    X = np.empty((offsets[-1], sum(columns.width for columns in shape.columns)), np.float32)
+    relevance = np.empty(offsets[-1])
+    weights = rng.dirichlet(np.full(len(FIELDS), 3.0)) ** 0.5  # their squares sum to 1
+    shows = rng.uniform(0.5, 0.9, X.shape[1]).astype(np.float32)  # how much of a feature is evidence; the rest is noise
+    heads = np.searchsorted(offsets[:-1], np.arange(0, offsets[-1], _BLOCK_ROWS))
+    bounds = np.unique(np.append(heads, len(counts)))
+    for first, end in zip(bounds[:-1], bounds[1:], strict=True):
+        rows = slice(offsets[first], offsets[end])
+        number = np.repeat(np.arange(end - first), counts[first:end])  # of each row's query in the block
+        evidence = rng.standard_normal((len(number), len(FIELDS)), dtype=np.float32)
+        missing = rng.random(evidence.shape, dtype=np.float32) < np.array(shape.missing, np.float32)
+        evidence[missing] = -1
+        luck = rng.standard_normal(end - first)[number]
+        found = np.sqrt(0.4) * (evidence @ weights) + np.sqrt(0.4) * _bent(evidence)
+        relevance[rows] = found + np.sqrt(0.2) * rng.standard_normal(len(number)) + _odds(shape.luck) * luck
+        habit = 0.7 * rng.standard_normal((end - first, len(FIELDS)), dtype=np.float32)  # a query shifts its features
+        _fill(X[rows], shape, evidence, missing, habit[number], shows, rng)
+    if shape.minmax:
+        X = MinMax().fit_transform(X, qid=np.repeat(np.arange(len(counts)), counts))
+    edges = np.quantile(relevance, np.cumsum(shape.label_shares[:-1]))
+    y = np.searchsorted(edges, relevance, side="right").astype(np.float64)
+    return Dataset.of_groups(X, y, Groups(None, offsets, np.arange(1, len(counts) + 1)))
+
+
+def _odds(share: float) -> float:
+    """What a unit normal must be multiplied by to be this share of the variance beside another of variance 1."""
+    return float(np.sqrt(share / (1 - share)))
+
+
+def _bent(evidence: Block) -> Block:
+    """What no weighted sum can show: both body and links, either title or anchor, not too much url."""
+    body, title, anchor, url, links = evidence.T
+    both, either = np.minimum(body, links), np.abs(title - anchor)
+    return np.asarray((both + either - np.abs(url)) / np.sqrt(np.float32(1.5)))
+
+
+def _fill(
+    out: Block,
+    shape: Shape,
+    evidence: Block,
+    missing: NDArray[np.bool_],
+    habit: Block,
+    shows: Block,
+    rng: np.random.Generator,
+) -> None:
+    """Write the features that show the evidence."""
+    start = 0
+    for field, kind, width in shape.columns:
+        at, stop = FIELDS.index(field), start + width
+        seen = shows[start:stop]
+        noise = rng.standard_normal((len(out), width), dtype=np.float32)
+        shown = evidence[:, at, None] * seen + noise * np.sqrt(1 - seen * seen) + habit[:, at, None]
+        block = KINDS[kind](shown)
+        block[missing[:, at]] = -1 if kind == "sentinel" else 0
+        out[:, start:stop] = block
+        start = stop

@@ -1,0 +1,170 @@
+"""Judgments and runs in TREC's two text formats, joined the way trec_eval joins them.
+
+``qid 0 docno relevance`` is a line of judgments (qrels), ``qid Q0 docno rank score tag`` a line of a run. Both become
+dictionaries ``{qid: {docno: value}}``, the form that pytrec_eval, ir_measures and ranx use too.
+"""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.data.dataset import Dataset, as_column
+from ordino.data.store import written_whole
+from ordino.errors import DataError
+
+Qrels = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
+
+
+class Judged(NamedTuple):
+    """A run with its judgments, row by row: what ``evaluate`` takes. Score -inf means: judged but not retrieved."""
+
+    y: NDArray[np.float64]
+    scores: NDArray[np.float64]
+    qid: NDArray[np.str_]
+    doc_ids: NDArray[np.str_]
+
+
+def read_qrels(path: str | Path) -> Qrels:
+    """Read judgments: lines ``qid 0 docno relevance``, plain or gzipped.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "qrels.txt")
+    ...     _ = file.write_text("301 0 d7 2" + chr(10) + "301 0 d9 0")
+    ...     read_qrels(file)
+    {'301': {'d7': 2, 'd9': 0}}
+    """
+    qrels: Qrels = {}
+    for where, (qid, _, docno, relevance) in _lines(path, "qid 0 docno relevance"):
+        try:
+            value = int(relevance)
+        except ValueError:
+            raise DataError(f"{where}: relevance {relevance!r} is not a whole number") from None
+        _enter(qrels, where, qid, docno, value)
+    return qrels
+
+
+def read_run(path: str | Path) -> Run:
+    """Read a run: lines ``qid Q0 docno rank score tag``, plain or gzipped.
+
+    The score alone orders the documents, as in trec_eval; the rank is not looked at.
+    """
+    run: Run = {}
+    for where, (qid, _, docno, _, score, _) in _lines(path, "qid Q0 docno rank score tag"):
+        try:
+            value = float(score)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise DataError(f"{where}: score {score!r} is not a finite number")
+        _enter(run, where, qid, docno, value)
+    return run
+
+
+def join_run(
+    qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]], *, complete: bool = False
+) -> Judged:
+    """Bring a run and its judgments together, with the conventions of trec_eval.
+
+    - A retrieved document without a judgment has label 0; so has one judged below 0 (spam).
+    - A judged document that was not retrieved is appended with score ``-inf``: ``evaluate`` counts it among the
+      relevant ones (recall, average precision, the ideal order) but gives it no rank.
+    - Queries without judgments are left out, and so are judged queries that the run does not have, unless
+      ``complete`` (trec_eval's ``-c``): then they have unretrieved documents only, and every measure is 0.
+    - The rows of a query are sorted by score, in single precision as trec_eval has it, then by docno. trec_eval takes
+      the last docno first among equal scores, and so does the profile "trec".
+
+    Examples
+    --------
+    >>> judged = join_run({"q": {"a": 1, "b": 2}}, {"q": {"a": 0.5, "c": 0.75}})
+    >>> judged.doc_ids.tolist(), judged.y.tolist(), judged.scores.tolist()
+    (['c', 'a', 'b'], [0.0, 1.0, 2.0], [0.75, 0.5, -inf])
+    """
+    wanted = [qid for qid in qrels if complete or qid in run]
+    if not wanted:
+        raise DataError("the run has none of the judged queries; compare the query ids of the two files")
+    rows: list[tuple[str, str, float, float]] = []  # qid, docno, score, label
+    for qid in wanted:
+        judged, retrieved = qrels[qid], run.get(qid, {})
+        single = dict(zip(retrieved, np.array(list(retrieved.values()), np.float32).tolist(), strict=True))
+        ranked = sorted(single, key=lambda docno: (-single[docno], docno))
+        rows += [(qid, docno, retrieved[docno], max(judged.get(docno, 0), 0)) for docno in ranked]
+        rows += [(qid, docno, -math.inf, max(label, 0)) for docno, label in judged.items() if docno not in retrieved]
+    qids, docnos, scores, labels = zip(*rows, strict=True)
+    return Judged(np.array(labels, np.float64), np.array(scores), np.array(qids), np.array(docnos))
+
+
+def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path, tag: str = "ordino") -> None:
+    """Write scores as a TREC run, each query best first; equal scores keep their row order.
+
+    Parameters
+    ----------
+    dataset
+        What was scored. Without document ids a document is called by its row number in the caller's order, from 0.
+    scores
+        One for each row, in the caller's order, as ``predict`` gives them.
+    path
+        Where to write; an ending ``.gz`` compresses.
+    tag
+        The name of the run, one word.
+    """
+    values = as_column("scores", scores, dataset.n_docs, "score")
+    if dataset.order is not None:
+        values = values[dataset.order]
+    rows = np.arange(dataset.n_docs) if dataset.order is None else dataset.order
+    docnos = rows if dataset.doc_ids is None else dataset.doc_ids
+    text: list[str] = []
+    for q, (start, stop) in enumerate(zip(dataset.offsets[:-1], dataset.offsets[1:], strict=True)):
+        qid = _word("query id", dataset.query_ids[q])
+        for rank, row in enumerate(start + np.argsort(-values[start:stop], kind="stable"), 1):
+            text.append(
+                f"{qid} Q0 {_word('document id', docnos[row])} {rank} {float(values[row])!r} {_word('tag', tag)}\n"
+            )
+    content = "".join(text).encode()
+    with written_whole(Path(path)) as part:
+        part.write_bytes(gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
+
+
+def _word(kind: str, value: object) -> str:
+    text = str(value)
+    if len(text.split()) != 1 or text != text.strip():
+        raise DataError(f"the {kind} {text!r} is not one word; a TREC run has words between spaces")
+    return text
+
+
+def _enter(table: dict[str, dict[str, Any]], where: str, qid: str, docno: str, value: float) -> None:
+    documents = table.setdefault(qid, {})
+    if docno in documents:
+        raise DataError(f"{where}: query {qid} has document {docno} already; leave one of the two lines")
+    documents[docno] = value
+
+
+def _lines(path: str | Path, form: str) -> Iterator[tuple[str, list[str]]]:
+    """Give each line that is not blank as ``file:line`` and its words, as many as the form has."""
+    path = Path(path)
+    n_words = len(form.split())
+    try:
+        with path.open("rb") as probe:
+            zipped = probe.read(2) == b"\x1f\x8b"
+        with gzip.open(path, "rb") if zipped else path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                words = line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").split()
+                if words and len(words) != n_words:
+                    raise DataError(f"{path}:{number}: {len(words)} words where {n_words} are due; write: {form}")
+                if words:
+                    yield f"{path}:{number}", words
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read ({error}); is it whole?") from None

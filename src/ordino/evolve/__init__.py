@@ -1,0 +1,39 @@
+"""Search without gradients: ask/tell strategies that know nothing of ranking, and the fitness of rankers.
+
+A strategy is asked for individuals, something gives each a fitness, and the strategy is told: larger is better.
+
+>>> import numpy as np
+>>> from ordino.evolve import DifferentialEvolution, evolve, uniform_population
+>>> start = uniform_population(20, 3, seed=1)
+>>> run = evolve(DifferentialEvolution(start, seed=1), lambda W: -(W**2).sum(axis=1), generations=80)
+>>> bool(run.fitness > -1e-6)
+True
+"""
+
+from ordino.evolve.cma import CMA
+from ordino.evolve.differential_evolution import DifferentialEvolution
+from ordino.evolve.evolution_strategy import MUTATIONS, EvolutionStrategy
+from ordino.evolve.fitness import LinearFitness, Objective, weigh
+from ordino.evolve.genetic_programming import FUNCTIONS, Formula, GeneticProgramming
+from ordino.evolve.loop import Generation, Run, Strategy, evolve
+from ordino.evolve.particle_swarm import ParticleSwarm
+from ordino.evolve.population import uniform_population
+
+__all__ = [
+    "CMA",
+    "FUNCTIONS",
+    "MUTATIONS",
+    "DifferentialEvolution",
+    "EvolutionStrategy",
+    "Formula",
+    "Generation",
+    "GeneticProgramming",
+    "LinearFitness",
+    "Objective",
+    "ParticleSwarm",
+    "Run",
+    "Strategy",
+    "evolve",
+    "uniform_population",
+    "weigh",
+]

@@ -1,0 +1,1 @@
+"""Gradient machinery on PyTorch: networks, supplies of batches, the one training loop, learning-rate rules."""

@@ -1,0 +1,112 @@
+"""The one training loop: epochs of steps, a rate rule, the best epoch kept, a clean stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ordino.errors import unknown_name
+from ordino.learn.layers import Layer
+from ordino.learn.network import Network
+from ordino.learn.optimizers import OPTIMIZERS
+from ordino.learn.rates import RATES
+from ordino.learn.supply import Supply
+from ordino.progress import Steps
+
+Judge = Callable[[Network], NDArray[np.float64]]
+"""Gives the quality of each network of a batch on validation data; larger is better."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to learn."""
+
+    epochs: int
+    learning_rate: float
+    optimizer: str = "adamw"
+    rate: str = "constant"
+    l1: float = 0.0
+    l2: float = 0.0
+    patience: int | None = None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One network after training: its best epoch's layers and what happened in every epoch."""
+
+    layers: list[Layer]
+    history: list[dict[str, float]]
+    best_epoch: int
+
+
+def train(
+    network: Network,
+    supply: Supply,
+    schedule: Schedule,
+    *,
+    judge: Judge | None,
+    seed: int,
+    label: str = "training",
+    verbose: bool = False,
+) -> list[Trained]:
+    """Train all networks of the batch together.
+
+    With a judge, each network's best epoch by validation quality is kept and training ends when no network has improved
+    for ``patience`` epochs; without one, the last epoch is kept.
+    """
+    if schedule.rate not in RATES:
+        raise unknown_name("rate", schedule.rate, RATES)
+    if schedule.optimizer not in OPTIMIZERS:
+        raise unknown_name("optimizer", schedule.optimizer, OPTIMIZERS)
+    count = len(network.W[0])
+    rule = RATES[schedule.rate](schedule.learning_rate, count)
+    optimizer = OPTIMIZERS[schedule.optimizer](network.parameters, schedule.l2)
+    rng = np.random.default_rng(seed)
+    best = [network.layers(m) for m in range(count)]
+    best_quality = np.full(count, -np.inf)
+    best_epoch = np.zeros(count, int)
+    histories: list[list[dict[str, float]]] = [[] for _ in range(count)]
+    with Steps(label, schedule.epochs, verbose=verbose) as steps:
+        for epoch in steps:
+            before = [network.layers(m) for m in range(count)] if schedule.rate == "adaptive" else None
+            errors = _one_epoch(network, supply, optimizer, rule.rates, schedule.l1, rng)
+            rates = rule.rates
+            for m in np.flatnonzero(rule.after_epoch(errors)):
+                assert before is not None
+                network.load(int(m), before[m])
+            quality = np.full(count, np.nan) if judge is None else judge(network)
+            improved = np.full(count, True) if judge is None else quality > best_quality
+            for m in range(count):
+                row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(rates[m])}
+                histories[m].append(row if judge is None else row | {"valid": float(quality[m])})
+                if improved[m]:
+                    best[m], best_epoch[m] = network.layers(m), epoch + 1
+            best_quality = np.where(improved, quality, best_quality)
+            steps.show(error=float(errors.mean()), **({} if judge is None else {"valid": float(best_quality.mean())}))
+            if judge is not None and schedule.patience is not None and epoch + 1 - best_epoch.max() >= schedule.patience:
+                break
+    return [Trained(best[m], histories[m], int(best_epoch[m])) for m in range(count)]
+
+
+def _one_epoch(
+    network: Network, supply: Supply, optimizer: object, rates: NDArray[np.float64], l1: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """All batches once; the mean error of each network, shape ``(n_networks,)``."""
+    step_rates = torch.from_numpy(rates.astype(np.float32))
+    errors = np.zeros(len(rates))
+    for batch in supply.epoch(rng):
+        for p in network.parameters:
+            p.grad = None
+        scores = network(batch.X, training=True)  # (n_networks, n_docs)
+        values, gradient = batch.loss(scores.detach().numpy())
+        scores.backward(torch.from_numpy(gradient))
+        if l1:
+            for W in network.W:
+                W.grad.add_(W.detach().sign(), alpha=l1)
+        optimizer.step(step_rates)
+        errors += batch.share * values
+    return errors

@@ -1,0 +1,217 @@
+"""From labels and scores to one value for each query and metric: blocks of queries, threads, kernels.
+
+Queries are independent, so any number of threads gives the same values. A block has about :data:`BLOCK` documents: its
+ranked labels stay in the cache between the kernels that read them, and memory does not grow with the data.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.errors import ParameterError
+from ordino.metrics.checks import (
+    Floats,
+    Ints,
+    as_column,
+    as_offsets,
+    check_scores,
+    docno_order,
+    err_max,
+    usable_labels,
+)
+from ordino.metrics.metric import METRICS, Metric
+from ordino.metrics.profiles import Profile, find_profile
+
+BLOCK = 16384  # documents in a block of queries
+ENOUGH_FOR_THREADS = 65536  # documents below which threads cost more than they bring
+
+# What the kernels call these names: the order is theirs.
+_CODES = {name: code for code, name in enumerate(METRICS)}
+_GAINS = {"exponential": 0, "whole": 1, "linear": 2, "binary": 3}
+_SHORT = {"k": 0, "length": 1, "zero": 2}
+_WHOLE_LABELS = 64
+
+
+class Values(NamedTuple):
+    """What was measured, query by query."""
+
+    values: Floats  # (n_metrics, n_queries), NaN where a query is left out
+    empty: NDArray[np.bool_]  # (n_queries,): no relevant document
+    tied: NDArray[np.bool_]  # (n_queries,): equal scores, different labels
+
+
+def values_of(
+    y: ArrayLike,
+    scores: ArrayLike,
+    offsets: ArrayLike,
+    metrics: Sequence[Metric],
+    *,
+    profile: str | Profile = "standard",
+    doc_ids: ArrayLike | None = None,
+    threads: int | None = None,
+) -> Values:
+    """Measure every query with every metric; one sort of a query serves all metrics.
+
+    Parameters
+    ----------
+    y, scores
+        Label and score of each document, the documents of a query together, shape ``(n_docs,)``.
+    offsets
+        Query ``q`` owns rows ``offsets[q]:offsets[q + 1]``, shape ``(n_queries + 1,)``.
+    doc_ids
+        Names of the documents, for profiles that order ties by them; without, they are ordered as if named by row.
+    threads
+        How many threads work; None takes the processors there are.
+
+    Examples
+    --------
+    >>> from ordino.metrics import parse_metric
+    >>> values_of([1, 0], [2.0, 1.0], [0, 2], [parse_metric("map"), parse_metric("p@2")]).values.tolist()
+    [[1.0], [0.5]]
+    """
+    style = find_profile(profile)
+    labels, order_by = as_column("y", y), as_column("scores", scores)
+    check_scores(order_by, len(labels))
+    bounds = as_offsets(offsets, len(labels))
+    labels = usable_labels(labels, metrics, style)
+    if style.scores == "float32":
+        with np.errstate(over="ignore"):
+            order_by = order_by.astype(np.float32).astype(np.float64)
+    if style.ties == "docno" and doc_ids is not None:
+        rows = docno_order(doc_ids, bounds)
+        labels, order_by = labels[rows], order_by[rows]
+    return _run(labels, order_by, bounds, metrics, style, _n_threads(threads, len(labels)))
+
+
+def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, threads: int) -> Values:
+    """Share the blocks among threads; each has its own buffers, as long as the longest query."""
+    from ordino.metrics.kernels import list_block, rank_block  # numba loads here, on first use
+
+    n_queries, longest = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
+    lists = [m for m, metric in enumerate(metrics) if not metric.measure.of_pairs]
+    pairs = [m for m, metric in enumerate(metrics) if metric.measure.of_pairs]
+    list_plan = _list_plan([metrics[m] for m in lists], profile, longest)
+    pair_plan = _pair_plan([metrics[m] for m in pairs])
+    list_values, pair_values = np.empty((len(lists), n_queries)), np.empty((len(pairs), n_queries))
+    empty, tied = np.zeros(n_queries, np.bool_), np.zeros(n_queries, np.bool_)
+    backward, worst_first = profile.ties == "docno", profile.ties in ("pessimistic", "averaged")
+    blocks = _blocks(offsets)
+    threads = min(threads, max(len(blocks), 1))
+
+    def work(worker: int) -> None:
+        mine = blocks[worker::threads]
+        room = max((int(offsets[last] - offsets[first]) for first, last in mine), default=0)
+        ranked, same = np.empty(room), np.empty(room, np.bool_)
+        a, b, c, d, e, f = (np.empty(longest) for _ in range(6))
+        counts = np.empty(_WHOLE_LABELS, np.int64)
+        for first, last in mine:
+            rank_block(y, scores, offsets, first, last, backward, worst_first, ranked, same, tied, a, b, c)
+            place = (offsets, first, last)
+            list_block(ranked, same, tied, empty, *place, *list_plan, list_values, a, b, c, counts, d, e, f)
+            if pairs:
+                from ordino.metrics.pair_kernels import pair_block
+
+                ahead, state = np.empty(longest, np.int64), np.zeros(1, np.uint64)
+                pair_block(ranked, same, tied, *place, *pair_plan, pair_values, a, b, c, ahead, d, e, f, state)
+
+    if threads == 1:
+        work(0)
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, range(threads)))
+    if not pairs:
+        return Values(list_values, empty, tied)
+    values = np.empty((len(metrics), n_queries))
+    values[lists], values[pairs] = list_values, pair_values
+    if isnan(profile.empty):
+        values[:, empty] = np.nan
+    return Values(values, empty, tied)
+
+
+def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[Any, ...]:
+    """The arguments of ``list_block`` that say what is computed, in its order."""
+    gained = [metric for metric in metrics if metric.name in ("ndcg", "dcg", "meanndcg")]
+    depths = [min(metric.k or longest, longest) for metric in gained]
+    gain_depth = max(depths, default=0)
+    ndcg_depth = max((depth for depth, metric in zip(depths, gained, strict=True) if metric.name != "dcg"), default=0)
+    return (
+        np.array([_CODES[metric.name] for metric in metrics], np.int64),
+        np.array([metric.k or 0 for metric in metrics], np.int64),
+        np.array([_constant(metric, profile) for metric in metrics], np.float64),
+        np.array([_norm(metric, profile) for metric in metrics], np.float64),
+        _GAINS[profile.gain],
+        float(profile.relevant_from),
+        profile.ties == "averaged",
+        float(profile.empty),
+        float(profile.map_of_empty),
+        _SHORT[profile.short_precision],
+        _SHORT[profile.short_ndcg],
+        profile.ideal == "ones",
+        profile.map_divisor == "top k",
+        profile.err_chance == "label",
+        2.0 ** np.arange(_WHOLE_LABELS) - 1.0,
+        1.0 / _discount(np.arange(1.0, gain_depth + 1.0), profile),
+        ndcg_depth,
+        gain_depth,
+    )
+
+
+def _pair_plan(metrics: list[Metric]) -> tuple[Ints, Ints, Ints]:
+    """The arguments of ``pair_block`` that say what is computed: codes, pairs to draw (0 takes all), seeds."""
+    drawn = [dict(metric.parameters) for metric in metrics]
+    return (
+        np.array([_CODES[metric.name] for metric in metrics], np.int64),
+        np.array([parameters.get("samples", 0) for parameters in drawn], np.int64),
+        np.array([parameters.get("seed", 0) for parameters in drawn], np.int64),
+    )
+
+
+def _discount(ranks: Floats, profile: Profile) -> Floats:
+    return np.log2(np.maximum(ranks, 2.0)) if profile.discount == "letor" else np.log2(1.0 + ranks)
+
+
+def _constant(metric: Metric, profile: Profile) -> float:
+    """The one number that RBP (chance to go on) or ERR (2 to the highest label) needs."""
+    if metric.name == "rbp":
+        return float(metric.value_of("p") or 0.0)
+    return float(2.0 ** err_max(metric, profile)) if metric.name == "err" else 0.0
+
+
+def _norm(metric: Metric, profile: Profile) -> float:
+    """The DCG of k documents that each gain 1 (RankDE eq. 9), summed in parts so that a huge k needs no huge array."""
+    if profile.ideal != "ones" or metric.name != "ndcg" or metric.k is None:
+        return 0.0
+    total, step = 0.0, 2**20
+    for start in range(1, metric.k + 1, step):
+        ranks = np.arange(start, min(start + step, metric.k + 1), dtype=np.float64)
+        total += float((1.0 / _discount(ranks, profile)).sum())
+    return total
+
+
+def _blocks(offsets: Ints) -> list[tuple[int, int]]:
+    """Ranges of queries with about :data:`BLOCK` documents each; a longer query is a block of its own."""
+    n_queries, first = len(offsets) - 1, 0
+    blocks: list[tuple[int, int]] = []
+    while first < n_queries:
+        last = int(np.searchsorted(offsets, offsets[first] + BLOCK, side="right")) - 1
+        last = min(max(last, first + 1), n_queries)
+        blocks.append((first, last))
+        first = last
+    return blocks
+
+
+def _n_threads(threads: int | None, n_docs: int) -> int:
+    if threads is None:
+        if n_docs < ENOUGH_FOR_THREADS:
+            return 1
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise ParameterError(f"threads is {threads!r}; give a whole number from 1, or None for all processors")
+    return threads

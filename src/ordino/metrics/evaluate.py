@@ -1,0 +1,237 @@
+"""Measure rankings: means, values of each query, and what they hide (empty, tied, short queries)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.data.grouping import Groups, group_rows
+from ordino.errors import DataError, ParameterError
+from ordino.metrics.engine import values_of
+from ordino.metrics.metric import Metric, parse_metric
+from ordino.metrics.profiles import Profile, find_profile
+
+DEFAULT_METRICS = ("ndcg@10", "map", "p@10", "mrr")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Evaluation(Mapping[str, float]):
+    """What :func:`evaluate` found: a mapping from the name of each metric to its mean over the queries.
+
+    Prints as a table that says which profile was used and how many queries its choices concern.
+    """
+
+    means: Mapping[str, float]
+    per_query: Mapping[str, NDArray[np.float64]]
+    """The value of each query by metric, in the order of ``query_ids``; NaN where a query is left out."""
+    query_ids: NDArray[Any]
+    profile: str
+    n_queries: int
+    n_empty: int
+    """Queries without a relevant document."""
+    n_tied: int
+    """Queries in which equal scores have different labels, so that their order is a choice of the profile."""
+    n_short: int
+    """Queries with fewer documents than the largest k."""
+    n_left_out: int
+    """Queries that at least one mean leaves out: the profile says so, or the metric has no value there."""
+    largest_k: int | None = None
+
+    def __getitem__(self, metric: str) -> float:
+        """The mean of a metric, by any name that parses to it."""
+        if metric in self.means:
+            return self.means[metric]
+        try:
+            return self.means[str(parse_metric(metric))]
+        except ParameterError:
+            raise KeyError(metric) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.means)
+
+    def __len__(self) -> int:
+        return len(self.means)
+
+    def __str__(self) -> str:
+        width = max(len("metric"), *map(len, self.means))
+        rows = [f"{'metric':<{width}}    mean", *(f"{name:<{width}}  {mean:.4f}" for name, mean in self.means.items())]
+        counts = [f"{self.n_empty:,} with no relevant document", f"{self.n_tied:,} with ties"]
+        if self.largest_k is not None:
+            counts.append(f"{self.n_short:,} with fewer than {self.largest_k} documents")
+        counts.append(f"{self.n_left_out:,} left out")
+        queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
+        return "\n".join([*rows, f"profile {self.profile}; {queries}: {', '.join(counts)}"])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the values of each query, ready for JSON; a mean over no query is None."""
+        return {
+            "profile": self.profile,
+            "metrics": {name: None if isnan(mean) else mean for name, mean in self.means.items()},
+            "n_queries": self.n_queries,
+            "n_empty": self.n_empty,
+            "n_tied": self.n_tied,
+            "n_short": self.n_short,
+            "n_left_out": self.n_left_out,
+        }
+
+
+def measure(
+    y: ArrayLike,
+    scores: ArrayLike,
+    offsets: ArrayLike,
+    metrics: str | Metric | Sequence[str | Metric],
+    *,
+    profile: str | Profile = "standard",
+    query_ids: ArrayLike | None = None,
+    doc_ids: ArrayLike | None = None,
+    threads: int | None = None,
+) -> Evaluation:
+    """Measure rows that are already grouped: query ``q`` owns rows ``offsets[q]:offsets[q + 1]``.
+
+    Parameters
+    ----------
+    y, scores
+        Label and score of each document, shape ``(n_docs,)``; the highest score ranks first.
+    metrics
+        Names such as ``ndcg@10``, or :class:`Metric` values; one or several.
+    profile
+        A name in :data:`ordino.metrics.PROFILES`.
+    query_ids
+        Names of the queries for the result; their numbers if None.
+    doc_ids
+        Names of the documents: profile ``trec`` orders equal scores by them.
+    threads
+        How many threads work; None takes the processors there are. The values are the same for any number.
+
+    Examples
+    --------
+    >>> found = measure([1, 0, 0, 1], [2.0, 1.0, 2.0, 1.0], [0, 2, 4], ["mrr", "p@1"])
+    >>> dict(found), found.per_query["mrr"].tolist()
+    ({'mrr': 0.75, 'p@1': 0.5}, [1.0, 0.5])
+    """
+    chosen = parse_metrics(metrics)
+    style = find_profile(profile)
+    found = values_of(y, scores, offsets, chosen, profile=style, doc_ids=doc_ids, threads=threads)
+    n_queries = len(found.empty)
+    if n_queries == 0:
+        raise DataError("there are no queries to measure; give at least one document")
+    names = np.arange(n_queries) if query_ids is None else np.asarray(query_ids)
+    if len(names) != n_queries:
+        raise DataError(
+            f"query_ids has {len(names)} entries but offsets make {n_queries} queries; give one id for each"
+        )
+    per_query = {}
+    for metric, values in zip(chosen, found.values, strict=True):
+        values.flags.writeable = False
+        per_query[str(metric)] = values
+    largest_k = max((metric.k for metric in chosen if metric.k is not None), default=None)
+    return Evaluation(
+        means=MappingProxyType({name: _mean(values) for name, values in per_query.items()}),
+        per_query=MappingProxyType(per_query),
+        query_ids=names,
+        profile=style.name,
+        n_queries=n_queries,
+        n_empty=int(found.empty.sum()),
+        n_tied=int(found.tied.sum()),
+        n_short=0 if largest_k is None else int((np.diff(np.asarray(offsets)) < largest_k).sum()),
+        n_left_out=int(np.isnan(found.values).any(axis=0).sum()),
+        largest_k=largest_k,
+    )
+
+
+def evaluate(
+    y: ArrayLike | Dataset,
+    scores: ArrayLike,
+    *,
+    qid: ArrayLike | Sequence[Any] | None = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
+    profile: str | Profile = "standard",
+    doc_ids: ArrayLike | None = None,
+    threads: int | None = None,
+) -> Evaluation:
+    """Measure scores against labels, query by query; rows may come in any order.
+
+    Parameters
+    ----------
+    y
+        Label of each document, or a :class:`~ordino.Dataset` that holds labels and queries.
+    scores
+        Score of each document, the highest ranks first; for a data set in the order in which its rows were given.
+    qid
+        The query of each document, any hashable kind; None makes all documents one query.
+    metrics, profile, doc_ids, threads
+        As in :func:`measure`; the document ids of a data set are its own.
+
+    Examples
+    --------
+    Query a has its relevant document at rank 2, query b at rank 1.
+
+    >>> print(evaluate([0, 1, 1, 0], [9.0, 8.0, 7.0, 6.0], qid=["a", "a", "b", "b"], metrics=["mrr", "p@1"]))
+    metric    mean
+    mrr     0.7500
+    p@1     0.5000
+    profile standard; 2 queries: 0 with no relevant document, 0 with ties, 0 with fewer than 1 documents, 0 left out
+    """
+    if isinstance(y, Dataset):
+        if qid is not None or doc_ids is not None:
+            raise ParameterError("evaluate: the data set has its own queries and documents; leave qid and doc_ids out")
+        groups, labels, names = Groups(y.order, y.offsets, y.query_ids), y.y, y.doc_ids
+        ordered = _ordered("scores", scores, groups)
+    else:
+        groups = _groups(qid, np.shape(y)[0] if np.ndim(y) else 0)
+        labels, ordered = _ordered("y", y, groups), _ordered("scores", scores, groups)
+        names = None if doc_ids is None else _ordered("doc_ids", doc_ids, groups)
+    return measure(
+        labels,
+        ordered,
+        groups.offsets,
+        metrics,
+        profile=profile,
+        query_ids=groups.query_ids,
+        doc_ids=names,
+        threads=threads,
+    )
+
+
+def _groups(qid: ArrayLike | Sequence[Any] | None, n_docs: int) -> Groups:
+    n_given = len(qid) if hasattr(qid, "__len__") else n_docs
+    if n_given != n_docs:
+        raise DataError(f"qid has {n_given} entries but y has {n_docs}; give one query id for each document")
+    return group_rows(qid, n_docs)
+
+
+def _ordered(name: str, values: ArrayLike, groups: Groups) -> NDArray[Any]:
+    """One value for each document, the documents of a query together."""
+    given, n_docs = np.asarray(values), int(groups.offsets[-1])
+    if given.shape != (n_docs,):
+        raise DataError(f"{name} has shape {given.shape} but there are {n_docs} labels; give one for each document")
+    return given if groups.order is None else given[groups.order]
+
+
+def parse_metrics(metrics: str | Metric | Sequence[str | Metric]) -> tuple[Metric, ...]:
+    """One or several metrics, each once, in the order given.
+
+    Examples
+    --------
+    >>> [str(metric) for metric in parse_metrics(["P@5", "map", "precision@5"])]
+    ['p@5', 'map']
+    """
+    several = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    if not several:
+        raise ParameterError("metrics is empty; give at least one, such as 'ndcg@10'")
+    return tuple(dict.fromkeys(parse_metric(metric) for metric in several))
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    measured = values[~np.isnan(values)]
+    return float(measured.mean()) if len(measured) else float("nan")

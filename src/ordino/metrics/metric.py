@@ -1,0 +1,328 @@
+"""A metric is a value: ``ndcg@10`` parses to it, it prints back, and it gives one number for each query.
+
+:data:`METRICS` is the table of all measures. Error messages, the command line's help and the documentation are made
+from it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.errors import ParameterError, unknown_name
+from ordino.metrics.profiles import Profile
+
+_LARGEST_K = 2**31 - 1
+_NOTATION = re.compile(r"([a-z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(.+))?")
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A number that a measure takes in brackets, as in ``rbp(p=0.9)``."""
+
+    name: str
+    description: str
+    default: float | None
+    low: float
+    high: float
+    whole: bool
+
+    @property
+    def allowed(self) -> str:
+        """The values that are allowed, for people."""
+        return f"a {'whole ' if self.whole else ''}number from {self.low:g} to {self.high:g}"
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """An entry of :data:`METRICS`: what a measure is, before a cutoff or a parameter is chosen."""
+
+    name: str
+    description: str
+    cutoff: Literal["required", "optional", "none"]
+    aliases: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    greater_is_better: bool = True
+    uses_gain: bool = False
+    of_pairs: bool = False
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def example(self) -> str:
+        """How it is written: the least that parses."""
+        return f"{self.name}@10" if self.cutoff == "required" else self.name
+
+
+def _measures(*measures: Measure) -> Mapping[str, Measure]:
+    return MappingProxyType({measure.name: measure for measure in measures})
+
+
+_SAMPLES = (
+    Parameter(
+        name="samples", description="pairs to draw; all if not given", default=None, low=1, high=2**31 - 1, whole=True
+    ),
+    Parameter(name="seed", description="of the draw", default=0, low=0, high=2**31 - 1, whole=True),
+)
+
+METRICS: Mapping[str, Measure] = _measures(
+    Measure(
+        name="p",
+        description="Precision: the share of relevant documents among the first k.",
+        cutoff="required",
+        aliases=("precision", "prec"),
+    ),
+    Measure(
+        name="recall",
+        description="Recall: the share of the relevant documents that stand among the first k.",
+        cutoff="required",
+    ),
+    Measure(
+        name="map",
+        description="Average precision: the mean of the precisions at the ranks of the relevant documents.",
+        cutoff="optional",
+        aliases=("ap", "average_precision"),
+    ),
+    Measure(
+        name="ndcg",
+        description="DCG as a share of the best possible DCG.",
+        cutoff="optional",
+        uses_gain=True,
+    ),
+    Measure(
+        name="dcg",
+        description="Discounted cumulative gain: the gains of the documents, each divided by the discount of its rank.",
+        cutoff="optional",
+        uses_gain=True,
+        high=np.inf,
+    ),
+    Measure(
+        name="meanndcg",
+        description="The mean of NDCG@1, NDCG@2, ... up to the length of the list (LETOR 4.0).",
+        cutoff="none",
+        uses_gain=True,
+        aliases=("mean_ndcg",),
+    ),
+    Measure(
+        name="mrr",
+        description="Reciprocal rank: 1 divided by the rank of the first relevant document, 0 if there is none.",
+        cutoff="optional",
+        aliases=("rr", "reciprocal_rank"),
+    ),
+    Measure(
+        name="err",
+        description="Expected reciprocal rank at which a reader who goes down the list is satisfied.",
+        cutoff="optional",
+        uses_gain=True,
+        parameters=(
+            Parameter(name="max", description="the highest label there is", default=None, low=1, high=100, whole=True),
+        ),
+    ),
+    Measure(
+        name="rbp",
+        description="Rank-biased precision: relevance met by a reader who goes on from each rank with chance p.",
+        cutoff="optional",
+        parameters=(Parameter(name="p", description="chance to go on", default=0.8, low=0.0, high=1.0, whole=False),),
+    ),
+    Measure(
+        name="hit",
+        description="Hit: 1 if a relevant document stands among the first k, else 0.",
+        cutoff="required",
+        aliases=("hit_rate", "success"),
+    ),
+    Measure(
+        name="pairwise_accuracy",
+        description="The share of pairs with different labels that are in the right order; equal scores count half.",
+        cutoff="none",
+        of_pairs=True,
+        parameters=_SAMPLES,
+    ),
+    Measure(
+        name="pairwise_error",
+        description="The share of pairs with different labels that are in the wrong order; equal scores count half.",
+        cutoff="none",
+        of_pairs=True,
+        parameters=_SAMPLES,
+        greater_is_better=False,
+    ),
+    Measure(
+        name="kendall",
+        description="Kendall's tau-b between labels and scores.",
+        cutoff="none",
+        of_pairs=True,
+        aliases=("kendall_tau", "tau"),
+        low=-1.0,
+    ),
+    Measure(
+        name="spearman",
+        description="Spearman's rank correlation between labels and scores.",
+        cutoff="none",
+        of_pairs=True,
+        aliases=("rho",),
+        low=-1.0,
+    ),
+)
+"""Every measure by name."""
+
+_BY_NAME = MappingProxyType(
+    {name: measure for measure in METRICS.values() for name in (measure.name, *measure.aliases)}
+)
+
+
+@final
+@dataclass(frozen=True)
+class Metric:
+    """A measure with its cutoff and parameters; compares, hashes and prints as what it is.
+
+    Parameters
+    ----------
+    name
+        A key of :data:`METRICS`.
+    k
+        How many ranks count; None counts all.
+    parameters
+        Pairs of name and value; those that equal the default are left away.
+
+    Examples
+    --------
+    >>> print(Metric("ndcg", 10), Metric("rbp", parameters=(("p", 0.9),)))
+    ndcg@10 rbp(p=0.9)
+    >>> parse_metric("NDCG@10") == Metric("ndcg", 10)
+    True
+    """
+
+    name: str
+    k: int | None = None
+    parameters: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.name not in METRICS:
+            raise unknown_name("metric", self.name, METRICS)
+        where, measure = f"metric {str(self)!r}", self.measure
+        if self.k is None and measure.cutoff == "required":
+            raise ParameterError(f"{where}: {self.name} needs a cutoff; write it as {measure.example!r}")
+        if self.k is not None and measure.cutoff == "none":
+            raise ParameterError(f"{where}: {self.name} has no cutoff; write it as {measure.example!r}")
+        if self.k is not None and not (_is_whole(self.k) and 1 <= self.k <= _LARGEST_K):
+            raise ParameterError(f"{where}: k is {self.k!r}; give a whole number from 1, as in '{self.name}@10'")
+        known = {parameter.name: parameter for parameter in measure.parameters}
+        chosen = []
+        for name, value in self.parameters:
+            if name not in known:
+                raise _unknown_parameter(where, name, measure)
+            parameter = known[name]
+            right_kind = _is_whole(value) if parameter.whole else isinstance(value, int | float | np.floating)
+            if not right_kind or not parameter.low <= value <= parameter.high:
+                raise ParameterError(f"{where}: {name} is {value!r}; give {parameter.allowed}")
+            if value != parameter.default:
+                chosen.append((name, int(value) if parameter.whole else float(value)))
+        if len({name for name, _ in self.parameters}) < len(self.parameters):
+            raise ParameterError(f"{where}: a parameter stands twice; give each once")
+        object.__setattr__(self, "k", None if self.k is None else int(self.k))
+        object.__setattr__(self, "parameters", tuple(sorted(chosen)))
+
+    @property
+    def measure(self) -> Measure:
+        """The entry of :data:`METRICS` that this is made of."""
+        return METRICS[self.name]
+
+    @property
+    def greater_is_better(self) -> bool:
+        """False for what counts errors."""
+        return self.measure.greater_is_better
+
+    def value_of(self, parameter: str) -> float | None:
+        """The value of a parameter: the chosen one, else the default."""
+        defaults = {p.name: p.default for p in self.measure.parameters}
+        return dict(self.parameters).get(parameter, defaults[parameter])
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.parameters)
+        return self.name + (f"({inside})" if inside else "") + ("" if self.k is None else f"@{self.k}")
+
+    def per_query(
+        self, y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, *, profile: str | Profile = "standard"
+    ) -> NDArray[np.float64]:
+        """The value of each query, shape ``(n_queries,)``; NaN where the profile leaves the query out.
+
+        Parameters
+        ----------
+        y, scores
+            Label and score of each document, the documents of a query together, shape ``(n_docs,)``.
+        offsets
+            Query ``q`` owns rows ``offsets[q]:offsets[q + 1]``, shape ``(n_queries + 1,)``.
+
+        Examples
+        --------
+        Query 0 has its relevant document at rank 1, query 1 at rank 2.
+
+        >>> parse_metric("mrr").per_query([1, 0, 0, 1], [5.0, 4.0, 5.0, 4.0], [0, 2, 4]).tolist()
+        [1.0, 0.5]
+        """
+        from ordino.metrics.engine import values_of
+
+        values: NDArray[np.float64] = values_of(y, scores, offsets, (self,), profile=profile).values[0]
+        return values
+
+
+def parse_metric(text: str | Metric) -> Metric:
+    """The metric that a name such as ``ndcg@10``, ``map`` or ``rbp(p=0.9)`` stands for, in any case of letters.
+
+    Examples
+    --------
+    >>> parse_metric("Precision@5"), parse_metric("rbp(0.9)")
+    (Metric(name='p', k=5, parameters=()), Metric(name='rbp', k=None, parameters=(('p', 0.9),)))
+    >>> parse_metric("ndgc@10")
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: unknown metric 'ndgc@10'; did you mean 'ndcg@10'?
+    """
+    if isinstance(text, Metric):
+        return text
+    if not isinstance(text, str):
+        raise ParameterError(f"metric is {text!r}; give a name such as 'ndcg@10'")
+    found = _NOTATION.fullmatch(text.strip().lower())
+    measure = None if found is None else _BY_NAME.get(found[1])
+    if found is None or measure is None:
+        suffix = "".join(re.findall(r"@\s*\d+\s*$", text))
+        names = [name + suffix if m.cutoff != "none" else name for name, m in _BY_NAME.items()]
+        raise unknown_name("metric", text, names if suffix else [m.example for m in METRICS.values()])
+    _, inside, cutoff = found.groups()
+    k: Any = cutoff
+    if cutoff is not None and re.fullmatch(r"[+-]?\d+", cutoff.strip()):
+        k = int(cutoff)
+    return Metric(measure.name, k, tuple(_parse_parameters(f"metric {text!r}", inside, measure)))
+
+
+def _parse_parameters(where: str, inside: str | None, measure: Measure) -> list[tuple[str, float]]:
+    """Pairs from ``p=0.9, ...``; a value without a name is that of the first parameter."""
+    pairs = []
+    for part in (inside or "").split(","):
+        if inside is None or not part.strip():
+            continue
+        name, _, value = (piece.strip() for piece in part.rpartition("="))
+        if not measure.parameters:
+            raise _unknown_parameter(where, name or value, measure)
+        try:
+            number = float(value)
+        except ValueError:
+            raise ParameterError(f"{where}: {value!r} is not a number; give numbers in the brackets") from None
+        pairs.append((name or measure.parameters[0].name, int(number) if number.is_integer() else number))
+    return pairs
+
+
+def _unknown_parameter(where: str, name: str, measure: Measure) -> ParameterError:
+    allowed = ", ".join(parameter.name for parameter in measure.parameters)
+    has = f"{measure.name} takes {allowed}" if allowed else f"{measure.name} takes none"
+    return ParameterError(f"{where}: unknown parameter {name!r}; {has}")
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

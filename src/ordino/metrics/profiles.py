@@ -1,0 +1,190 @@
+"""A metric is a profile: which gain, discount, order of ties, value of empty queries and of short lists a tool uses.
+
+The same ranking is worth 0.49 or 0.52 depending on these choices, so each is named. :data:`PROFILES` holds one entry
+for each tool or paper; the conformance suite runs them against the tools themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import isnan, nan
+from types import MappingProxyType
+from typing import Literal, final
+
+from ordino.errors import ParameterError, unknown_name
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """How measures are computed: every choice that tools make differently, with the usual one as its default."""
+
+    name: str
+    description: str
+    gain: Literal["exponential", "whole", "linear", "binary"] = "exponential"
+    """What label l is worth: 2^l - 1, the same of the whole part of l, l itself, or 1 if relevant."""
+    discount: Literal["log2", "letor"] = "log2"
+    """What rank r divides by: log2(1 + r), or as LETOR's scripts do 1 at ranks 1 and 2, then log2(r)."""
+    ties: Literal["stable", "pessimistic", "averaged", "docno"] = "stable"
+    """Equal scores: row order, lowest label first, mean over all orders, or document id descending (else last row first).
+
+    Where no mean is defined (MRR, ERR, hit), ``averaged`` takes the lowest label first; MAP counts equal scores together.
+    """
+    empty: float = 0.0
+    """NDCG and recall of a query without a relevant document; NaN leaves the query out of every measure."""
+    empty_map: float | None = None
+    """MAP of such a query, where it differs from ``empty``."""
+    short_precision: Literal["k", "length", "zero"] = "k"
+    """P@k of a list shorter than k: divided by k, by the length, or 0."""
+    short_ndcg: Literal["length", "zero"] = "length"
+    """NDCG@k of a list shorter than k: of the documents there are, or 0."""
+    ideal: Literal["sorted", "ones"] = "sorted"
+    """What NDCG divides by: DCG of the labels in the best order, or of a gain of 1 at every rank (RankDE eq. 9)."""
+    map_divisor: Literal["relevant", "top k"] = "relevant"
+    """What MAP@k divides by: the relevant documents, or no more than k of them."""
+    err_max: int = 4
+    """The highest label that ERR expects: a document with label l satisfies with chance (2^l - 1) / 2^err_max."""
+    err_chance: Literal["exponential", "label"] = "exponential"
+    """Chance that a document satisfies: from its label as above, or the label itself, from 0 to 1."""
+    relevant_from: float = 0.0
+    """A document is relevant if its label is greater than this."""
+    scores: Literal["float64", "float32"] = "float64"
+    """The precision in which scores are compared: what a coarser one cannot tell apart is a tie."""
+    negative: Literal["refuse", "zero"] = "refuse"
+    """Negative labels where a gain is needed: an error, or no gain."""
+
+    @property
+    def map_of_empty(self) -> float:
+        """MAP of a query without a relevant document."""
+        return self.empty if self.empty_map is None else self.empty_map
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """What this profile does differently from the defaults, as text by field; made for tables.
+
+        Examples
+        --------
+        >>> dict(PROFILES["lightgbm"].choices)
+        {'empty': '1', 'map_divisor': 'top k', 'relevant_from': '0.5'}
+        """
+        told: dict[str, str] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name not in ("name", "description") and value != field.default:
+                told[field.name] = value if isinstance(value, str) else _as_text(value)
+        return told
+
+
+def _as_text(value: float) -> str:
+    return "left out" if isnan(value) else f"{value:g}"
+
+
+def find_profile(profile: str | Profile) -> Profile:
+    """The profile of this name; a :class:`Profile` is taken as it is.
+
+    Examples
+    --------
+    >>> find_profile("trec").gain
+    'linear'
+    >>> find_profile("lightgmb")
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: unknown profile 'lightgmb'; did you mean 'lightgbm'?
+    """
+    if isinstance(profile, Profile):
+        return profile
+    if not isinstance(profile, str):
+        raise ParameterError(f"profile is {profile!r}; give a name such as 'standard', or a Profile")
+    try:
+        return PROFILES[profile.lower()]
+    except KeyError:
+        raise unknown_name("profile", profile, PROFILES) from None
+
+
+def _table(*profiles: Profile) -> Mapping[str, Profile]:
+    return MappingProxyType({profile.name: profile for profile in profiles})
+
+
+PROFILES: Mapping[str, Profile] = _table(
+    Profile(
+        name="standard",
+        description="What most papers and tools agree on: gain 2^l - 1, discount log2(1 + r), empty queries count 0.",
+    ),
+    Profile(
+        name="letor3",
+        description="LETOR 3.0's Eval-Score script: ranks 1 and 2 are not discounted; P@k and NDCG@k past the end are 0.",
+        discount="letor",
+        short_precision="zero",
+        short_ndcg="zero",
+    ),
+    Profile(
+        name="letor4",
+        description="LETOR 4.0's Eval-Score script: as letor3, but P@k fills a short list with irrelevant documents.",
+        discount="letor",
+        short_ndcg="zero",
+    ),
+    Profile(
+        name="trec",
+        description="trec_eval, pytrec_eval, ir_measures: linear gain, ties by document id, float32 scores.",
+        gain="linear",
+        ties="docno",
+        scores="float32",
+        negative="zero",
+    ),
+    Profile(
+        name="sklearn",
+        description="scikit-learn's ndcg_score and average_precision_score: linear gain, mean over tied orders.",
+        gain="linear",
+        ties="averaged",
+    ),
+    Profile(
+        name="lightgbm",
+        description="LightGBM's ndcg and map: empty queries count 1, relevant is a label above 0.5.",
+        empty=1.0,
+        map_divisor="top k",
+        relevant_from=0.5,
+    ),
+    Profile(
+        name="xgboost",
+        description="XGBoost's ndcg, map and pre: empty queries count 1 in ndcg and map, float32 scores.",
+        empty=1.0,
+        short_precision="length",
+        map_divisor="top k",
+        scores="float32",
+    ),
+    Profile(
+        name="catboost",
+        description="CatBoost's NDCG, MAP, MRR, ERR: linear gain, lowest label first among ties, empty 1 (MAP 0).",
+        gain="linear",
+        ties="pessimistic",
+        empty=1.0,
+        empty_map=0.0,
+        short_precision="length",
+        map_divisor="top k",
+        err_max=1,
+        err_chance="label",
+        relevant_from=0.5,
+    ),
+    Profile(
+        name="ranklib",
+        description="RankLib 2.x: gain of the label's whole part, P@k of a short list divided by its length.",
+        gain="whole",
+        short_precision="length",
+    ),
+    Profile(
+        name="directranker",
+        description="The DirectRanker paper, section 4.2: labels are relevant or not, empty queries are left out.",
+        gain="binary",
+        empty=nan,
+        short_precision="length",
+        err_max=1,
+    ),
+    Profile(
+        name="rankde",
+        description="The RankDE paper, equations 6 to 9: labels are relevant or not, NDCG assumes k relevant documents.",
+        gain="binary",
+        ideal="ones",
+        err_max=1,
+    ),
+)
+"""Every profile by name."""

@@ -1,0 +1,88 @@
+"""Long work shows where it is, and stops cleanly.
+
+A loop over :class:`Steps` draws a bar on a terminal (nothing in a pipe or a log file), and after Ctrl-C it ends as
+if that had been the last step, so that what was learned so far is kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, final
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+@final
+class Steps:
+    """Steps of a long loop, with a bar and a clean stop.
+
+    Parameters
+    ----------
+    label
+        What is under way.
+    total
+        How many steps there are at most.
+    verbose
+        Draw a bar, if standard error is a terminal.
+
+    Examples
+    --------
+    >>> with Steps("counting", 3) as steps:
+    ...     for i in steps:
+    ...         steps.show(best=i / 2)
+    >>> steps.done, steps.interrupted
+    (3, False)
+    """
+
+    def __init__(self, label: str, total: int, *, verbose: bool = False) -> None:
+        self.label = label
+        self.total = total
+        self.done = 0
+        self.interrupted = False
+        self._bar = _bar() if verbose and sys.stderr.isatty() else None
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+            self._task = self._bar.add_task(self.label, total=self.total, figures="")
+        return self
+
+    def __iter__(self) -> Iterator[int]:
+        for step in range(self.total):
+            yield step
+            self.done += 1
+            if self._bar is not None:
+                self._bar.advance(self._task)
+
+    def show(self, **figures: float) -> None:
+        """Write the current figures beside the bar."""
+        if self._bar is not None:
+            self._bar.update(self._task, figures="  ".join(f"{name} {value:.4f}" for name, value in figures.items()))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if self._bar is not None:
+            self._bar.stop()
+        if kind is not None and issubclass(kind, KeyboardInterrupt) and self.done:
+            self.interrupted = True
+            sys.stderr.write(f"{self.label}: stopped at {self.done} of {self.total}; the best so far is kept\n")
+        return self.interrupted
+
+
+def _bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[figures]}"),
+        console=Console(stderr=True),
+        transient=True,
+    )

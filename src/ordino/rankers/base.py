@@ -1,0 +1,174 @@
+"""The contract of every ranker, on one screen.
+
+``fit(X, y, *, qid=None, valid=None)`` or ``fit(dataset, valid=dataset)`` learns; ``predict`` gives scores that sort
+each query best first; ``rank`` gives the order; ``score`` a measure, averaged over queries. A ranker fills in ``_fit``
+and ``_predict``; all that is common (grouping, scaling, checks, canonical order) happens here, once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+from ordino.data.canonical import canonical
+from ordino.data.dataset import Dataset
+from ordino.data.scaling import make_scaler
+from ordino.errors import DataError, OrdinoError
+from ordino.metrics import evaluate
+
+Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | None
+
+
+class NotFittedError(OrdinoError, SklearnNotFittedError):
+    """A ranker was used before ``fit``."""
+
+
+class Ranker(BaseEstimator, ABC):
+    """What every ranker does; see the module's text. Subclasses are final.
+
+    Fitted rankers have ``n_features_in_``, ``n_queries_in_`` and, where the columns had names, ``feature_names_in_``.
+    """
+
+    allows_nan: ClassVar[bool] = False
+    """Whether NaN (missing) may stand in X."""
+
+    # scikit-learn routes qid to all of these as soon as metadata routing is enabled
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+
+    @abstractmethod
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        """Learn from checked, scaled data in canonical order."""
+
+    @abstractmethod
+    def _predict(self, data: Dataset) -> NDArray[np.float64]:
+        """Scores for the rows of data, larger is better; the labels of data are not to be looked at."""
+
+    def fit(
+        self,
+        X: ArrayLike | Dataset,
+        y: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | Sequence[Any] | None = None,
+        valid: Validation = None,
+    ) -> Self:
+        """Learn to rank from labelled documents.
+
+        Parameters
+        ----------
+        X, y, qid
+            As for :class:`ordino.Dataset`; or the data set itself as X.
+        valid
+            A data set or ``(X, y, qid)`` on which the best of what was learned is chosen; never learned from.
+        """
+        data, held_out = self._prepare(as_dataset(X, y, qid), valid)
+        self._fit(canonical(data), None if held_out is None else canonical(held_out))
+        return self
+
+    def _prepare(self, data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
+        """Check the data, learn the scaling, note what was seen; the scaled training and validation data."""
+        if data.n_docs == 0:
+            raise DataError("there is no document to learn from; check how the data was selected")
+        self._check_nan(data, "X")
+        held_out = None if valid is None else valid if isinstance(valid, Dataset) else Dataset(*valid)
+        if held_out is not None:
+            self._check_nan(held_out, "valid")
+            if held_out.n_features != data.n_features:
+                raise DataError(
+                    f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same"
+                )
+        scaling = getattr(self, "scaling", None)
+        self.scaler_ = None if scaling is None else make_scaler(scaling).fit(data)
+        self.n_features_in_ = data.n_features
+        self.n_queries_in_ = data.n_queries
+        if data.feature_names is not None:
+            self.feature_names_in_ = np.array(data.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self._scaled(data), None if held_out is None else self._scaled(held_out)
+
+    def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
+        """Scores that sort each query best first, one for each row of X, in the order of X; no qid means one query."""
+        data = self._checked(X, qid)
+        return data.restore(self._predict(self._scaled(data)))
+
+    def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
+        """Row numbers of X, best first, query after query in order of first rows; equal scores keep row order."""
+        data = self._checked(X, qid)
+        scores = self._predict(self._scaled(data))
+        query = np.repeat(np.arange(data.n_queries), data.counts)
+        order = np.lexsort((-scores, query))
+        return order if data.order is None else data.order[order]
+
+    def score(
+        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
+    ) -> float:
+        """The ranker's ``metric`` (NDCG@10 where it has none) in its ``profile``, averaged over queries."""
+        self._check_fitted()
+        data = as_dataset(X, y, qid)
+        if data.n_queries == 1 and qid is None and not isinstance(X, Dataset) and self.n_queries_in_ > 1:
+            raise DataError(
+                f"score() pooled all rows as one query, but fit() had {self.n_queries_in_} queries; "
+                "pass qid=..., or in a search call sklearn.set_config(enable_metadata_routing=True)"
+            )
+        metric = getattr(self, "metric", "ndcg@10")
+        result = evaluate(data, self.predict(data), metrics=[metric], profile=getattr(self, "profile", "standard"))
+        return next(iter(result.values()))
+
+    def _checked(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None) -> Dataset:
+        """Documents to score, as a data set with the features that fit saw."""
+        self._check_fitted()
+        if isinstance(X, Dataset):
+            data = X
+        else:
+            rows = X if hasattr(X, "shape") else np.asarray(X)
+            data = Dataset(rows, np.zeros(len(rows)), qid)  # type: ignore[arg-type]
+        if data.n_features != self.n_features_in_:
+            raise DataError(
+                f"the ranker was fitted with {self.n_features_in_} features but the data has {data.n_features}"
+            )
+        self._check_nan(data, "X")
+        return data
+
+    def _scaled(self, data: Dataset) -> Dataset:
+        return data if self.scaler_ is None else self.scaler_.transform(data)
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "n_features_in_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+
+    def _check_nan(self, data: Dataset, name: str) -> None:
+        if self.allows_nan:
+            return
+        for start in range(0, data.n_docs, 65536):
+            missing = np.isnan(data.X[start : start + 65536])
+            if missing.any():
+                column = np.argwhere(missing)[0][1]
+                raise DataError(
+                    f"{name} has NaN in column {column}, which {type(self).__name__} cannot use; fill it in first, "
+                    "for example with sklearn.impute.SimpleImputer, or use a ranker of trees"
+                )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.allows_nan
+        return tags
+
+
+def as_dataset(X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None) -> Dataset:
+    """X, y and qid as a data set; a data set as itself."""
+    if isinstance(X, Dataset):
+        if y is not None or qid is not None:
+            raise DataError("a Dataset brings its own labels and queries; leave out y and qid")
+        return X
+    if y is None:
+        raise DataError("y is missing; give one label for each row of X, or a Dataset")
+    return Dataset(X, y, qid)

@@ -1,0 +1,53 @@
+"""Checks of hyper-parameters: each names the parameter, the value and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+
+from ordino.errors import ParameterError, unknown_name
+
+
+def check_int(name: str, value: object, *, low: int, high: int | None = None) -> int:
+    """A whole number from low to high.
+
+    Examples
+    --------
+    >>> check_int("rounds", 0, low=1)
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: rounds=0; it must be a whole number, 1 or more
+    """
+    if isinstance(value, Integral) and not isinstance(value, bool) and low <= value and (high is None or value <= high):
+        return int(value)
+    raise ParameterError(f"{name}={value!r}; it must be a whole number, {_range(low, high)}")
+
+
+def check_real(name: str, value: object, *, low: float, high: float | None = None, open_low: bool = False) -> float:
+    """A number from low to high; open_low leaves out low itself.
+
+    Examples
+    --------
+    >>> check_real("F", 3, low=0, high=2)
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: F=3; it must be a number, from 0 to 2
+    """
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        if (low < number if open_low else low <= number) and (high is None or number <= high) and number < float("inf"):
+            return number
+    limits = (
+        f"more than {low:g}" + ("" if high is None else f" and at most {high:g}") if open_low else _range(low, high)
+    )
+    raise ParameterError(f"{name}={value!r}; it must be a number, {limits}")
+
+
+def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
+    """One of the allowed names, or the error that offers the nearest."""
+    choices = list(allowed)
+    if isinstance(value, str) and value in choices:
+        return value
+    raise unknown_name(name, value, choices)
+
+
+def _range(low: float, high: float | None) -> str:
+    return f"{low:g} or more" if high is None else f"from {low:g} to {high:g}"

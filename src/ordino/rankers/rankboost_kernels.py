@@ -1,0 +1,70 @@
+"""RankBoost without a list of pairs: pair weights factor by document, so that sums by level are all that is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def pair_potentials(scores, level, weight, offsets, potential):  # type: ignore[no-untyped-def]
+    """Fill potential with each document's pair weight as the better one minus that as the worse one.
+
+    The weight of the pair of i above j is weight[i] weight[j] exp(scores[j] - scores[i]), a product of a factor of i
+    and one of j; so sums over partners are sums over levels, one pass up and one down. Gives the sum over all pairs.
+    """
+    n_max = 0
+    for q in range(len(offsets) - 1):
+        n_max = max(n_max, offsets[q + 1] - offsets[q])
+    rising = np.zeros(n_max + 1)  # by level: sum of weight * exp(score), then of all lower levels
+    falling = np.zeros(n_max + 1)  # by level: sum of weight * exp(-score), then of all higher levels
+    total = 0.0
+    for q in range(len(offsets) - 1):
+        start, stop = offsets[q], offsets[q + 1]
+        size = 0
+        low, high = np.inf, -np.inf
+        for i in range(start, stop):
+            size = max(size, level[i] + 1)
+            low, high = min(low, scores[i]), max(high, scores[i])
+        middle = 0.5 * (low + high)
+        rising[:size] = 0.0
+        falling[:size] = 0.0
+        for i in range(start, stop):
+            grown = np.exp(scores[i] - middle)
+            rising[level[i]] += weight[i] * grown
+            falling[level[i]] += weight[i] / grown
+        below, above = 0.0, 0.0
+        for r in range(size):
+            rising[r], below = below, below + rising[r]
+        for r in range(size - 1, -1, -1):
+            falling[r], above = above, above + falling[r]
+        for i in range(start, stop):
+            grown = np.exp(scores[i] - middle)
+            better = weight[i] / grown * rising[level[i]]
+            potential[i] = better - weight[i] * grown * falling[level[i]]
+            total += better
+    return total
+
+
+@njit(cache=True, nogil=True)
+def bin_sums(codes, values, sums):  # type: ignore[no-untyped-def]
+    """Fill sums[f, b] with the sum of the values of the rows whose feature f has the code b."""
+    sums[:] = 0.0
+    for i in range(len(values)):
+        value = values[i]
+        if value != 0.0:
+            for f in range(codes.shape[1]):
+                sums[f, codes[i, f]] += value
+
+
+@njit(cache=True, nogil=True)
+def best_threshold(sums, n_bins):  # type: ignore[no-untyped-def]
+    """The feature and bin whose rows above it have the largest absolute sum: feature, bin, sum."""
+    best_feature, best_bin, best = -1, -1, 0.0
+    for f in range(len(n_bins)):
+        above = 0.0
+        for b in range(n_bins[f] - 1, 0, -1):
+            above += sums[f, b]
+            if abs(above) > abs(best) * (1.0 + 1e-12):
+                best_feature, best_bin, best = f, b, above
+    return best_feature, best_bin, best

@@ -1,0 +1,243 @@
+"""The contract of a ranker as a suite that anyone can run.
+
+``check_ranker(MyRanker())`` holds a ranker, ours or yours, to what the rest of Ordino relies on. ``CHECKS`` has the
+single checks by name, for use as test parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from ordino.data.dataset import Dataset
+from ordino.errors import DataError
+from ordino.metrics import evaluate
+from ordino.rankers.base import Ranker
+
+
+def easy_data(n_queries: int = 12, n_docs: int = 15, seed: int = 0) -> Dataset:
+    """Queries whose labels 0 to 2 follow a weighted sum of four features in [0, 1], with a little noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_queries * n_docs, 4)).astype(np.float32)
+    hidden = X @ np.array([3.0, 1.0, 0.0, -1.0]) + rng.normal(0, 0.1, len(X))
+    y = np.digitize(hidden, np.quantile(hidden, [0.6, 0.85])).astype(float)
+    return Dataset(X, y, np.repeat(np.arange(n_queries), n_docs))
+
+
+def check_ranker(ranker: Ranker, *, least_ndcg: float = 0.8) -> None:
+    """Run every check on a ranker; the first that fails raises AssertionError with a sentence.
+
+    Parameters
+    ----------
+    ranker
+        An unfitted ranker; every check works on clones of it. Choose parameters that make it quick.
+    least_ndcg
+        NDCG@10 that it must reach on easy data (a random order has about 0.5).
+    """
+    for name, check in CHECKS.items():
+        if name == "learns_easy_data":
+            check_learns_easy_data(ranker, least_ndcg=least_ndcg)
+        else:
+            check(ranker)
+
+
+def check_fit_returns_self(ranker: Ranker) -> None:
+    """``fit`` gives the ranker back, from arrays and from a data set."""
+    data = easy_data()
+    fresh = clone(ranker)
+    _expect(fresh.fit(data) is fresh, "fit(dataset) must return self")
+    _expect(fresh.fit(data.X, data.y, qid=data.qid) is fresh, "fit(X, y, qid=...) must return self")
+
+
+def check_parameters_untouched(ranker: Ranker) -> None:
+    """``fit`` leaves the parameters as the user set them."""
+    fresh = clone(ranker)
+    before = {name: repr(value) for name, value in fresh.get_params().items()}
+    fresh.fit(easy_data())
+    after = {name: repr(value) for name, value in fresh.get_params().items()}
+    _expect(before == after, "fit() must not change parameters; keep what is learned in attributes that end in _")
+
+
+def check_refit_forgets(ranker: Ranker) -> None:
+    """A second ``fit`` gives what a first one would."""
+    data, other = easy_data(), easy_data(seed=1)
+    twice = clone(ranker).fit(other).fit(data)
+    _expect(_same(twice.predict(data), clone(ranker).fit(data).predict(data)), "fit() must forget an earlier fit()")
+
+
+def check_unfitted_says_so(ranker: Ranker) -> None:
+    """Using a ranker before ``fit`` is refused with scikit-learn's own error."""
+    data = easy_data()
+    for use in ("predict", "rank", "score"):
+        try:
+            getattr(clone(ranker), use)(data)
+        except NotFittedError:
+            continue
+        raise AssertionError(f"{use}() before fit() must raise NotFittedError")
+
+
+def check_queries_kept_apart(ranker: Ranker) -> None:
+    """A query is ranked the same alone and among others."""
+    data = easy_data()
+    fitted = clone(ranker).fit(data)
+    together = fitted.predict(data)
+    for q in (0, data.n_queries - 1):
+        start, stop = data.offsets[q], data.offsets[q + 1]
+        alone = fitted.predict(data[q].X)
+        _expect(
+            np.array_equal(_order(alone), _order(together[start:stop])),
+            "the order inside a query must not depend on other queries",
+        )
+
+
+def check_labels_ignored_in_predict(ranker: Ranker) -> None:
+    """``predict`` does not look at labels."""
+    data = easy_data()
+    fitted = clone(ranker).fit(data)
+    blind = Dataset(data.X, np.zeros(data.n_docs), data.qid)
+    _expect(_same(fitted.predict(data), fitted.predict(blind)), "predict() must not look at the labels")
+
+
+def check_same_seed_same_result(ranker: Ranker) -> None:
+    """The same seed gives the same scores, on one thread and on two."""
+    data = easy_data()
+    first = clone(ranker).fit(data).predict(data)
+    _expect(_same(first, clone(ranker).fit(data).predict(data)), "the same seed must give the same scores")
+    if "n_jobs" in ranker.get_params():
+        for n_jobs in (1, 2):
+            again = clone(ranker).set_params(n_jobs=n_jobs).fit(data).predict(data)
+            _expect(_same(first, again), f"n_jobs={n_jobs} must not change the scores")
+
+
+def check_no_global_random_state(ranker: Ranker) -> None:
+    """The global random state of numpy and Python is neither read nor changed."""
+    import random
+
+    data = easy_data()
+    state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        outcomes = []
+        for seed in (0, 1):
+            random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002
+            before = random.getstate(), str(np.random.get_state())  # noqa: NPY002
+            outcomes.append(clone(ranker).fit(data).predict(data))
+            after = random.getstate(), str(np.random.get_state())  # noqa: NPY002
+            _expect(before == after, "fit() and predict() must not change global random state")
+        _expect(_same(*outcomes), "fit() must not read global random state; take a seed")
+    finally:
+        random.setstate(state)
+        np.random.set_state(numpy_state)  # noqa: NPY002
+
+
+def check_row_order_is_free(ranker: Ranker) -> None:
+    """Rows shuffled inside queries, queries reordered, rows scattered: the same scores for the same documents."""
+    data = easy_data()
+    expected = clone(ranker).fit(data).predict(data)
+    rng = np.random.default_rng(3)
+    for rows in (
+        np.concatenate(
+            [rng.permutation(np.arange(a, b)) for a, b in zip(data.offsets[:-1], data.offsets[1:], strict=True)]
+        ),
+        np.arange(data.n_docs)[::-1],
+        rng.permutation(data.n_docs),
+    ):
+        shuffled = clone(ranker).fit(data.X[rows], data.y[rows], qid=data.qid[rows])
+        _expect(_same(shuffled.predict(data), expected), "the order of the rows must not change what is learned")
+        moved = shuffled.predict(data.X[rows], qid=data.qid[rows])
+        _expect(_same(moved, expected[rows]), "predict() must give scores in the order of its rows")
+
+
+def check_hard_data(ranker: Ranker) -> None:
+    """One-document queries, equal labels, constant features, labels to 100 and fractions are met without complaint."""
+    data = easy_data()
+    X = np.column_stack((data.X, np.full(data.n_docs, 7.0))).astype(np.float32)  # a constant feature
+    qid = data.qid.copy()
+    qid[0] = -1  # a query of one document
+    equal = np.where(qid == 3, 1.0, data.y)  # a query whose labels are all equal
+    for y in (equal, equal * 50, equal / 3):
+        scores = clone(ranker).fit(X, y, qid=qid).predict(X, qid=qid)
+        _expect(scores.shape == (len(X),), "predict() must give one score for each row")
+        _expect(bool(np.isfinite(scores).all()), "scores must be finite")
+    flat = clone(ranker).fit(X, np.ones(len(X)), qid=qid).predict(X, qid=qid)  # nothing to learn from at all
+    _expect(bool(np.isfinite(flat).all()), "scores must be finite when all labels are equal")
+
+
+def check_bad_data_is_refused(ranker: Ranker) -> None:
+    """NaN (unless the ranker allows it), wrong feature counts and pooled queries are refused with a sentence."""
+    data = easy_data()
+    broken = data.X.copy()
+    broken[3, 1] = np.nan
+    if ranker.allows_nan:
+        clone(ranker).fit(broken, data.y, qid=data.qid).predict(broken, qid=data.qid)
+    else:
+        _refused(lambda: clone(ranker).fit(broken, data.y, qid=data.qid), "NaN in fit()")
+    fitted = clone(ranker).fit(data)
+    _refused(lambda: fitted.predict(data.X[:, :2]), "too few features in predict()")
+    _refused(lambda: fitted.score(data.X, data.y), "score() without qid after fit() with many queries")
+    _refused(lambda: clone(ranker).fit(data.X[:0], data.y[:0]), "fit() without a document")
+
+
+def check_rank_agrees_with_predict(ranker: Ranker) -> None:
+    """``rank`` is the order of ``predict``, query after query."""
+    data = easy_data()
+    fitted = clone(ranker).fit(data)
+    scores, order = fitted.predict(data), fitted.rank(data)
+    expected = [
+        int(a) + i for a, b in zip(data.offsets[:-1], data.offsets[1:], strict=True) for i in _order(scores[a:b])
+    ]
+    _expect(order.tolist() == expected, "rank() must give each query's rows by falling score")
+
+
+def check_learns_easy_data(ranker: Ranker, *, least_ndcg: float = 0.8) -> None:
+    """NDCG@10 on queries of the same kind that were not learned from."""
+    data, unseen = easy_data(n_queries=24), easy_data(n_queries=12, seed=5)
+    fitted = clone(ranker).fit(data)
+    reached = evaluate(unseen, fitted.predict(unseen), metrics=["ndcg@10"])["ndcg@10"]
+    _expect(reached >= least_ndcg, f"NDCG@10 on easy data is {reached:.3f}; {least_ndcg} or more was expected")
+
+
+CHECKS: Mapping[str, Callable[[Ranker], None]] = MappingProxyType(
+    {
+        "fit_returns_self": check_fit_returns_self,
+        "parameters_untouched": check_parameters_untouched,
+        "refit_forgets": check_refit_forgets,
+        "unfitted_says_so": check_unfitted_says_so,
+        "queries_kept_apart": check_queries_kept_apart,
+        "labels_ignored_in_predict": check_labels_ignored_in_predict,
+        "same_seed_same_result": check_same_seed_same_result,
+        "no_global_random_state": check_no_global_random_state,
+        "row_order_is_free": check_row_order_is_free,
+        "hard_data": check_hard_data,
+        "bad_data_is_refused": check_bad_data_is_refused,
+        "rank_agrees_with_predict": check_rank_agrees_with_predict,
+        "learns_easy_data": check_learns_easy_data,
+    }
+)
+
+
+def _expect(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise AssertionError(sentence)
+
+
+def _refused(action: Callable[[], Any], what: str) -> None:
+    try:
+        action()
+    except DataError:
+        return
+    raise AssertionError(f"{what} must raise DataError")
+
+
+def _same(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
+    return bool(np.array_equal(a, b))
+
+
+def _order(scores: NDArray[np.float64]) -> NDArray[np.intp]:
+    return np.argsort(-scores, kind="stable")

@@ -1,0 +1,162 @@
+"""Every command as a person would type it: the examples in the help texts are run, and so is what goes wrong."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ordino import Dataset, synthetic, write_letor
+from ordino.cli import main
+from ordino.cli.app import app
+
+COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
+EXAMPLES = [
+    (name, example.split()[1:])
+    for name, callback in COMMANDS.items()
+    for example in re.findall(r"Example: (ordino .+)", callback.__doc__)
+]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the files that the examples name."""
+    monkeypatch.chdir(tmp_path)
+    train, test = synthetic("mq", queries=8, seed=1).split(0.5)
+    write_letor(train, "train.txt")
+    write_letor(test, "test.txt")
+    (tmp_path / "scores.txt").write_text("".join(f"{row.sum()}\n" for row in test.X))
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 0\nq1 0 c 2\n")
+    (tmp_path / "run.txt").write_text("q1 Q0 c 1 9.0 me\nq1 Q0 b 2 8.0 me\nq1 Q0 a 3 7.0 me\n")
+    return tmp_path
+
+
+def ordino(*words):
+    """Run a command in this process; the exit code."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    return stop.value.code or 0
+
+
+def test_every_command_has_an_example():
+    assert {name for name, _ in EXAMPLES} == set(COMMANDS)
+
+
+@pytest.mark.parametrize(("name", "words"), EXAMPLES, ids=[" ".join(words) for _, words in EXAMPLES])
+def test_examples_of_the_help_texts_run(folder, name, words):
+    assert ordino(*words) == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help(name, capsys):
+    assert ordino(name, "--help") == 0
+    assert "Example" in capsys.readouterr().out
+
+
+def test_version(capsys):
+    assert ordino("--version") == 0
+    assert re.fullmatch(r"ordino \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_evaluate_agrees_with_arithmetic(folder, capsys):
+    write_letor(Dataset([[0.0]] * 3, [1, 0, 1], [7, 7, 7]), "three.txt")
+    (folder / "three-scores.txt").write_text("3\n2\n1\n")
+    assert ordino("evaluate", "three.txt", "three-scores.txt", "-m", "map,p@2", "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["metrics"]["map"] == pytest.approx((1 / 1 + 2 / 3) / 2)
+    assert printed["metrics"]["p@2"] == pytest.approx(1 / 2)
+
+
+def test_evaluate_prints_each_query_when_asked(folder, capsys):
+    assert ordino("evaluate", "test.txt", "scores.txt", "-m", "ndcg@10", "--per-query") == 0
+    assert capsys.readouterr().out.startswith("query\tndcg@10\n")
+
+
+def test_evaluate_gives_each_query_in_json(folder, capsys):
+    assert ordino("evaluate", "test.txt", "scores.txt", "-m", "ndcg@10", "--per-query", "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["per_query"]["ndcg@10"]) == printed["n_queries"] == 4
+
+
+def test_evaluate_of_a_trec_run(folder, capsys):
+    assert ordino("evaluate", "--qrels", "qrels.txt", "--run", "run.txt", "-m", "map", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["metrics"]["map"] == pytest.approx((1 / 1 + 2 / 3) / 2)
+
+
+def test_inspect_prints_json(folder, capsys):
+    assert ordino("inspect", "train.txt", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["train.txt"]["n_queries"] == 4
+
+
+def test_doctor_fails_where_train_and_test_share_queries(folder, capsys):
+    write_letor(synthetic("mq", queries=3, seed=1), "a.txt")
+    write_letor(synthetic("mq", queries=3, seed=2), "b.txt")
+    assert ordino("doctor", "a.txt", "b.txt", "--json") == 1
+    errors = [finding for finding in json.loads(capsys.readouterr().out) if finding["severity"] == "error"]
+    assert [finding["count"] for finding in errors] == [3]
+
+
+def test_doctor_prints_a_table_and_passes_clean_data(folder, capsys):
+    assert ordino("doctor", "train.txt", "test.txt") == 0
+    assert capsys.readouterr().out.startswith(("severity\twhere", "nothing that would hurt"))
+
+
+def test_convert_keeps_the_data(folder):
+    from ordino.data.sources import read_data
+
+    assert ordino("convert", "train.txt", "train.parquet") == 0
+    assert ordino("convert", "train.parquet", "back.txt") == 0
+    before, after = read_data("train.txt"), read_data("back.txt")
+    np.testing.assert_array_equal(before.X, after.X)
+    np.testing.assert_array_equal(before.y, after.y)
+
+
+def test_convert_applies_label_rules(folder):
+    from ordino.data.sources import read_data
+
+    assert ordino("convert", "train.txt", "binary.arrow", "--binarize", "1", "--drop-empty") == 0
+    assert set(read_data("binary.arrow").y) == {0.0, 1.0}
+
+
+def test_synth_lists_its_sets(capsys):
+    assert ordino("synth", "list") == 0
+    assert "mslr" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["inspect", "missing.txt"], 1, "missing.txt"),
+        (["evaluate", "test.txt", "scores.txt", "-m", "ndgc@10"], 1, "did you mean 'ndcg"),
+        (["evaluate", "test.txt", "scores.txt", "--profile", "letor5"], 1, "letor5"),
+        (["evaluate", "test.txt"], 2, "give DATA and SCORES, or --qrels and --run"),
+        (["synth", "mq"], 2, "--out"),
+        (["synth", "mqq", "--out", "t.txt"], 1, "unknown"),
+        (["convert", "train.txt", "train.docx"], 1, "docx"),
+        (["fly"], 2, "fly"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_goes_wrong_is_one_sentence(folder, capsys, words, code, sentence):
+    assert ordino(*words) == code
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert "Traceback" not in error
+    if code == 1:
+        assert error.startswith("ordino: ")
+        assert error.count("\n") == 1
+
+
+def test_debug_shows_the_traceback(folder):
+    with pytest.raises(Exception, match=r"missing\.txt"):
+        main(["--debug", "inspect", "missing.txt"])
+
+
+def test_a_closed_pipe_is_no_error(folder):
+    inspect = f"{sys.executable} -m ordino.cli inspect train.txt test.txt"
+    command = f"{inspect} | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0"
+    assert done.stderr == ""

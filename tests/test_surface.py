@@ -1,0 +1,63 @@
+"""What the package shows at its surface: names, import cost, help."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+import ordino
+from ordino import rankers
+
+HEAVY = {"torch", "lightgbm", "pyarrow", "altair", "ray", "fastapi", "sklearn", "numba", "pandas", "polars"}
+
+
+def run_python(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import ordino",
+        "import contextlib, io\nfrom ordino.cli import main\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main(['--help'])",
+    ],
+    ids=["import ordino", "ordino --help"],
+)
+def test_nothing_heavy_is_loaded_before_it_is_used(code):
+    loaded = run_python(f"{code}\nimport sys; print(*sys.modules)").split()
+    assert HEAVY.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit"), [(["-c", "import ordino"], 0.4), (["-m", "ordino.cli", "--help"], 0.6)]
+)
+def test_start_is_quick(arguments, limit):
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
+        times.append(time.perf_counter() - start)
+    assert min(times) < limit
+
+
+def test_every_public_name_can_be_had():
+    assert sorted(ordino.__all__) == list(ordino.__all__)
+    for name in ordino.__all__:
+        assert getattr(ordino, name) is not None
+        assert name in dir(ordino)
+
+
+def test_every_public_name_has_a_docstring():
+    for name in ordino.__all__:
+        assert getattr(ordino, name).__doc__, f"{name} has no docstring"
+
+
+def test_every_ranker_is_public():
+    assert {entry.cls for entry in rankers.RANKERS.values()} <= set(ordino.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'ordino' has no attribute 'RankMagic'"):
+        ordino.RankMagic  # noqa: B018
