@@ -6,7 +6,7 @@ READY := .venv/.ready
 .PHONY: demo test check lint bench clean
 
 demo: $(READY)  ## rankings made, measured and shown
-	$(BIN)/python -m ordino.cli demo
+	$(BIN)/python examples/demo.py
 
 test: $(READY)  ## every test but those marked slow
 	$(BIN)/pytest -n auto

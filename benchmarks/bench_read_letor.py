@@ -3,9 +3,9 @@
     python benchmarks/bench_read_letor.py                   # 0.7 GB, as large as the training part of an MSLR fold
     python benchmarks/bench_read_letor.py --megabytes 50    # a quick look
 
-The file has the shape of MSLR-WEB10K: 136 features (counts, ratios, idf, tf-idf moments, BM25, negative log likelihoods,
-link counts), about 110 documents a query. Every reader runs in a process of its own, which first reads a small file, so
-that neither compiling nor importing counts; the time is the least of the repeats, memory what the process grew by.
+The file has the shape of MSLR-WEB10K: 136 features (counts, ratios, idf, tf-idf moments, BM25, log likelihoods, link
+counts), 110 documents a query. Every reader runs in a process of its own, which first reads a small file, so that
+neither compiling nor importing counts; the time is the least of the repeats, memory what the process grew by.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.data.letor import read_letor, write_letor
+from ordino.data.letor import read_letor
 
 Reader = Callable[[str], Any]
 _LINE = 1_226  # bytes in a line, about
 
 
-def mslr_like(n_docs: int, seed: int = 0) -> Dataset:
-    """Documents whose features look like those of MSLR-WEB10K when printed."""
+def mslr_like(n_docs: int, seed: int = 0) -> NDArray[np.float64]:
+    """Features that look like those of MSLR-WEB10K when printed, shape ``(n_docs, 136)``."""
     rng = np.random.default_rng(seed)
 
     def counts(n: int, mean: float) -> NDArray[np.float64]:
@@ -58,19 +58,33 @@ def mslr_like(n_docs: int, seed: int = 0) -> Dataset:
         some(reals(5, 0.4), 0.7),  # vector space model
         some(reals(5, 15), 0.7),  # BM25
         -reals(15, 12),  # language models
-        counts(2, 20), some(counts(2, 40), 0.5), counts(1, 60_000), counts(2, 9_000), counts(1, 30), some(counts(3, 9), 0.1),
-    ]  # fmt: skip
-    y = rng.choice(5, n_docs, p=[0.52, 0.32, 0.13, 0.02, 0.01])
-    qid = seed * 1_000 + np.arange(n_docs) // 110
-    return Dataset(np.concatenate(columns, axis=1), y, qid)
+        counts(2, 20),  # slashes and length of the url
+        some(counts(2, 40), 0.5),  # links in and out
+        counts(1, 60_000),  # PageRank
+        counts(2, 9_000),  # SiteRank, quality
+        counts(1, 30),
+        some(counts(3, 9), 0.1),  # clicks
+    ]
+    return np.concatenate(columns, axis=1)
 
 
 def write_file(path: Path, megabytes: int) -> None:
-    """Write about so many megabytes, a part at a time."""
-    n_docs, part = megabytes * 1_000_000 // _LINE, 22_000
-    with path.open("wb") as file:
-        for seed in range(-(-n_docs // part)):
-            write_letor(mslr_like(min(part, n_docs - seed * part), seed), file)
+    """Write about so many megabytes: some thousand documents again and again, under new labels and query ids."""
+    n_docs, n_different, per_query = megabytes * 1_000_000 // _LINE, 22_000, 110
+    documents = [
+        " ".join(f"{f}:{_shown(value)}" for f, value in enumerate(values, 1))
+        for values in mslr_like(n_different).tolist()
+    ]
+    labels = np.random.default_rng(1).choice(5, n_docs, p=[0.52, 0.32, 0.13, 0.02, 0.01]).tolist()
+    with path.open("w") as file:
+        file.writelines(
+            f"{label} qid:{15 * (row // per_query) + 1} {documents[row % n_different]}\n"
+            for row, label in enumerate(labels)
+        )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.6f}".rstrip("0").rstrip(".") if value % 1 else str(int(value))
 
 
 def bytes_only(path: str) -> None:
@@ -145,7 +159,7 @@ def main() -> None:
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
-        print(json.dumps(measure(*args.measure, repeats=args.repeats)))
+        print(json.dumps(measure(args.measure[0], args.measure[1], args.measure[2], args.repeats)))
         return
     with tempfile.TemporaryDirectory() as folder:
         path, small = Path(folder, "large.txt"), Path(folder, "small.txt")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordino import Dataset
@@ -46,6 +46,7 @@ def assert_same(a: Dataset, b: Dataset) -> None:
     assert a.feature_names == b.feature_names
 
 
+@settings(deadline=None)
 @given(datasets())
 def test_restore_undoes_the_grouping(data: Dataset) -> None:
     rows = np.arange(data.n_docs) if data.order is None else data.order
@@ -58,6 +59,7 @@ def test_restore_undoes_the_grouping(data: Dataset) -> None:
     assert_same(again, data)
 
 
+@settings(deadline=None)
 @given(datasets())
 def test_iteration_covers_every_row_once(data: Dataset) -> None:
     queries = list(data)
@@ -69,6 +71,7 @@ def test_iteration_covers_every_row_once(data: Dataset) -> None:
         assert data[-1].y.tolist() == queries[-1].y.tolist()
 
 
+@settings(deadline=None)
 @given(datasets(), st.randoms(use_true_random=False))
 def test_selected_queries_are_the_queries(data: Dataset, random: object) -> None:
     numbers = list(range(data.n_queries))
@@ -83,6 +86,7 @@ def test_selected_queries_are_the_queries(data: Dataset, random: object) -> None
     assert_same(data.select_queries(mask), data.select_queries(sorted(chosen)))
 
 
+@settings(deadline=None)
 @given(datasets(), st.integers(0, 3))
 def test_kept_documents_are_the_documents(data: Dataset, threshold: int) -> None:
     keep = data.y > threshold
@@ -92,6 +96,7 @@ def test_kept_documents_are_the_documents(data: Dataset, threshold: int) -> None
     assert (part.counts > 0).all()
 
 
+@settings(deadline=None)
 @given(datasets(), st.integers(0, 5))
 def test_split_parts_share_no_query_and_lose_none(data: Dataset, seed: int) -> None:
     parts = data.split(0.5, 0.25, seed=seed)
@@ -126,7 +131,7 @@ def test_everything_is_read_only() -> None:
     for name in ("X", "y", "offsets", "query_ids", "doc_ids", "weights"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(data, name)[0] = 0
-    with pytest.raises(AttributeError, match="^a Dataset is read-only; make a new one instead of setting 'y'$"):
+    with pytest.raises(AttributeError, match=r"^a Dataset is read-only; make a new one instead of setting 'y'$"):
         data.y = np.zeros(1)
 
 
@@ -138,7 +143,7 @@ def test_replace_keeps_the_queries() -> None:
     wider = data.replace(X=np.ones((3, 2)), feature_names=["x", "z"])
     assert wider.feature_names == ("x", "z")
     assert data.replace(X=np.ones((3, 2))).feature_names is None
-    with pytest.raises(DataError, match="^X has 2 rows but the data set has 3$"):
+    with pytest.raises(DataError, match=r"^X has 2 rows but the data set has 3$"):
         data.replace(X=np.ones((2, 1)))
 
 
@@ -164,6 +169,7 @@ def test_words_for_one_and_many() -> None:
     )
 
 
+@settings(deadline=None)
 @given(datasets())
 def test_copies_and_other_processes_get_the_same(data: Dataset) -> None:
     assert_same(copy.deepcopy(data), data)
@@ -198,7 +204,7 @@ def test_sentences(arguments: dict[str, object], sentence: str) -> None:
 
 
 def test_sentence_for_a_name_that_stands_twice() -> None:
-    with pytest.raises(DataError, match="^feature_names has 'a' twice; every feature needs its own name$"):
+    with pytest.raises(DataError, match=r"^feature_names has 'a' twice; every feature needs its own name$"):
         Dataset([[1.0, 2.0]], [0], feature_names=["a", "a"])
 
 
@@ -221,10 +227,10 @@ def test_sentences_of_selections(which: object, sentence: str) -> None:
 
 def test_sentences_of_documents_shares_and_numbers() -> None:
     data = Dataset([[1.0], [2.0]], [0, 1], qid=[1, 2])
-    with pytest.raises(DataError, match="^keep must be 2 booleans, one for each document$"):
+    with pytest.raises(DataError, match=r"^keep must be 2 booleans, one for each document$"):
         data.select_docs(np.array([1, 0]))  # type: ignore[arg-type]
     for shares in [(), (0.0,), (0.7, 0.7)]:
-        with pytest.raises(ParameterError, match="^split shares must be positive and sum to 1 at most, not "):
+        with pytest.raises(ParameterError, match=r"^split shares must be positive and sum to 1 at most, not "):
             data.split(*shares)
-    with pytest.raises(IndexError, match="^query number 2 of 2$"):
+    with pytest.raises(IndexError, match=r"^query number 2 of 2$"):
         data[2]

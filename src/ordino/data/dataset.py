@@ -128,7 +128,7 @@ class Dataset:
         feature_names: tuple[str, ...] | None,
         weights: NDArray[np.float64] | None,
     ) -> None:
-        fields = {
+        fields: dict[str, NDArray[Any] | None] = {
             "X": X,
             "y": y,
             "offsets": groups.offsets,
@@ -157,7 +157,7 @@ class Dataset:
     @property
     def n_features(self) -> int:
         """How many features (columns) a document has."""
-        return self.X.shape[1]
+        return int(self.X.shape[1])
 
     @property
     def counts(self) -> NDArray[np.int64]:

@@ -170,9 +170,9 @@ def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
     """Documents that stand twice in a query, by id or by all their features."""
     query = np.repeat(np.arange(dataset.n_queries), dataset.counts)
     if dataset.doc_ids is not None:
-        _, names = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
-        _, twice = _pairs(query, names)
-        n = int((dataset.doc_ids[twice] != "").sum())
+        names, codes = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
+        _, twice = _pairs(query, codes)
+        n = int((names[codes[twice]] != "").sum())  # no name is not a name
         if n:
             what = f"{_n(n, 'document id stands', 'document ids stand')} again in the same query"
             yield Ill("warning", what, "keep one row of each: repeated documents count twice in every measure", n)

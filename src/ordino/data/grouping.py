@@ -5,8 +5,8 @@ The ids may be of any hashable kind. Queries keep the order of their first row, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -90,7 +90,7 @@ def _as_array(qid: ArrayLike | Sequence[Hashable]) -> NDArray[Any]:
         array = np.asarray(qid)
         return array.astype(object) if array.dtype.kind not in "biufSUO" else array
     try:
-        values = list(qid)  # type: ignore[arg-type]
+        values: list[Any] = list(cast(Iterable[Any], qid))
     except TypeError:
         raise DataError(f"qid is the single value {qid!r}; give one query id for each row") from None
     kinds = {type(value) for value in values}

@@ -1,7 +1,7 @@
 """LETOR / SVMlight text in and out: ``2 qid:10 1:0.5 2:0.25 #docid = GX008-86-4444840``.
 
-Reading goes over the text twice, in blocks of whole lines that threads share: once to count documents and features, once
-to fill arrays that then have their final size. The grammar stands in :mod:`ordino.data.letor_lines`.
+Reading goes over the text twice, in blocks of whole lines that threads share: once to count documents and features,
+once to fill arrays that then have their final size. The grammar stands in :mod:`ordino.data.letor_lines`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -26,6 +27,7 @@ from ordino.errors import DataError, LetorFormatError, ParameterError
 
 __all__ = ["read_letor", "write_letor"]
 
+_USUAL_FEATURES = 10_000  # numbers up to here are looked up, not parsed
 _LONG_NAME = 255  # names up to here become a numpy string array
 
 
@@ -33,12 +35,13 @@ class _Rows(NamedTuple):
     """What the lines say, one entry for each document; ids as where they stand in their file."""
 
     y: NDArray[np.float64]
+    marks: NDArray[np.int64]  # (n_rows, 6): what follows, as one table
     line_at: NDArray[np.int64]
     qid: NDArray[np.int64]
     qid_at: NDArray[np.int64]
-    qid_length: NDArray[np.int32]
+    qid_length: NDArray[np.int64]
     doc_at: NDArray[np.int64]
-    doc_length: NDArray[np.int32]
+    doc_length: NDArray[np.int64]
 
 
 def read_letor(
@@ -48,7 +51,7 @@ def read_letor(
     missing: float = 0.0,
     threads: int | None = None,
 ) -> Dataset:
-    """Read LETOR / SVMlight text, plain or gzipped, into a data set.
+    r"""Read LETOR / SVMlight text, plain or gzipped, into a data set.
 
     Parameters
     ----------
@@ -81,7 +84,7 @@ def read_letor(
     Examples
     --------
     >>> import io
-    >>> text = b"2 qid:10 1:0.5 3:0.25 #docid = D7\\n0 qid:10 2:1e-1\\n"
+    >>> text = b"2 qid:10 1:0.5 3:0.25 #docid = D7\n0 qid:10 2:1e-1\n"
     >>> data = read_letor(io.BytesIO(text))
     >>> data
     Dataset(2 documents, 1 query, 3 features)
@@ -132,14 +135,13 @@ def _read(
     width = min(largest, MAX_FEATURES) if n_features is None else n_features
     fits = (n_features is not None or largest <= MAX_FEATURES) and n_rows * width * 4 <= _machine_memory()
     stride = width if fits else 0  # a trial run finds the first bad line without room for all
-    rows = _Rows(
-        *(np.zeros(n_rows, kind) for kind in (np.float64, np.int64, np.int64, np.int64, np.int32, np.int64, np.int32))
-    )
+    marks = np.zeros((n_rows, 6), np.int64)
+    rows = _Rows(np.zeros(n_rows), marks, *marks.T)
     X = np.zeros(n_rows * stride or width, np.float32) if absent == 0 else np.full(n_rows * stride or width, absent)
-    heads = _feature_heads(width)
+    heads = _feature_heads(min(width, _USUAL_FEATURES))
 
     def fill(text: Text, start: int, stop: int, row: int) -> bool:
-        plain = read_lines(text.data, start, stop, row, X, stride, width, *heads, *rows)
+        plain = read_lines(text.data, start, stop, row, X, stride, width, *heads, rows.y, rows.marks)
         text.release(start, stop)
         return bool(plain)
 
@@ -150,8 +152,8 @@ def _read(
     if not fits:
         text, position = next((b[0], c[2]) for b, c in zip(blocks, counts, strict=True) if c[1] == largest)
         raise LetorFormatError(
-            f"{text.where(position)}: feature {largest} makes a dense matrix of {n_rows} x {width}, more than this machine's "
-            "memory; renumber the features or set n_features"
+            f"{text.where(position)}: feature {largest} makes a dense matrix of {n_rows} x {width}, more than this "
+            "machine's memory; renumber the features or set n_features"
         )
     if width == 0 and n_features is None:
         raise DataError(f"{texts[0].name}: no line has a feature; a line is: label qid:ID 1:value 2:value ...")
@@ -159,7 +161,7 @@ def _read(
 
 
 def _feature_heads(n_features: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
-    """For every feature ``f`` the text ``f:`` as a little-endian word, a mask of the bytes that count, and its length."""
+    """For each feature ``f`` the text ``f:`` as a little-endian word, a mask of the bytes that count, its length."""
     texts = np.array([f"{f}:" for f in range(1, n_features + 1)], "S8")
     lengths = np.strings.str_len(texts).astype(np.int64)
     masks = np.uint64(2**64 - 1) >> (64 - 8 * lengths).astype(np.uint64)
@@ -175,7 +177,7 @@ def _count(text: Text, start: int, stop: int) -> tuple[int, int, int]:
 def _row_bounds(texts: list[Text], row_at: NDArray[np.int64]) -> list[tuple[int, int]]:
     """First and last row of each text; a text without rows is refused."""
     ends = row_at[np.cumsum([0] + [len(text.blocks) for text in texts])].tolist()
-    bounds = list(zip(ends[:-1], ends[1:], strict=True))
+    bounds = list(pairwise(ends))
     for text, (start, stop) in zip(texts, bounds, strict=True):
         if start == stop:
             raise DataError(f"{text.name}: there is no document in it; check that it was written to the end")
@@ -198,9 +200,10 @@ def _finish(
             bad_row, error = row, LetorFormatError(f"{text.where(at)}{reason}")
             break
         rows.y[row], rows.line_at[row] = line.label, at
-        features = X[row * stride : row * stride + stride]
-        features[:] = absent
-        features[np.array(line.numbers[: len(features)], np.intp) - 1] = line.values[: len(features)]
+        if stride:
+            features = X[row * stride : row * stride + stride]
+            features[:] = absent
+            features[np.array(line.numbers, np.intp) - 1] = line.values
         for span, token_at, length in (
             (line.qid, rows.qid_at, rows.qid_length),
             (line.doc_id, rows.doc_at, rows.doc_length),
@@ -215,7 +218,9 @@ def _finish(
     if mixed.size:
         here, before = ("a qid", "none") if has_qid[mixed[0]] else ("no qid", "one")
         where = text.where(int(rows.line_at[start + mixed[0]]))
-        raise LetorFormatError(f"{where}: the line has {here} but the lines before have {before}; give every line a qid or none")
+        raise LetorFormatError(
+            f"{where}: the line has {here} but the lines before have {before}; give every line a qid or none"
+        )
     if error is not None:
         raise error
     for row in (start + np.flatnonzero(np.isnan(rows.y[start:stop]))).tolist():
@@ -229,7 +234,7 @@ def _dataset(
 ) -> Dataset:  # fmt: skip
     qid: NDArray[Any] | None = None
     if rows.qid_length[0] > 0:
-        qid = rows.qid if is_plain else _names(texts, bounds, rows.qid_at, rows.qid_length)
+        qid = rows.qid.copy() if is_plain else _names(texts, bounds, rows.qid_at, rows.qid_length)
     doc_ids = _names(texts, bounds, rows.doc_at, rows.doc_length) if rows.doc_length.any() else None
     groups = group_rows(qid, len(X))
     y = rows.y
@@ -240,7 +245,7 @@ def _dataset(
 
 
 def _names(
-    texts: list[Text], bounds: list[tuple[int, int]], at: NDArray[np.int64], length: NDArray[np.int32]
+    texts: list[Text], bounds: list[tuple[int, int]], at: NDArray[np.int64], length: NDArray[np.int64]
 ) -> NDArray[Any]:
     """The tokens of all rows as strings: an array of numpy strings, or of Python's where one is very long."""
     longest = int(length.max())
@@ -258,13 +263,14 @@ def _names(
 
 
 def _is_plain(name: str) -> bool:
+    """Whether an id is what Python prints for an integer of 64 bits."""
     digits = name.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and str(int(name)) == name and -(2**63) < int(name) < 2**63
+    return digits.isascii() and digits.isdigit() and len(digits) < 20 and str(int(name)) == name and int(digits) < 2**63
 
 
 def _until(data: NDArray[np.uint8], at: int, ends: bytes) -> bytes:
     """The bytes from a position up to the first of some others."""
-    piece, size = b"", 1 << 12
+    size = 1 << 12
     while True:
         piece = bytes(data[at : at + size])
         found = [end for end in (piece.find(byte) for byte in ends) if end >= 0]

@@ -1,11 +1,11 @@
 """LETOR text to arrays and back, compiled: what :mod:`ordino.data.letor` runs over blocks of whole lines.
 
-The reading kernel knows the lines that real files are made of. It never judges: a line it does not know is only marked,
-and :func:`ordino.data.letor_lines.parse_line` reads it, or says what is wrong with it. So speed and sentences live apart.
+The reading kernel knows the lines that real files are made of. It never judges: a line that it does not know is only
+marked, and :func:`ordino.data.letor_lines.parse_line` reads it, or says what is wrong. Speed and sentences live apart.
 
-A number of at most 19 digits is an integer ``m`` times a power of ten. If ``m < 2**53`` and the power is at most 22, one
-division is the correctly rounded double (Clinger's fast path). Otherwise the double is a few units off, which is still
-enough where everything within ``2**-50`` of it rounds to one float32; where it is not, the line is marked.
+A number is an integer ``m`` of at most 19 digits times a power of ten. If ``m <= 2**53`` and the power is at most 22,
+one division is the correctly rounded double (Clinger's fast path). Otherwise the double is a few units off, which is
+still enough where everything within ``2**-50`` of it rounds to one float32; where it is not, the line is marked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -32,6 +32,8 @@ _TEXT_NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
 _TEXT_HASHES = np.uint64(0x2323232323232323)
 _TEXT_SPACES = np.uint64(0x2020202020202020)
 _TEXT_POINTS = np.uint64(0x2E2E2E2E2E2E2E2E)
+_QID, _FOUR_BYTES = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(2**32 - 1)
+_DOCID, _FIVE_BYTES = np.uint64(int.from_bytes(b"docid", "little")), np.uint64(2**40 - 1)
 _EACH_ONE = np.uint64(0x0101010101010101)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _LOW_SEVEN = np.uint64(0x7F7F7F7F7F7F7F7F)
@@ -43,8 +45,14 @@ _ONES = np.uint64(0x0000271000000001)  # 10**4 << 32 | 1
 _U8, _U10, _U16, _U32, _U56 = np.uint64(8), np.uint64(10), np.uint64(16), np.uint64(32), np.uint64(56)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _load8(typing_context: Any, data: Any, i: Any) -> Any:
+_options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # not called from Python
+_inner: Any = njit(nogil=True, **_options)
+_kernel: Any = njit(cache=True, nogil=True)
+_intrinsic: Any = intrinsic
+
+
+@_intrinsic
+def _load8(_: Any, data: Any, i: Any) -> Any:  # noqa: ARG001
     """Eight bytes from position i on as one little-endian word; the caller sees to it that they exist."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -57,83 +65,81 @@ def _load8(typing_context: Any, data: Any, i: Any) -> Any:
     return types.uint64(data, types.int64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+@_intrinsic
+def _trailing_zeros(_: Any, word: Any) -> Any:  # noqa: ARG001
     """How many low bits of a word are zero; 64 if all are."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def codegen(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), codegen
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _not_digits(word: np.uint64) -> np.uint64:
     """The high bit of each byte that is not a digit, for a word of text XOR ``_TEXT_ZEROS``."""
     return (((word & _LOW_SEVEN) + _ABOVE_NINE) | word) & _HIGH_BIT
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _eight_digits(word: np.uint64) -> np.int64:
     """The number that eight bytes of values 0 to 9 spell, first digit in the lowest byte."""
     word = word * _U10 + (word >> _U8)
     return np.int64(((word & _PAIRS) * _HUNDREDS + ((word >> _U16) & _PAIRS) * _ONES) >> _U32)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _zero_bytes(word: np.uint64) -> np.uint64:
     """The high bit of the first byte that is zero (and of no byte before it)."""
     return (word - _EACH_ONE) & ~word & _HIGH_BIT
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _first_zero_byte(word: np.uint64) -> np.int64:
     """Which byte of a word is the first that is zero; 8 if none is."""
     return np.int64(_trailing_zeros(_zero_bytes(word)) >> np.uint64(3))
 
 
-@njit(cache=True, nogil=True)
-def _line_end(data: Bytes, i: int, stop: int, stop_at_hash: bool) -> int:
-    """Where the line ends: its newline, or its first ``#`` if asked for, or stop."""
+@_inner
+def _line_end(data: Bytes, i: int, stop: int, eight_marks: np.uint64) -> int:
+    """Where the line ends: at its newline, or at the first of a byte that is given eight times, or at stop."""
     while i + 8 <= stop:
         word = _load8(data, i)
-        found = _zero_bytes(word ^ _TEXT_NEWLINES)
-        if stop_at_hash:
-            found |= _zero_bytes(word ^ _TEXT_HASHES)
-        if found != np.uint64(0):
-            return i + np.int64(_trailing_zeros(found) >> np.uint64(3))
-        i += 8
-    while i < stop and data[i] != _NEWLINE and not (stop_at_hash and data[i] == _HASH):
+        n_before = min(_first_zero_byte(word ^ _TEXT_NEWLINES), _first_zero_byte(word ^ eight_marks))
+        i += n_before
+        if n_before < 8:
+            return i
+    mark = np.uint8(eight_marks & np.uint64(255))
+    while i < stop and data[i] != _NEWLINE and data[i] != mark:
         i += 1
     return i
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _skip_blanks(data: Bytes, i: int, stop: int) -> int:
     while i < stop and (data[i] == _SPACE or data[i] == _TAB or data[i] == _RETURN):
         i += 1
     return i
 
 
-@njit(cache=True, nogil=True)
-def _ends_token(data: Bytes, i: int, stop: int) -> bool:
+@_inner
+def _ends_token(data: Bytes, i: int, stop: int) -> Any:
     if i >= stop:
         return True
-    c = data[i]
-    return c == _SPACE or c == _NEWLINE or c == _TAB or c == _RETURN or c == _HASH
+    return data[i] == _SPACE or data[i] == _NEWLINE or data[i] == _TAB or data[i] == _RETURN or data[i] == _HASH
 
 
-@njit(cache=True, nogil=True)
-def count_lines(data: Bytes, start: int, stop: int) -> tuple[int, int, int]:
+@_kernel
+def count_lines(data: Bytes, start: int, stop: int) -> tuple[int, np.int64, int]:
     """How many lines hold a document, the largest number of a last feature, and where the line with it starts."""
-    n_rows, top, top_at = 0, 0, start
+    n_rows, top, top_at = 0, np.int64(0), start
     i = start
     while i < stop:
         begin = i
-        i = _line_end(data, i, stop, True)
+        i = _line_end(data, i, stop, _TEXT_HASHES)
         end = i
         if i < stop and data[i] == _HASH:
-            i = _line_end(data, i, stop, False)
+            i = _line_end(data, i, stop, _TEXT_NEWLINES)
         i += 1
         first = _skip_blanks(data, begin, end)
         if first >= end:
@@ -146,26 +152,26 @@ def count_lines(data: Bytes, start: int, stop: int) -> tuple[int, int, int]:
             j -= 1
         if j < first or data[j] != _COLON:
             continue
-        number, unit = 0, 1
+        number, unit = np.int64(0), 1
         j -= 1
         while j >= first and _ZERO <= data[j] < _ZERO + 10:
             if data[j] != _ZERO:
-                number = min(number + unit * (np.int64(data[j]) - _ZERO), MAX_FEATURES + 1)
+                number = min(number + unit * (np.int64(data[j]) - _ZERO), np.int64(MAX_FEATURES + 1))
             unit = min(unit * 10, MAX_FEATURES + 1)
             j -= 1
-        if number > top:
+        if number > top and (j < first or data[j] == _SPACE or data[j] == _TAB or data[j] == _RETURN):  # not qid:a1:2
             top, top_at = number, begin
     return n_rows, top, top_at
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _decimal(data: Bytes, i: int, stop: int) -> tuple[int, float, int]:
     """Where the number that starts at i ends, its value, and how good that is: 2 exact, 1 within 2**-50, 0 unknown."""
     negative = False
     if i < stop and (data[i] == _MINUS or data[i] == _PLUS):
         negative = data[i] == _MINUS
         i += 1
-    mantissa, kept, shift, n_digits = np.uint64(0), 0, 0, 0
+    mantissa, kept, shift, n_digits = np.uint64(0), 0, np.int64(0), 0
     point = False
     while i < stop:
         digit = np.int64(data[i]) - _ZERO
@@ -192,9 +198,9 @@ def _decimal(data: Bytes, i: int, stop: int) -> tuple[int, float, int]:
         if i < stop and (data[i] == _MINUS or data[i] == _PLUS):
             down = data[i] == _MINUS
             i += 1
-        exponent, n_digits = 0, 0
+        exponent, n_digits = np.int64(0), 0
         while i < stop and _ZERO <= data[i] < _ZERO + 10:
-            exponent = min(exponent * 10 + np.int64(data[i]) - _ZERO, 1_000_000_000)
+            exponent = min(exponent * 10 + np.int64(data[i]) - _ZERO, np.int64(1_000_000_000))
             n_digits += 1
             i += 1
         if n_digits == 0:
@@ -210,7 +216,7 @@ def _decimal(data: Bytes, i: int, stop: int) -> tuple[int, float, int]:
     return i, -value if negative else value, 2 if is_exact else 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _value(data: Bytes, i: int, stop: int) -> tuple[int, float]:
     """Where the feature value that starts at i ends, and a double that rounds to its float32; -1 if not sure."""
     end, value, grade = _decimal(data, i, stop)
@@ -221,75 +227,88 @@ def _value(data: Bytes, i: int, stop: int) -> tuple[int, float]:
     if i + 3 <= stop and data[i] | 32 == 110:  # n
         if data[i + 1] | 32 == 97 and data[i + 2] | 32 == 110:  # an
             return i + 3, np.nan
-        if not sign and i + 4 <= stop and data[i + 1] | 32 == 117:  # u
-            if data[i + 2] | 32 == 108 and data[i + 3] | 32 == 108:  # ll
-                return i + 4, np.nan
+        is_null = i + 4 <= stop and data[i + 1] | 32 == 117 and data[i + 2] | 32 == 108 and data[i + 3] | 32 == 108
+        if is_null and not sign:
+            return i + 4, np.nan
     return -1, 0.0
 
 
-@njit(cache=True, nogil=True)
-def _short_decimal(data: Bytes, i: int) -> tuple[int, float]:
-    """Where the space after the decimal at i stands, and its exact value; -1 unless it has 1 to 15 digits and no exponent.
+@_inner
+def _usual_features(
+    data: Bytes, i: int, f: int, X: NDArray[np.float32], base: int,
+    heads: NDArray[np.uint64], masks: NDArray[np.uint64], lengths: NDArray[np.int64],
+) -> tuple[int, int]:  # fmt: skip
+    """Read on from the token at i while the next number and 1 to 15 plain digits and a space come; where that ends.
 
-    No branch depends on how long the number is or on where its point stands: a branch that nothing can predict costs
-    more than all this arithmetic.
+    No branch depends on how long a number is or on where its point stands: a branch that nothing can predict costs more
+    than all this arithmetic.
     """
-    n_left = _first_zero_byte(_load8(data, i) ^ _TEXT_SPACES)
-    n_right = _first_zero_byte(_load8(data, i + 8) ^ _TEXT_SPACES)
-    end = i + n_left + n_right * (n_left >> 3)
-    is_short = end - i < 16
-    negative = np.int64(data[i] == _MINUS)
-    i += negative
-    left, right = _load8(data, i), _load8(data, i + 8)
-    point = _first_zero_byte(left ^ _TEXT_POINTS)
-    has_point = np.int64(point < min(end - i, 8))
-    # The digits alone: what stands after the point moves one byte to the front.
-    below = ~((_ALL << np.uint64(4 * point)) << np.uint64(4 * point))
-    left, right = (left & below) | (((left >> _U8) | (right << _U56)) & ~below), right >> np.uint64(8 * has_point)
-    n_digits = end - i - has_point
-    n_left = max(min(n_digits, 8), 0)
-    n_right = n_digits - n_left
-    left = ((left ^ _TEXT_ZEROS) << np.uint64(32 - 4 * n_left)) << np.uint64(32 - 4 * n_left)
-    right = ((right ^ _TEXT_ZEROS) << np.uint64((32 - 4 * n_right) & 63)) << np.uint64((32 - 4 * n_right) & 63)
-    if not (is_short and n_digits > 0 and (_not_digits(left) | _not_digits(right)) == np.uint64(0)):
-        return -1, 0.0
-    mantissa = _eight_digits(left) * _INTEGER_POWERS[n_right] + _eight_digits(right)
-    value = np.float64(mantissa) / _POWERS[has_point * (end - i - 1 - point)]
-    return end, value * np.float64(1 - 2 * negative)
+    stop = data.size - 32  # whole words can be loaded up to here
+    while i < stop and f < heads.size and (_load8(data, i) & masks[np.uint64(f)]) == heads[np.uint64(f)]:
+        start = i + lengths[np.uint64(f)]
+        n_left = _first_zero_byte(_load8(data, start) ^ _TEXT_SPACES)
+        n_right = _first_zero_byte(_load8(data, start + 8) ^ _TEXT_SPACES)
+        end = start + n_left + n_right * (n_left >> 3)  # start + 16 if there is no space
+        negative = np.int64(data[np.uint64(start)] == _MINUS)
+        start += negative
+        left, right = _load8(data, start), _load8(data, start + 8)
+        point = _first_zero_byte(left ^ _TEXT_POINTS)
+        length = end - start
+        has_point = np.int64(point < length) & (1 - (point >> 3))
+        n_digits = length - has_point
+        # The digits alone: what stands after the point moves one byte to the front.
+        above = (_ALL << np.uint64(4 * point)) << np.uint64(4 * point)
+        digits = ((left & ~above) | (((left >> _U8) | (right << _U56)) & above)) ^ _TEXT_ZEROS
+        if n_digits <= 8:
+            gap = np.uint64((32 - 4 * n_digits) & 63)
+            digits = (digits << gap) << gap  # zeros in front
+            if n_digits <= 0 or _not_digits(digits) != np.uint64(0):
+                break
+            mantissa = _eight_digits(digits)
+        else:
+            gap = np.uint64((64 - 4 * n_digits) & 63)
+            more = (((right >> np.uint64(8 * has_point)) ^ _TEXT_ZEROS) << gap) << gap
+            if length + negative > 15 or (_not_digits(digits) | _not_digits(more)) != np.uint64(0):
+                break
+            mantissa = _eight_digits(digits) * _INTEGER_POWERS[np.uint64(n_digits - 8)] + _eight_digits(more)
+        value = np.float64(mantissa) / _POWERS[np.uint64(has_point * (length - 1 - point))]
+        X[np.uint64(base + f)] = -value if negative else value
+        i = end + 1
+        f += 1
+    return i, f
 
 
-@njit(cache=True, nogil=True)
-def _plain_integer(data: Bytes, i: int, stop: int) -> tuple[bool, int]:
+@_inner
+def _plain_integer(data: Bytes, i: int, stop: int) -> tuple[bool, np.int64]:
     """Whether the token is how Python would print an int64, and its value."""
     negative = data[i] == _MINUS
     i += negative
     if i >= stop or stop - i > 19 or (data[i] == _ZERO and (stop - i > 1 or negative)):
-        return False, 0
+        return False, np.int64(0)
     number = np.uint64(0)
     while i < stop:
         if not _ZERO <= data[i] < _ZERO + 10:
-            return False, 0
+            return False, np.int64(0)
         number = number * _U10 + np.uint64(data[i] - _ZERO)
         i += 1
     if number > np.uint64(9223372036854775807):
-        return False, 0
+        return False, np.int64(0)
     return True, -np.int64(number) if negative else np.int64(number)
 
 
-@njit(cache=True, nogil=True)
+@_kernel
 def read_lines(
     data: Bytes, start: int, stop: int, row: int, X: NDArray[np.float32], stride: int, n_features: int,
     heads: NDArray[np.uint64], masks: NDArray[np.uint64], lengths: NDArray[np.int64],
-    y: NDArray[np.float64], line_at: NDArray[np.int64], qid: NDArray[np.int64], qid_at: NDArray[np.int64],
-    qid_length: NDArray[np.int32], doc_at: NDArray[np.int64], doc_length: NDArray[np.int32],
+    y: NDArray[np.float64], marks: NDArray[np.int64],
 ) -> bool:  # fmt: skip
     """Fill the rows from ``row`` on with the lines in ``data[start:stop]``; whether all query ids are plain integers.
 
-    ``X`` is flat; ``stride`` 0 writes all rows onto the first (a trial run). ``line_at`` is where a line's label starts,
-    or its complement if the line must be read again. A label that is not exact yet is NaN.
+    ``X`` is flat; ``stride`` 0 writes all rows onto the first (a trial run). A label that is not exact yet is NaN.
+    ``marks`` has for each row where its label starts (or the complement, if the line must be read again), the query id
+    as an integer, where it stands and how long it is, where the document id stands and how long it is.
     """
     all_plain = True
-    fast_stop = data.size - 32  # up to here a token may load whole words
     i = start
     while i < stop:
         i = _skip_blanks(data, i, stop)
@@ -299,16 +318,17 @@ def read_lines(
             i += 1
             continue
         if data[i] == _HASH:
-            i = _line_end(data, i, stop, False) + 1
+            i = _line_end(data, i, stop, _TEXT_NEWLINES) + 1
             continue
         begin = i
-        line_at[row] = ~begin  # until the line turns out to be known
+        marks[row, 0] = ~begin  # until the line turns out to be known
         i, label, grade = _decimal(data, i, stop)
         known = grade > 0 and _ends_token(data, i, stop)
         if known:
             y[row] = label if grade == 2 else np.nan
             i = _skip_blanks(data, i, stop)
-            if i + 4 <= stop and data[i] == 113 and data[i + 1] == 105 and data[i + 2] == 100 and data[i + 3] == _COLON:
+            known = i + 8 <= data.size or i >= stop  # a word can be loaded, or there is no more
+            if known and i < stop and _load8(data, i) & _FOUR_BYTES == _QID:
                 i += 4
                 at = i
                 while not _ends_token(data, i, stop):
@@ -316,65 +336,47 @@ def read_lines(
                     i += 1
                 known &= i > at
                 if known:
-                    qid_at[row], qid_length[row] = at, i - at
-                    is_plain, qid[row] = _plain_integer(data, at, i)
+                    marks[row, 2], marks[row, 3] = at, i - at
+                    is_plain, marks[row, 1] = _plain_integer(data, at, i)
                     all_plain &= is_plain
                     i = _skip_blanks(data, i, stop)
-        f = 0
-        base = row * stride
+        f = np.int64(0)
         while known:
-            # The number of the feature: mostly the next one.
-            matched = False
-            if i <= fast_stop and f < n_features:
-                if (_load8(data, i) & masks[f]) == heads[f]:
-                    i += lengths[f]
-                    f += 1
-                    matched = True
-            if not matched:
-                i = _skip_blanks(data, i, stop)
-                if i >= stop or data[i] == _NEWLINE or data[i] == _HASH:
-                    break
-                number, at = 0, i
-                while i < stop and i - at < 9 and _ZERO <= data[i] < _ZERO + 10:
-                    number = number * 10 + np.int64(data[i]) - _ZERO
-                    i += 1
-                known = f < number <= n_features and i < stop and data[i] == _COLON
-                if not known:
-                    break
-                f = number
-                i += 1
-            if i + 24 <= data.size:  # its value: mostly a short decimal and a space
-                end, value = _short_decimal(data, i)
-                if end > 0:
-                    X[base + f - 1] = value
-                    i = end + 1
-                    continue
-            i, value = _value(data, i, stop)
-            if i < 0 or not _ends_token(data, i, stop):
-                known = False
+            i, f = _usual_features(data, i, f, X, row * stride, heads, masks, lengths)
+            i = _skip_blanks(data, i, stop)
+            if i >= stop or data[i] == _NEWLINE or data[i] == _HASH:
                 break
-            X[base + f - 1] = value
+            number, at = np.int64(0), i
+            while i < stop and i - at < 9 and _ZERO <= data[i] < _ZERO + 10:
+                number = number * 10 + np.int64(data[i]) - _ZERO
+                i += 1
+            known = f < number <= n_features and i < stop and data[i] == _COLON
+            if known:
+                f = number
+                i, value = _value(data, i + 1, stop)
+                known = i > 0 and _ends_token(data, i, stop)
+                X[row * stride + f - 1] = value
         if known and i < stop and data[i] == _HASH:
             i = _skip_blanks(data, i + 1, stop)
-            if i + 5 <= stop and data[i] == 100 and data[i + 1] == 111 and data[i + 2] == 99 and data[i + 3] == 105:  # doci
-                if data[i + 4] == 100:  # d
-                    i = _skip_blanks(data, i + 5, stop)
-                    if i < stop and (data[i] == _EQUALS or data[i] == _COLON):
-                        i = _skip_blanks(data, i + 1, stop)
-                        at = i
-                        while i < stop and 32 < data[i] < 127:
-                            i += 1
-                        known = i >= stop or data[i] == _SPACE or data[i] == _NEWLINE or data[i] == _TAB or data[i] == _RETURN
-                        doc_at[row], doc_length[row] = at, i - at
+            known = i + 8 <= data.size or i >= stop
+            if known and i < stop and _load8(data, i) & _FIVE_BYTES == _DOCID:
+                i = _skip_blanks(data, i + 5, stop)
+                if i < stop and (data[i] == _EQUALS or data[i] == _COLON):
+                    i = _skip_blanks(data, i + 1, stop)
+                    at = i
+                    while i < stop and 32 < data[i] < 127:
+                        i += 1
+                    known = _ends_token(data, i, stop)  # and not at #, which would have been passed
+                    marks[row, 4], marks[row, 5] = at, i - at
         if known:
-            line_at[row] = begin
+            marks[row, 0] = begin
         row += 1
-        i = _line_end(data, i if known else begin, stop, False) + 1
+        i = _line_end(data, i if known else begin, stop, _TEXT_NEWLINES) + 1
     return all_plain
 
 
-@njit(cache=True, nogil=True)
-def gather_tokens(data: Bytes, at: NDArray[np.int64], length: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
+@_kernel
+def gather_tokens(data: Bytes, at: NDArray[np.int64], length: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
     """Copy the token of each row into its row of a table of bytes, shape ``(n_rows, longest)``."""
     for row in range(len(at)):
         for j in range(length[row]):

@@ -113,7 +113,9 @@ def _number(token: bytes, last: int, n_features: int | None) -> int:
     if not digits:
         raise ValueError(f"{_show(token)} has no feature number; write number:value without blanks")
     if not (digits.isdigit() and digits.isascii()):
-        raise ValueError(f"{_show(digits)} in {_show(token)} is not a feature number; features are numbered 1, 2, 3 ...")
+        raise ValueError(
+            f"{_show(digits)} in {_show(token)} is not a feature number; features are numbered 1, 2, 3 ..."
+        )
     shown = digits.lstrip(b"0")[:20].decode() or "0"
     number = int(shown)
     if number == 0:
@@ -121,7 +123,9 @@ def _number(token: bytes, last: int, n_features: int | None) -> int:
     if n_features is not None and number > n_features:
         raise ValueError(f"feature {shown} is past n_features={n_features}; raise n_features or leave the feature out")
     if number > MAX_FEATURES:
-        raise ValueError(f"feature {shown} is past {MAX_FEATURES}, which is too many for a dense matrix; renumber the features")
+        raise ValueError(
+            f"feature {shown} is past {MAX_FEATURES}, which is too many for a dense matrix; renumber the features"
+        )
     if number == last:
         raise ValueError(f"feature {number} stands twice; give each feature once in a line")
     if number < last:

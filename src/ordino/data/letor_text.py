@@ -1,4 +1,4 @@
-"""The bytes that LETOR text is read from: a file mapped into memory, a gzip file, a stream; cut into blocks of whole lines."""
+"""The bytes of LETOR text: a file mapped into memory, a gzip file or a stream, cut into blocks of whole lines."""
 
 from __future__ import annotations
 

@@ -60,8 +60,9 @@ def _written_ids(kind: str, ids: list[Any], before: bytes, refused: bytes) -> li
     """Ids as they stand in a line; blanks and control characters cannot."""
     written = []
     for name in ids:
-        text = str(name).encode()
-        if min(text, default=33) <= 32 or 127 in text or any(byte in text for byte in refused):
+        text = str(name).encode(errors="replace")
+        is_encoded = text.decode() == str(name)  # half a surrogate pair is not
+        if not is_encoded or min(text, default=33) <= 32 or 127 in text or any(byte in text for byte in refused):
             raise DataError(f"{kind} {name!r} cannot stand in LETOR text; take out blanks, control characters and #")
         if not text and kind == "query id":
             raise DataError("a query id is empty, which LETOR text cannot say; rename it")
@@ -79,17 +80,17 @@ def _pieces(dataset: Dataset, ids: list[bytes], docs: list[bytes] | None, sparse
     for start in range(0, dataset.n_docs, n_block):
         rows = caller_order[start : start + n_block]
         X = dataset.X[rows]
-        before = [_label_text(y) + ids[q] for y, q in zip(dataset.y[rows].tolist(), query_of[rows].tolist(), strict=True)]
+        before = [
+            _label_text(y) + ids[q] for y, q in zip(dataset.y[rows].tolist(), query_of[rows].tolist(), strict=True)
+        ]
         after = [b"\n" if docs is None else docs[row] + b"\n" for row in rows.tolist()]
         size = np.abs(X)
         is_rare = ~((size == 0) | ((size >= 1e-5) & (size < 1e15)))
         rare = [_rare_text(value) for value in X[is_rare]]
         room = sum(map(len, before)) + sum(map(len, after)) + X.size * value_room
         out = np.empty(room, np.uint8)
-        used = write_lines(
-            X, sparse, start == 0, *_joined(before), *_joined(after), *_joined(rare), is_rare, out
-        )  # fmt: skip
-        yield memoryview(out)[:used]
+        used = write_lines(X, sparse, start == 0, *_joined(before), *_joined(after), *_joined(rare), is_rare, out)
+        yield out[:used].data
 
 
 def _joined(texts: list[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -71,8 +71,8 @@ def write_lines(
             n_decimals = 0
             while np.float32(np.rint(value * _POWERS[n_decimals]) / _POWERS[n_decimals]) != np.float32(value):
                 n_decimals += 1
-            number = np.int64(np.rint(value * _POWERS[n_decimals]))
-            unit = np.int64(_POWERS[n_decimals])
+            number = int(np.rint(value * _POWERS[n_decimals]))
+            unit = int(_POWERS[n_decimals])
             i = _put_integer(out, i, number // unit, 1)
             if n_decimals > 0:
                 out[i] = _DOT

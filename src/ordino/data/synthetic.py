@@ -46,7 +46,8 @@ def synthetic(name: str, **options: Any) -> Dataset:
         if option not in allowed:
             raise unknown_name(f"option of synthetic set {name!r}:", option, allowed)
         least = 0 if option == "seed" else 1
-        if isinstance(allowed[option].default, int) and not _is_whole(value, least):
+        usual = allowed[option].default
+        if (isinstance(usual, int) or (usual is None and value is not None)) and not _is_whole(value, least):
             raise ParameterError(f"{option}={value!r}; it must be a whole number from {least} on")
     return SYNTHETIC[name](**options)
 
@@ -70,7 +71,7 @@ def ranknet_net(
 
 
 def ranknet_poly(*, queries: int = 1000, docs: int = 50, features: int = 50, levels: int = 6, seed: int = 0) -> Dataset:
-    r"""RankNet's random polynomial: a linear, a quadratic and a cubic term of equal weight, cut into 6 levels (section 5).
+    r"""RankNet's random polynomial: a linear, a quadratic and a cubic term of equal weight, in 6 levels (section 5).
 
     .. math:: w \cdot x, \quad \sum_i x_i x_{Q(i)}, \quad \sum_i x_i x_{R(i)} x_{S(i)}
 
@@ -102,10 +103,10 @@ def directranker(
     becomes a normal number around the class with that standard deviation, rounded, and held inside 0 ... classes - 1:
     0.25 moves 5 % of the labels of an inner class, 0.75 half of them.
 
-    The paper trains on 100,000 documents and measures NDCG@20 on 50 random subsets of 50 to 150 documents of a test set.
-    Documents are drawn independently, so a query of 50 to 150 documents *is* such a subset, and the 1,000 queries of the
-    default hold about 100,000 documents. Make 1,050 queries and ``split`` off 50: training and test then share the
-    classes. ``docs`` may be one number; ``queries=1, docs=100_000`` is one pool.
+    The paper trains on 100,000 documents and measures NDCG@20 on 50 random subsets of 50 to 150 documents of a test
+    set. Documents are drawn independently, so a query of 50 to 150 documents *is* such a subset, and the 1,000 queries
+    of the default hold about 100,000 documents. Make 1,050 queries and ``split`` off 50: training and test then share
+    the classes. ``docs`` may be one number; ``queries=1, docs=100_000`` is one pool.
     """
     fewest, most = (docs, docs) if isinstance(docs, int) else docs
     if not (_is_whole(fewest, 1) and _is_whole(most, fewest)):
@@ -158,4 +159,4 @@ def _of_equal_queries(X: NDArray[np.float64], y: NDArray[np.float64], queries: i
 
 
 def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= least
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)

@@ -2,7 +2,6 @@
 
 A strategy is asked for individuals, something gives each a fitness, and the strategy is told: larger is better.
 
->>> import numpy as np
 >>> from ordino.evolve import DifferentialEvolution, evolve, uniform_population
 >>> start = uniform_population(20, 3, seed=1)
 >>> run = evolve(DifferentialEvolution(start, seed=1), lambda W: -(W**2).sum(axis=1), generations=80)
@@ -11,21 +10,24 @@ True
 """
 
 from ordino.evolve.cma import CMA
-from ordino.evolve.differential_evolution import DifferentialEvolution
+from ordino.evolve.differential_evolution import BASES, DifferentialEvolution
 from ordino.evolve.evolution_strategy import MUTATIONS, EvolutionStrategy
 from ordino.evolve.fitness import LinearFitness, Objective, weigh
-from ordino.evolve.genetic_programming import FUNCTIONS, Formula, GeneticProgramming
+from ordino.evolve.formula import FUNCTIONS, Formula
+from ordino.evolve.genetic_programming import FormulaFitness, GeneticProgramming
 from ordino.evolve.loop import Generation, Run, Strategy, evolve
 from ordino.evolve.particle_swarm import ParticleSwarm
 from ordino.evolve.population import uniform_population
 
 __all__ = [
+    "BASES",
     "CMA",
     "FUNCTIONS",
     "MUTATIONS",
     "DifferentialEvolution",
     "EvolutionStrategy",
     "Formula",
+    "FormulaFitness",
     "Generation",
     "GeneticProgramming",
     "LinearFitness",

@@ -48,9 +48,9 @@ class DifferentialEvolution:
     Examples
     --------
     >>> search = DifferentialEvolution([[0.0], [1.0], [2.0], [4.0]])
-    >>> search.tell(-((search.ask() - 4.0) ** 2).sum(axis=1))
+        >>> search.tell(search.ask().sum(axis=1))
     >>> search.best.tolist(), search.best_fitness
-    ([4.0], 0.0)
+    ([4.0], 4.0)
     """
 
     def __init__(

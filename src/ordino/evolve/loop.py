@@ -96,7 +96,9 @@ def evolve(
                 if here > reached or chosen is None:
                     chosen, reached, waited = strategy.best, here, 0
             history.append(Generation(strategy.best_fitness, float(strategy.fitness.mean()), held_out))
-            steps.show(best=strategy.best_fitness, mean=history[-1].mean, **({} if valid is None else {"valid": held_out}))
+            steps.show(
+                best=strategy.best_fitness, mean=history[-1].mean, **({} if valid is None else {"valid": held_out})
+            )
             if patience is not None and waited >= patience:
                 break
     if chosen is None:

@@ -37,6 +37,8 @@ def as_fitness(given: ArrayLike, n: int) -> NDArray[np.float64]:
     """One fitness for each individual that was asked for; NaN counts as the worst there is."""
     fitness = np.array(given, np.float64)
     if fitness.shape != (n,):
-        raise ParameterError(f"tell() got fitness of shape {fitness.shape}; give {n} numbers, one an individual of ask()")
+        raise ParameterError(
+            f"tell() got fitness of shape {fitness.shape}; give {n} numbers, one an individual of ask()"
+        )
     fitness[np.isnan(fitness)] = -np.inf
     return fitness

@@ -1,7 +1,7 @@
 """Networks as plain arrays: what a fitted ranker keeps, and all it takes to score. No torch here.
 
-A network is a list of layers ``(W, b)`` with ``W`` of shape ``(n_in, n_out)``; the activation stands between layers, the
-last layer is linear with one output.
+A network is a list of layers ``(W, b)`` with ``W`` of shape ``(n_in, n_out)``; the activation stands between layers,
+the last layer is linear with one output.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float32]
 
 BLOCK = 4096  # documents scored at a time: the hidden layers stay in cache
-TILE = 64  # a block is padded to full tiles, so that a document's score does not depend on its neighbors
 
 
 class Layer(NamedTuple):
@@ -27,7 +26,10 @@ class Layer(NamedTuple):
 
 
 def _sigmoid(z: FloatArray) -> FloatArray:
-    return np.tanh(z * np.float32(0.5)) * np.float32(0.5) + np.float32(0.5)
+    half: FloatArray = np.tanh(z * np.float32(0.5))
+    half *= np.float32(0.5)
+    half += np.float32(0.5)
+    return half
 
 
 def _softplus(z: FloatArray) -> FloatArray:
@@ -63,13 +65,10 @@ def forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[
     last = layers[-1]
     for start in range(0, len(X), BLOCK):
         h = X[start : start + BLOCK]
-        n = len(h)
-        if n % TILE:
-            h = np.concatenate((h, np.zeros((-n % TILE, h.shape[1]), np.float32)))
         for layer in layers[:-1]:
             h = h @ layer.W
             h += layer.b
             h = squash(h)
-        scores[start : start + n] = np.einsum("ij,j->i", h[:n], last.W[:, 0])
-        scores[start : start + n] += last.b[0]
+        scores[start : start + BLOCK] = np.einsum("ij,j->i", h, last.W[:, 0])
+    scores += last.b[0]
     return scores

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from types import MappingProxyType
 from typing import final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
 from ordino.errors import unknown_name
 from ordino.learn.layers import Layer
 
-Initializer = Callable[[np.random.Generator, int, int, bool], "np.ndarray[tuple[int, int], np.dtype[np.float32]]"]
+Weights = NDArray[np.float64]  # (n_in, n_out)
 
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
     {
@@ -27,19 +29,21 @@ ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
 )
 
 
-def _uniform(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> np.ndarray:  # noqa: ARG001
-    return rng.uniform(-1, 1, (n_in, n_out)) / np.sqrt(n_in)
+def _uniform(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
+    bound = n_in**-0.5
+    return rng.uniform(-bound, bound, (n_in, n_out))
 
 
-def _glorot(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> np.ndarray:  # noqa: ARG001
-    return rng.uniform(-1, 1, (n_in, n_out)) * np.sqrt(6 / (n_in + n_out))
+def _glorot(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
+    bound = (6 / (n_in + n_out)) ** 0.5
+    return rng.uniform(-bound, bound, (n_in, n_out))
 
 
-def _he(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> np.ndarray:
+def _he(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
     return rng.normal(0, np.sqrt((1 if last else 2) / n_in), (n_in, n_out))
 
 
-def _ranknet(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> np.ndarray:
+def _ranknet(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
     """The start of RankNet's section 5: the last layer uniform in [-0.1, 0.1], layers before it zero."""
     draw = rng.uniform(-0.1, 0.1, (n_in, n_out))
     return draw if last else np.zeros_like(draw)
@@ -73,13 +77,13 @@ class Network:
             raise unknown_name("initialization", initializer, INITIALIZERS)
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
-        self._masks = torch.Generator().manual_seed(int(np.random.SeedSequence([*seeds, 1]).generate_state(1)[0]))
+        self._masks = np.random.Generator(np.random.SFC64(np.random.SeedSequence([*seeds, 1])))
         sizes = [*widths, 1]
         draw = INITIALIZERS[initializer]
         rngs = [np.random.default_rng(seed) for seed in seeds]
         self.W: list[Tensor] = []  # each (n_networks, n_in, n_out)
         self.b: list[Tensor] = []  # each (n_networks, 1, n_out)
-        for i, (n_in, n_out) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
+        for i, (n_in, n_out) in enumerate(pairwise(sizes)):
             drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2) for rng in rngs]).astype(np.float32)
             self.W.append(torch.from_numpy(drawn).requires_grad_())
             self.b.append(torch.zeros(len(rngs), 1, n_out).requires_grad_())
@@ -98,8 +102,15 @@ class Network:
             if i < len(self.W) - 1:
                 h = self._squash(h)
                 if training and self._dropout:
-                    h = h * torch.empty_like(h).bernoulli_(1 - self._dropout, generator=self._masks).div_(1 - self._dropout)
+                    h = h * self._mask(h)
         return h.reshape(len(self.W[0]), -1)
+
+    def _mask(self, h: Tensor) -> Tensor:
+        """Zero for neurons that are dropped (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
+        dropped = round(256 * self._dropout)
+        drawn = self._masks.integers(0, 256, h.numel(), dtype=np.uint8)
+        kept = torch.from_numpy((drawn >= dropped).view(np.int8)).view(h.shape)
+        return kept.to(torch.float32).mul_(256 / (256 - dropped))
 
     def layers(self, number: int) -> list[Layer]:
         """Network ``number`` of the batch as plain arrays, copied."""

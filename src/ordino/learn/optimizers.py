@@ -29,8 +29,8 @@ class Descent:
     def step(self, rates: Tensor) -> None:
         """One step."""
         for p in self._parameters:
-            gradient = p.grad.add(p, alpha=self._l2) if self._l2 else p.grad
-            p.sub_(gradient * rates.view(-1, 1, 1))
+            gradient = _gradient(p)
+            p.sub_((gradient.add(p, alpha=self._l2) if self._l2 else gradient) * rates.view(-1, 1, 1))
 
 
 @final
@@ -52,7 +52,7 @@ class Adam:
         rate = (rates / (1 - 0.9**self._steps)).view(-1, 1, 1)
         correction = (1 - 0.999**self._steps) ** 0.5
         for p, mean, square in zip(self._parameters, self._mean, self._square, strict=True):
-            gradient = p.grad
+            gradient = _gradient(p)
             if self._l2 and self._decoupled:
                 p.mul_(1 - rates.view(-1, 1, 1) * self._l2)
             elif self._l2:
@@ -60,6 +60,11 @@ class Adam:
             mean.lerp_(gradient, 0.1)
             square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
             p.sub_(rate * mean / (square.sqrt().div_(correction).add_(1e-8)))
+
+
+def _gradient(parameter: Tensor) -> Tensor:
+    assert parameter.grad is not None, "step() comes after backward()"
+    return parameter.grad
 
 
 def _adamw(parameters: Sequence[Tensor], l2: float) -> Optimizer:

@@ -83,7 +83,7 @@ class Adaptive:
         first = np.isnan(self._before)
         fell = ~first & (errors < self._before)
         rose = ~first & ~(errors <= self.TOLERANCE * self._before)
-        restore = rose & (self._restores < self.MOST_RESTORES)
+        restore: NDArray[np.bool_] = rose & (self._restores < self.MOST_RESTORES)
         self.rates = np.where(fell, np.minimum(self.rates * self.GROW, self.HIGHEST), self.rates)
         self.rates = np.where(restore, np.maximum(self.rates * self.SHRINK, self.LOWEST), self.rates)
         self._restores = np.where(restore, self._restores + 1, 0)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ordino.data.dataset import Dataset
-from ordino.losses import Loss, PairLoss
+from ordino.losses import Loss
 
 Scores = NDArray[np.float32]  # (n_networks, n_docs)
+PairLoss = Callable[..., tuple[NDArray[np.float64], NDArray[np.float64]]]  # (margin, target) -> value, slope
 Transform = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ordino.errors import unknown_name
 from ordino.learn.layers import Layer
 from ordino.learn.network import Network
-from ordino.learn.optimizers import OPTIMIZERS
+from ordino.learn.optimizers import OPTIMIZERS, Optimizer
 from ordino.learn.rates import RATES
 from ordino.learn.supply import Supply
 from ordino.progress import Steps
@@ -75,9 +75,10 @@ def train(
             before = [network.layers(m) for m in range(count)] if schedule.rate == "adaptive" else None
             errors = _one_epoch(network, supply, optimizer, rule.rates, schedule.l1, rng)
             rates = rule.rates
-            for m in np.flatnonzero(rule.after_epoch(errors)):
-                assert before is not None
-                network.load(int(m), before[m])
+            restore = rule.after_epoch(errors)
+            for m in range(count):
+                if before is not None and restore[m]:
+                    network.load(m, before[m])
             quality = np.full(count, np.nan) if judge is None else judge(network)
             improved = np.full(count, True) if judge is None else quality > best_quality
             for m in range(count):
@@ -87,13 +88,22 @@ def train(
                     best[m], best_epoch[m] = network.layers(m), epoch + 1
             best_quality = np.where(improved, quality, best_quality)
             steps.show(error=float(errors.mean()), **({} if judge is None else {"valid": float(best_quality.mean())}))
-            if judge is not None and schedule.patience is not None and epoch + 1 - best_epoch.max() >= schedule.patience:
+            if (
+                judge is not None
+                and schedule.patience is not None
+                and epoch + 1 - best_epoch.max() >= schedule.patience
+            ):
                 break
     return [Trained(best[m], histories[m], int(best_epoch[m])) for m in range(count)]
 
 
 def _one_epoch(
-    network: Network, supply: Supply, optimizer: object, rates: NDArray[np.float64], l1: float, rng: np.random.Generator
+    network: Network,
+    supply: Supply,
+    optimizer: Optimizer,
+    rates: NDArray[np.float64],
+    l1: float,
+    rng: np.random.Generator,
 ) -> NDArray[np.float64]:
     """All batches once; the mean error of each network, shape ``(n_networks,)``."""
     step_rates = torch.from_numpy(rates.astype(np.float32))
@@ -103,9 +113,10 @@ def _one_epoch(
             p.grad = None
         scores = network(batch.X, training=True)  # (n_networks, n_docs)
         values, gradient = batch.loss(scores.detach().numpy())
-        scores.backward(torch.from_numpy(gradient))
+        torch.autograd.backward(scores, torch.from_numpy(gradient))
         if l1:
             for W in network.W:
+                assert W.grad is not None
                 W.grad.add_(W.detach().sign(), alpha=l1)
         optimizer.step(step_rates)
         errors += batch.share * values

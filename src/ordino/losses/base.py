@@ -11,6 +11,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,8 +52,8 @@ class Loss(ABC):
         """Fill in the value, gradient and total weight of queries first..last."""
 
     @abstractmethod
-    def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64) -> None:
-        """Fill in the curvature of queries first..last, where the weights are 1 / total as for the gradient."""
+    def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64, totals: Float64) -> None:
+        """Fill in the curvature and total weight of queries first..last."""
 
     def value_and_gradient(
         self,
@@ -123,17 +124,12 @@ class Loss(ABC):
         and a bound of it elsewhere: what a step of Newton's method, and so a boosted tree, divides the gradient by.
         """
         given, queries = self._checked(scores, y, offsets, weights, query_weights)
-        n_models, n_queries = len(queries.scores), len(queries.query_weights)
-        curvature = np.empty_like(queries.scores)
+        curvature, totals = np.empty_like(queries.scores), np.empty(len(queries.query_weights))
         run_blocks(
-            lambda first, last: self._curvature(queries, first, last, curvature), queries.offsets, n_models, n_jobs
-        )
-        values, totals = np.empty((1, n_queries)), np.empty(n_queries)
-        one = queries._replace(scores=queries.scores[:1])
-        self._sums(one, 0, n_queries, np.empty_like(one.scores), values, totals)
-        return self._scaled(
-            curvature, self._shares(totals, queries.query_weights), queries.offsets, given, None
-        )
+            lambda first, last: self._curvature(queries, first, last, curvature, totals),
+            queries.offsets, len(queries.scores), n_jobs,
+        )  # fmt: skip
+        return self._scaled(curvature, self._shares(totals, queries.query_weights), queries.offsets, given, None)
 
     def _shares(self, totals: Float64, query_weights: Float64) -> Float64:
         """What each query's sum is multiplied by to make an average of queries that teach something."""
@@ -189,9 +185,7 @@ class Loss(ABC):
         return given, Queries(np.atleast_2d(_own(given, np.float64)), labels, importance, starts, votes)
 
 
-def run_blocks(
-    work: Callable[[int, int], None], offsets: NDArray[np.int64], n_models: int, n_jobs: int | None
-) -> None:
+def run_blocks(work: Callable[[int, int], None], offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> None:
     """Call ``work(first, last)`` for blocks of queries of about equal cost, in threads if that is worth it."""
     n_threads = (os.cpu_count() or 1) if n_jobs is None else n_jobs
     if n_threads < 1:
@@ -207,9 +201,14 @@ def run_blocks(
         list(threads.map(work, bounds[:-1].tolist(), bounds[1:].tolist()))
 
 
+def is_number(value: object, *, whole: bool = False) -> bool:
+    """Whether a parameter is a number (a whole one)."""
+    return isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+
+
 def _own(values: ArrayLike, dtype: type) -> NDArray[Any]:
     """A contiguous array of this type that may be written to (kernels are compiled for such alone)."""
-    array = np.ascontiguousarray(values, dtype=dtype)
+    array: NDArray[Any] = np.ascontiguousarray(values, dtype=dtype)
     return array if array.flags.writeable else array.copy()
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 FEW = 32  # so many different labels are told apart by counting; more are sorted
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def by_level(
     y: NDArray[np.float64],
     weights: NDArray[np.float64],
@@ -19,41 +19,41 @@ def by_level(
 ) -> int:
     """Order one query's documents by rising label, leaving out those of weight 0; give how many labels there are.
 
-    Level ``l`` has the label ``levels[l]`` and the documents ``order[bounds[l]:bounds[l + 1]]``, in the order of rows.
+    Level l has the label ``levels[l]`` and the documents ``order[bounds[l]:bounds[l + 1]]``, in the order of rows.
     """
     n_levels = 0
     for i in range(len(y)):
         if weights[i] > 0:
-            l = 0
-            while l < n_levels and levels[l] < y[i]:
-                l += 1
-            if l < n_levels and levels[l] == y[i]:
-                bounds[l + 1] += 1
+            level = 0
+            while level < n_levels and levels[level] < y[i]:
+                level += 1
+            if level < n_levels and levels[level] == y[i]:
+                bounds[level + 1] += 1
             elif n_levels == FEW:
                 return _by_sorting(y, weights, order, levels, bounds)
             else:
-                for m in range(n_levels, l, -1):
+                for m in range(n_levels, level, -1):
                     levels[m] = levels[m - 1]
                     bounds[m + 1] = bounds[m]
-                levels[l] = y[i]
-                bounds[l + 1] = 1
+                levels[level] = y[i]
+                bounds[level + 1] = 1
                 n_levels += 1
     bounds[0] = 0
     filled = np.empty(FEW, np.int64)
-    for l in range(n_levels):
-        filled[l] = bounds[l]
-        bounds[l + 1] += bounds[l]
+    for level in range(n_levels):
+        filled[level] = bounds[level]
+        bounds[level + 1] += bounds[level]
     for i in range(len(y)):
         if weights[i] > 0:
-            l = 0
-            while levels[l] < y[i]:
-                l += 1
-            order[filled[l]] = i
-            filled[l] += 1
+            level = 0
+            while levels[level] < y[i]:
+                level += 1
+            order[filled[level]] = i
+            filled[level] += 1
     return n_levels
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _by_sorting(
     y: NDArray[np.float64],
     weights: NDArray[np.float64],

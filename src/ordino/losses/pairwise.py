@@ -2,7 +2,7 @@ r"""Pairwise losses: functions of the margin of two documents, summed over the p
 
 For documents i and j of one query with :math:`y_i > y_j`, the margin is :math:`m = s_i - s_j` and the probability that
 i comes first is :math:`p = 1 / (1 + e^{-m})` (RankNet, eq. 2). Each function of the margin is defined once, in
-``pair_kernels.pair_value``, and used by itself (:func:`pair_loss`) or over all pairs (:class:`PairwiseLoss`).
+``margin_kernels.pair_value``, and used by itself (:func:`pair_loss`) or over all pairs (:class:`PairwiseLoss`).
 """
 
 from __future__ import annotations
@@ -16,29 +16,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.errors import ParameterError, unknown_name
+from ordino.losses import margin_kernels as margins
 from ordino.losses import pair_kernels as kernels
-from ordino.losses.base import Float64, Loss, Queries
+from ordino.losses.base import Float64, Loss, Queries, is_number
+from ordino.losses.curvature_kernels import curvature_of_queries
 
 MARGINS: Mapping[str, int] = MappingProxyType(
     {
-        "ranknet": kernels.CROSS_ENTROPY,
-        "fidelity": kernels.FIDELITY,
-        "squared": kernels.SQUARED,
-        "absolute": kernels.ABSOLUTE,
-        "hinge": kernels.HINGE,
-        "squared-hinge": kernels.SQUARED_HINGE,
-        "exponential": kernels.EXPONENTIAL,
-        "directranker": kernels.DIRECT,
+        "ranknet": margins.CROSS_ENTROPY,
+        "fidelity": margins.FIDELITY,
+        "squared": margins.SQUARED,
+        "absolute": margins.ABSOLUTE,
+        "hinge": margins.HINGE,
+        "squared-hinge": margins.SQUARED_HINGE,
+        "exponential": margins.EXPONENTIAL,
+        "directranker": margins.DIRECT,
     }
 )
 """The functions of a margin, by name."""
 
 ACTIVATIONS: Mapping[str, int] = MappingProxyType(
     {
-        "identity": kernels.DIRECT,
-        "tanh": kernels.DIRECT_TANH,
-        "half-tanh": kernels.DIRECT_HALF_TANH,
-        "softsign": kernels.DIRECT_SOFTSIGN,
+        "identity": margins.DIRECT,
+        "tanh": margins.DIRECT_TANH,
+        "half-tanh": margins.DIRECT_HALF_TANH,
+        "softsign": margins.DIRECT_SOFTSIGN,
     }
 )
 """Odd, sign-preserving activations of DirectRanker's output neuron; half-tanh is tanh(x / 2)."""
@@ -73,12 +75,12 @@ class PairwiseLoss(Loss):
         ):
             if getattr(self, parameter) not in allowed:
                 raise unknown_name(parameter, getattr(self, parameter), allowed)
-        if not isinstance(self.target, int | float) or not 0.5 <= self.target <= 1:
+        if not is_number(self.target) or not 0.5 <= self.target <= 1:
             raise ParameterError(f"target={self.target!r}; it must be a probability from 0.5 to 1")
-        if self.max_pairs is not None and (not isinstance(self.max_pairs, int) or self.max_pairs < 1):
+        if self.max_pairs is not None and (not is_number(self.max_pairs, whole=True) or self.max_pairs < 1):
             raise ParameterError(f"max_pairs={self.max_pairs!r}; it must be a whole number, 1 or more, or None")
-        if not isinstance(self.seed, int) or self.seed < 0:
-            raise ParameterError(f"seed={self.seed!r}; it must be a whole number, 0 or more")
+        if not is_number(self.seed, whole=True) or not 0 <= self.seed < 2**63:
+            raise ParameterError(f"seed={self.seed!r}; it must be a whole number from 0 to 2**63 - 1")
 
     @property
     def kind(self) -> int:
@@ -99,10 +101,10 @@ class PairwiseLoss(Loss):
             self.max_pairs or 0, self.seed, gradient, values, totals,
         )  # fmt: skip
 
-    def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64) -> None:
-        kernels.curvature_of_queries(
+    def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64, totals: Float64) -> None:
+        curvature_of_queries(
             self.kind, queries.scores, queries.y, queries.weights, queries.offsets, first, last,
-            self.pairs == "neighbors", self.ties, self.max_pairs or 0, curvature,
+            self.pairs == "neighbors", self.ties, self.max_pairs or 0, curvature, totals,
         )  # fmt: skip
 
 
@@ -150,7 +152,7 @@ def pair_loss(
     kind = ACTIVATIONS[activation] if name == "directranker" else MARGINS[name]
     if of not in ("margin", "probability"):
         raise unknown_name("of", of, ("margin", "probability"))
-    if of == "probability" and kind > kernels.ABSOLUTE:
+    if of == "probability" and kind > margins.ABSOLUTE:
         raise ParameterError(f"{name} is a function of margins; of='probability' needs ranknet, fidelity, squared or "
                              "absolute")  # fmt: skip
 
@@ -166,7 +168,7 @@ def pair_loss(
             spread = inputs * (1 - inputs)  # dp/dm
             inputs = np.log(inputs) - np.log1p(-inputs)
         values, slopes = np.empty_like(inputs), np.empty_like(inputs)
-        kernels.pair_values(kind, inputs, targets, values, slopes)
+        margins.pair_values(kind, inputs, targets, values, slopes)
         if of == "probability":
             slopes /= spread
         return values.reshape(array.shape).astype(dtype), slopes.reshape(array.shape).astype(dtype)

@@ -1,4 +1,4 @@
-"""What the kernels rely on, checked before them: lengths, offsets, numbers that can be ordered, labels that have a gain."""
+"""What the kernels rely on, checked before them: lengths, offsets, scores that order, labels that have a gain."""
 
 from __future__ import annotations
 

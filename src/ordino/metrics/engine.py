@@ -108,18 +108,16 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
     def work(worker: int) -> None:
         mine = blocks[worker::threads]
         room = max((int(offsets[last] - offsets[first]) for first, last in mine), default=0)
-        ranked, same = np.empty(room), np.empty(room, np.bool_)
-        a, b, c, d, e, f = (np.empty(longest) for _ in range(6))
-        counts = np.empty(_WHOLE_LABELS, np.int64)
+        ranked, best, a, b, c = (np.empty(room) for _ in range(5))
+        same = np.empty(room, np.bool_)
         for first, last in mine:
+            counts = np.empty(_WHOLE_LABELS if _are_small_whole(y[offsets[first] : offsets[last]]) else 0, np.int64)
+            if not len(counts):  # the best order is that of the labels themselves
+                rank_block(y, y, offsets, first, last, False, False, best, same, tied, a, b, c)
             rank_block(y, scores, offsets, first, last, backward, worst_first, ranked, same, tied, a, b, c)
-            place = (offsets, first, last)
-            list_block(ranked, same, tied, empty, *place, *list_plan, list_values, a, b, c, counts, d, e, f)
+            list_block(ranked, same, tied, empty, offsets, first, last, *list_plan, list_values, best, a, b, counts)
             if pairs:
-                from ordino.metrics.pair_kernels import pair_block
-
-                ahead, state = np.empty(longest, np.int64), np.zeros(1, np.uint64)
-                pair_block(ranked, same, tied, *place, *pair_plan, pair_values, a, b, c, ahead, d, e, f, state)
+                _pair_values(ranked, same, tied, offsets, first, last, *pair_plan, pair_values, best, a, b, c)
 
     if threads == 1:
         work(0)
@@ -135,6 +133,15 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
     return Values(values, empty, tied)
 
 
+def _pair_values(*arguments: Any) -> None:
+    """Run ``pair_block``, loaded only where a metric of pairs is asked for."""
+    from ordino.metrics.pair_kernels import pair_block
+
+    *given, middle, keys, keys_out, carry_out = arguments
+    position, position_out, ahead = (np.empty(len(keys), np.int64) for _ in range(3))
+    pair_block(*given, position, position_out, middle, ahead, keys, keys_out, carry_out, np.zeros(1, np.uint64))
+
+
 def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[Any, ...]:
     """The arguments of ``list_block`` that say what is computed, in its order."""
     gained = [metric for metric in metrics if metric.name in ("ndcg", "dcg", "meanndcg")]
@@ -146,20 +153,23 @@ def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[A
         np.array([metric.k or 0 for metric in metrics], np.int64),
         np.array([_constant(metric, profile) for metric in metrics], np.float64),
         np.array([_norm(metric, profile) for metric in metrics], np.float64),
-        _GAINS[profile.gain],
-        float(profile.relevant_from),
-        profile.ties == "averaged",
-        float(profile.empty),
-        float(profile.map_of_empty),
-        _SHORT[profile.short_precision],
-        _SHORT[profile.short_ndcg],
-        profile.ideal == "ones",
-        profile.map_divisor == "top k",
-        profile.err_chance == "label",
+        np.array(
+            [
+                _GAINS[profile.gain],
+                _SHORT[profile.short_precision],
+                _SHORT[profile.short_ndcg],
+                ndcg_depth,
+                gain_depth,
+                profile.ties == "averaged",
+                profile.ideal == "ones",
+                profile.map_divisor == "top k",
+                profile.err_chance == "label",
+            ],
+            np.int64,
+        ),
+        np.array([profile.relevant_from, profile.empty, profile.map_of_empty], np.float64),
         2.0 ** np.arange(_WHOLE_LABELS) - 1.0,
         1.0 / _discount(np.arange(1.0, gain_depth + 1.0), profile),
-        ndcg_depth,
-        gain_depth,
     )
 
 
@@ -193,6 +203,13 @@ def _norm(metric: Metric, profile: Profile) -> float:
         ranks = np.arange(start, min(start + step, metric.k + 1), dtype=np.float64)
         total += float((1.0 / _discount(ranks, profile)).sum())
     return total
+
+
+def _are_small_whole(labels: Floats) -> bool:
+    """Whether the kernels can count these labels instead of sorting them."""
+    if not len(labels):
+        return True
+    return bool(labels.min() >= 0 and labels.max() < _WHOLE_LABELS and (labels == np.floor(labels)).all())
 
 
 def _blocks(offsets: Ints) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from math import isnan
 from types import MappingProxyType
@@ -204,9 +204,8 @@ def evaluate(
 
 
 def _groups(qid: ArrayLike | Sequence[Any] | None, n_docs: int) -> Groups:
-    n_given = len(qid) if hasattr(qid, "__len__") else n_docs
-    if n_given != n_docs:
-        raise DataError(f"qid has {n_given} entries but y has {n_docs}; give one query id for each document")
+    if isinstance(qid, Sized) and len(qid) != n_docs:
+        raise DataError(f"qid has {len(qid)} entries but y has {n_docs}; give one query id for each document")
     return group_rows(qid, n_docs)
 
 

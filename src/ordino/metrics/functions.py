@@ -132,7 +132,7 @@ def expected_reciprocal_rank(
 ) -> Floats:  # fmt: skip
     """Expected reciprocal rank at which a reader is satisfied (Chapelle et al., 2009).
 
-    A document satisfies with chance ``(2^label - 1) / 2^max_label``; profile ``catboost`` takes the label as the chance.
+    A document satisfies with chance ``(2^label - 1) / 2^max_label``; in profile ``catboost`` the label is the chance.
 
     Examples
     --------

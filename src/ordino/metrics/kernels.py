@@ -2,7 +2,10 @@
 
 Queries are worked on in blocks, in two steps that share one sort: :func:`rank_block` puts the labels of every query in
 the order of the scores, :func:`list_block` (and ``pair_kernels.pair_block``) reads them. Buffers come from the caller,
-one set for each thread, as long as the longest query; nothing is allocated here. Bounds are checked before.
+one set for each thread, as long as the largest block; nothing is allocated here. Bounds are checked before.
+
+The first call after an installation compiles, so what compiles slowly is left out: slices, many arguments, wrappers for
+functions that only other kernels call.
 """
 
 from __future__ import annotations
@@ -12,19 +15,22 @@ from typing import Any
 from numba import njit
 
 RUN = 12  # shorter runs are sorted by insertion, longer ones by merging
-WHOLE_LABELS = 64  # whole labels below this are counted, not sorted, and their gain is looked up
+WHOLE_LABELS = 64  # the gain of whole labels below this is looked up, and their best order is counted, not sorted
 
-PRECISION, RECALL, AVERAGE_PRECISION, NDCG, DCG, MEAN_NDCG, RECIPROCAL_RANK, ERR, RBP, HIT = range(10)
+PRECISION, RECALL, MAP, NDCG, DCG, MEAN_NDCG, RECIPROCAL_RANK, ERR, RBP, HIT = range(10)
 EXPONENTIAL, WHOLE, LINEAR, BINARY = range(4)
 BY_K, BY_LENGTH, ZERO = range(3)
 
+INNER: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OUTER: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
-@njit(cache=True, nogil=True)
-def sort_descending(keys: Any, carry: Any, n: int, keys_out: Any, carry_out: Any) -> int:
-    """Sort the first ``n`` keys, largest first and stable, ``carry`` along with them; give the number of inversions."""
+
+@njit(**INNER)
+def sort_descending(keys: Any, carry: Any, first: int, last: int, keys_out: Any, carry_out: Any) -> int:
+    """Sort ``keys[first:last]``, largest first and stable, ``carry`` along with them; give the number of inversions."""
     inversions = 0
-    for start in range(0, n, RUN):
-        for i in range(start + 1, min(start + RUN, n)):
+    for start in range(first, last, RUN):
+        for i in range(start + 1, min(start + RUN, last)):
             key, value = keys[i], carry[i]
             j = i
             while j > start and keys[j - 1] < key:
@@ -33,9 +39,9 @@ def sort_descending(keys: Any, carry: Any, n: int, keys_out: Any, carry_out: Any
             keys[j], carry[j] = key, value
             inversions += i - j
     width = RUN
-    while width < n:
-        for start in range(0, n, 2 * width):
-            middle, stop = min(start + width, n), min(start + 2 * width, n)
+    while width < last - first:
+        for start in range(first, last, 2 * width):
+            middle, stop = min(start + width, last), min(start + 2 * width, last)
             if middle == stop or keys[middle - 1] >= keys[middle]:
                 continue
             left, right, at = start, middle, start
@@ -58,201 +64,197 @@ def sort_descending(keys: Any, carry: Any, n: int, keys_out: Any, carry_out: Any
     return inversions
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
+def sort_runs(
+    labels: Any, same: Any, first: int, last: int, sign: float, keys: Any, keys_out: Any, carry_out: Any
+) -> None:  # fmt: skip
+    """Sort the labels inside each run of equal scores: highest first for ``sign`` 1, lowest first for -1."""
+    for i in range(first, last):
+        keys[i] = sign * labels[i]
+    start = first
+    while start < last:
+        stop = start + 1
+        while stop < last and same[stop]:
+            stop += 1
+        sort_descending(keys, labels, start, stop, keys_out, carry_out)
+        start = stop
+
+
+@njit(**OUTER)
 def rank_block(
     y: Any, scores: Any, offsets: Any, first: int, last: int, backward: bool, worst_first: bool,
     ranked: Any, same: Any, tied: Any, keys: Any, keys_out: Any, carry_out: Any,
 ) -> None:  # fmt: skip
-    """Put the labels of queries ``first`` to ``last`` into ``ranked``, best score first.
+    """Put the labels of queries ``first`` to ``last`` into ``ranked``, best score first, query after query.
 
     ``same[i]`` says that a document has the score of the one before it, ``tied[q]`` that equal scores have different
     labels in query ``q``. Equal scores keep the row order, the opposite one (``backward``), or the lowest label first.
     """
     base = offsets[first]
     for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
-        n = stop - start
-        labels, equal = ranked[start - base : stop - base], same[start - base : stop - base]
-        for i in range(n):
-            row = stop - 1 - i if backward else start + i
+        start, stop = offsets[q] - base, offsets[q + 1] - base
+        for i in range(start, stop):
+            row = base + (start + stop - 1 - i if backward else i)
             keys[i] = scores[row]
-            labels[i] = y[row]
-        sort_descending(keys, labels, n, keys_out, carry_out)
+            ranked[i] = y[row]
+        sort_descending(keys, ranked, start, stop, keys_out, carry_out)
         ambiguous = False
-        for i in range(n):
-            equal[i] = i > 0 and keys[i] == keys[i - 1]
-            if equal[i] and labels[i] != labels[i - 1]:
+        for i in range(start, stop):
+            same[i] = i > start and keys[i] == keys[i - 1]
+            if same[i] and ranked[i] != ranked[i - 1]:
                 ambiguous = True
         tied[q] = ambiguous
         if ambiguous and worst_first:
-            sort_runs(labels, equal, n, -1.0, keys, keys_out, carry_out)
+            sort_runs(ranked, same, start, stop, -1.0, keys, keys_out, carry_out)
 
 
-@njit(cache=True, nogil=True)
-def sort_runs(labels: Any, equal: Any, n: int, sign: float, keys: Any, keys_out: Any, carry_out: Any) -> None:
-    """Sort the labels inside each run of equal scores: highest first for ``sign`` 1, lowest first for -1."""
-    i = 0
-    while i < n:
-        j = i + 1
-        while j < n and equal[j]:
-            j += 1
-        if j - i > 1:
-            for r in range(i, j):
-                keys[r] = sign * labels[r]
-            sort_descending(keys[i:j], labels[i:j], j - i, keys_out, carry_out)
-        i = j
-
-
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def gain_of(label: float, kind: int, relevant_from: float, powers: Any) -> float:
     """What a document with this label is worth at rank 1."""
-    if kind == LINEAR:
-        return label
+    gain = label
     if kind == BINARY:
-        return 1.0 if label > relevant_from else 0.0
-    whole = int(label)
-    if whole < WHOLE_LABELS and (kind == WHOLE or whole == label):
-        return float(powers[whole])
-    return 2.0 ** (float(whole) if kind == WHOLE else label) - 1.0
+        gain = 1.0 if label > relevant_from else 0.0
+    elif kind != LINEAR:
+        whole = int(label)
+        if whole < WHOLE_LABELS and (kind == WHOLE or whole == label):
+            gain = powers[whole]
+        else:
+            gain = 2.0 ** (float(whole) if kind == WHOLE else label) - 1.0
+    return gain
 
 
-@njit(cache=True, nogil=True)
-def fill_best(
-    labels: Any, n: int, depth: int, best: Any, counts: Any, keys_out: Any, carry: Any, carry_out: Any
-) -> None:
-    """Put the ``depth`` highest labels into ``best``, highest first: counted if all are small whole numbers."""
-    counts[:] = 0
-    small = True
-    for i in range(n):
-        whole = int(labels[i]) if labels[i] < WHOLE_LABELS else -1
-        if whole < 0 or whole != labels[i]:
-            small = False
-            break
-        counts[whole] += 1
-    if small:
-        at = 0
-        for whole in range(WHOLE_LABELS - 1, -1, -1):
-            for _ in range(min(counts[whole], depth - at)):
-                best[at] = whole
-                at += 1
-    else:
-        best[:n] = labels[:n]
-        sort_descending(best, carry, n, keys_out, carry_out)
+@njit(**INNER)
+def count_best(ranked: Any, start: int, stop: int, depth: int, best: Any, counts: Any) -> None:
+    """Put the ``depth`` highest labels into ``best[start:]``, highest first; all are whole and below WHOLE_LABELS."""
+    for whole in range(WHOLE_LABELS):
+        counts[whole] = 0
+    for i in range(start, stop):
+        counts[int(ranked[i])] += 1
+    at, whole = start, WHOLE_LABELS - 1
+    while at < start + depth:
+        if counts[whole] > 0:
+            counts[whole] -= 1
+            best[at] = whole
+            at += 1
+        else:
+            whole -= 1
 
 
-@njit(cache=True, nogil=True)
-def average_runs(values: Any, equal: Any, n: int) -> None:
+@njit(**INNER)
+def average_runs(values: Any, same: Any, start: int, n: int) -> None:
     """Give every document of a run of equal scores the mean of the run."""
     i = 0
     while i < n:
         j = i + 1
         total, uneven = values[i], False
-        while j < n and equal[j]:
+        while j < n and same[start + j]:
             total += values[j]
             uneven = uneven or values[j] != values[i]
             j += 1
         if uneven:
-            values[i:j] = total / (j - i)
+            for r in range(i, j):
+                values[r] = total / (j - i)
         i = j
 
 
-@njit(cache=True, nogil=True)
-def average_precision(labels: Any, equal: Any, n: int, depth: int, relevant_from: float, grouped: bool) -> float:
+@njit(**INNER)
+def sum_of_precisions(ranked: Any, same: Any, start: int, depth: int, relevant_from: float, grouped: bool) -> float:
     """Sum of the precisions at the relevant documents; if ``grouped``, equal scores all stand at their last rank."""
-    hits, total = 0, 0.0
-    if not grouped:
-        for i in range(depth):
-            if labels[i] > relevant_from:
-                hits += 1
-                total += hits / (i + 1)
-        return total
-    i = 0
-    while i < n:
-        j, found = i, 0
-        while j == i or (j < n and equal[j]):
-            found += labels[j] > relevant_from
-            j += 1
-        hits += found
-        if j <= depth:
-            total += found * hits / j
-        i = j
+    hits, found, total = 0, 0, 0.0
+    for i in range(depth):
+        found += ranked[start + i] > relevant_from
+        if not grouped or i + 1 == depth or not same[start + i + 1]:
+            hits += found
+            total += found * hits / (i + 1)
+            found = 0
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def list_block(
     ranked: Any, same: Any, tied: Any, empty: Any, offsets: Any, first: int, last: int,
-    codes: Any, cutoffs: Any, constants: Any, norms: Any, gain: int, relevant_from: float, averaged: bool,
-    empty_value: float, empty_ap: float, short_precision: int, short_ndcg: int, ideal_ones: bool, top_k_ap: bool,
-    label_stops: bool, powers: Any, discounts: Any, ndcg_depth: int, gain_depth: int, out: Any,
-    gains: Any, flags: Any, best: Any, counts: Any, keys_out: Any, carry: Any, carry_out: Any,
+    codes: Any, cutoffs: Any, constants: Any, norms: Any, choices: Any, values: Any, powers: Any, discounts: Any,
+    out: Any, best: Any, gains: Any, flags: Any, counts: Any,
 ) -> None:  # fmt: skip
-    """Write the value of every measure for queries ``first`` to ``last`` into ``out[measure, query]``."""
+    """Write the value of every measure for queries ``first`` to ``last`` into ``out[measure, query]``.
+
+    ``codes``, ``cutoffs`` (0 counts all ranks), ``constants`` and ``norms`` say what each measure is; ``choices`` and
+    ``values`` are the profile, in the order in which they are read below. ``best`` holds the labels of each query,
+    highest first; it is filled here if they can be counted.
+    """
+    gain, short_precision, short_ndcg, ndcg_depth, gain_depth = (
+        choices[0],
+        choices[1],
+        choices[2],
+        choices[3],
+        choices[4],
+    )
+    averaged, ideal_ones, top_k_map, label_stops = choices[5] > 0, choices[6] > 0, choices[7] > 0, choices[8] > 0
+    counted = len(counts) > 0
+    relevant_from, empty_value, empty_map = values[0], values[1], values[2]
     base = offsets[first]
     for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
+        start, stop = offsets[q] - base, offsets[q + 1] - base
         n = stop - start
-        labels, equal = ranked[start - base : stop - base], same[start - base : stop - base]
         n_relevant = 0
         for i in range(n):
-            flags[i] = labels[i] > relevant_from
-            n_relevant += labels[i] > relevant_from
+            relevant = ranked[start + i] > relevant_from
+            flags[i] = relevant
+            n_relevant += relevant
         empty[q] = n_relevant == 0
-        if n_relevant == 0 and empty_value != empty_value:
-            out[:, q] = empty_value
-            continue
+        left_out = n_relevant == 0 and empty_value != empty_value
         mixed = averaged and tied[q]
-        for i in range(n if mixed and gain_depth > 0 else min(n, gain_depth)):
-            gains[i] = gain_of(labels[i], gain, relevant_from, powers)
+        if gain_depth > 0:
+            for i in range(n if mixed else min(n, gain_depth)):
+                gains[i] = gain_of(ranked[start + i], gain, relevant_from, powers)
         if mixed:
-            average_runs(flags, equal, n)
+            average_runs(flags, same, start, n)
             if gain_depth > 0:
-                average_runs(gains, equal, n)
-        if ndcg_depth > 0 and not ideal_ones:
-            fill_best(labels, n, min(n, ndcg_depth), best, counts, keys_out, carry, carry_out)
-            for i in range(min(n, ndcg_depth)):
-                best[i] = gain_of(best[i], gain, relevant_from, powers)
+                average_runs(gains, same, start, n)
+        if ndcg_depth > 0:
+            if counted:
+                count_best(ranked, start, stop, min(n, ndcg_depth), best, counts)
+            for i in range(start, start + min(n, ndcg_depth)):
+                best[i] = 1.0 if ideal_ones else gain_of(best[i], gain, relevant_from, powers)
 
         for m in range(len(codes)):
             code, k = codes[m], cutoffs[m]
             depth = min(n, k) if k > 0 else n
             value = 0.0
-            if code == NDCG:
-                ideal = 0.0
+            if left_out:
+                value = empty_value
+            elif code in (NDCG, MEAN_NDCG):
+                dcg, ideal = 0.0, 0.0
                 for i in range(depth):
-                    value += gains[i] * discounts[i]
-                    ideal += discounts[i] if ideal_ones else best[i] * discounts[i]
+                    dcg += gains[i] * discounts[i]
+                    ideal += best[start + i] * discounts[i]
+                    if code == MEAN_NDCG and ideal > 0.0:
+                        value += dcg / ideal
                 if ideal_ones and k > 0:
                     ideal = norms[m]
-                value = value / ideal if ideal > 0.0 else empty_value
+                if ideal <= 0.0:
+                    value = empty_value
+                else:
+                    value = dcg / ideal if code == NDCG else value / n
                 if short_ndcg == ZERO and k > n:
                     value = 0.0
-            elif code == MEAN_NDCG:
-                dcg, ideal = 0.0, 0.0
-                for i in range(n):
-                    dcg += gains[i] * discounts[i]
-                    ideal += discounts[i] if ideal_ones else best[i] * discounts[i]
-                    if ideal > 0.0:
-                        value += dcg / ideal
-                value = value / n if ideal > 0.0 else empty_value
             elif code == DCG:
                 for i in range(depth):
                     value += gains[i] * discounts[i]
-            elif code == AVERAGE_PRECISION:
-                value = empty_ap
+            elif code == MAP:
+                value = empty_map
                 if n_relevant > 0:
-                    value = average_precision(labels, equal, n, depth, relevant_from, mixed)
-                    value /= min(n_relevant, depth) if top_k_ap else n_relevant
-            elif code == PRECISION:
+                    value = sum_of_precisions(ranked, same, start, depth, relevant_from, averaged)
+                    value /= min(n_relevant, depth) if top_k_map else n_relevant
+            elif code in (PRECISION, RECALL):
                 for i in range(depth):
                     value += flags[i]
-                value /= k if short_precision == BY_K else max(depth, 1)
-                if short_precision == ZERO and k > n:
+                if code == RECALL:
+                    value = value / n_relevant if n_relevant > 0 else empty_value
+                elif short_precision == ZERO and k > n:
                     value = 0.0
-            elif code == RECALL:
-                for i in range(depth):
-                    value += flags[i]
-                value = value / n_relevant if n_relevant > 0 else empty_value
+                else:
+                    value /= k if short_precision == BY_K else max(depth, 1)
             elif code == RBP:
                 weight = 1.0 - constants[m]
                 for i in range(depth):
@@ -260,16 +262,16 @@ def list_block(
                     weight *= constants[m]
             elif code == ERR:
                 reader = 1.0
+                kind = EXPONENTIAL if gain == LINEAR else gain
                 for i in range(depth):
-                    stops = labels[i]
+                    stops = ranked[start + i]
                     if not label_stops:
-                        kind = gain if gain != LINEAR else EXPONENTIAL
                         stops = gain_of(stops, kind, relevant_from, powers) / constants[m]
                     value += reader * stops / (i + 1)
                     reader *= 1.0 - stops
             else:  # reciprocal rank and hit stop at the first relevant document
                 for i in range(depth):
-                    if labels[i] > relevant_from:
+                    if ranked[start + i] > relevant_from:
                         value = 1.0 / (i + 1) if code == RECIPROCAL_RANK else 1.0
                         break
             out[m, q] = value

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ordino.metrics.kernels import sort_descending, sort_runs
+from ordino.metrics.kernels import INNER, OUTER, sort_descending, sort_runs
 
 PAIRWISE_ACCURACY, PAIRWISE_ERROR, KENDALL, SPEARMAN = range(10, 14)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def random_below(state: Any, bound: int) -> int:
     """A number from 0 to ``bound - 1`` by Steele's SplitMix64; ``state`` moves on."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -28,95 +28,93 @@ def random_below(state: Any, bound: int) -> int:
     return min(int(float(z >> np.uint64(11)) * 2.0**-53 * bound), bound - 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def sampled_accuracy(
-    n: int, draws: int, sorted_labels: Any, position: Any, middle: Any, ahead: Any, state: Any
-) -> float:
+    labels: Any, start: int, stop: int, draws: int, position: Any, middle: Any, ahead: Any, state: Any
+) -> float:  # fmt: skip
     """Share of right order among pairs drawn with equal chance from those with different labels; equal scores are half.
 
-    ``ahead[i]`` counts the ordered pairs whose first document stands at or before ``i`` in label order: a draw among
-    them finds the first document by bisection, a second draw finds the other outside the first one's label.
+    ``labels`` are sorted. ``ahead[i]`` counts the ordered pairs whose first document stands at ``i`` or before it: a
+    draw among them finds the first document by bisection, a second draw finds the other outside the first one's label.
     """
     right = 0.0
     for _ in range(draws):
-        pair = random_below(state, ahead[n - 1])
-        low, high = 0, n - 1
-        while low < high:
-            half = (low + high) // 2
+        pair = random_below(state, ahead[stop - 1])
+        one, high = start, stop - 1
+        while one < high:
+            half = (one + high) // 2
             if ahead[half] > pair:
                 high = half
             else:
-                low = half + 1
-        others = ahead[low] - (ahead[low - 1] if low > 0 else 0)  # documents with another label
-        start, high = 0, low  # the documents of this label stand together: bisect for the first of them
-        while start < high:
-            half = (start + high) // 2
-            if sorted_labels[half] > sorted_labels[low]:
-                start = half + 1
+                one = half + 1
+        others = ahead[one] - (ahead[one - 1] if one > start else 0)  # documents with another label
+        head, high = start, one  # the documents of this label stand together: bisect for the first of them
+        while head < high:
+            half = (head + high) // 2
+            if labels[half] > labels[one]:
+                head = half + 1
             else:
                 high = half
-        other = random_below(state, others)
-        if other >= start:
-            other += n - others
-        better, worse = (low, other) if low < other else (other, low)
-        difference = middle[int(position[worse])] - middle[int(position[better])]
-        right += 1.0 if difference > 0 else (0.5 if difference == 0 else 0.0)
+        other = start + random_below(state, others)
+        if other >= head:
+            other += stop - start - others
+        behind = middle[position[max(one, other)]] - middle[position[min(one, other)]]
+        right += 1.0 if behind > 0.0 else (0.5 if behind == 0.0 else 0.0)
     return right / draws
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def pair_block(
-    ranked: Any, same: Any, tied: Any, offsets: Any, first: int, last: int,
-    codes: Any, samples: Any, seeds: Any, out: Any, labels: Any, position: Any, middle: Any, ahead: Any, keys: Any, keys_out: Any, carry_out: Any, state: Any,
+    ranked: Any, same: Any, tied: Any, offsets: Any, first: int, last: int, codes: Any, samples: Any, seeds: Any,
+    out: Any, position: Any, position_out: Any, middle: Any, ahead: Any,
+    keys: Any, keys_out: Any, carry_out: Any, state: Any,
 ) -> None:  # fmt: skip
-    """Write the value of every measure of pairs for queries ``first`` to ``last`` into ``out[measure, query]``."""
+    """Write the value of every measure of pairs for queries ``first`` to ``last`` into ``out[measure, query]``.
+
+    ``ranked`` is sorted by label afterwards.
+    """
     base = offsets[first]
     for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
+        start, stop = offsets[q] - base, offsets[q + 1] - base
         n = stop - start
-        equal = same[start - base : stop - base]
-        labels[:n] = ranked[start - base : stop - base]
+        center = 0.5 * (start + stop - 1)
         if tied[q]:
-            sort_runs(
-                labels, equal, n, 1.0, keys, keys_out, carry_out
-            )  # so that no pair of equal scores is an inversion
-
-        n_pairs = n * (n - 1) // 2
+            sort_runs(ranked, same, start, stop, 1.0, keys, keys_out, carry_out)  # equal scores make no inversion
         same_score, same_both = 0, 0  # pairs
         score_spread = 0.0  # sum of t^3 - t over runs of t equal scores
-        i = 0
-        while i < n:
+        i = start
+        while i < stop:
             j, alike = i, 0
-            while j == i or (j < n and equal[j]):
-                alike = alike + 1 if j > i and labels[j] == labels[j - 1] else 0
+            while j == i or (j < stop and same[j]):
+                alike = alike + 1 if j > i and ranked[j] == ranked[j - 1] else 0
                 same_both += alike
                 position[j] = j
                 j += 1
             t = j - i
             same_score += t * (t - 1) // 2
             score_spread += float(t) ** 3 - t
-            middle[i:j] = 0.5 * (i + j - 1)
+            for r in range(i, j):
+                middle[r] = 0.5 * (i + j - 1)
             i = j
 
-        wrong = sort_descending(labels, position, n, keys_out, carry_out)
-        same_label = 0
+        wrong = sort_descending(ranked, position, start, stop, keys_out, position_out)
+        same_label, before = 0, 0
         label_spread, product = 0.0, 0.0
-        center = 0.5 * (n - 1)
-        before = 0
-        i = 0
-        while i < n:
+        i = start
+        while i < stop:
             j = i
-            while j < n and labels[j] == labels[i]:
+            while j < stop and ranked[j] == ranked[i]:
                 j += 1
             t = j - i
             same_label += t * (t - 1) // 2
             label_spread += float(t) ** 3 - t
             for r in range(i, j):
-                product += (0.5 * (i + j - 1) - center) * (middle[int(position[r])] - center)
+                product += (0.5 * (i + j - 1) - center) * (middle[position[r]] - center)
                 before += n - t
                 ahead[r] = before
             i = j
 
+        n_pairs = n * (n - 1) // 2
         different = n_pairs - same_label
         undecided = same_score - same_both
         right = different - undecided - wrong
@@ -127,7 +125,7 @@ def pair_block(
                 value = (right + 0.5 * undecided) / different
                 if 0 < samples[m] < different:
                     state[0] = np.uint64(seeds[m])
-                    value = sampled_accuracy(n, samples[m], labels, position, middle, ahead, state)
+                    value = sampled_accuracy(ranked, start, stop, samples[m], position, middle, ahead, state)
                 if code == PAIRWISE_ERROR:
                     value = 1.0 - value
             elif different > 0 and same_score == n_pairs:

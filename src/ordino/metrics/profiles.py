@@ -27,9 +27,10 @@ class Profile:
     discount: Literal["log2", "letor"] = "log2"
     """What rank r divides by: log2(1 + r), or as LETOR's scripts do 1 at ranks 1 and 2, then log2(r)."""
     ties: Literal["stable", "pessimistic", "averaged", "docno"] = "stable"
-    """Equal scores: row order, lowest label first, mean over all orders, or document id descending (else last row first).
+    """Equal scores: row order, lowest label first, mean over all orders, or document id descending.
 
-    Where no mean is defined (MRR, ERR, hit), ``averaged`` takes the lowest label first; MAP counts equal scores together.
+    Without document ids the last row counts as the highest id. Measures that are not a sum over ranks have no such
+    mean: with ``averaged``, equal scores all stand at their last rank in MAP, lowest label first in MRR, ERR and hit.
     """
     empty: float = 0.0
     """NDCG and recall of a query without a relevant document; NaN leaves the query out of every measure."""
@@ -112,7 +113,7 @@ PROFILES: Mapping[str, Profile] = _table(
     ),
     Profile(
         name="letor3",
-        description="LETOR 3.0's Eval-Score script: ranks 1 and 2 are not discounted; P@k and NDCG@k past the end are 0.",
+        description="LETOR 3.0's Eval-Score script: ranks 1 and 2 have no discount; P@k and NDCG@k past the end are 0.",
         discount="letor",
         short_precision="zero",
         short_ndcg="zero",
@@ -181,7 +182,7 @@ PROFILES: Mapping[str, Profile] = _table(
     ),
     Profile(
         name="rankde",
-        description="The RankDE paper, equations 6 to 9: labels are relevant or not, NDCG assumes k relevant documents.",
+        description="The RankDE paper, equations 6-9: labels are relevant or not, NDCG assumes k relevant documents.",
         gain="binary",
         ideal="ones",
         err_max=1,

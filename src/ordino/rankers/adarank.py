@@ -2,11 +2,13 @@ r"""AdaRank: boosting on queries, by the measure itself.
 
 Queries carry weights P. In each round the feature whose own order has the best weighted measure E joins the sum:
 
-.. math:: \alpha = \tfrac12 \ln \frac{\sum_q P_q (1 + E_q(h))}{\sum_q P_q (1 - E_q(h))}, \qquad
-    P_q \leftarrow e^{-E_q(f)} / \sum_p e^{-E_p(f)},
+.. math:: \alpha = \tfrac12 \ln \frac{\sum_q P_q (1 + E_q(h))}{\sum_q P_q (1 - E_q(h))}
 
-where f is the sum so far: queries that it ranks badly count more in the next round. Xu and Li, "AdaRank: a boosting
-algorithm for information retrieval", SIGIR 2007.
+and queries that are ranked badly come to count more. In the paper P follows from the sum f so far,
+:math:`P_q \propto e^{-E_q(f)}`; as E lies from 0 to 1, P then stays within a factor of e, and on many data sets one
+strong feature is taken for ever. Weights that add up over rounds as AdaBoost's do,
+:math:`P_q \propto \prod_t e^{-\alpha_t E_q(h_t)}`, get away from it. Xu and Li, "AdaRank: a boosting algorithm for
+information retrieval", SIGIR 2007.
 """
 
 from __future__ import annotations
@@ -20,8 +22,11 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.progress import Steps
 from ordino.rankers.choice import Choice, Judge
-from ordino.rankers.linear import LinearRanker, linear_scores
-from ordino.rankers.parameters import check_int
+from ordino.rankers.linear import LinearRanker
+from ordino.rankers.parameters import check_choice, check_int
+
+REWEIGHTING = ("rounds", "sum")
+NEAR_PERFECT = 1e-6  # of 1 - E: a feature that ranks all queries perfectly has a finite alpha
 
 
 @final
@@ -34,10 +39,10 @@ class AdaRank(LinearRanker):
         Weak rankers at most, :math:`T`. The best number on ``valid`` is kept, all where there is no ``valid``.
     metric, profile
         The measure E that is boosted (``map`` is AdaRank-MAP, ``ndcg@10`` AdaRank-NDCG) and that chooses the number of
-        rounds; any whose values lie from 0 to 1 (or from -1).
-    patience
-        How many rounds in a row the same feature may be taken before the others get a turn: without a limit, one
-        strong feature can be taken for ever.
+        rounds; any whose values lie between -1 and 1.
+    reweighting
+        ``rounds``: the weight of a query adds up over the rounds. ``sum``: it follows from the sum alone, as in the
+        paper.
     scaling
         How features are scaled first, a name of ``SCALERS``; features must be comparable, as their values are added.
     verbose
@@ -48,20 +53,21 @@ class AdaRank(LinearRanker):
     coef_
         Weights of the features: the sum of the alphas of the rounds that took it.
     features_, alphas_
-        What each round took, from 0, and its weight.
+        What each round took, from 0, and its weight; also of rounds after the best.
     query_weights_
-        P after the last round that was run, for the queries that count, in canonical order.
+        P in the first and after each round, for the queries that count in canonical order.
     valid_history_
         The measure on ``valid`` after each round; empty without ``valid``.
 
     Examples
     --------
-    The only relevant document is first by feature 0 and second by feature 1: E = 1 and 1/2. With E = 1, alpha has no
-    bound; it is taken as if E were a little less.
+    The relevant document stands second of two by feature 0 and third of three by feature 1, so feature 0 is taken:
+    E = 1/2 and alpha = ln((1 + 1/2) / (1 - 1/2)) / 2 = ln(3) / 2.
 
-    >>> ranker = AdaRank(metric="map", rounds=1).fit([[2.0, 1.0], [1.0, 2.0]], [1, 0])
-    >>> ranker.features_
-    [0]
+    >>> X, y = [[2.0, 0.0], [3.0, 1.0], [1.0, 2.0]], [1, 0, 0]
+    >>> ranker = AdaRank(metric="map", rounds=1).fit(X, y)
+    >>> ranker.features_, bool(np.isclose(ranker.alphas_[0], np.log(3) / 2))
+    ([0], True)
     """
 
     def __init__(
@@ -70,13 +76,63 @@ class AdaRank(LinearRanker):
         rounds: int = 200,
         metric: str = "ndcg@10",
         profile: str = "standard",
-        patience: int = 5,
+        reweighting: str = "rounds",
         scaling: str | None = None,
         verbose: bool = False,
     ) -> None:
         self.rounds = rounds
         self.metric = metric
         self.profile = profile
-        self.patience = patience
+        self.reweighting = reweighting
         self.scaling = scaling
         self.verbose = verbose
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        rounds = check_int("rounds", self.rounds, low=1)
+        adds_up = check_choice("reweighting", self.reweighting, REWEIGHTING) == "rounds"
+        choice = Choice(valid, self.metric, self.profile)
+        judge = choice.judge
+        if not -1 <= judge.metric.measure.low <= judge.metric.measure.high <= 1:
+            raise ParameterError(f"metric={self.metric!r}; AdaRank needs a measure between -1 and 1, such as 'ndcg@10'")
+        of_feature, counted = feature_measures(data, judge)  # (n_counted, n_features), (n_queries,)
+        log_weights = np.zeros(len(of_feature))
+        query_weights = [softmax(log_weights)]
+        coef = np.zeros(data.n_features)
+        self.coef_ = coef.copy()
+        scores = np.zeros(data.n_docs)
+        self.features_: list[int] = []
+        self.alphas_: list[float] = []
+        with Steps("AdaRank", rounds if len(of_feature) else 0, verbose=self.verbose) as steps:
+            for _ in steps:
+                best = query_weights[-1] @ of_feature  # (n_features,)
+                feature = int(np.argmax(best))
+                alpha = 0.5 * float(np.log((1 + best[feature]) / max(1 - best[feature], NEAR_PERFECT)))
+                self.features_.append(feature)
+                self.alphas_.append(alpha)
+                if adds_up:
+                    log_weights -= alpha * of_feature[:, feature]
+                else:
+                    scores += alpha * data.X[:, feature]
+                    log_weights = -judge.per_query(data, scores)[counted]
+                query_weights.append(softmax(log_weights))
+                coef[feature] += alpha
+                if choice.takes_weights(coef):
+                    self.coef_ = coef.copy()
+                steps.show(measure=float(best[feature]), **choice.figures)
+        self.query_weights_ = np.array(query_weights)
+        self.valid_history_ = choice.history
+
+
+def feature_measures(data: Dataset, judge: Judge) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The measure of each query when ranked by each feature alone, and which queries count."""
+    values = np.empty((data.n_queries, data.n_features))
+    for j in range(data.n_features):
+        values[:, j] = judge.per_query(data, data.X[:, j].astype(np.float64))
+    counted = np.isfinite(values.sum(axis=1))
+    return values[counted], counted
+
+
+def softmax(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights that sum to 1, proportional to the exponentials."""
+    grown = np.exp(logs - logs.max(initial=-np.inf))
+    return np.asarray(grown / grown.sum())

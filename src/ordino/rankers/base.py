@@ -20,7 +20,7 @@ from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, OrdinoError
-from ordino.metrics import evaluate
+from ordino.metrics import evaluate, parse_metric
 
 Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | None
 
@@ -41,7 +41,7 @@ class Ranker(BaseEstimator, ABC):
     # scikit-learn routes qid to all of these as soon as metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__score: ClassVar[dict[str, bool | None]] = {"qid": True, "sample_weight": None}  # Pipeline asks
 
     @abstractmethod
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
@@ -69,7 +69,11 @@ class Ranker(BaseEstimator, ABC):
             A data set or ``(X, y, qid)`` on which the best of what was learned is chosen; never learned from.
         """
         data, held_out = self._prepare(as_dataset(X, y, qid), valid)
-        self._fit(canonical(data), None if held_out is None else canonical(held_out))
+        try:
+            self._fit(canonical(data), None if held_out is None else canonical(held_out))
+        except BaseException:
+            del self.n_features_in_  # half fitted is not fitted
+            raise
         return self
 
     def _prepare(self, data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
@@ -79,6 +83,8 @@ class Ranker(BaseEstimator, ABC):
         self._check_nan(data, "X")
         held_out = None if valid is None else valid if isinstance(valid, Dataset) else Dataset(*valid)
         if held_out is not None:
+            if held_out.n_docs == 0:
+                raise DataError("valid has no document; leave it out, or check how it was selected")
             self._check_nan(held_out, "valid")
             if held_out.n_features != data.n_features:
                 raise DataError(
@@ -110,7 +116,10 @@ class Ranker(BaseEstimator, ABC):
     def score(
         self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
     ) -> float:
-        """The ranker's ``metric`` (NDCG@10 where it has none) in its ``profile``, averaged over queries."""
+        """The ranker's ``metric`` (NDCG@10 where it has none) in its ``profile``, averaged over queries.
+
+        Larger is better, as scikit-learn's searches expect: a metric that counts errors is turned negative.
+        """
         self._check_fitted()
         data = as_dataset(X, y, qid)
         if data.n_queries == 1 and qid is None and not isinstance(X, Dataset) and self.n_queries_in_ > 1:
@@ -118,9 +127,10 @@ class Ranker(BaseEstimator, ABC):
                 f"score() pooled all rows as one query, but fit() had {self.n_queries_in_} queries; "
                 "pass qid=..., or in a search call sklearn.set_config(enable_metadata_routing=True)"
             )
-        metric = getattr(self, "metric", "ndcg@10")
-        result = evaluate(data, self.predict(data), metrics=[metric], profile=getattr(self, "profile", "standard"))
-        return next(iter(result.values()))
+        metric = parse_metric(getattr(self, "metric", "ndcg@10"))
+        profile = getattr(self, "profile", "standard")
+        mean = evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)]
+        return mean if metric.greater_is_better else -mean
 
     def _checked(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None) -> Dataset:
         """Documents to score, as a data set with the features that fit saw."""
@@ -128,11 +138,18 @@ class Ranker(BaseEstimator, ABC):
         if isinstance(X, Dataset):
             data = X
         else:
-            rows = X if hasattr(X, "shape") else np.asarray(X)
-            data = Dataset(rows, np.zeros(len(rows)), qid)  # type: ignore[arg-type]
+            rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+            data = Dataset(rows, np.zeros(rows.shape[:1] or 1), qid)
         if data.n_features != self.n_features_in_:
             raise DataError(
                 f"the ranker was fitted with {self.n_features_in_} features but the data has {data.n_features}"
+            )
+        fitted = getattr(self, "feature_names_in_", None)
+        if fitted is not None and data.feature_names is not None and data.feature_names != tuple(fitted):
+            j = next(j for j, (old, new) in enumerate(zip(fitted, data.feature_names, strict=True)) if old != new)
+            raise DataError(
+                f"column {j} is {data.feature_names[j]!r} but was {fitted[j]!r} in fit; "
+                "give the columns in the same order"
             )
         self._check_nan(data, "X")
         return data

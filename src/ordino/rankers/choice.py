@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import final
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.metrics import find_profile, parse_metric
+from ordino.rankers.linear import linear_scores
 
 Scores = NDArray[np.float64]
 
@@ -52,8 +52,8 @@ class Choice:
     Without held-out data everything new is taken, so that the last is kept.
 
     >>> choice = Choice(None, "ndcg@10", "standard")
-    >>> choice.takes(lambda valid: valid.X[:, 0])
-    True
+    >>> choice.takes(np.zeros(0)), choice.takes_weights(np.zeros(3))
+    (True, True)
     """
 
     def __init__(self, valid: Dataset | None, metric: str, profile: str) -> None:
@@ -62,11 +62,15 @@ class Choice:
         self.history: list[float] = []
         """The measure on held-out data of everything offered; empty where there is none."""
 
-    def takes(self, scores: Callable[[Dataset], Scores]) -> bool:
-        """Whether this is better than all before; scores is called with the held-out data."""
+    def takes_weights(self, coef: Scores) -> bool:
+        """Whether these weights of the features are better than all before."""
+        return self.valid is None or self.takes(linear_scores(self.valid.X, coef))
+
+    def takes(self, scores: Scores) -> bool:
+        """Whether these scores of the held-out documents are better than all before."""
         if self.valid is None:
             return True
-        reached = self.judge.mean(self.valid, scores(self.valid))
+        reached = self.judge.mean(self.valid, scores)
         best = max(self.history, default=-np.inf)
         self.history.append(reached)
         return len(self.history) == 1 or reached > best

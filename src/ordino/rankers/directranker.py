@@ -1,8 +1,8 @@
 r"""DirectRanker: f(a) - f(b) through one odd output neuron without bias (Köppel et al., 2019).
 
-The output o(a, b) = tau(w (f(a) - f(b))) is reflexive, antisymmetric and transitive for any feature net f and any odd,
-increasing tau, so sorting by w f is sorting by the comparator. It learns from pairs of neighboring classes only, the higher
-class always first: (1 - o)^2.
+The output r(a, b) = tau(w (f(a) - f(b))) is reflexive, antisymmetric and transitive for any feature net f and any odd
+tau that keeps signs (theorem 1), so sorting by w f(x) is sorting by the comparator. It learns from pairs of neighboring
+classes only, the higher class always first, never from ties; the cost of a pair is y_i (1 - r)^2.
 """
 
 from __future__ import annotations
@@ -25,9 +25,14 @@ class DirectRanker(NetworkRanker):
     Parameters
     ----------
     output
-        tau, the output neuron's activation: tanh or identity.
+        tau, the activation of the output neuron: identity, tanh, half-tanh or softsign.
+    loss
+        The cost of a pair: "directranker", or another pairwise loss. With "ranknet", which is cross entropy on
+        half-tanh, DirectRanker is RankNet on neighboring classes.
+    average
+        What counts equally in a step: every query ("queries") or every pair ("pairs").
     network
-        The parameters of :class:`~ordino.rankers.network.NetworkRanker`.
+        The parameters of :class:`~ordino.rankers.network.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
 
     Examples
     --------
@@ -35,20 +40,32 @@ class DirectRanker(NetworkRanker):
     >>> data = easy_data()
     >>> ranker = DirectRanker(hidden=8, epochs=3).fit(data)
     >>> a, b = data[0].X[:1], data[0].X[1:2]
-    >>> float(ranker.output(a, b)[0] + ranker.output(b, a)[0])
+    >>> float(ranker.preference(a, b)[0] + ranker.preference(b, a)[0])
     0.0
     """
 
-    def __init__(self, *, output_activation: str = "tanh", **network: Any) -> None:
+    def __init__(
+        self, *, output: str = "identity", loss: str = "directranker", average: str = "queries", **network: Any
+    ) -> None:
         super().__init__(**network)
-        self.output_activation = output_activation
+        self.output = output
+        self.loss = loss
+        self.average = average
 
     def _loss(self) -> Loss:
         from ordino.losses import make_loss
 
-        return make_loss("directranker", output=self.output_activation)
+        own = {"activation": self.output} if self.loss == "directranker" else {}
+        return make_loss(self.loss, pairs="neighbors", average=self.average, **own)
 
-    def output(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
-        """o(a, b) for each row of A and B: positive where a comes first, 0 for equal documents."""
-        difference = self._difference(A, B)
-        return np.tanh(difference / 2) if self.output_activation == "tanh" else difference
+    def preference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
+        """r(a, b) for each row a of A and b of B: positive where a comes first, 0 for equal documents."""
+        difference: NDArray[np.float64] = self._difference(A, B)
+        match "half-tanh" if self.loss == "ranknet" else self.output:
+            case "tanh":
+                difference = np.tanh(difference)
+            case "half-tanh":
+                difference = np.tanh(difference / 2)
+            case "softsign":
+                difference /= 1 + np.abs(difference)
+        return difference

@@ -1,4 +1,4 @@
-"""LambdaRank: RankNet's gradient, each pair weighted by what its swap would change in a measure (Burges et al., 2006)."""
+"""LambdaRank: RankNet's gradient, a pair weighted by what its swap changes in a measure (Burges et al., 2006)."""
 
 from __future__ import annotations
 

@@ -16,19 +16,19 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
-from ordino.metrics import measure
-from ordino.rankers.linear import BLOCK, LinearRanker, linear_scores
+from ordino.rankers.choice import Choice
+from ordino.rankers.linear import BLOCK, LinearRanker
 from ordino.rankers.parameters import check_real
 
 
 @final
 class LinearRegressionRanker(LinearRanker):
-    """Ordinary least squares or ridge regression on the labels.
+    r"""Ordinary least squares or ridge regression on the labels.
 
     Parameters
     ----------
     alpha
-        The ridge penalty :math:`\\alpha`; 0 is ordinary least squares. Of several, the best on ``valid`` is taken,
+        The ridge penalty :math:`\alpha`; 0 is ordinary least squares. Of several, the best on ``valid`` is taken,
         or the first where there is no ``valid``.
     metric, profile
         The measure that chooses among several ``alpha``.
@@ -70,17 +70,11 @@ class LinearRegressionRanker(LinearRanker):
         if not alphas:
             raise ParameterError("alpha is empty; give at least one number, 0 or more")
         scale, triangle = reduce_rows(data)
-        if valid is None or len(alphas) == 1:
-            self.alpha_ = alphas[0]
-        else:
-            reached = [
-                measure(
-                    valid, linear_scores(valid.X, ridge(scale, triangle, a)), metric=self.metric, profile=self.profile
-                )
-                for a in alphas
-            ]
-            self.alpha_ = alphas[int(np.argmax(reached))]
-        self.coef_ = ridge(scale, triangle, self.alpha_)
+        choice = Choice(valid, self.metric, self.profile)
+        for alpha in alphas if valid is not None else alphas[:1]:
+            coef = ridge(scale, triangle, alpha)
+            if choice.takes_weights(coef):
+                self.alpha_, self.coef_ = alpha, coef
 
 
 def reduce_rows(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -101,7 +95,7 @@ def reduce_rows(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]
     triangle = np.zeros((0, data.n_features + 1))
     for rows in _blocks(data):
         block = (_table(data, rows) - means) * per_unit * np.sqrt(weights[rows])[:, None]
-        triangle = np.linalg.qr(np.vstack((triangle, block)), mode="r")
+        triangle = np.asarray(np.linalg.qr(np.vstack((triangle, block)), mode="r"))
     return scale[:-1], triangle
 
 

@@ -1,4 +1,4 @@
-"""ListMLE: the likelihood of the order that the labels give (Xia et al., 2008); the loss is in :mod:`ordino.losses`."""
+"""ListMLE: the likelihood of the order that the labels give (Xia et al., 2008)."""
 
 from __future__ import annotations
 

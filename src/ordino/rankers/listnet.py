@@ -1,4 +1,4 @@
-"""ListNet: cross entropy between the top-one probabilities of labels and scores (Cao et al., 2007); the loss is in :mod:`ordino.losses`."""
+"""ListNet: cross entropy between the top-one probabilities of labels and scores (Cao et al., 2007)."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ MOST_LEVELS = 100
 
 @final
 class McRank(TreeRanker):
-    """Boosted trees that classify, ranked by expected relevance.
+    r"""Boosted trees that classify, ranked by expected relevance.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class McRank(TreeRanker):
         How many rounds at most, with a tree for each level in each (for each but one in ordinal form); with ``valid``
         the best round is kept.
     learning_rate, leaves
-        The paper's :math:`\\nu` and *J*.
+        The paper's :math:`\nu` and *J*.
     min_leaf, l2, feature_share, query_share, patience, metric, profile, options, seed, n_jobs, verbose
         As in :class:`LambdaMART`.
 
@@ -51,10 +51,10 @@ class McRank(TreeRanker):
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0]] * 20, [0, 1, 2] * 20
-    >>> ranker = McRank(rounds=5).fit(X, y)
+    >>> ranker = McRank(rounds=5, min_leaf=5).fit(X, y)
     >>> ranker.rank([[2.0], [3.0], [1.0]]).tolist()
     [1, 0, 2]
-    >>> ranker.predict_proba([[3.0]]).argmax()
+    >>> int(ranker.predict_proba([[3.0]]).argmax())
     2
     """
 
@@ -66,7 +66,7 @@ class McRank(TreeRanker):
         rounds: int = 500,
         learning_rate: float = 0.05,
         leaves: int = 10,
-        min_leaf: int = 20,
+        min_leaf: int = 50,
         l2: float = 0.0,
         feature_share: float = 1.0,
         query_share: float = 1.0,
@@ -118,7 +118,9 @@ class McRank(TreeRanker):
         self.start_ = np.log(share / (1.0 - share))
         params = {"objective": "none", "num_class": n_levels - 1}
         task = Task(params, level, logistic_gradients(above, data.weights), self.start_)
-        self._grow(task, data, valid, scores=lambda outputs: self._expected(at_levels(outputs)))
+        self._grow(
+            task, data, valid, scores=lambda outputs: self._expected(at_levels(outputs.reshape(-1, n_levels - 1)))
+        )
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         return self._expected(self._probabilities(data))
@@ -132,7 +134,9 @@ class McRank(TreeRanker):
 
     def _probabilities(self, data: Dataset) -> NDArray[np.float64]:
         raw = self._raw(data)
-        return at_levels(raw.reshape(data.n_docs, -1) + self.start_) if self.ordinal_ else softmax(raw, axis=1)
+        if self.ordinal_:
+            return at_levels(raw.reshape(data.n_docs, len(self.start_)) + self.start_)
+        return np.asarray(softmax(raw, axis=1))
 
     def _expected(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
         """The expected value of a document's level."""
@@ -165,7 +169,7 @@ def at_levels(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> at_levels(np.log([[1.0, 1 / 3]])).round(6).tolist()
     [[0.5, 0.25, 0.25]]
     """
-    reached = np.minimum.accumulate(expit(outputs.reshape(len(outputs), -1)), axis=1)
+    reached = np.minimum.accumulate(expit(outputs), axis=1)
     n_docs = len(reached)
-    padded = np.column_stack((np.ones(n_docs), reached, np.zeros(n_docs)))
+    padded: NDArray[np.float64] = np.column_stack((np.ones(n_docs), reached, np.zeros(n_docs)))
     return padded[:, :-1] - padded[:, 1:]

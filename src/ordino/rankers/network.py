@@ -1,13 +1,13 @@
 """What all rankers that are scoring networks share: their parameters, how they learn, how they score.
 
-A ranker of this family is a loss: its file says which, and everything else is here. Repeats that differ only in their seed
-train together (:meth:`NetworkRanker.fit_repeats`).
+A ranker of this family is a loss: its file says which, and everything else is here. Repeats that differ only in their
+seed train together (:meth:`NetworkRanker.fit_repeats`).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError, ParameterError
+from ordino.errors import DataError
 from ordino.learn.layers import ACTIVATIONS, Layer, forward
 from ordino.metrics import parse_metric
 from ordino.rankers.base import Ranker, Validation
@@ -122,14 +122,17 @@ class NetworkRanker(Ranker):
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """P(a before b) = 1 / (1 + exp(f(b) - f(a))) for each row a of A and b of B (RankNet, eq. 3)."""
+        return 1 / (1 + np.exp(-np.clip(self._difference(A, B), -700, 700)))
+
+    def _difference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
+        """f(a) - f(b) for each row a of A and b of B."""
         self._check_fitted()
         if self.scaler_ is not None and self.scaler_.by_query:
             raise DataError(
                 f"compare() sees two documents, but scaling={self.scaling!r} needs the whole query; "
                 "scale the data first and use scaling=None, or use scaling='quantile'"
             )
-        difference = self.predict(A) - self.predict(B)
-        return 1 / (1 + np.exp(-np.clip(difference, -700, 700)))
+        return self.predict(A) - self.predict(B)
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed, trained together along a leading axis: far cheaper than one by one."""
@@ -140,17 +143,25 @@ class NetworkRanker(Ranker):
         rankers = [clone(self).set_params(seed=seed) for seed in seeds]
         learned = first._train(canonical(train_data), None if held_out is None else canonical(held_out), seeds)
         for ranker, one in zip(rankers, learned, strict=True):
-            ranker.__dict__.update({k: v for k, v in first.__dict__.items() if k.endswith("_") and not k.startswith("_")})
+            ranker.__dict__.update(
+                {k: v for k, v in first.__dict__.items() if k.endswith("_") and not k.startswith("_")}
+            )
             ranker._keep(one)
         return rankers
 
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
         from ordino.learn.supply import QueryBatches
 
-        batch = None if self.batch is None else check_int("batch", self.batch, low=1)
-        return self._learn(QueryBatches(data, self._loss(), batch=batch), data.n_features, valid, seeds)
+        loss = self._loss()
+        return self._learn(lambda _: QueryBatches(data, loss, batch=self._batch()), data.n_features, valid, seeds)
 
-    def _learn(self, supply: Supply, n_inputs: int, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
+    def _batch(self) -> int | None:
+        return None if self.batch is None else check_int("batch", self.batch, low=1)
+
+    def _learn(
+        self, supply: Callable[[Network], Supply], n_inputs: int, valid: Dataset | None, seeds: Sequence[int]
+    ) -> list[Trained]:
+        """Networks of these seeds, learned from what ``supply`` gives them."""
         from ordino.learn.network import Network
         from ordino.learn.training import train
 
@@ -166,7 +177,9 @@ class NetworkRanker(Ranker):
                 network.load(m, self.layers_)
         judge = None if valid is None else self._judge(valid)
         name = type(self).__name__
-        return train(network, supply, self._schedule(), judge=judge, seed=seeds[0], label=name, verbose=self.verbose)
+        return train(
+            network, supply(network), self._schedule(), judge=judge, seed=seeds[0], label=name, verbose=self.verbose
+        )
 
     def _schedule(self) -> Schedule:
         from ordino.learn.training import Schedule
@@ -190,7 +203,9 @@ class NetworkRanker(Ranker):
 
         def judge(network: Network) -> NDArray[np.float64]:
             values = [
-                metric.per_query(valid.y, self._score_with(network.layers(m), valid), valid.offsets, profile=self.profile)
+                metric.per_query(
+                    valid.y, self._score_with(network.layers(m), valid), valid.offsets, profile=self.profile
+                )
                 for m in range(len(network.W[0]))
             ]
             return np.array([np.nanmean(value) if np.isfinite(value).any() else 0.0 for value in values])

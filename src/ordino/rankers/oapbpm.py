@@ -19,7 +19,6 @@ from ordino.data.dataset import Dataset
 from ordino.data.scaler import frozen
 from ordino.progress import Steps
 from ordino.rankers.choice import Choice
-from ordino.rankers.linear import linear_scores
 from ordino.rankers.ordinal import OrdinalRanker
 from ordino.rankers.parameters import check_choice, check_int, check_real
 from ordino.rankers.prank_kernels import prank_pass
@@ -29,17 +28,17 @@ AVERAGING = ("last", "steps")
 
 @final
 class OAPBPM(OrdinalRanker):
-    """Averaged PRank perceptrons, each on its own random part of the documents.
+    r"""Averaged PRank perceptrons, each on its own random part of the documents.
 
     Parameters
     ----------
     n_perceptrons
         How many perceptrons are averaged, :math:`N`.
     tau
-        The probability :math:`\\tau` with which a perceptron sees a document.
+        The probability :math:`\tau` with which a perceptron sees a document.
     averaging
         ``last``: the mean of the perceptrons as they stand at the end of a pass (Harrington). ``steps``: the mean over
-        all documents of all passes so far as well, which is steadier where labels are noisy.
+        all documents of all passes so far as well, which changes less from pass to pass.
     epochs
         Passes over the documents. The best on ``valid`` is kept, the last where there is no ``valid``.
     metric, profile
@@ -119,6 +118,6 @@ class OAPBPM(OrdinalRanker):
                 list(pool.map(run_perceptron, range(n_perceptrons), [order] * n_perceptrons))
                 of_each = now if averaging == "last" else tuple(s / np.maximum(seen, 1)[:, None] for s in sums)
                 weights = of_each[0].mean(axis=0)
-                if choice.takes(lambda held_out, weights=weights: linear_scores(held_out.X, weights)):
+                if choice.takes_weights(weights):
                     self.coef_, self.thresholds_, self.epoch_ = weights, of_each[1].mean(axis=0), epoch + 1
                 steps.show(**choice.figures)

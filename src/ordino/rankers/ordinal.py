@@ -23,7 +23,7 @@ class OrdinalRanker(LinearRanker):
     ) -> NDArray[np.float64]:
         """The label of each row: that of the first threshold above its score, the highest where none is."""
         scores = self.predict(X, qid=qid)
-        return self.classes_[np.searchsorted(self.thresholds_, scores, side="right")]  # type: ignore[no-any-return]
+        return self.classes_[np.searchsorted(self.thresholds_, scores, side="right")]
 
     def _levels(self, data: Dataset) -> NDArray[np.int64]:
         """Remember the labels as ``classes_`` and give each row's place among them."""

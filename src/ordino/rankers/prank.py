@@ -65,9 +65,12 @@ class PRank(OrdinalRanker):
 
     Examples
     --------
-    From w = 0, b = 0 the document 2 of label 1 moves w to 2 and b to -1, after which document -2 of label 0 is right.
+    At w = 0, b = 0 every document has the highest label. The one with feature -2 and label 0 moves w to 2 and b to 1;
+    then the scores -4 and 4 lie on the right sides of 1.
 
-    >>> ranker = PRank(epochs=3).fit([[2.0], [-2.0]], [1, 0])
+    >>> ranker = PRank(epochs=2).fit([[2.0], [-2.0]], [1, 0])
+    >>> ranker.coef_.tolist(), ranker.thresholds_.tolist(), ranker.mistakes_
+    ([2.0], [1.0], [1, 0])
     >>> ranker.predict_levels([[2.0], [-2.0]]).tolist()
     [1.0, 0.0]
     """
@@ -103,7 +106,7 @@ class PRank(OrdinalRanker):
             for epoch in steps:
                 rows = rng.permutation(data.n_docs)
                 self.mistakes_.append(prank_pass(X, level, rows, weights, thresholds, *sums))
-                if choice.takes(lambda held_out: linear_scores(held_out.X, weights)):
+                if choice.takes_weights(weights):
                     self.coef_, self.thresholds_, self.epoch_ = weights.copy(), thresholds.copy(), epoch + 1
                 steps.show(mistakes=self.mistakes_[-1], **choice.figures)
 

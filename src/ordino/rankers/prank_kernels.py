@@ -26,6 +26,12 @@ def prank_pass(X, level, rows, weights, thresholds, weight_sum, threshold_sum): 
         score = 0.0
         for j in range(n_features):
             score += X[i, j] * weights[j]
+        predicted = 0  # the first level whose threshold lies above the score
+        while predicted < n_thresholds and score >= thresholds[predicted]:
+            predicted += 1
+        if predicted == level[i]:
+            continue
+        mistakes += abs(predicted - level[i])
         step = 0
         for r in range(n_thresholds):
             side = 1 if level[i] > r else -1
@@ -33,7 +39,6 @@ def prank_pass(X, level, rows, weights, thresholds, weight_sum, threshold_sum): 
                 step += side
                 thresholds[r] -= side
                 threshold_sum[r] -= side * (n_rows - t)
-                mistakes += 1
         if step != 0:
             for j in range(n_features):
                 weights[j] += step * X[i, j]

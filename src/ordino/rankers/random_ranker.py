@@ -48,4 +48,4 @@ class RandomRanker(Ranker):
         # two more rounds of mixing (splitmix64), so that near documents and near seeds share nothing
         bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return (bits >> np.uint64(11)) * 2.0**-53
+        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53

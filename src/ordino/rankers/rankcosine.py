@@ -1,4 +1,4 @@
-"""RankCosine: the cosine between the scores and the labels of a query (Qin et al., 2008); the loss is in :mod:`ordino.losses`."""
+"""RankCosine: the cosine between the scores and the labels of a query (Qin et al., 2008)."""
 
 from __future__ import annotations
 

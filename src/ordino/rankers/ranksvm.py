@@ -21,7 +21,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.progress import Steps
 from ordino.rankers.choice import Choice
-from ordino.rankers.linear import LinearRanker, linear_scores
+from ordino.rankers.linear import LinearRanker
 from ordino.rankers.parameters import check_choice, check_int, check_real
 from ordino.rankers.ranksvm_solver import PairSums, minimize
 
@@ -134,7 +134,7 @@ class RankSVM(LinearRanker):
             for step in steps:
                 found = minimize(sums, C=path[step], loss=loss, tol=tol, max_iter=max_iter, start=coef)
                 coef = found.coef
-                if choice.takes(lambda held_out, coef=coef: linear_scores(held_out.X, coef)):
+                if choice.takes_weights(coef):
                     self.coef_, self.C_ = coef, path[step]
                     self.objective_, self.gap_ = found.objective, found.gap
                 reached = choice.history[-1] if choice.history else float("nan")

@@ -38,7 +38,7 @@ Vector = NDArray[np.float64]
 T = TypeVar("T")
 
 BLOCK = 16384  # documents that one thread works on at a time; fixed, so that sums do not depend on the thread count
-FIRST_BAND, LAST_BAND = 0.5, 1e-7
+FIRST_BAND, LAST_BAND = 0.5, 1e-6
 MAX_CG = 400
 CG_SHARE = 0.1  # of the gradient that may be left when a Newton step is good enough
 
@@ -193,7 +193,7 @@ def minimize(
     if loss == "squared_hinge":
         at, gradient, steps = _descend(pairs, [(C, 1.0)], w, tol, max_iter)
         return Solution(at.w, at.value, 0.5 * float(gradient @ gradient), steps)
-    band, done = FIRST_BAND, 0
+    band, done, bound = FIRST_BAND, 0, 0.0
     while True:
         rounded = [(C / (4 * band), 1 + band), (-C / (4 * band), 1 - band)]
         at, gradient, steps = _descend(pairs, rounded, w, 0.25 * tol, max_iter - done)
@@ -201,7 +201,8 @@ def minimize(
         pull = w - gradient  # the weights that the multipliers make: sum of multiplier times feature difference
         objective = 0.5 * float(w @ w) + C * pairs.sums(at.scores, at.order, 1.0).shortfall
         multipliers = sum(2 * coefficient * sums.shortfall for coefficient, sums in at.terms)
-        gap = objective - (multipliers - 0.5 * float(pull @ pull))
+        bound = max(bound, multipliers - 0.5 * float(pull @ pull))  # no w is better than this
+        gap = objective - bound
         if gap <= tol * objective or band <= LAST_BAND or done >= max_iter:
             return Solution(w, objective, gap, done)
         band /= 4
@@ -221,7 +222,7 @@ def _descend(
         length = 1.0
         while length > 1e-10:
             trial = _point(pairs, loss, at.w + length * direction, at.scores + length * change)
-            if trial.value <= at.value + 1e-4 * length * rise:
+            if trial.value < at.value and trial.value <= at.value + 1e-4 * length * rise:
                 break
             length /= 2
         else:

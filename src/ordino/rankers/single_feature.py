@@ -13,7 +13,7 @@ import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, unknown_name
-from ordino.metrics import measure
+from ordino.rankers.choice import Judge
 from ordino.rankers.linear import LinearRanker
 from ordino.rankers.parameters import check_int
 
@@ -66,10 +66,8 @@ class SingleFeature(LinearRanker):
         tries = [(column, sign) for column in columns for sign in ((1, -1) if self.sign is None else (self.sign,))]
         column, self.sign_ = tries[0]
         if len(tries) > 1:
-            reached = [
-                measure(data, sign * data.X[:, column].astype(np.float64), metric=self.metric, profile=self.profile)
-                for column, sign in tries
-            ]
+            judge = Judge(self.metric, self.profile)
+            reached = [judge.mean(data, sign * data.X[:, column].astype(np.float64)) for column, sign in tries]
             column, self.sign_ = tries[int(np.argmax(np.nan_to_num(reached, nan=-np.inf)))]
         self.feature_ = column + 1
         self.coef_ = np.zeros(data.n_features)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError, import_extra
-from ordino.metrics import measure
 from ordino.progress import Steps
 from ordino.rankers.base import Ranker
+from ordino.rankers.choice import Choice
 from ordino.rankers.linear import FeatureWeight
 from ordino.rankers.parameters import check_int, check_real
 
@@ -44,8 +44,8 @@ class TreeRanker(Ranker):
         The trees as LightGBM's model text, cut after the best round.
     best_round_
         How many rounds the model has.
-    history_
-        The measure on ``valid`` after each round; empty without ``valid``.
+    valid_history_
+        The measure on ``valid`` after each round, turned so that larger is better; empty without ``valid``.
     """
 
     allows_nan = True
@@ -77,28 +77,22 @@ class TreeRanker(Ranker):
         patience = check_int("patience", self.patience, low=1)
         lgb = import_extra("lightgbm", extra="trees", purpose=type(self).__name__)
         booster, held_out = _booster(lgb, params, task, data, valid)
-        self.history_: list[float] = []
-        best, self.best_round_ = -np.inf, 0
+        choice = Choice(valid, self.metric, self.profile)
+        self.best_round_ = 0
         with Steps(type(self).__name__, check_int("rounds", self.rounds, low=1), verbose=self.verbose) as steps:
             for step in steps:
                 exhausted = booster.update(fobj=task.gradients)
-                if valid is None or held_out is None:
+                if valid is None or choice.takes(scores(_outputs(booster, held_out))):
                     self.best_round_ = step + 1
-                else:
-                    reached = self._reached(valid, scores(_outputs(booster, held_out)))
-                    self.history_.append(reached)
-                    if reached > best:
-                        best, self.best_round_ = reached, step + 1
-                    steps.show(**{self.metric: reached, "best": best})
-                if exhausted or (valid is not None and step + 1 >= self.best_round_ + patience):
+                steps.show(**choice.figures)
+                if choice.history and np.isnan(choice.history[0]):
+                    raise DataError(
+                        f"valid has no query that {self.metric} in profile {self.profile!r} counts; give others"
+                    )
+                if exhausted or step + 1 >= self.best_round_ + patience:
                     break
+        self.valid_history_ = choice.history
         self.model_: str = booster.model_to_string(num_iteration=self.best_round_)
-
-    def _reached(self, valid: Dataset, scores: NDArray[np.float64]) -> float:
-        reached = measure(valid, scores, metric=self.metric, profile=self.profile)
-        if np.isnan(reached):
-            raise DataError(f"valid has no query that {self.metric} in profile {self.profile!r} counts; give others")
-        return reached
 
     def _params(self) -> dict[str, object]:
         """LightGBM's parameters under our names, and those that make it deterministic."""
@@ -173,7 +167,9 @@ def _booster(lgb: Any, params: dict[str, object], task: Task, data: Dataset, val
     """A booster on its data and, beside it, the held-out data that it follows."""
 
     def start(n_docs: int) -> NDArray[np.float64] | None:
-        return None if task.start is None else np.tile(task.start, (n_docs, 1))
+        if task.start is None:
+            return None
+        return np.full(n_docs, task.start[0]) if len(task.start) == 1 else np.tile(task.start, (n_docs, 1))
 
     # names stay with us: LightGBM refuses some characters
     train = lgb.Dataset(
@@ -185,7 +181,7 @@ def _booster(lgb: Any, params: dict[str, object], task: Task, data: Dataset, val
         params=params,
     )
     booster = lgb.Booster(params, train)
-    if valid is None or valid.n_docs == 0:
+    if valid is None:
         return booster, None
     held_out = lgb.Dataset(
         valid.X, np.zeros(valid.n_docs), init_score=start(valid.n_docs), reference=train, params=params

@@ -1,0 +1,156 @@
+"""Trees and simple baselines on the official folds of MQ2007 and MQ2008, profile directranker.
+
+Reads the folder named by ORDINO_DATA. Every choice (rounds, leaves, binary or graded labels, penalty) is made on the
+validation part of its fold, by NDCG@10 in the same profile; test parts are only measured. ``bare LightGBM`` is
+lightgbm.train with its defaults, binary labels and its own early stopping, for comparison in the same run.
+
+    ORDINO_DATA=folds python benchmarks/quality_trees.py --out docs/results/trees.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import lightgbm as lgb
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold, read_folds
+from ordino.metrics import evaluate
+from ordino.rankers.base import Ranker
+from ordino.rankers.lambdamart import LambdaMART
+from ordino.rankers.linear_regression import LinearRegressionRanker
+from ordino.rankers.mcrank import McRank
+from ordino.rankers.random_ranker import RandomRanker
+from ordino.rankers.single_feature import SingleFeature
+
+PROFILE = "directranker"
+ASKED = {"MQ2007": (0.548, 0.542), "MQ2008": (0.734, 0.656)}  # NDCG@10 and MAP of LambdaMART
+METRICS = ("ndcg@10", "map")
+Scores = NDArray[np.float64]
+
+
+class Outcome(NamedTuple):
+    """Scores of a fold's test part, and what was chosen on its validation part."""
+
+    scores: Scores
+    chosen: str
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="first fold only, few rounds")
+    parser.add_argument("--out", type=Path, help="write the tables to this file")
+    parser.add_argument("--n-jobs", type=int, default=None)
+    args = parser.parse_args()
+    folder = os.environ.get("ORDINO_DATA")
+    if folder is None:
+        sys.exit("ORDINO_DATA names no folder; it must hold MQ2007 and MQ2008")
+    lines = [*HEADER]
+    for collection in ASKED:
+        for line in table(Path(folder) / collection, quick=args.quick, n_jobs=args.n_jobs):
+            print(line, flush=True)
+            lines.append(line)
+    if args.out is not None:
+        args.out.write_text("\n".join([*lines, ""]))
+
+
+HEADER = (
+    "# Trees and simple baselines on LETOR 4.0",
+    "",
+    "Made by `benchmarks/quality_trees.py`: means over the five official folds. Everything is chosen on the validation",
+    "part of its fold by NDCG@10 in profile `directranker` (labels are relevant or not, queries without a relevant",
+    "document are left out). The columns of profile `letor4` measure the same rankings.",
+)
+
+
+def table(folder: Path, *, quick: bool, n_jobs: int | None) -> Iterator[str]:
+    """A Markdown table of all rankers on one collection."""
+    folds = list(read_folds(folder))[: 1 if quick else None]
+    rounds, patience = (30, 10) if quick else (600, 100)
+    yield from (
+        "",
+        f"## {folder.name}",
+        "",
+        "| ranker | NDCG@10 | MAP | NDCG@10 `letor4` | MAP `letor4` | chosen, fold by fold |",
+        "|---|---|---|---|---|---|",
+    )
+    for name, learn in learners(rounds, patience, n_jobs).items():
+        outcomes = [learn(fold) for fold in folds]
+        means = [
+            np.mean(
+                [
+                    evaluate(f.test, o.scores, metrics=metric, profile=profile)[metric]
+                    for f, o in zip(folds, outcomes, strict=True)
+                ]
+            )
+            for profile in (PROFILE, "letor4")
+            for metric in METRICS
+        ]
+        figures = " | ".join(f"{mean:.4f}" for mean in means)
+        yield f"| {name} | {figures} | {'; '.join(o.chosen for o in outcomes)} |"
+    yield from ("", "LambdaMART is asked for at least {} and {}.".format(*ASKED[folder.name]))
+
+
+def learners(rounds: int, patience: int, n_jobs: int | None) -> dict[str, Callable[[Fold], Outcome]]:
+    common = {"rounds": rounds, "patience": patience, "profile": PROFILE, "n_jobs": n_jobs}
+    lambdamarts = {
+        f"{leaves} leaves, {labels} labels": (LambdaMART(leaves=leaves, **common), labels == "binary")  # type: ignore[arg-type]
+        for labels in ("graded", "binary")
+        for leaves in (7, 15, 31)
+    }
+    return {
+        "RandomRanker": simple(RandomRanker(), ""),
+        "SingleFeature, BM25": simple(SingleFeature(feature=25, sign=1), ""),
+        "SingleFeature, best": simple(SingleFeature(profile=PROFILE), "f{feature_}"),
+        "LinearRegressionRanker": simple(LinearRegressionRanker(profile=PROFILE), "alpha {alpha_:g}"),
+        "McRank, multiclass": simple(McRank(**common), "{best_round_} rounds"),  # type: ignore[arg-type]
+        "McRank, ordinal": simple(McRank(form="ordinal", **common), "{best_round_} rounds"),  # type: ignore[arg-type]
+        "bare LightGBM": lambda fold: bare(fold, rounds, n_jobs),
+        "LambdaMART": lambda fold: best_of(fold, lambdamarts),
+    }
+
+
+def simple(ranker: Ranker, told: str) -> Callable[[Fold], Outcome]:
+    def learn(fold: Fold) -> Outcome:
+        ranker.fit(fold.train, valid=fold.valid)
+        return Outcome(ranker.predict(fold.test), told.format(**vars(ranker)))
+
+    return learn
+
+
+def best_of(fold: Fold, candidates: dict[str, tuple[LambdaMART, bool]]) -> Outcome:
+    """The candidate with the best validation measure."""
+    best, outcome = -np.inf, None
+    for name, (ranker, is_binary) in candidates.items():
+        ranker.fit(binary(fold.train) if is_binary else fold.train, valid=fold.valid)
+        if max(ranker.valid_history_) > best:
+            best = max(ranker.valid_history_)
+            outcome = Outcome(ranker.predict(fold.test), f"{name}, {ranker.best_round_} rounds")
+    assert outcome is not None
+    return outcome
+
+
+def bare(fold: Fold, rounds: int, n_jobs: int | None) -> Outcome:
+    """LightGBM as its documentation shows it."""
+    assert fold.valid is not None
+    train, valid = (lgb.Dataset(part.X, part.y > 0, group=part.counts) for part in (fold.train, fold.valid))
+    params = {"objective": "lambdarank", "metric": "ndcg", "eval_at": [10], "verbosity": -1, "num_threads": n_jobs or 0}
+    stop = lgb.early_stopping(50, verbose=False)
+    booster = lgb.train(params, train, rounds, valid_sets=[valid], callbacks=[stop])
+    scores = fold.test.restore(np.asarray(booster.predict(fold.test.X)))
+    return Outcome(scores, f"{booster.best_iteration} rounds")
+
+
+def binary(data: Dataset) -> Dataset:
+    return data.replace(y=(data.y > 0).astype(float))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,244 @@
+"""How fit a ranker is: a measure of ``ordino.metrics``, for a whole population at once.
+
+A population of linear rankers is one matrix product, made in blocks of queries by threads. The product is a running sum
+in single precision in the order of the features, so that a document's score depends on nothing but its features and the
+weights: :func:`weigh` gives a single ranker the very scores that its fitness was measured with.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from math import isnan
+from types import TracebackType
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.errors import DataError
+from ordino.evolve.kernels import CHUNK, measure_block, weigh_chunks
+from ordino.metrics import Metric, Profile, find_profile, measure, parse_metric
+
+BLOCK = 1024  # documents in a block of queries whose scores stay in the cache
+WIDE_BLOCK = 16384  # where a measure sorts anyway, fewer and larger blocks
+ROWS = 65536  # documents that weigh() takes at a time
+
+
+@final
+class Objective:
+    """A measure on a data set, as a function of scores; larger is better.
+
+    MAP and P@k are made from the ranks of the relevant documents alone, any other measure (and any other order of ties
+    than that of the rows) by ``ordino.metrics``. Both give the same value to the last digit. A measure of which less is
+    better counts negative.
+
+    Parameters
+    ----------
+    data
+        What is ranked; equal scores keep the order of its rows, unless the profile has another rule.
+    metric, profile
+        What is measured, and how.
+    n_jobs
+        Threads; None takes all cores. The values are the same for any number.
+    """
+
+    def __init__(
+        self, data: Dataset, metric: str | Metric, *, profile: str | Profile = "standard", n_jobs: int | None = None
+    ) -> None:
+        self.y, self.offsets, self.doc_ids = data.y, data.offsets, data.doc_ids
+        self.metric, self.profile = parse_metric(metric), find_profile(profile)
+        self.by_ranks = self.metric.name in ("map", "p") and self.profile.ties == "stable"
+        self.blocks = _blocks(self.offsets, BLOCK if self.by_ranks else WIDE_BLOCK)
+        self.n_jobs = min(_n_cores() if n_jobs is None else n_jobs, len(self.blocks))
+        self._is_relevant = self.y > self.profile.relevant_from
+        rows = np.flatnonzero(self._is_relevant)
+        bounds = np.searchsorted(rows, self.offsets)
+        self._relevant_offsets = bounds.astype(np.int64)
+        self._relevant = rows - np.repeat(self.offsets[:-1], np.diff(bounds))  # counted from the start of the query
+        self._pool = ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def mean(self, per_query: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean over the queries that count, shape ``(P,)``; 0 if none does."""
+        counted = ~np.isnan(per_query).any(axis=0)  # which queries count depends on the labels alone
+        values = per_query if counted.all() else per_query[:, counted]
+        means = values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
+        return means if self.metric.greater_is_better else -means
+
+    def per_query(self, scores_of: Callable[[int], NDArray[Any]], size: int) -> NDArray[np.float64]:
+        """The value of each query for ``size`` individuals, shape ``(size, n_queries)``.
+
+        ``scores_of(b)`` gives the scores in block ``b``, shape ``(size, documents of the block)`` or wider.
+        """
+        out = np.empty((size, len(self.offsets) - 1))
+
+        def work(start: int) -> None:
+            for b in range(start, len(self.blocks), self.n_jobs):
+                self._measure(scores_of(b), *self.blocks[b], out)
+
+        if self._pool is None:
+            work(0)
+        else:
+            list(self._pool.map(work, range(self.n_jobs)))
+        return out
+
+    def _measure(self, scores: NDArray[Any], first: int, last: int, out: NDArray[np.float64]) -> None:
+        begin, end = self.offsets[first], self.offsets[last]
+        style = self.profile
+        if self.by_ranks and (scores.dtype == np.float32 or style.scores == "float64"):
+            precision = self.metric.name == "p"
+            empty = style.empty if isnan(style.empty) else 0.0 if precision else style.map_of_empty
+            ranks = np.empty(int(np.diff(self._relevant_offsets[first : last + 1]).max()), np.int64)
+            measure_block(
+                scores, self._is_relevant, self._relevant, self._relevant_offsets, self.offsets, first, last,
+                precision, self.metric.k or 0, float(empty), style.short_precision == "length",
+                style.short_precision == "zero", style.map_divisor == "top k", ranks, out,
+            )  # fmt: skip
+            return
+        names = None if self.doc_ids is None else self.doc_ids[begin:end]
+        offsets = self.offsets[first : last + 1] - begin
+        for p in range(len(out)):
+            one = scores[p, : end - begin].astype(np.float64)
+            found = measure(self.y[begin:end], one, offsets, self.metric, profile=style, doc_ids=names, threads=1)
+            out[p, first:last] = found.per_query[str(self.metric)]
+
+
+@final
+class LinearFitness:
+    """The fitness of linear rankers: called with weights, one ranker a row, it gives one number for each.
+
+    Parameters
+    ----------
+    data, metric, profile, n_jobs
+        As for :class:`Objective`. The features are copied once, feature by feature.
+
+    Examples
+    --------
+    With weight 1 the relevant document is first, with weight -1 it is second.
+
+    >>> data = Dataset([[3.0], [1.0]], [1, 0])
+    >>> with LinearFitness(data, "map") as fitness:
+    ...     fitness([[1.0], [-1.0]]).tolist()
+    [1.0, 0.5]
+    """
+
+    def __init__(
+        self, data: Dataset, metric: str | Metric, *, profile: str | Profile = "standard", n_jobs: int | None = None
+    ) -> None:
+        self.objective = Objective(data, metric, profile=profile, n_jobs=n_jobs)
+        largest = max(abs(float(data.X.max(initial=0.0))), abs(float(data.X.min(initial=0.0))))
+        if not largest * data.n_features < 1e37:
+            raise DataError(
+                f"X has values up to {largest:g}, too large to add up in single precision; rescale it first"
+            )
+        bounds = [(data.offsets[first], data.offsets[last]) for first, last in self.objective.blocks]
+        self._chunks = [as_chunks(data.X[begin:end]) for begin, end in bounds]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.objective.__exit__(kind, error, trace)
+
+    def __call__(self, weights: ArrayLike | Sequence[ArrayLike]) -> NDArray[np.float64]:
+        """The measure's mean over the queries for each row of weights, shape ``(P,)``."""
+        return self.objective.mean(self.per_query(weights))
+
+    def per_query(self, weights: ArrayLike | Sequence[ArrayLike]) -> NDArray[np.float64]:
+        """The measure of each query for each row of weights, shape ``(P, n_queries)``."""
+        rows = np.atleast_2d(np.asarray(weights, np.float64))
+        padded, _ = _single(rows)
+
+        def scores_of(b: int) -> NDArray[np.float32]:
+            chunks = self._chunks[b]
+            scores = np.empty((len(padded), len(chunks) * CHUNK), np.float32)
+            weigh_chunks(padded, chunks, scores)
+            return scores
+
+        return self.objective.per_query(scores_of, len(rows))
+
+
+def weigh(X: NDArray[np.float32], weights: ArrayLike) -> NDArray[np.float64]:
+    """``X @ weights`` with the arithmetic of :class:`LinearFitness`, shape ``(n_docs,)``.
+
+    Examples
+    --------
+    >>> weigh(np.array([[1.0, 2.0], [3.0, 4.0]], np.float32), [10.0, 1.0]).tolist()
+    [12.0, 34.0]
+    """
+    padded, exponents = _single(np.atleast_2d(np.asarray(weights, np.float64)))
+    found = np.empty(len(X))
+    for start in range(0, len(X), ROWS):
+        chunks = as_chunks(X[start : start + ROWS])
+        scores = np.empty((2, len(chunks) * CHUNK), np.float32)
+        weigh_chunks(padded, chunks, scores)
+        found[start : start + ROWS] = scores[0, : min(ROWS, len(X) - start)]
+    found *= np.ldexp(1.0, exponents[0])
+    return found
+
+
+def as_single(weights: ArrayLike) -> NDArray[np.float64]:
+    """Weights as :func:`weigh` sees them: rounded to single precision, but with the range of double precision.
+
+    Examples
+    --------
+    >>> as_single([0.1, 1e200]).tolist()[0]
+    0.0
+    >>> as_single([0.1, 0.5]).tolist()
+    [0.10000000149011612, 0.5]
+    """
+    given = np.atleast_2d(np.asarray(weights, np.float64))
+    padded, exponents = _single(given)
+    single: NDArray[np.float64] = np.ldexp(padded[0, : given.shape[1]].astype(np.float64), exponents[0])
+    return single
+
+
+def as_chunks(X: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of X in chunks, feature by feature, shape ``(n_chunks, n_features, CHUNK)``.
+
+    The last chunk is filled up with zeros, and so are the features, up to a multiple of four.
+    """
+    n, n_features = X.shape
+    chunks = np.zeros((-(-n // CHUNK), -(-n_features // 4) * 4, CHUNK), np.float32)
+    for c in range(len(chunks)):
+        rows = X[c * CHUNK : (c + 1) * CHUNK]
+        chunks[c, :n_features, : len(rows)] = rows.T
+    return chunks
+
+
+def _single(weights: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Weights divided by a power of two, so that none is above 1 (which changes no order), filled up with zeros."""
+    size, n_weights = weights.shape
+    _, exponents = np.frexp(np.abs(weights).max(axis=1))
+    padded = np.zeros((-(-size // 2) * 2, -(-n_weights // 4) * 4), np.float32)
+    padded[:size, :n_weights] = np.ldexp(weights, -exponents[:, None])
+    return padded, exponents
+
+
+def _blocks(offsets: NDArray[np.int64], size: int) -> list[tuple[int, int]]:
+    """Ranges of whole queries with about ``size`` documents each."""
+    n_queries, first = len(offsets) - 1, 0
+    blocks: list[tuple[int, int]] = []
+    while first < n_queries:
+        last = int(np.searchsorted(offsets, offsets[first] + size, side="right")) - 1
+        last = min(max(last, first + 1), n_queries)
+        blocks.append((first, last))
+        first = last
+    return blocks
+
+
+def _n_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

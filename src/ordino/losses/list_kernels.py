@@ -1,0 +1,270 @@
+"""Compiled: losses of a whole list. Each fills in the gradient g and the curvature h of one query's documents.
+
+Documents stand in the order of rising labels; s are scores, y labels, w weights. No list needs a square array: what is
+said of all pairs (ApproxNDCG) is summed up pair by pair.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ordino.losses.kernels import by_level
+
+LISTNET, SOFTMAX, LISTMLE, RANKCOSINE, APPROX_NDCG = 0, 1, 2, 3, 4
+REORDERED = {"reassoc", "nsz", "contract"}  # sums may be taken in lanes; NaN and infinity stay what they are
+FAR = 300.0  # products of exponentials of scores that lie further apart would underflow
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gains_of(y: NDArray[np.float64], exponential: bool, gains: NDArray[np.float64]) -> None:
+    """Labels, or 2^y - 1 divided by 2^(largest y) so that large labels do not overflow."""
+    top = 0.0
+    for i in range(len(y)):
+        top = max(top, y[i])
+    for i in range(len(y)):
+        gains[i] = 2.0 ** (y[i] - top) - 2.0**-top if exponential else y[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
+    """-sum goal log softmax(s); goal sums to 1, and a document of weight 2 is two documents in the softmax."""
+    high, mass = -np.inf, 0.0
+    for i in range(len(s)):
+        high = max(high, s[i])
+    for i in range(len(s)):
+        mass += w[i] * np.exp(s[i] - high)
+    value = 0.0
+    for i in range(len(s)):
+        p = w[i] * np.exp(s[i] - high) / mass
+        value -= goal[i] * (s[i] - high - np.log(mass))
+        g[i] = p - goal[i]
+        h[i] = p * (1.0 - p)
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _listnet(s, y, w, g, h, goal):  # type: ignore[no-untyped-def]
+    high, mass = y.max(), 0.0
+    for i in range(len(s)):
+        goal[i] = w[i] * np.exp(y[i] - high)
+        mass += goal[i]
+    for i in range(len(s)):
+        goal[i] /= mass
+    return _cross_entropy(s, goal, w, g, h)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _softmax(s, gains, w, g, h, goal):  # type: ignore[no-untyped-def]
+    mass = 0.0
+    for i in range(len(s)):
+        goal[i] = w[i] * gains[i]
+        mass += goal[i]
+    for i in range(len(s)):
+        goal[i] /= mass
+    return _cross_entropy(s, goal, w, g, h)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _log_add(a: float, b: float) -> float:
+    high, low = max(a, b), min(a, b)
+    return high if low == -np.inf else high + np.log1p(np.exp(low - high))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _listmle(s, w, bounds, n_levels, g, h):  # type: ignore[no-untyped-def]
+    """Each document against itself and all of lower labels: log(e^s_i + sum of lower e^s_j) - s_i."""
+    value = 0.0
+    lower = -np.inf  # log of the weighted sum of exp(s) of lower labels
+    rates, squares = np.empty(n_levels), np.empty(n_levels)  # log of sum w / D and of sum w / D^2 over a level
+    for level in range(n_levels):
+        rates[level], squares[level] = -np.inf, -np.inf
+        for i in range(bounds[level], bounds[level + 1]):
+            log_d = _log_add(s[i], lower)
+            p = np.exp(s[i] - log_d)
+            value += w[i] * (log_d - s[i])
+            g[i] = w[i] * (p - 1.0)
+            h[i] = w[i] * p * (1.0 - p)
+            rates[level] = _log_add(rates[level], np.log(w[i]) - log_d)
+            squares[level] = _log_add(squares[level], np.log(w[i]) - 2.0 * log_d)
+        for i in range(bounds[level], bounds[level + 1]):
+            lower = _log_add(lower, np.log(w[i]) + s[i])
+    rate, square = -np.inf, -np.inf  # the same, over all higher labels
+    for level in range(n_levels - 1, -1, -1):
+        for i in range(bounds[level], bounds[level + 1]):
+            p = np.exp(s[i] + rate)
+            g[i] += w[i] * p
+            h[i] += w[i] * max(p - np.exp(2.0 * s[i] + square), 0.0)
+        rate, square = _log_add(rate, rates[level]), _log_add(square, squares[level])
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rankcosine(s, y, w, center, smoothing, g, h):  # type: ignore[no-untyped-def]
+    """(1 - cos(y, s)) / 2, the length of s being sqrt(|s|^2 + smoothing)."""
+    mean_s, mean_y, mass = 0.0, 0.0, 0.0
+    if center:
+        for i in range(len(s)):
+            mean_s += w[i] * s[i]
+            mean_y += w[i] * y[i]
+            mass += w[i]
+        mean_s /= mass
+        mean_y /= mass
+    dot, length, goal = 0.0, smoothing, 0.0
+    for i in range(len(s)):
+        a, b = s[i] - mean_s, y[i] - mean_y
+        dot += w[i] * a * b
+        length += w[i] * a * a
+        goal += w[i] * b * b
+    if length == 0.0:
+        g[:] = 0.0
+        h[:] = 0.0
+        return 0.5
+    length, goal = np.sqrt(length), np.sqrt(goal)
+    cosine = dot / (length * goal)
+    for i in range(len(s)):
+        g[i] = -0.5 * w[i] * ((y[i] - mean_y) / (length * goal) - cosine * (s[i] - mean_s) / (length * length))
+        h[i] = w[i] / (length * length)
+    return 0.5 * (1.0 - cosine)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
+def _sum_of_shares(e_i, e):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(len(e)):
+        total += e[j] / (e_i + e[j])
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
+def _spread(e_i, e, force, g):  # type: ignore[no-untyped-def]
+    """Add force times p(1 - p) to each g; give the sum of what was added."""
+    own = 0.0
+    for j in range(len(e)):
+        share = 1.0 / (e_i + e[j])
+        slope = force * e_i * share * e[j] * share
+        own += slope
+        g[j] += slope
+    return own
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _approx_ndcg(s, gains, w, alpha, g, h, rank, pull):  # type: ignore[no-untyped-def]
+    """1 - NDCG with each rank replaced by 1 + sum over others of sigmoid(alpha (s_j - s_i)).
+
+    Only pairs with a document of positive gain count: they stand last, from ``first`` on.
+    """
+    n = len(s)
+    high, low = s.max(), s.min()
+    first = 0
+    while gains[first] <= 0.0:
+        first += 1
+    near = alpha * (high - low) <= FAR
+    e = np.exp(alpha * (s - high)) if near else s
+    ideal = 0.0
+    best = np.sort(w[first:] * gains[first:])[::-1]
+    for r in range(len(best)):
+        ideal += best[r] / np.log2(r + 2.0)
+    value = 1.0
+    g[:] = 0.0
+    h[:] = 0.0
+    pull[:] = 0.0
+    for i in range(first, n):
+        position = 0.5  # of i against itself, which the loop below counts as one half
+        if near:
+            position += _sum_of_shares(e[i], e)
+        else:
+            for j in range(n):
+                position += 1.0 / (1.0 + np.exp(min(alpha * (s[i] - s[j]), 700.0)))
+        rank[i] = position
+        worth = w[i] * gains[i] / ideal
+        value -= worth / np.log2(1.0 + position)
+        pull[i] = worth * np.log(2.0) / (np.log(1.0 + position) ** 2 * (1.0 + position))  # d value / d rank
+    for i in range(first, n):
+        if near:
+            own = _spread(e[i], e, alpha * pull[i], g)
+        else:
+            own = 0.0
+            for j in range(n):
+                small = np.exp(-abs(alpha * (s[i] - s[j])))
+                slope = alpha * pull[i] * small / (1.0 + small) ** 2
+                own += slope
+                g[j] += slope
+        g[i] -= own
+        h[i] = alpha * alpha * w[i] * gains[i] / ideal / np.log2(1.0 + rank[i])
+    floor = h.sum() / n  # documents without gain have no curvature of their own
+    for i in range(n):
+        h[i] = max(h[i], floor)
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def lists_of_queries(
+    kind: int,
+    scores: NDArray[np.float64],  # (n_models, n_docs)
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    first: int,
+    last: int,
+    exponential: bool,
+    center: bool,
+    number: float,  # smoothing of RankCosine, alpha of ApproxNDCG
+    gradient: NDArray[np.float64],  # (n_models, n_docs)
+    curvature: NDArray[np.float64],  # the same, or (0, 0) where it is not wanted
+    values: NDArray[np.float64],  # (n_models, n_queries)
+    totals: NDArray[np.float64],  # (n_queries,)
+) -> None:
+    """Value, gradient and curvature of queries ``first..last``; a query that teaches something has the total 1."""
+    n_max = 0
+    for q in range(first, last):
+        n_max = max(n_max, offsets[q + 1] - offsets[q])
+    order, levels, bounds = np.empty(n_max, np.int64), np.empty(n_max), np.empty(n_max + 1, np.int64)
+    all_s, all_y, all_w, all_g = np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max)
+    all_h, all_gains, room, room2 = np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max)
+    for q in range(first, last):
+        start, stop = offsets[q], offsets[q + 1]
+        gradient[:, start:stop] = 0.0
+        if len(curvature):
+            curvature[:, start:stop] = 0.0
+        values[:, q] = 0.0
+        totals[q] = 0.0
+        if stop - start < 2:
+            continue
+        n_levels = by_level(y[start:stop], weights[start:stop], order, levels, bounds)
+        if n_levels < 2:
+            continue
+        totals[q] = 1.0
+        n = bounds[n_levels]
+        s, labels, w, g, h = all_s[:n], all_y[:n], all_w[:n], all_g[:n], all_h[:n]
+        gains = all_gains[:n]
+        for i in range(n):
+            labels[i] = y[start + order[i]]
+            w[i] = weights[start + order[i]]
+        if kind in (SOFTMAX, APPROX_NDCG):
+            gains_of(labels, exponential, gains)
+        for m in range(scores.shape[0]):
+            finite = True
+            for i in range(n):
+                s[i] = scores[m, start + order[i]]
+                finite = finite and np.isfinite(s[i])
+            if not finite:
+                values[m, q] = np.nan
+                gradient[m, start:stop] = np.nan
+                continue
+            if kind == LISTNET:
+                values[m, q] = _listnet(s, labels, w, g, h, room[:n])
+            elif kind == SOFTMAX:
+                values[m, q] = _softmax(s, gains, w, g, h, room[:n])
+            elif kind == LISTMLE:
+                values[m, q] = _listmle(s, w, bounds, n_levels, g, h)
+            elif kind == RANKCOSINE:
+                values[m, q] = _rankcosine(s, labels, w, center, number, g, h)
+            else:
+                values[m, q] = _approx_ndcg(s, gains, w, number, g, h, room[:n], room2[:n])
+            for i in range(n):
+                gradient[m, start + order[i]] = g[i]
+            if len(curvature):
+                for i in range(n):
+                    curvature[m, start + order[i]] = h[i]

@@ -1,0 +1,84 @@
+"""Listwise losses: functions of all the scores of a query at once.
+
+Every query that has documents with different labels counts equally. In ListNet, softmax, ListMLE and RankCosine, a
+document of weight 2 is two documents; in ApproxNDCG it has twice the gain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import final
+
+import numpy as np
+
+from ordino.errors import ParameterError, unknown_name
+from ordino.losses import list_kernels as kernels
+from ordino.losses.base import Float64, Loss, Queries, is_number
+
+LISTS: Mapping[str, int] = MappingProxyType(
+    {
+        "listnet": kernels.LISTNET,
+        "softmax": kernels.SOFTMAX,
+        "listmle": kernels.LISTMLE,
+        "rankcosine": kernels.RANKCOSINE,
+        "approx-ndcg": kernels.APPROX_NDCG,
+    }
+)
+"""The functions of a list, by name."""
+
+GAINS = ("linear", "exponential")
+NOT_WANTED = np.empty((0, 0))
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ListwiseLoss(Loss):
+    """A function of a query's scores, averaged over queries; see ``docs/losses.md`` for its parameters."""
+
+    name: str
+    gain: str = "linear"
+    center: bool = False
+    smoothing: float = 0.01
+    alpha: float = 10.0
+    average = "queries"
+
+    def __post_init__(self) -> None:
+        if self.gain not in GAINS:
+            raise unknown_name("gain", self.gain, GAINS)
+        if not is_number(self.smoothing) or not 0 <= self.smoothing < float("inf"):
+            raise ParameterError(f"smoothing={self.smoothing!r}; it must be a number, 0 or more")
+        if not is_number(self.alpha) or not 0 < self.alpha < float("inf"):
+            raise ParameterError(f"alpha={self.alpha!r}; it must be a number, more than 0")
+
+    @property
+    def needs_positive_labels(self) -> bool:  # type: ignore[override]
+        """Labels are gains in softmax and ApproxNDCG."""
+        return self.name in ("softmax", "approx-ndcg")
+
+    def _sums(
+        self, queries: Queries, first: int, last: int, gradient: Float64, values: Float64, totals: Float64
+    ) -> None:
+        self._run(queries, first, last, gradient, NOT_WANTED, values, totals)
+
+    def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64, totals: Float64) -> None:
+        values = np.empty((len(queries.scores), len(totals)))
+        self._run(queries, first, last, np.empty_like(curvature), curvature, values, totals)
+
+    def _run(
+        self,
+        queries: Queries,
+        first: int,
+        last: int,
+        gradient: Float64,
+        curvature: Float64,
+        values: Float64,
+        totals: Float64,
+    ) -> None:
+        kernels.lists_of_queries(
+            LISTS[self.name], queries.scores, queries.y, queries.weights, queries.offsets, first, last,
+            self.gain == "exponential", self.center,
+            float(self.alpha if self.name == "approx-ndcg" else self.smoothing),
+            gradient, curvature, values, totals,
+        )  # fmt: skip

@@ -1,0 +1,186 @@
+"""Coordinate ascent: a linear ranker that climbs the measure itself, one weight at a time.
+
+From some weights, each weight in turn is moved by steps that double, down and up, and to zero; the best move of all is
+made. A sweep over all weights follows another until one gains too little, and the whole is repeated from other weights.
+Metzler and Croft, "Linear feature-based models for information retrieval", Information Retrieval 2007.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.progress import Steps
+from ordino.rankers.choice import Choice, Judge
+from ordino.rankers.linear import LinearRanker, linear_scores
+from ordino.rankers.parameters import check_int, check_real
+
+Vector = NDArray[np.float64]
+
+MOVE_CELLS = 2**21  # scores of all moves of one weight that are in memory at a time
+
+
+@final
+class CoordinateAscent(LinearRanker):
+    """Direct ascent of any measure by line searches along the features.
+
+    Parameters
+    ----------
+    metric, profile
+        The measure that is climbed, and by which restarts are compared (on ``valid``, or on the training data where
+        there is no ``valid``).
+    restarts
+        How many times to begin; first from equal weights, then from random ones.
+    sweeps
+        Sweeps over all weights at most, for each restart.
+    step
+        The first step of a line search, where all weights together have size 1 and features have deviation 1.
+    n_steps
+        Steps in each direction; each is twice the one before.
+    tol
+        A sweep that gains no more than this is the last.
+    scaling
+        How features are scaled first, a name of ``SCALERS``.
+    seed
+        Of the order of the weights in each sweep and of the random beginnings.
+    verbose
+        Show progress.
+
+    Attributes
+    ----------
+    coef_
+        Weights of the features.
+    history_
+        The measure on the training data at the beginning and after each sweep, for each restart; it never falls.
+    restart_
+        Which restart was kept, from 0.
+
+    Examples
+    --------
+    The label follows the second feature and not the first.
+
+    >>> X, y = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]], [0, 1, 2]
+    >>> CoordinateAscent(restarts=1).fit(X, y).score(X, y)
+    1.0
+    """
+
+    def __init__(
+        self,
+        *,
+        metric: str = "ndcg@10",
+        profile: str = "standard",
+        restarts: int = 3,
+        sweeps: int = 25,
+        step: float = 0.05,
+        n_steps: int = 10,
+        tol: float = 1e-3,
+        scaling: str | None = None,
+        seed: int = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.metric = metric
+        self.profile = profile
+        self.restarts = restarts
+        self.sweeps = sweeps
+        self.step = step
+        self.n_steps = n_steps
+        self.tol = tol
+        self.scaling = scaling
+        self.seed = seed
+        self.verbose = verbose
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        restarts = check_int("restarts", self.restarts, low=1)
+        sweeps = check_int("sweeps", self.sweeps, low=1)
+        tol = check_real("tol", self.tol, low=0)
+        n_steps = check_int("n_steps", self.n_steps, low=1)
+        step = check_real("step", self.step, low=0, open_low=True)
+        steps_up = step * (np.exp2(np.arange(1, n_steps + 1, dtype=np.float64)) - 1)  # sums of doubling steps
+        climb = _Climb(data, Judge(self.metric, self.profile), steps_up)
+        choice = Choice(data if valid is None else valid, self.metric, self.profile)
+        rng = np.random.default_rng(self.seed)
+        self.history_: list[list[float]] = []
+        with Steps("coordinate ascent", restarts, verbose=self.verbose) as steps:
+            for restart in steps:
+                weights = np.ones(data.n_features) if restart == 0 else rng.normal(size=data.n_features)
+                climb.begin(weights)
+                history = [climb.value]
+                for _ in range(sweeps):
+                    climb.sweep(rng.permutation(data.n_features))
+                    history.append(climb.value)
+                    if not history[-1] > history[-2] + tol:
+                        break
+                self.history_.append(history)
+                if choice.takes_weights(climb.coef):
+                    self.coef_, self.restart_ = climb.coef, restart
+                steps.show(train=climb.value, **choice.figures)
+
+
+@final
+class _Climb:
+    """Weights, the scores that they give and the measure of those, moved one weight at a time."""
+
+    def __init__(self, data: Dataset, judge: Judge, steps_up: Vector) -> None:
+        self.data = data
+        self.judge = judge
+        self.moves = np.concatenate((steps_up, -steps_up))
+        deviation = np.array([column.astype(np.float64).std() for column in data.X.T])
+        self.per_unit = np.divide(1.0, deviation, out=np.zeros(len(deviation)), where=deviation > 1e-12)
+        at_a_time = min(max(MOVE_CELLS // data.n_docs, 1), len(self.moves) + 1)
+        self.copies = _copies(data, at_a_time)
+        self.at_a_time = at_a_time
+
+    @property
+    def coef(self) -> Vector:
+        """The weights of the features as they are, not in units of their deviation."""
+        return np.asarray(self.weights * self.per_unit)
+
+    def begin(self, weights: Vector) -> None:
+        self.weights = np.where(self.per_unit > 0, weights, 0.0)
+        self._settle()
+        self.value = self.judge.mean(self.data, self.scores)
+
+    def sweep(self, order: NDArray[np.intp]) -> None:
+        """Search along each weight in turn and make the best move, if it gains."""
+        for j in order:
+            if self.per_unit[j] == 0:
+                continue  # a constant feature
+            moves = self.moves if self.weights[j] == 0 else np.append(self.moves, -self.weights[j])
+            column = self.data.X[:, j].astype(np.float64) * self.per_unit[j]
+            values = self._means(column, moves)
+            best = int(np.argmax(values))
+            if values[best] > self.value:
+                self.weights[j] += moves[best]
+                self.value = float(values[best])
+                self._settle()
+
+    def _settle(self) -> None:
+        """Make the weights size 1 together, which changes no order, and compute the scores anew."""
+        size = np.abs(self.weights).sum()
+        if size > 0:
+            self.weights = self.weights / size
+        self.scores = linear_scores(self.data.X, self.coef)
+
+    def _means(self, column: Vector, moves: Vector) -> Vector:
+        """The measure after each move, several moves at a time as if they were more queries."""
+        means = np.empty(len(moves))
+        for first in range(0, len(moves), self.at_a_time):
+            some = moves[first : first + self.at_a_time]
+            y, offsets = self.copies
+            n_docs, n_queries = len(some) * self.data.n_docs, len(some) * self.data.n_queries
+            scores = self.scores + some[:, None] * column  # (n_moves, n_docs)
+            values = self.judge.metric.per_query(
+                y[:n_docs], scores.ravel(), offsets[: n_queries + 1], profile=self.judge.profile
+            ).reshape(len(some), -1)
+            counted = ~np.isnan(values[0])  # labels alone say which queries count
+            means[first : first + len(some)] = values[:, counted].mean(axis=1) if counted.any() else np.nan
+        return means if self.judge.metric.greater_is_better else -means
+
+
+def _copies(data: Dataset, n: int) -> tuple[Vector, NDArray[np.int64]]:
+    """Labels and offsets of n copies of the data, one after another."""
+    starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
+    return np.tile(data.y, n), np.append(starts.ravel(), n * data.n_docs).astype(np.int64)

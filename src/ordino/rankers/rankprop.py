@@ -1,0 +1,102 @@
+"""RankProp: regression on targets that follow the net's own ranking (Caruana et al., 1996; RankNet, section 2).
+
+Two phases alternate: the net is fitted to the current targets by squared error; then the targets are adjusted to the
+current outputs. Here the adjusted targets of a query are its own outputs, sorted and handed out in the order that the
+labels ask for (equal labels keep the order of their outputs), brought to mean 0 and deviation 1. Where the order is
+right already, nothing pulls; where it is wrong, documents trade places and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+from ordino.data.dataset import Dataset
+from ordino.learn.layers import forward
+from ordino.rankers.network import NetworkRanker
+from ordino.rankers.parameters import check_int
+
+if TYPE_CHECKING:
+    from ordino.learn.network import Network
+    from ordino.learn.supply import Batch
+    from ordino.learn.training import Trained
+    from ordino.losses import Loss
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@final
+class RankProp(NetworkRanker):
+    """Regression on targets, and targets adjusted to the ranking, by turns.
+
+    Parameters
+    ----------
+    period
+        How many epochs of regression come between two adjustments of the targets.
+    network
+        The parameters of :class:`~ordino.rankers.network.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
+    """
+
+    def __init__(self, *, period: int = 2, **network: Any) -> None:
+        super().__init__(**network)
+        self.period = period
+
+    def _loss(self) -> Loss:
+        raise AssertionError("RankProp's loss changes with its targets; see _Targets")
+
+    def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
+        period = check_int("period", self.period, low=1)
+        return self._learn(
+            lambda network: _Targets(data, network, self.activation, period, self._batch()),
+            data.n_features,
+            valid,
+            seeds,
+        )
+
+
+@final
+class _Targets:
+    """A supply of regression steps whose targets are adjusted every ``period`` epochs."""
+
+    def __init__(self, data: Dataset, network: Network, activation: str, period: int, batch: int | None) -> None:
+        self._data = data
+        self._network = network
+        self._activation = activation
+        self._period = period
+        self._batch = data.n_queries if batch is None else batch
+        self._epochs = 0
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
+        from ordino.learn.supply import Batch, as_tensor
+
+        if self._epochs % self._period == 0:
+            self._targets = np.stack([self._adjusted(m) for m in range(len(self._network.W[0]))])
+        self._epochs += 1
+        data = self._data
+        cuts = np.append(np.arange(0, data.n_queries, self._batch), data.n_queries)
+        for i in rng.permutation(len(cuts) - 1):
+            first, last = data.offsets[cuts[i]], data.offsets[cuts[i + 1]]
+            targets = self._targets[:, first:last]
+
+            def loss(scores: Any, targets: Any = targets) -> tuple[FloatArray, Any]:
+                missed = scores - targets
+                return (missed**2).mean(axis=1), (2 * missed / missed.shape[1]).astype(np.float32)
+
+            yield Batch(as_tensor(data.X[first:last]), loss, (last - first) / data.n_docs)
+
+    def _adjusted(self, number: int) -> FloatArray:
+        """Targets of all documents for one network; before the first epoch they are the labels."""
+        data = self._data
+        outputs = data.y if self._epochs == 0 else forward(data.X, self._network.layers(number), self._activation)
+        query = np.repeat(np.arange(data.n_queries), data.counts)
+        wanted = np.lexsort((-outputs, -data.y, query))  # documents in the order that the labels ask for
+        targets = np.empty(data.n_docs)
+        targets[wanted] = outputs[np.lexsort((-outputs, query))]  # get the sorted outputs of their query
+        mean = np.add.reduceat(targets, data.offsets[:-1]) / data.counts
+        targets -= np.repeat(mean, data.counts)
+        spread = np.sqrt(np.add.reduceat(targets**2, data.offsets[:-1]) / data.counts)
+        targets /= np.repeat(np.where(spread > 0, spread, 1.0), data.counts)
+        return targets

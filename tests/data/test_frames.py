@@ -1,0 +1,151 @@
+"""Frames in and out: every backend, every kind of column, every sentence."""
+
+from __future__ import annotations
+
+import sys
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_dataset import assert_same, datasets
+
+from ordino import Dataset
+from ordino.data.frames import BACKENDS, from_frame, to_frame
+from ordino.errors import DataError, MissingExtraError, ParameterError
+
+COLUMNS = {"q": ["a", "b", "a"], "l": [1, 0, 2], "x": [1, None, 3], "b": [True, False, True], "f": [0.5, None, 1000.0]}
+FRAMES = {
+    "pandas": lambda columns: pd.DataFrame(columns),
+    "pandas nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "pandas arrow": lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": lambda columns: pl.DataFrame(columns),
+    "pyarrow": lambda columns: pa.table(columns),
+}
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_every_kind_of_frame_gives_the_same(make: Any) -> None:
+    data = from_frame(make(COLUMNS), label="l", qid="q", doc_id="q", weight="l")
+    assert data.query_ids.tolist() == ["a", "b"]
+    assert data.feature_names == ("x", "b", "f")
+    assert np.array_equal(data.restore(data.X), [[1, 1, 0.5], [np.nan, 0, np.nan], [3, 1, 1000]], equal_nan=True)
+    assert data.restore(data.y).tolist() == [1, 0, 2]
+    assert data.doc_ids is not None
+    assert data.doc_ids.tolist() == ["a", "a", "b"]
+    assert data.weights is not None
+    assert data.weights.tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+def test_features_are_taken_in_the_order_asked_for(make: Any) -> None:
+    data = Dataset.from_frame(make(COLUMNS), label="l", features=["b", "x"])
+    assert data.feature_names == ("b", "x")
+    assert data.n_queries == 1
+    assert data.X[:, 0].tolist() == [1, 0, 1]
+
+
+@settings(deadline=None)
+@given(datasets(named=True), st.sampled_from(BACKENDS))
+def test_there_and_back(data: Dataset, backend: str) -> None:
+    if data.query_ids.dtype == object and backend != "pandas":
+        return  # a column of mixed ids is pandas' own
+    frame = to_frame(data, backend)
+    again = from_frame(
+        frame, label="label", qid="qid", doc_id=None if data.doc_ids is None else "doc_id",
+        weight=None if data.weights is None else "weight",
+    )  # fmt: skip
+    assert_same(again, data)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_frame_has_the_callers_rows_and_owns_them(backend: str) -> None:
+    data = Dataset([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [0, 1, 2], qid=[7, 8, 7])
+    frame = data.to_frame(backend)
+    names = frame.column_names if backend == "pyarrow" else list(frame.columns)
+    assert names == ["qid", "label", "f1", "f2"]
+    assert np.asarray(frame["f2"]).tolist() == [2, 4, 6]
+    assert np.asarray(frame["qid"]).tolist() == [7, 8, 7]
+    assert not np.shares_memory(np.asarray(frame["f1"]), data.X)
+    if backend == "pandas":
+        frame.loc[0, "label"] = 9.0
+        assert data.y[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"f": pl.Series([True, None, False])}, [1, np.nan, 0]),
+        ({"f": pl.Series([Decimal("1.5"), None, Decimal(2)])}, [1.5, np.nan, 2]),
+        ({"f": pl.Series([1, 2, 3], dtype=pl.UInt8)}, [1, 2, 3]),
+        ({"q": pl.Series(["a", "a", "a"], dtype=pl.Categorical), "f": [1, 2, 3]}, [1, 2, 3]),
+        ({"q": pl.Series(["a", "a", "a"], dtype=pl.Enum(["a"])), "f": [1, 2, 3]}, [1, 2, 3]),
+    ],
+)
+def test_columns_of_other_kinds(columns: dict[str, Any], expected: list[float]) -> None:
+    frame = pl.DataFrame({"q": ["a", "a", "a"], "l": [1, 2, 3]} | columns)
+    data = from_frame(frame, label="l", qid="q")
+    assert np.array_equal(data.X[:, 0], expected, equal_nan=True)
+    assert data.query_ids.tolist() == ["a"]
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [
+        ({"q": ["a", None, "b"]}, "column 'q' is null in row 1; fill it in or drop the row"),
+        ({"l": [1, None, 2]}, "column 'l' is null in row 1; fill it in or drop the row"),
+        ({"l": ["a", "b", "c"]}, "column 'l' is String; it must hold numbers"),
+        (
+            {"f": [1.0, 1e39, 2.0]},
+            r"column 'f' has 1e\+39 in row 1, which float32 cannot hold; rescale it, or use null",
+        ),
+        (
+            {"f": ["x", "y", "z"]},
+            r"feature columns must be numbers, but these are not: 'f' \(String\); encode them, or choose others with "
+            "features=",
+        ),
+    ],
+)
+def test_sentences(make: Any, columns: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(DataError, match=f"^{sentence}"):
+        from_frame(make(COLUMNS | columns), label="l", qid="q")
+
+
+def test_many_wrong_columns_are_not_all_listed() -> None:
+    frame = pl.DataFrame({"l": [1]} | {f"t{i}": ["x"] for i in range(7)})
+    with pytest.raises(DataError, match=r"'t4' \(String\), \.\.\.; encode"):
+        from_frame(frame, label="l")
+
+
+def test_a_column_that_is_not_there() -> None:
+    frame = pl.DataFrame({"label": [1], "query": [1]})
+    with pytest.raises(DataError, match=r"^label='lable': unknown column 'lable'; did you mean 'label'\?$"):
+        from_frame(frame, label="lable")
+    with pytest.raises(DataError, match=r"^features='x': unknown column 'x'; choose from: label, query$"):
+        from_frame(frame, label="label", features=["x"])
+
+
+def test_what_is_no_frame_or_not_yet_one() -> None:
+    with pytest.raises(DataError, match=r"^a list is not a frame; give a pandas or polars one or an Arrow table$"):
+        from_frame([1, 2], label="l")
+    with pytest.raises(DataError, match=r"^the frame is lazy; call its collect\(\) \(or compute\(\)\) first$"):
+        from_frame(pl.LazyFrame({"l": [1]}), label="l")
+
+
+def test_sentences_of_to_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Dataset([[1.0], [2.0]], [0, 1], qid=[1, ("a", 2)], feature_names=["label"])
+    with pytest.raises(ParameterError, match=r"^unknown backend 'panda'; did you mean 'pandas'\?$"):
+        to_frame(data, "panda")
+    with pytest.raises(DataError, match=r"^a feature is called 'label' like another column of the frame; rename the"):
+        to_frame(data)
+    with pytest.raises(DataError, match=r"^pyarrow cannot hold the ids in a column \(.*\); use numbers or strings$"):
+        to_frame(Dataset([[1.0], [2.0]], [0, 1], qid=[1, ("a", 2)]), "pyarrow")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"^to_frame\(backend='pandas'\) needs pandas; install it with: pip in"):
+        to_frame(data)

@@ -1,0 +1,351 @@
+"""Scaling: figures by hand, laws over every entry of SCALERS, scikit-learn as the oracle and as the host."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import QuantileTransformer
+
+from ordino.data import scaler as contract
+from ordino.data.dataset import Dataset
+from ordino.data.scaling import SCALERS, LogCounts, MinMax, NormalQuantiles, QueryMax, ZScore, make_scaler
+from ordino.errors import DataError, ParameterError
+
+NAN = float("nan")
+BY_QUERY = ["querymax", "minmax", "zscore"]
+all_scalers = pytest.mark.parametrize("name", SCALERS)
+
+# Counts, so that every scaler takes them; a few NaN.
+numbers = st.one_of(st.integers(0, 1000).map(float), st.just(NAN))
+tables = hnp.array_shapes(min_dims=2, max_dims=2, max_side=12).flatmap(
+    lambda shape: hnp.arrays(np.float32, shape, elements=numbers)
+)
+
+
+def qids(table: np.ndarray, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 3, len(table))
+
+
+def column(values: list[float]) -> np.ndarray:
+    return np.array(values, np.float32).reshape(-1, 1)
+
+
+# By hand
+
+
+def test_querymax_is_sortnets_equation_4():
+    X = column([1, 3, 8, -4, 2])
+    scaled = QueryMax().fit_transform(X, qid=[1, 1, 1, 2, 2])
+    # query 1: mean 12 / 3 = 4, largest 8; query 2: mean -2 / 2 = -1, largest |-4| = 4
+    expected = [(1 - 4) / 8, (3 - 4) / 8, (8 - 4) / 8, (-4 + 1) / 4, (2 + 1) / 4]
+    np.testing.assert_allclose(scaled.ravel(), expected, rtol=1e-7)
+
+
+def test_minmax_is_rankdes_equation_5():
+    scaled = MinMax().fit_transform(column([2, 4, 10, -1, 1]), qid=[1, 1, 1, 2, 2])
+    np.testing.assert_allclose(scaled.ravel(), [0, (4 - 2) / (10 - 2), 1, 0, 1])
+
+
+def test_zscore_by_hand():
+    scaled = ZScore().fit_transform(column([1, 2, 3]))
+    std = np.sqrt(((1 - 2) ** 2 + 0 + (3 - 2) ** 2) / 3)
+    np.testing.assert_allclose(scaled.ravel(), [-1 / std, 0, 1 / std], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", BY_QUERY)
+@pytest.mark.parametrize("value", [0.0, 0.1, -7.3, 3e38])
+def test_a_constant_feature_and_a_single_document_become_zero(name, value):
+    scaler = make_scaler(name)
+    assert scaler.fit_transform(column([value] * 7)).tolist() == [[0.0]] * 7
+    assert scaler.fit_transform(column([value, 1, 2]), qid=["one", "two", "two"])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"), [("querymax", [-1 / 3, NAN, 1 / 3]), ("minmax", [0, NAN, 1]), ("zscore", [-1, NAN, 1])]
+)
+def test_nan_stays_and_does_not_count(name, expected):
+    X = np.array([[1, NAN], [NAN, NAN], [3, NAN]], np.float32)
+    scaled = make_scaler(name).fit_transform(X)
+    np.testing.assert_allclose(scaled[:, 0], expected, rtol=1e-6)
+    assert np.isnan(scaled[:, 1]).all()
+
+
+def test_extreme_values_do_not_overflow():
+    X = column([-3e38, 3e38, 1e-45, -1e-45])
+    for name in BY_QUERY:
+        assert np.isfinite(make_scaler(name).fit_transform(X, qid=[1, 1, 2, 2])).all()
+
+
+def test_quantiles_by_hand():
+    scaler = NormalQuantiles(std=1.0).fit(column([0, 1, 1, 1, 2]))
+    # quantiles 0, 1, 1, 1, 2 at 0, 1/4, 2/4, 3/4, 1; 1 is the middle of its run, 1.5 half way from 3/4 to 1
+    got = scaler.transform(column([1, 1.5, -9, 9, NAN])).ravel()
+    np.testing.assert_allclose(got, [0, 1.1503494, -5.1993376, 5.1993376, NAN], rtol=1e-6)
+
+
+def test_quantiles_of_a_constant_or_unknown_feature():
+    scaler = NormalQuantiles().fit(np.array([[5, NAN], [5, NAN]]))
+    got = scaler.transform([[5, 1], [4, NAN], [6, 2]])
+    np.testing.assert_allclose(got, [[0, 0], [-1.7331125, NAN], [1.7331125, 0]], rtol=1e-6)
+
+
+def test_log_counts_finds_the_counts():
+    X = np.array([[0, 0.5, -1, 3, NAN], [7, 1, 2, NAN, 2]])
+    scaler = LogCounts().fit(X)
+    assert scaler.columns_.tolist() == [0, 3, 4]
+    expected = [[0, 0.5, -1, np.log(4), NAN], [np.log(8), 1, 2, NAN, np.log(3)]]
+    np.testing.assert_allclose(scaler.transform(X), expected, rtol=1e-6)
+
+
+def test_log_counts_of_given_columns():
+    assert LogCounts(columns=[1]).fit_transform([[3, 0.5]])[0, 1] == np.float32(np.log1p(0.5))
+    with pytest.raises(DataError, match=r"feature 1 has -3 in row 2, but is scaled as a count; name the counts"):
+        LogCounts().fit([[0.5, 1]]).transform([[0, 0], [0, 0], [0, -3]])
+    for columns in ([2], [-1], [0.5]):
+        with pytest.raises(ParameterError, match="give numbers from 0 to 1"):
+            LogCounts(columns=columns).fit([[1, 1]])
+
+
+# Laws
+
+
+@all_scalers
+@given(table=tables, seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=40)
+def test_rows_come_back_in_the_order_they_were_given(name, table, seed):
+    rng = np.random.default_rng(seed)
+    qid, shuffled = qids(table, seed), rng.permutation(len(table))
+    scaler = make_scaler(name).fit(table, qid=qid)
+    straight = scaler.transform(table, qid=qid)
+    mixed = make_scaler(name).fit(table[shuffled], qid=qid[shuffled]).transform(table[shuffled], qid=qid[shuffled])
+    np.testing.assert_allclose(mixed, straight[shuffled], rtol=1e-5, atol=1e-6)
+    assert (np.isnan(straight) == np.isnan(table)).all()
+    assert straight.dtype == np.float32
+
+
+@pytest.mark.parametrize("name", BY_QUERY)
+@given(table=tables, seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=40)
+def test_a_query_does_not_depend_on_the_others(name, table, seed):
+    qid = qids(table, seed)
+    scaler = make_scaler(name).fit(table, qid=qid)
+    whole = scaler.transform(table, qid=qid)
+    for q in np.unique(qid):
+        alone = scaler.transform(table[qid == q], qid=qid[qid == q])
+        np.testing.assert_array_equal(alone, whole[qid == q])
+
+
+@given(table=tables, seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=40)
+def test_ranges(table, seed):
+    qid = qids(table, seed)
+    minmax = MinMax().fit_transform(table, qid=qid)
+    assert not ((minmax < 0) | (minmax > 1)).any()
+    for q in np.unique(qid):
+        for j in np.flatnonzero(np.nan_to_num(minmax[qid == q]).max(axis=0)):
+            assert np.nanmin(minmax[qid == q, j]) == 0
+            assert np.nanmax(minmax[qid == q, j]) == 1
+    assert not (np.abs(QueryMax().fit_transform(table, qid=qid)) > 1).any()  # one sign: within [-1, 1]
+    assert not (np.abs(QueryMax().fit_transform(table - 500, qid=qid)) > 2).any()
+    assert not (np.abs(NormalQuantiles().fit_transform(table)) > 5.2 / 3).any()
+
+
+@pytest.mark.parametrize("name", ["none", "minmax", "zscore"])
+@given(table=tables, seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=40)
+def test_scaling_twice_is_scaling_once(name, table, seed):
+    scaler, qid = make_scaler(name), qids(table, seed)
+    once = scaler.fit_transform(table, qid=qid)
+    np.testing.assert_allclose(scaler.fit_transform(once, qid=qid), once, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", BY_QUERY)
+@given(table=tables, seed=st.integers(0, 99))
+@settings(deadline=None, max_examples=40)
+def test_the_kernel_agrees_with_an_obvious_loop(name, table, seed):
+    qid = qids(table, seed)
+    expected = np.zeros(table.shape)
+    for q in np.unique(qid):
+        for j in range(table.shape[1]):
+            x = table[qid == q, j].astype(float)
+            known = x[~np.isnan(x)]
+            if known.size and known.min() < known.max():
+                center = known.min() if name == "minmax" else known.mean()
+                spread = {"querymax": np.abs(known).max(), "minmax": np.ptp(known), "zscore": known.std()}[name]
+            else:
+                center, spread = known[0] if known.size else NAN, 1
+            expected[qid == q, j] = (x - center) / spread
+    np.testing.assert_allclose(make_scaler(name).fit_transform(table, qid=qid), expected, rtol=1e-5, atol=1e-6)
+
+
+@given(
+    train=hnp.arrays(np.float32, (33, 2), elements=st.integers(-8, 8).map(float)),
+    test=hnp.arrays(np.float32, (9, 2), elements=st.integers(-40, 40).map(lambda n: n / 4)),
+)
+@settings(deadline=None, max_examples=60)
+def test_quantiles_agree_with_scikit_learn(train, test):
+    varied = np.ptp(train, axis=0) > 0
+    # 33 rows: shares k / 32 are exact; where they are not, scikit-learn's quantiles can miss the end of a run of equals
+    theirs = QuantileTransformer(n_quantiles=33, output_distribution="normal", subsample=None).fit(train.astype(float))
+    ours = NormalQuantiles().fit(train).transform(test)
+    np.testing.assert_allclose(ours[:, varied], theirs.transform(test.astype(float))[:, varied] / 3, atol=1e-5)
+
+
+def test_fewer_quantiles_agree_with_scikit_learn_on_normal_data():
+    rng = np.random.default_rng(0)
+    train, test = rng.normal(size=(5000, 3)).astype(np.float32), rng.normal(size=(500, 3)).astype(np.float32)
+    theirs = QuantileTransformer(n_quantiles=100, output_distribution="normal", subsample=None).fit(train)
+    ours = NormalQuantiles(n_quantiles=100).fit(train).transform(test)
+    np.testing.assert_allclose(ours, theirs.transform(test) / 3, atol=1e-4)
+    assert ours.std() == pytest.approx(1 / 3, abs=0.03)
+
+
+@all_scalers
+def test_threads_and_blocks_change_nothing(name, monkeypatch):
+    monkeypatch.setattr(contract, "BLOCK_ROWS", 64)
+    monkeypatch.setattr("ordino.data.scaling.BLOCK_ROWS", 64)
+    rng = np.random.default_rng(0)
+    X, qid = rng.integers(0, 9, (1000, 5)).astype(np.float32), rng.integers(0, 40, 1000)
+    one = make_scaler(name, n_jobs=1).fit_transform(X, qid=qid)
+    two = make_scaler(name, n_jobs=2).fit_transform(X, qid=qid)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(one, make_scaler(name).fit_transform(X, qid=qid))
+
+
+# Contract
+
+
+@all_scalers
+def test_a_data_set_comes_back_as_a_data_set(name):
+    data = Dataset([[1, 4], [2, 8], [3, 1]], [0, 1, 2], ["b", "a", "b"], feature_names=["x", "z"], doc_ids=[7, 8, 9])
+    scaled = make_scaler(name).fit_transform(data)
+    plain = make_scaler(name).fit_transform(data.X, qid=data.qid)
+    np.testing.assert_array_equal(scaled.X, plain)
+    assert scaled.feature_names == ("x", "z")
+    assert scaled.doc_ids.tolist() == [7, 9, 8]
+    assert scaled.restore(scaled.y).tolist() == [0, 1, 2]
+    with pytest.raises(ParameterError, match="a Dataset knows its queries; leave out qid"):
+        make_scaler(name).fit(data, qid=[1, 2, 3])
+
+
+@all_scalers
+def test_scalers_are_scikit_learn_transformers(name):
+    scaler = make_scaler(name, n_jobs=2)
+    assert clone(scaler).get_params() == scaler.get_params()
+    with pytest.raises(NotFittedError):
+        scaler.transform([[1.0]])
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
+    scaled = scaler.fit(frame).set_output(transform="pandas").transform(frame)
+    assert list(scaled.columns) == ["a", "b"]
+    fitted = {key: value for key, value in vars(scaler).items() if key.endswith("_") and not key.startswith("_")}
+    assert all(isinstance(value, int | np.ndarray) for value in fitted.values())
+
+
+def test_a_data_set_comes_back_also_where_frames_are_asked_for():
+    data = Dataset([[1.0], [3.0]], [0, 1])
+    with sklearn.config_context(transform_output="pandas"):
+        assert MinMax().fit_transform(data).X.tolist() == [[0], [1]]
+
+
+@all_scalers
+def test_another_number_of_features_is_refused(name):
+    scaler = make_scaler(name).fit(np.zeros((2, 46)))
+    with pytest.raises(DataError, match=r"^the scaler was fitted with 46 features but the data has 136$"):
+        scaler.transform(np.zeros((2, 136)))
+
+
+def test_another_order_of_columns_is_refused():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
+    scaler = MinMax().fit(frame)
+    with pytest.raises(DataError, match=r"with 'a' in column 0 but the data has 'b'; give the columns in the order"):
+        scaler.transform(frame[["b", "a"]])
+    scaler.fit(frame.to_numpy()).transform(frame[["b", "a"]])  # names of an earlier fit are forgotten
+
+
+@pytest.mark.parametrize("name", BY_QUERY)
+def test_pooling_the_queries_in_silence_is_refused(name):
+    scaler = make_scaler(name).fit([[1.0], [2.0]], qid=[1, 2])
+    with pytest.raises(
+        DataError, match=r"but fit\(\) had 2 queries; pass qid=\.\.\., or in a pipeline enable metadata"
+    ):
+        scaler.transform([[1.0], [2.0]])
+    make_scaler(name).fit([[1.0], [2.0]]).transform([[1.0]])  # one query from the start: nothing to pool
+
+
+@pytest.mark.parametrize("name", set(SCALERS) - set(BY_QUERY))
+def test_scalers_of_single_documents_need_no_qid(name):
+    scaler = make_scaler(name).fit([[1.0], [2.0]], qid=[1, 2])
+    assert scaler.transform([[1.0]]).shape == (1, 1)
+
+
+class Last(BaseEstimator):
+    """A ranker's place in a pipeline."""
+
+    def fit(self, X, y=None):
+        self.seen_ = X
+        return self
+
+    def predict(self, X):
+        return X
+
+
+@pytest.mark.parametrize("name", BY_QUERY)
+def test_a_pipeline_routes_qid_to_the_scaler(name):
+    X, qid = np.array([[1.0], [2.0], [3.0], [7.0]]), [1, 2, 2, 1]
+    expected = make_scaler(name).fit_transform(X, qid=qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(make_scaler(name), Last()).fit(X, np.zeros(4), qid=qid)
+        np.testing.assert_array_equal(pipeline[-1].seen_, expected)
+        np.testing.assert_array_equal(pipeline.predict(X, qid=qid), expected)
+        with pytest.raises(DataError, match="metadata routing"):
+            pipeline.predict(X)
+
+
+@all_scalers
+def test_no_rows(name):
+    empty = np.zeros((0, 3))
+    if name == "quantile":
+        with pytest.raises(DataError, match="the data has no rows"):
+            make_scaler(name).fit(empty)
+    else:
+        assert make_scaler(name).fit_transform(empty).shape == (0, 3)
+
+
+def test_the_input_is_not_changed():
+    X = np.array([[1, 2], [3, 4]], np.float32)
+    for name in SCALERS:
+        make_scaler(name).fit_transform(X)
+    assert X.tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "message"),
+    [
+        ("zcore", {}, r"unknown scaler 'zcore'; did you mean 'zscore'\?"),
+        ("minmax", {"n_job": 1}, r"unknown parameter of scaler 'minmax': 'n_job'; did you mean 'n_jobs'\?"),
+        ("minmax", {"n_jobs": 0}, "n_jobs=0; it must be None or a whole number from 1 on"),
+        ("quantile", {"n_quantiles": 1}, "n_quantiles=1; it must be a whole number from 2 on"),
+        ("quantile", {"std": 0}, "std=0; it must be a positive number"),
+    ],
+)
+def test_wrong_parameters_are_told_in_a_sentence(name, params, message):
+    with pytest.raises(ParameterError, match=message):
+        make_scaler(name, **params).fit([[1.0]])
+
+
+def test_the_table_is_read_only_and_documented():
+    with pytest.raises(TypeError):
+        SCALERS["mine"] = MinMax  # type: ignore[index]
+    page = (Path(__file__).parents[2] / "docs" / "data-preparation.md").read_text()
+    for name, scaler in SCALERS.items():
+        assert f"| `{name}` |" in page
+        assert scaler.__doc__

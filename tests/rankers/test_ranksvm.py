@@ -1,0 +1,192 @@
+"""RankSVM: the same optimum as a solver that lists every pair, without listing any."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError
+from ordino.rankers.ranksvm import LOSSES, RankSVM, pair_weights
+from ordino.rankers.ranksvm_solver import PairSums, minimize
+from ordino.testing import CHECKS, easy_data
+
+
+def noisy_data(n_queries: int = 8, n_docs: int = 20, n_levels: int = 3, seed: int = 0) -> Dataset:
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_queries * n_docs, 5)).astype(np.float32)
+    hidden = X @ rng.normal(size=5) + rng.normal(0, 0.5, len(X))
+    y = np.digitize(hidden, np.quantile(hidden, np.linspace(0, 1, n_levels + 1)[1:-1]))
+    return Dataset(X, y, np.repeat(np.arange(n_queries), n_docs))
+
+
+def listed_pairs(data: Dataset, values: np.ndarray) -> np.ndarray:
+    """values of the better document minus those of the worse, for every pair."""
+    parts = []
+    for start, stop in pairwise(data.offsets):
+        better, worse = np.nonzero(data.y[start:stop, None] > data.y[None, start:stop])
+        parts.append(values[start:stop][better] - values[start:stop][worse])
+    return np.concatenate(parts)
+
+
+def listed_objective(data: Dataset, w: np.ndarray, C: float, loss: str) -> float:
+    short = np.maximum(0, 1 - listed_pairs(data, data.X.astype(float)) @ w)
+    return float(0.5 * w @ w + C * (short**2 if loss == "squared_hinge" else short).sum())
+
+
+def solve_listed(data: Dataset, C: float, loss: str) -> np.ndarray:
+    """The weights of scikit-learn's LinearSVC on pair differences, every second one mirrored."""
+    rows = listed_pairs(data, data.X.astype(float))
+    side = np.where(np.arange(len(rows)) % 2 == 0, 1, -1)
+    svc = LinearSVC(loss=loss, dual=True, fit_intercept=False, C=C, tol=1e-6, max_iter=20000)
+    try:
+        svc.fit(rows * side[:, None], side)
+    except ConvergenceWarning:  # warnings are errors in tests; the hinge's dual is slow to close the last digits
+        pytest.fail("the reference did not converge; choose smaller C")
+    return svc.coef_[0]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_contract(check: str, loss: str) -> None:
+    CHECKS[check](RankSVM(C=1.0, loss=loss))
+
+
+@pytest.mark.parametrize("n_levels", [2, 5, 12])
+@pytest.mark.parametrize("C", [1e-3, 1e-1, 1.0])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_objective_of_an_explicit_pair_solver(loss: str, C: float, n_levels: int) -> None:
+    data = noisy_data(n_levels=n_levels)
+    ranker = RankSVM(C=C, loss=loss, tol=1e-6).fit(data)
+    expected = listed_objective(data, solve_listed(data, C, loss), C, loss)
+    assert ranker.objective_ == pytest.approx(listed_objective(data, ranker.coef_, C, loss), rel=1e-9)
+    assert ranker.objective_ == pytest.approx(expected, rel=1e-4)
+    assert -1e-12 <= ranker.gap_ <= 1e-6 * ranker.objective_
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_gap_bounds_the_distance_to_the_optimum(loss: str) -> None:
+    data = noisy_data()
+    best = RankSVM(C=1.0, loss=loss, tol=1e-9).fit(data).objective_
+    for max_iter in (1, 2, 3, 5):
+        early = RankSVM(C=1.0, loss=loss, tol=1e-9, max_iter=max_iter).fit(data)
+        assert early.objective_ - early.gap_ <= best * (1 + 1e-9)
+
+
+labels = st.lists(st.integers(0, 4), min_size=1, max_size=12)
+queries = st.lists(labels, min_size=1, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(queries, st.integers(0, 2**31), st.sampled_from([0.1, 1.0, 1.5]), st.booleans())
+def test_sums_are_those_of_a_double_loop(by_query: list[list[int]], seed: int, threshold: float, rounded: bool) -> None:
+    rng = np.random.default_rng(seed)
+    y = np.concatenate(by_query).astype(float)
+    offsets = np.concatenate(([0], np.cumsum([len(q) for q in by_query]))).astype(np.int64)
+    scores = rng.normal(0, 1.5, len(y)).round(
+        0 if rounded else 9
+    )  # rounded ones have ties and margins on the threshold
+    weights, v = rng.random(len(y)), rng.normal(size=len(y))
+    value, shortfall = 0.0, 0.0
+    slope, degree, curved = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y))
+    for start, stop in pairwise(offsets):
+        for i in range(start, stop):
+            for j in range(start, stop):
+                short = threshold - (scores[i] - scores[j])
+                if y[i] > y[j] and scores[i] - scores[j] < threshold:
+                    weight = weights[i] * weights[j]
+                    value += weight * short**2
+                    shortfall += weight * short
+                    slope[i] += weight * short
+                    slope[j] -= weight * short
+                    degree[[i, j]] += weight
+                    curved[i] += weight * (v[i] - v[j])
+                    curved[j] += weight * (v[j] - v[i])
+    pairs = PairSums(np.zeros((len(y), 1), np.float32), y, offsets, weights)
+    order = pairs.order(scores)
+    sums = pairs.sums(scores, order, threshold)
+    assert sums.value == pytest.approx(value, abs=1e-9)
+    assert sums.shortfall == pytest.approx(shortfall, abs=1e-9)
+    np.testing.assert_allclose(sums.slope, slope, atol=1e-9)
+    np.testing.assert_allclose(sums.degree, degree, atol=1e-9)
+    np.testing.assert_allclose(pairs.curvature(scores, order, sums, v), curved, atol=1e-9)
+
+
+def test_number_of_pairs_by_hand() -> None:
+    y = np.array([0.0, 1.0, 2.0, 1.0, 5.0, 5.0])  # 0 1 2 1: 3 above 0, 2 above a 1; 5 5: none
+    assert PairSums(np.zeros((6, 1), np.float32), y, np.array([0, 4, 6])).pairs_of_query.tolist() == [5, 0]
+
+
+def test_scales_of_pairs() -> None:
+    data = noisy_data()
+    n_pairs = len(listed_pairs(data, data.y))
+    mean = RankSVM(C=2.0 * n_pairs, pairs="mean", tol=1e-8).fit(data)
+    total = RankSVM(C=2.0, pairs="sum", tol=1e-8).fit(data)
+    np.testing.assert_allclose(mean.coef_, total.coef_, rtol=1e-3)
+    one = noisy_data(n_queries=1)  # one query: its mean is the mean
+    n_pairs = len(listed_pairs(one, one.y))
+    by_query = RankSVM(C=2.0 * n_pairs, pairs="query", tol=1e-8).fit(one)
+    np.testing.assert_allclose(by_query.coef_, RankSVM(C=2.0, tol=1e-8).fit(one).coef_, rtol=1e-3)
+
+
+def test_document_weights_multiply() -> None:
+    data = noisy_data(n_queries=2)
+    weights = np.repeat([1.0, 0.0], data.counts)  # the second query does not count at all
+    weighted = Dataset(data.X, data.y, data.qid, weights=weights)
+    first = data.select_queries([0])
+    assert pair_weights(weighted, "sum").tolist() == weights.tolist()
+    np.testing.assert_allclose(
+        RankSVM(C=1.0, tol=1e-8).fit(weighted).coef_, RankSVM(C=1.0, tol=1e-8).fit(first).coef_, 1e-3
+    )
+
+
+def test_path_is_warm_and_chosen_on_valid() -> None:
+    data, valid = noisy_data(), noisy_data(seed=1)
+    path = [10.0, 1e-4, 0.1]
+    ranker = RankSVM(C=path, metric="map").fit(data, valid=valid)
+    assert [point.C for point in ranker.path_] == sorted(path)
+    best = max(ranker.path_, key=lambda point: point.reached)
+    assert ranker.C_ == best.C
+    assert ranker.score(valid) == pytest.approx(best.reached)
+    for point in ranker.path_:  # a warm start ends where a cold one does
+        assert point.objective == pytest.approx(RankSVM(C=point.C).fit(data).objective_, rel=2e-5)
+    assert RankSVM(C=path).fit(data).C_ == 10.0  # the first where nothing can choose
+
+
+def test_threads_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ordino.rankers.ranksvm_solver.BLOCK", 32)
+    data = noisy_data()
+    one, two = (RankSVM(C=1.0, n_jobs=n).fit(data) for n in (1, 2))
+    assert np.array_equal(one.coef_, two.coef_)
+
+
+def test_newton_stops_where_double_precision_does() -> None:
+    data = easy_data()
+    pairs = PairSums(data.X, data.y, data.offsets)
+    found = minimize(pairs, C=1e6, loss="squared_hinge", tol=1e-300, max_iter=200)
+    assert found.iterations < 200
+    rounded = minimize(pairs, C=1.0, loss="hinge", tol=1e-300, max_iter=500)
+    assert 0 <= rounded.gap <= 1e-6 * rounded.objective
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"C": 0}, "C=0"),
+        ({"C": []}, "C is empty"),
+        ({"loss": "hing"}, "did you mean 'hinge'"),
+        ({"pairs": "all"}, "unknown pairs 'all'"),
+        ({"tol": -1}, "tol=-1"),
+        ({"max_iter": 0}, "max_iter=0"),
+        ({"n_jobs": 0}, "n_jobs=0"),
+    ],
+)
+def test_wrong_parameters(params: dict[str, object], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        RankSVM(**params).fit(easy_data())

@@ -1,0 +1,388 @@
+"""LambdaMART and McRank: LightGBM's trees under our contract, and its traps."""
+
+import copy
+import sys
+from math import exp, log
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime
+
+from ordino.data.canonical import canonical
+from ordino.data.dataset import Dataset
+from ordino.errors import DataError, MissingExtraError, ParameterError
+from ordino.metrics import evaluate
+from ordino.rankers.lambdamart import LambdaMART, graded
+from ordino.rankers.mcrank import McRank, at_levels, logistic_gradients
+from ordino.rankers.trees import load_trees, training_groups
+from ordino.testing import CHECKS, easy_data
+
+QUICK = {"rounds": 20, "learning_rate": 0.1, "min_leaf": 5}
+RANKERS = [
+    LambdaMART(**QUICK),
+    LambdaMART(**QUICK, query_share=0.5, feature_share=0.5),
+    McRank(**QUICK),
+    McRank(**QUICK, form="ordinal"),
+]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+def test_contract(ranker, check: str):
+    CHECKS[check](ranker)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# LambdaMART is LightGBM's
+
+
+def test_scores_are_those_of_bare_lightgbm():
+    data = easy_data(n_queries=30)
+    ours = LambdaMART(rounds=10, leaves=7, learning_rate=0.2, seed=5).fit(data).predict(data)
+    rows = canonical(data)
+    params = {"objective": "lambdarank", "num_leaves": 7, "learning_rate": 0.2, "seed": 5, "verbosity": -1}
+    params |= {"deterministic": True, "force_col_wise": True}
+    bare = lgb.train(params, lgb.Dataset(rows.X, rows.y, group=rows.counts), num_boost_round=10)
+    assert ours.tolist() == bare.predict(data.X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("metric", "profile"), [("ndcg@10", "standard"), ("map", "directranker"), ("pairwise_error", "letor4")]
+)
+def test_the_best_round_on_held_out_data_is_kept(metric: str, profile: str):
+    data, valid = easy_data(n_queries=6), easy_data(n_queries=40, seed=1)
+    ranker = LambdaMART(rounds=60, learning_rate=0.3, min_leaf=3, patience=7, metric=metric, profile=profile)
+    ranker.fit(data, valid=valid)
+    assert ranker.best_round_ == 1 + int(np.argmax(ranker.valid_history_))
+    assert len(ranker.valid_history_) in (60, ranker.best_round_ + 7)
+    assert load_trees(ranker.model_).num_trees() == ranker.best_round_
+    # what was followed round by round is what the kept model says of the held-out data, in canonical row order
+    assert ranker.score(canonical(valid)) == pytest.approx(max(ranker.valid_history_), abs=1e-12)
+
+
+def test_without_held_out_data_all_rounds_are_kept():
+    ranker = LambdaMART(rounds=9, patience=1).fit(easy_data())
+    assert (ranker.best_round_, ranker.valid_history_) == (9, [])
+    assert load_trees(ranker.model_).num_trees() == 9
+
+
+def test_training_ends_where_nothing_can_be_split():
+    ranker = LambdaMART(rounds=50).fit(easy_data().replace(y=np.ones(180)))
+    assert ranker.best_round_ == 1
+    assert ranker.predict(easy_data()).tolist() == [0.0] * 180
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+def test_threads_do_not_matter_on_more_data(ranker):
+    data = easy_data(n_queries=200, n_docs=40)
+    one, two = (copy.deepcopy(ranker).set_params(n_jobs=n).fit(data).predict(data) for n in (1, 2))
+    assert one.tolist() == two.tolist()
+
+
+def test_seeds_matter_where_something_is_drawn():
+    data = easy_data()
+    one, two = (LambdaMART(**QUICK, query_share=0.5, seed=s).fit(data).predict(data) for s in (0, 1))
+    assert one.tolist() != two.tolist()
+
+
+@pytest.mark.parametrize("kind", [LambdaMART, McRank])
+def test_control_c_keeps_the_best_so_far(kind, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    update, calls = lgb.Booster.update, []
+
+    def interrupted(self, *args, **kwargs):
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        calls.append(1)
+        return update(self, *args, **kwargs)
+
+    data, valid = easy_data(), easy_data(seed=1)
+    monkeypatch.setattr(lgb.Booster, "update", interrupted)
+    ranker = kind(rounds=40).fit(data, valid=valid)
+    assert "stopped at 5 of 40; the best so far is kept" in capsys.readouterr().err
+    assert len(ranker.valid_history_) == 5
+    assert ranker.best_round_ == 1 + int(np.argmax(ranker.valid_history_))
+    monkeypatch.setattr(lgb.Booster, "update", update)
+    assert ranker.predict(data).tolist() == kind(rounds=ranker.best_round_).fit(data).predict(data).tolist()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# LightGBM's traps
+
+
+def test_gains_of_usual_labels_are_lightgbms_own():
+    levels, gains = graded(np.array([2.0, 0.0, 1.0, 4.0]), "exponential")
+    assert levels.tolist() == [2, 0, 1, 3]
+    assert gains.tolist() == [0, 1, 3, 15]  # 2^0 - 1, 2^1 - 1, 2^2 - 1, 2^4 - 1
+    assert graded(np.array([2.0, 0.0, 1.0, 4.0]), "linear")[1].tolist() == [0, 1, 2, 4]
+
+
+def test_gains_of_fractions_negative_and_very_large_labels():
+    assert graded(np.array([0.5, 1.5]), "exponential")[1].tolist() == [2**0.5 - 1, 2**1.5 - 1]
+    assert graded(np.array([-1.0, 1.0]), "exponential")[1].tolist() == [0, 3]  # -1 and 1 are as far apart as 0 and 2
+    gains = graded(np.array([0.0, 1999.0, 2000.0]), "exponential")[1]
+    assert gains[0] == 0
+    assert gains[2] / gains[1] == 2  # 2^2000 is beyond double precision, its proportion to 2^1999 is not
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=50))
+def test_levels_order_as_labels_do(labels: list[float]):
+    y = np.array(labels)
+    for gain in ("exponential", "linear"):
+        levels, gains = graded(y, gain)
+        assert (np.argsort(levels, kind="stable") == np.argsort(y, kind="stable")).all()
+        assert np.isfinite(gains).all()
+        assert (np.diff(gains) >= 0).all()
+
+
+def test_labels_above_thirty_are_learned():
+    data = easy_data(n_queries=24)
+    with pytest.raises(lgb.basic.LightGBMError, match="Label 50 is not less than the number of label mappings"):
+        lgb.train({"objective": "lambdarank", "verbosity": -1}, lgb.Dataset(data.X, data.y * 25, group=data.counts))
+    unseen = easy_data(seed=5)
+    for factor in (25, 1000):
+        scores = LambdaMART(**QUICK).fit(data.replace(y=data.y * factor)).predict(unseen)
+        assert evaluate(unseen, scores, metrics="ndcg@10")["ndcg@10"] > 0.8
+
+
+def test_thousands_of_levels():
+    data = easy_data(n_queries=200)
+    y = data.X[:, 0] * 5.0
+    levels, gains = graded(y, "exponential")
+    assert len(np.unique(y)) > 2048 >= len(gains)
+    assert np.abs(np.log2(gains + 1)[levels] - y).max() < 5 / 2047  # half a step of rounding
+    fitted = LambdaMART(rounds=5).fit(data.replace(y=y))
+    assert np.corrcoef(fitted.predict(data), y)[0, 1] > 0.9
+
+
+def test_queries_of_more_than_ten_thousand_documents():
+    data = easy_data(n_queries=1, n_docs=25_000)
+    with pytest.raises(lgb.basic.LightGBMError, match="exceeds upper limit of 10000"):
+        lgb.train({"objective": "lambdarank", "verbosity": -1}, lgb.Dataset(data.X, data.y, group=[25_000]))
+    ranker = LambdaMART(rounds=10).fit(data, valid=data)
+    assert ranker.score(data) > 0.7  # by chance 0.2
+
+
+@given(st.lists(st.integers(1, 50), min_size=0, max_size=20), st.integers(1, 20))
+def test_parts_make_up_their_queries(counts: list[int], limit: int):
+    parts = training_groups(np.array(counts, np.int64), limit)
+    ends = np.cumsum(parts)
+    assert (parts <= limit).all()
+    assert (parts >= 1).all()
+    assert np.isin(np.cumsum(counts), ends).all()  # no part reaches across a query
+    assert len(parts) == sum(-(-count // limit) for count in counts)
+
+
+def test_names_that_lightgbm_refuses():
+    data = easy_data()
+    names = ['a "quoted" name', "with,comma", "[brackets]", "{braces}: 1"]
+    ranker = LambdaMART(**QUICK).fit(Dataset(data.X, data.y, data.qid, feature_names=names))
+    assert ranker.predict(data).tolist() == LambdaMART(**QUICK).fit(data).predict(data).tolist()
+    assert ranker.feature_gains()[0].feature == names[0]  # the heaviest feature of easy data
+
+
+def test_missing_values_are_learned_from():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 1)).astype(np.float32)
+    y = (rng.random(400) < 0.5).astype(float)
+    X[y > 0] = np.nan  # missing means relevant
+    for kind in (LambdaMART, McRank):
+        scores = kind(rounds=5).fit(X, y, qid=np.repeat(np.arange(40), 10)).predict([[np.nan], [0.5]])
+        assert scores[0] > scores[1]
+
+
+def test_no_document_gets_no_score():
+    for ranker in RANKERS:
+        fitted = copy.deepcopy(ranker).fit(easy_data())
+        assert fitted.predict(np.zeros((0, 4))).shape == (0,)
+
+
+def test_documents_that_weigh_nothing_teach_nothing():
+    data = easy_data(n_queries=24)
+    wrong = np.random.default_rng(0).random(data.n_docs) < 0.3
+    y = np.where(wrong, 2 - data.y, data.y)
+    weighted = Dataset(data.X, y, data.qid, weights=np.where(wrong, 0.0, 1.0))
+    unseen = easy_data(seed=5)
+    for ranker in (LambdaMART(**QUICK), McRank(**QUICK), McRank(**QUICK, form="ordinal")):
+        assert ranker.fit(weighted).score(unseen) > ranker.fit(data.replace(y=y)).score(unseen)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What is kept
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=repr)
+def test_a_fitted_ranker_is_plain_values(ranker):
+    fitted = copy.deepcopy(ranker).fit(easy_data(), valid=easy_data(seed=1))
+    plain = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
+    for name, value in plain.items():
+        assert value is None or isinstance(value, str | int | list | np.ndarray), name
+    rebuilt = type(ranker)(**ranker.get_params())
+    for name, value in plain.items():
+        setattr(rebuilt, name, value)
+    load_trees.cache_clear()
+    assert rebuilt.predict(easy_data()).tolist() == fitted.predict(easy_data()).tolist()
+
+
+def test_feature_gains_are_shares():
+    gains = LambdaMART(**QUICK).fit(easy_data()).feature_gains()
+    assert gains[0].feature == "f1"
+    assert sum(gain.weight for gain in gains) == pytest.approx(1)
+    assert [gain.weight for gain in gains] == sorted((gain.weight for gain in gains), reverse=True)
+    flat = LambdaMART(**QUICK).fit(easy_data().replace(y=np.ones(180)))
+    assert {gain.weight for gain in flat.feature_gains()} == {0.0}
+
+
+def test_other_options_reach_lightgbm_and_ours_come_first():
+    ranker = LambdaMART(rounds=3, seed=4, options={"max_depth": 1, "seed": 99}).fit(easy_data())
+    assert "[max_depth: 1]" in ranker.model_
+    assert "[seed: 4]" in ranker.model_
+    assert load_trees(ranker.model_).trees_to_dataframe()["node_depth"].max() == 2  # a root and its leaves
+
+
+@pytest.mark.parametrize(
+    ("ranker", "sentence"),
+    [
+        (LambdaMART(rounds=0), "rounds=0; it must be a whole number, 1 or more"),
+        (LambdaMART(learning_rate=0), "learning_rate=0; it must be a number, more than 0"),
+        (LambdaMART(leaves=1), "leaves=1; it must be a whole number, from 2 to"),
+        (LambdaMART(min_leaf=0), "min_leaf=0"),
+        (LambdaMART(l2=-1), "l2=-1"),
+        (LambdaMART(feature_share=1.5), "feature_share=1.5; it must be a number, more than 0 and at most 1"),
+        (LambdaMART(query_share=0), "query_share=0"),
+        (LambdaMART(truncation=0), "truncation=0"),
+        (LambdaMART(patience=0), "patience=0"),
+        (LambdaMART(gain="linaer"), "unknown gain 'linaer'; did you mean 'linear'"),
+        (LambdaMART(seed=-1), "seed=-1"),
+        (LambdaMART(n_jobs=0), "n_jobs=0"),
+        (LambdaMART(options="max_depth=3"), "options='max_depth=3'; give a mapping"),
+        (McRank(form="ordnial"), "unknown form 'ordnial'; did you mean 'ordinal'"),
+        (McRank(value="log"), "unknown value 'log'; choose from: exponential, linear"),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_parameters_are_checked(ranker, sentence: str):
+    with pytest.raises(ParameterError, match=sentence):
+        ranker.fit(easy_data())
+
+
+def test_held_out_data_must_count():
+    empty = easy_data().replace(y=np.zeros(180))
+    with pytest.raises(DataError, match="valid has no query that ndcg@10 in profile 'directranker' counts"):
+        LambdaMART(profile="directranker").fit(easy_data(), valid=empty)
+
+
+def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    with pytest.raises(MissingExtraError, match=r"LambdaMART needs lightgbm; .*ordino\[trees\]"):
+        LambdaMART().fit(easy_data())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# McRank
+
+
+def test_probabilities_are_a_softmax_over_the_trees():
+    data = easy_data()
+    ranker = McRank(**QUICK).fit(data)
+    raw = load_trees(ranker.model_).predict(data.X, raw_score=True)
+    for i, row in enumerate(raw[:20]):
+        total = sum(exp(value) for value in row)
+        expected = [exp(value) / total for value in row]
+        np.testing.assert_allclose(ranker.predict_proba(data)[i], expected, rtol=1e-12)
+        relevance = 0 * expected[0] + 1 * expected[1] + 2 * expected[2]
+        assert ranker.predict(data)[i] == pytest.approx(relevance, rel=1e-12)
+
+
+def test_ordinal_probabilities_are_differences():
+    data = easy_data()
+    ranker = McRank(**QUICK, form="ordinal").fit(data)
+    raw = load_trees(ranker.model_).predict(data.X, raw_score=True)
+    for i, row in enumerate(raw[:20]):
+        one, two = (1 / (1 + exp(-(value + start))) for value, start in zip(row, ranker.start_, strict=True))
+        two = min(one, two)
+        np.testing.assert_allclose(ranker.predict_proba(data)[i], [1 - one, one - two, two], rtol=1e-9, atol=1e-12)
+        assert ranker.predict(data)[i] == pytest.approx(one + two, rel=1e-9)  # sum of P(y >= k)
+
+
+@given(st.lists(st.lists(st.floats(-1000, 1000), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_levels_share_what_is_certain(outputs: list[list[float]]):
+    probabilities = at_levels(np.array(outputs))
+    assert probabilities.shape == (len(outputs), 4)
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+
+
+def test_a_level_is_no_likelier_than_the_one_below():
+    # P(y >= 1) = 1/4 and P(y >= 2) = 3/4 cannot both be
+    np.testing.assert_allclose(at_levels(np.log([[1 / 3, 3.0]])), [[3 / 4, 0, 1 / 4]])
+
+
+def test_gradients_are_those_of_the_logistic_loss():
+    rng = np.random.default_rng(0)
+    above, weights = rng.random((4, 2)) < 0.5, rng.random(4)
+    outputs = rng.normal(size=8)
+
+    def loss(z):  # the slow obvious form
+        return sum(
+            weights[i] * log(1 + exp(z[2 * i + k] if not above[i, k] else -z[2 * i + k]))
+            for i in range(4)
+            for k in range(2)
+        )
+
+    gradient, hessian = logistic_gradients(above, weights)(outputs, None)
+    np.testing.assert_allclose(np.ravel(gradient), approx_fprime(outputs, loss), atol=1e-6)
+    steps = np.eye(8) * 1e-4
+    second = [(loss(outputs + s) - 2 * loss(outputs) + loss(outputs - s)) / 1e-8 for s in steps]
+    np.testing.assert_allclose(np.ravel(hessian), second, atol=1e-5)
+
+
+@pytest.mark.parametrize("form", ["multiclass", "ordinal"])
+def test_before_it_learns_it_says_the_frequencies(form: str):
+    data = easy_data()
+    ranker = McRank(form=form, rounds=1, learning_rate=1e-9).fit(data)
+    frequencies = [np.mean(data.y == level) for level in (0, 1, 2)]
+    np.testing.assert_allclose(ranker.predict_proba(data)[0], frequencies, atol=5e-3)
+
+
+@pytest.mark.parametrize("form", ["multiclass", "ordinal"])
+def test_what_is_followed_is_what_is_kept(form: str):
+    data, valid = easy_data(n_queries=8), easy_data(n_queries=40, seed=1)
+    ranker = McRank(form=form, rounds=30, learning_rate=0.3, min_leaf=3, patience=5, metric="map")
+    ranker.fit(data, valid=valid)
+    assert ranker.best_round_ == 1 + int(np.argmax(ranker.valid_history_))
+    assert ranker.score(canonical(valid)) == pytest.approx(max(ranker.valid_history_), abs=1e-3)
+
+
+@pytest.mark.parametrize("form", ["multiclass", "ordinal"])
+def test_levels_may_be_any_numbers(form: str):
+    data = easy_data()
+    y = np.array([-1.0, 0.5, 40.0])[data.y.astype(int)]
+    ranker = McRank(**QUICK, form=form).fit(data.replace(y=y))
+    assert ranker.levels_.tolist() == [-1.0, 0.5, 40.0]
+    probabilities = ranker.predict_proba(data.X, qid=data.qid)
+    np.testing.assert_allclose(ranker.predict(data), probabilities @ ranker.levels_, rtol=1e-12)
+    one_level = McRank(**QUICK, form=form).fit(data.replace(y=np.full(180, 3.0)))
+    assert one_level.predict_proba(data).shape == (180, 1)
+
+
+def test_exponential_worth():
+    ranker = McRank(**QUICK, value="exponential").fit(easy_data())
+    assert ranker.worth_.tolist() == [1, 2, 4]  # 2^y, which orders as 2^y - 1 does
+    large = McRank(**QUICK, value="exponential").fit(easy_data().replace(y=easy_data().y * 1000))
+    assert np.isfinite(large.predict(easy_data())).all()
+
+
+def test_two_levels():
+    data = easy_data().replace(y=np.minimum(easy_data().y, 1))
+    for form in ("multiclass", "ordinal"):
+        ranker = McRank(**QUICK, form=form).fit(data, valid=data)
+        assert ranker.predict_proba(data).shape == (180, 2)
+        assert ranker.score(data) > 0.9
+
+
+def test_too_many_levels_are_refused():
+    with pytest.raises(DataError, match="y has 180 different labels but McRank tells 100 levels apart at most"):
+        McRank().fit(easy_data().replace(y=np.arange(180)))
