@@ -1,8 +1,8 @@
 """RankBoost and AdaRank against plain numpy forms of the same algorithms, in one run and for the same rounds.
 
-An MQ2007 fold (from ORDINO_DATA; the synthetic set of that shape where it is not set). The numpy RankBoost lists its pairs
-and sorts each feature once; the numpy AdaRank ranks by each feature once and measures with numpy. Both take the same
-weak rankers as ours, which is checked. Fails if ours are slower.
+An MQ2007 fold (from ORDINO_DATA; the synthetic set of that shape where it is not set). The numpy RankBoost lists its
+pairs and sorts each feature once; the numpy AdaRank ranks by each feature once and measures with numpy. Both take the
+same weak rankers as ours, which is counted. Fails if ours are slower.
 """
 
 from __future__ import annotations

@@ -192,6 +192,8 @@ OF_PAIRS: dict[str, Callable[..., float]] = {
 
 def oracle(metric: str, k: int | None, y: Numbers, s: Numbers, profile: str = "standard") -> float:
     """The value of one query."""
+    if profile == "xgboost" and metric in ("ndcg", "map") and k is None:
+        k = 32
     if isnan(EMPTY.get(profile, 0.0)) and not any(is_relevant(label, profile) for label in y):
         return nan
     if metric in OF_PAIRS:

@@ -174,8 +174,9 @@ def test_evaluate_agrees_where_all_that_is_judged_is_retrieved(qrels: dict, run:
 
 
 @pytest.mark.xfail(strict=False, reason="evaluate gives documents with score -inf a rank")
-@settings(deadline=None)
-@given(QRELS, RUNS)
-def test_evaluate_agrees_where_relevant_documents_are_not_retrieved(qrels: dict, run: dict) -> None:
-    if set(qrels) & set(run):
+def test_evaluate_agrees_where_relevant_documents_are_not_retrieved() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        qrels = {q: {d: int(rng.integers(-1, 4)) for d in rng.choice(DOCNOS, 4, replace=False)} for q in "abc"}
+        run = {q: {d: float(rng.integers(3)) for d in rng.choice(DOCNOS, 3, replace=False)} for q in "abc"}
         assert_evaluate_agrees(qrels, run)

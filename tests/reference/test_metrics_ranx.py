@@ -16,12 +16,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")
 
-NAMES = {
-    "standard": {"ndcg@10": "ndcg_burges@10", "ndcg": "ndcg_burges", "p@10": "precision@10", "recall@10": "recall@10",
-                 "map": "map", "map@10": "map@10", "mrr": "mrr", "mrr@3": "mrr@3", "hit@3": "hit_rate@3",
-                 "rbp(p=0.7)": "rbp.70"},
-    "trec": {"ndcg@10": "ndcg@10", "ndcg": "ndcg", "map": "map"},
-}  # fmt: skip
+NAMES = {  # ranx compiles each of its functions for seconds, so every function stands here once
+    "standard": {"ndcg@10": "ndcg_burges@10", "p@10": "precision@10", "map": "map", "mrr": "mrr"},
+    "trec": {"ndcg@10": "ndcg@10"},
+}
 LISTS = {name: pair for name, pair in random_lists(60, ties=False).items() if max(pair[0]) > 0}
 
 

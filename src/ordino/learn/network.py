@@ -86,12 +86,13 @@ class Network:
         for i, (n_in, n_out) in enumerate(pairwise(sizes)):
             drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2) for rng in rngs]).astype(np.float32)
             self.W.append(torch.from_numpy(drawn).requires_grad_())
-            self.b.append(torch.zeros(len(rngs), 1, n_out).requires_grad_())
+            # the output has no bias: it would move all scores alike, and an optimizer would follow its rounding noise
+            self.b.append(torch.zeros(len(rngs), 1, n_out, requires_grad=i < len(sizes) - 2))
 
     @property
     def parameters(self) -> list[Tensor]:
-        """All weights and biases."""
-        return [*self.W, *self.b]
+        """All weights and biases that learn."""
+        return [*self.W, *self.b[:-1]]
 
     def __call__(self, X: Tensor, *, training: bool = False) -> Tensor:
         """Scores, shape ``(n_networks, n_docs)``, of documents of shape ``(n_docs, n_features)``."""
@@ -106,7 +107,7 @@ class Network:
         return h.reshape(len(self.W[0]), -1)
 
     def _mask(self, h: Tensor) -> Tensor:
-        """Zero for neurons that are dropped (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
+        """Zero for dropped neurons (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
         dropped = round(256 * self._dropout)
         drawn = self._masks.integers(0, 256, h.numel(), dtype=np.uint8)
         kept = torch.from_numpy((drawn >= dropped).view(np.int8)).view(h.shape)

@@ -49,14 +49,14 @@ def train(
     schedule: Schedule,
     *,
     judge: Judge | None,
-    seed: int,
     label: str = "training",
     verbose: bool = False,
 ) -> list[Trained]:
     """Train all networks of the batch together.
 
     With a judge, each network's best epoch by validation quality is kept and training ends when no network has improved
-    for ``patience`` epochs; without one, the last epoch is kept.
+    for ``patience`` epochs; without one, the last epoch is kept. The order of batches is random but always the same, so
+    that networks of different seeds can share it.
     """
     if schedule.rate not in RATES:
         raise unknown_name("rate", schedule.rate, RATES)
@@ -65,7 +65,7 @@ def train(
     count = len(network.W[0])
     rule = RATES[schedule.rate](schedule.learning_rate, count)
     optimizer = OPTIMIZERS[schedule.optimizer](network.parameters, schedule.l2)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     best = [network.layers(m) for m in range(count)]
     best_quality = np.full(count, -np.inf)
     best_epoch = np.zeros(count, int)

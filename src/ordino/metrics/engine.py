@@ -145,12 +145,12 @@ def _pair_values(*arguments: Any) -> None:
 def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[Any, ...]:
     """The arguments of ``list_block`` that say what is computed, in its order."""
     gained = [metric for metric in metrics if metric.name in ("ndcg", "dcg", "meanndcg")]
-    depths = [min(metric.k or longest, longest) for metric in gained]
+    depths = [min(_cutoff(metric, profile) or longest, longest) for metric in gained]
     gain_depth = max(depths, default=0)
     ndcg_depth = max((depth for depth, metric in zip(depths, gained, strict=True) if metric.name != "dcg"), default=0)
     return (
         np.array([_CODES[metric.name] for metric in metrics], np.int64),
-        np.array([metric.k or 0 for metric in metrics], np.int64),
+        np.array([_cutoff(metric, profile) for metric in metrics], np.int64),
         np.array([_constant(metric, profile) for metric in metrics], np.float64),
         np.array([_norm(metric, profile) for metric in metrics], np.float64),
         np.array(
@@ -181,6 +181,11 @@ def _pair_plan(metrics: list[Metric]) -> tuple[Ints, Ints, Ints]:
         np.array([parameters.get("samples", 0) for parameters in drawn], np.int64),
         np.array([parameters.get("seed", 0) for parameters in drawn], np.int64),
     )
+
+
+def _cutoff(metric: Metric, profile: Profile) -> int:
+    """How many ranks a metric looks at; 0 is all."""
+    return metric.k or (profile.no_cutoff if metric.name in ("ndcg", "map") else None) or 0
 
 
 def _discount(ranks: Floats, profile: Profile) -> Floats:

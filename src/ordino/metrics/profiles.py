@@ -44,6 +44,8 @@ class Profile:
     """What NDCG divides by: DCG of the labels in the best order, or of a gain of 1 at every rank (RankDE eq. 9)."""
     map_divisor: Literal["relevant", "top k"] = "relevant"
     """What MAP@k divides by: the relevant documents, or no more than k of them."""
+    no_cutoff: int | None = None
+    """How many ranks NDCG and MAP without a cutoff look at: all, or so many."""
     err_max: int = 4
     """The highest label that ERR expects: a document with label l satisfies with chance (2^l - 1) / 2^err_max."""
     err_chance: Literal["exponential", "label"] = "exponential"
@@ -147,10 +149,11 @@ PROFILES: Mapping[str, Profile] = _table(
     ),
     Profile(
         name="xgboost",
-        description="XGBoost's ndcg, map and pre: empty queries count 1 in ndcg and map, float32 scores.",
+        description="XGBoost's ndcg, map and pre: empty queries count 1; ndcg and map without @k stop at rank 32.",
         empty=1.0,
         short_precision="length",
         map_divisor="top k",
+        no_cutoff=32,
         scores="float32",
     ),
     Profile(

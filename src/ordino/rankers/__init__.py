@@ -21,13 +21,111 @@ class RankerEntry(NamedTuple):
     description: str
 
 
-RANKERS: Mapping[str, RankerEntry] = MappingProxyType({})
+RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
+    {
+        "ranknet": RankerEntry(
+            "RankNet", "ordino.rankers.ranknet", "a network that learns pairs by cross entropy of score differences"
+        ),
+        "kernel-ranknet": RankerEntry(
+            "KernelRankNet",
+            "ordino.rankers.kernel_ranknet",
+            "RankNet in the space of a kernel, through Nystroem features",
+        ),
+        "directranker": RankerEntry(
+            "DirectRanker",
+            "ordino.rankers.directranker",
+            "a feature net and one odd neuron, learned from neighboring classes",
+        ),
+        "lambdarank": RankerEntry(
+            "LambdaRank",
+            "ordino.rankers.lambdarank",
+            "a network whose pairs weigh what their swap changes in a measure",
+        ),
+        "listnet": RankerEntry(
+            "ListNet", "ordino.rankers.listnet", "a network that learns the probability of being first"
+        ),
+        "listmle": RankerEntry(
+            "ListMLE", "ordino.rankers.listmle", "a network that learns the likelihood of the whole order"
+        ),
+        "rankcosine": RankerEntry(
+            "RankCosine", "ordino.rankers.rankcosine", "a network whose scores point in the direction of the labels"
+        ),
+        "rankprop": RankerEntry(
+            "RankProp", "ordino.rankers.rankprop", "regression on targets that follow the network's own ranking"
+        ),
+        "scorer": RankerEntry("Scorer", "ordino.rankers.scorer", "any loss with a linear function, a network or trees"),
+        "rankde": RankerEntry(
+            "RankDE",
+            "ordino.rankers.rankde",
+            "differential evolution of a linear ranker that maximizes a measure itself",
+        ),
+        "swarm-rank": RankerEntry(
+            "SwarmRank", "ordino.rankers.swarmrank", "a particle swarm in search of a linear ranker"
+        ),
+        "gp-rank": RankerEntry("GPRank", "ordino.rankers.gprank", "genetic programming of a readable ranking formula"),
+        "es-rank": RankerEntry(
+            "ESRank", "ordino.rankers.esrank", "a (1+1) evolution strategy on the weights of a linear ranker"
+        ),
+        "iesr-rank": RankerEntry("IESRRank", "ordino.rankers.esrank", "ES-Rank started from linear regression"),
+        "iesvm-rank": RankerEntry("IESVMRank", "ordino.rankers.esrank", "ES-Rank started from RankSVM"),
+        "cma-rank": RankerEntry("CMARank", "ordino.rankers.cmarank", "CMA-ES on the weights of a linear ranker"),
+        "rank-svm": RankerEntry(
+            "RankSVM",
+            "ordino.rankers.ranksvm",
+            "large margins between documents of different labels, without explicit pairs",
+        ),
+        "prank": RankerEntry("PRank", "ordino.rankers.prank", "an online perceptron with a threshold for each level"),
+        "oap-bpm": RankerEntry(
+            "OAPBPM", "ordino.rankers.oapbpm", "many PRank perceptrons on random parts, averaged to a Bayes point"
+        ),
+        "rank-boost": RankerEntry(
+            "RankBoost", "ordino.rankers.rankboost", "boosted thresholds of single features on weighted pairs"
+        ),
+        "ada-rank": RankerEntry(
+            "AdaRank", "ordino.rankers.adarank", "boosted single features on queries weighted by a measure"
+        ),
+        "frank": RankerEntry("FRank", "ordino.rankers.frank", "an additive model boosted on the fidelity of pairs"),
+        "coordinate-ascent": RankerEntry(
+            "CoordinateAscent", "ordino.rankers.coordinate_ascent", "one weight at a time, straight up a measure"
+        ),
+        "lambda-mart": RankerEntry(
+            "LambdaMART", "ordino.rankers.lambdamart", "boosted trees on LambdaRank's gradients, grown by LightGBM"
+        ),
+        "mc-rank": RankerEntry(
+            "McRank", "ordino.rankers.mcrank", "classification into levels by boosted trees; the expected level ranks"
+        ),
+        "linear-regression-ranker": RankerEntry(
+            "LinearRegressionRanker", "ordino.rankers.linear_regression", "least squares on the labels"
+        ),
+        "single-feature": RankerEntry(
+            "SingleFeature",
+            "ordino.rankers.single_feature",
+            "one feature, given or the best on training data; BM25 is one",
+        ),
+        "random-ranker": RankerEntry(
+            "RandomRanker",
+            "ordino.rankers.random_ranker",
+            "an order by chance, the same for the same document and seed",
+        ),
+    }
+)
+"""Every ranker by its name on the command line."""
 
 
 def ranker_class(name: str) -> type[Ranker]:
-    """The class behind a ranker's command-line name, such as ``rank-svm`` or its class name."""
+    """The class of a ranker by its name, written with or without dashes and capitals.
+
+    Examples
+    --------
+    >>> ranker_class("rank-svm") is ranker_class("RankSVM") is ranker_class("ranksvm")
+    True
+    """
     for key, entry in RANKERS.items():
-        if name in (key, entry.cls):
+        if _letters(name) in (_letters(key), _letters(entry.cls)):
             found: type[Ranker] = getattr(import_module(entry.module), entry.cls)
             return found
     raise unknown_name("ranker", name, RANKERS)
+
+
+def _letters(name: str) -> str:
+    return name.replace("-", "").lower()

@@ -177,9 +177,7 @@ class NetworkRanker(Ranker):
                 network.load(m, self.layers_)
         judge = None if valid is None else self._judge(valid)
         name = type(self).__name__
-        return train(
-            network, supply(network), self._schedule(), judge=judge, seed=seeds[0], label=name, verbose=self.verbose
-        )
+        return train(network, supply(network), self._schedule(), judge=judge, label=name, verbose=self.verbose)
 
     def _schedule(self) -> Schedule:
         from ordino.learn.training import Schedule

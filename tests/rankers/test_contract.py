@@ -1,0 +1,92 @@
+"""Every ranker of the table keeps the contract and has its page."""
+
+import doctest
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ordino.rankers import RANKERS, ranker_class
+from ordino.rankers.base import Ranker
+from ordino.testing import CHECKS, check_learns_easy_data
+
+# What makes a ranker quick, by the name of the parameter; those that it does not have are left out.
+QUICK = {
+    "rounds": 20,
+    "generations": 40,
+    "population": 20,
+    "epochs": 30,
+    "max_iter": 50,
+    "restarts": 2,
+    "sweeps": 5,
+    "n_perceptrons": 20,
+    "n_components": 30,
+    "hidden": (8,),
+    "min_leaf": 5,
+}
+SPECIAL = {
+    **{name: {"learning_rate": 0.1} for name in ("LambdaMART", "McRank")},
+    **{
+        name: {"learning_rate": 0.02}
+        for name in ("DirectRanker", "LambdaRank", "ListMLE", "ListNet", "RankCosine", "RankNet", "RankProp", "Scorer")
+    },
+}
+LEAST_NDCG = {"RandomRanker": 0.3}  # it learns nothing
+
+PAGES = Path(__file__).parents[2] / "docs" / "rankers"
+SECTIONS = ("Idea", "Formula", "Parameters", "Paper", "When to use it", "When not")
+
+
+def quick(name: str) -> Ranker:
+    cls = ranker_class(name)
+    known = cls().get_params()
+    chosen = {key: value for key, value in QUICK.items() if key in known}
+    return cls(**(chosen | SPECIAL.get(cls.__name__, {})))
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", RANKERS)
+def test_contract(name: str, check: str):
+    run = CHECKS[check]
+    if check == "learns_easy_data":
+        run = partial(check_learns_easy_data, least_ndcg=LEAST_NDCG.get(RANKERS[name].cls, 0.8))
+    run(quick(name))
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_the_table_tells_the_truth(name: str):
+    entry = RANKERS[name]
+    cls = ranker_class(name)
+    assert cls is ranker_class(entry.cls)
+    assert (cls.__name__, cls.__module__) == (entry.cls, entry.module)
+    assert getattr(cls, "__final__", False), f"{entry.cls} is not final"
+    assert entry.description
+    assert "\n" not in entry.description
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_every_ranker_has_its_page(name: str):
+    page = PAGES / f"{name}.md"
+    assert page.exists(), f"docs/rankers/{name}.md is missing"
+    headings = [line.lstrip("# ").strip() for line in page.read_text().splitlines() if line.startswith("#")]
+    assert headings[0] == RANKERS[name].cls
+    assert [heading for heading in headings if heading in SECTIONS] == list(SECTIONS)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_every_page_names_every_parameter(name: str):
+    words = set(re.findall(r"\w+", (PAGES / f"{name}.md").read_text()))
+    missing = [key for key in ranker_class(name)().get_params() if key not in words]
+    assert not missing, f"docs/rankers/{name}.md does not mention {', '.join(missing)}"
+
+
+def test_there_is_no_page_without_a_ranker():
+    strangers = {page.stem for page in PAGES.glob("*.md")} - set(RANKERS) - {"index", "README"}
+    assert not RANKERS or not strangers
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.glob("*.md")), ids=lambda page: page.stem)
+def test_examples_run(page: Path):
+    failed, _ = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0

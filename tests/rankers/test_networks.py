@@ -1,0 +1,218 @@
+"""Rankers that are scoring networks: what is theirs beyond the contract."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from ordino import Dataset, DirectRanker, KernelRankNet, ListNet, RankNet, RankProp, Scorer
+from ordino.data.folds import QueryKFold
+from ordino.errors import DataError, ParameterError
+from ordino.losses import LOSSES
+from ordino.testing import easy_data
+
+DATA = easy_data()
+VALID = easy_data(seed=1)
+THREE = [[0.0], [1.0], [2.0]]
+
+
+def test_parameters_of_the_family_and_its_own_are_seen():
+    names = RankNet().get_params()
+    assert {"ties", "target", "average", "hidden", "epochs", "seed"} <= set(names)
+    assert clone(RankNet(ties=True, hidden=3)).get_params() == RankNet(ties=True, hidden=3).get_params()
+    with pytest.raises(TypeError):
+        RankNet(hiden=3)
+
+
+def test_preferences_alone_teach_an_order():
+    ranker = RankNet(hidden=(), scaling=None, epochs=50, learning_rate=0.05).fit_pairs(THREE, [(2, 1), (1, 0)])
+    assert ranker.rank(THREE).tolist() == [2, 1, 0]
+
+
+def test_contradicting_preferences_settle_at_their_probability():
+    ranker = RankNet(hidden=(), scaling=None, epochs=600, learning_rate=0.05, optimizer="adam")
+    ranker.fit_pairs([[0.0], [1.0]], [(1, 0)] * 3 + [(0, 1)])  # three of four say 1 before 0
+    assert ranker.compare([[1.0]], [[0.0]])[0] == pytest.approx(3 / 4, abs=0.01)
+
+
+def test_preference_probabilities_are_learned():
+    ranker = RankNet(hidden=(), scaling=None, epochs=600, learning_rate=0.05, optimizer="adam")
+    ranker.fit_pairs([[0.0], [1.0]], [(1, 0)], probability=0.8)
+    assert ranker.compare([[1.0]], [[0.0]])[0] == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "probability", "sentence"),
+    [
+        ([(0, 3)], 1.0, "pairs has row number 3; the rows of X go from 0 to 2"),
+        ([(0, -1)], 1.0, "pairs has row number -1"),
+        ([(0, 1, 2)], 1.0, "pairs must be rows"),
+        (np.zeros((0, 2), int), 1.0, "at least one"),
+        ([(0, 1)], 1.5, "probability must lie between 0 and 1"),
+    ],
+)
+def test_bad_preferences_are_refused(pairs, probability, sentence):
+    with pytest.raises(DataError, match=sentence):
+        RankNet(scaling=None).fit_pairs(THREE, pairs, probability)
+
+
+def test_the_published_settings():
+    ranker = RankNet.as_published(epochs=60).fit(DATA, valid=VALID)
+    assert ranker.initializer == "ranknet"
+    assert ranker.score(VALID) > 0.9  # of pairs in the right order
+
+
+def test_direct_ranker_with_cross_entropy_is_ranknet():
+    binary = DATA.replace(y=(DATA.y > 0).astype(float))  # two classes: every pair is one of neighbors
+    settings = {"hidden": 6, "epochs": 5, "learning_rate": 0.01}
+    direct = DirectRanker(loss="ranknet", **settings).fit(binary)
+    assert direct.predict(binary).tolist() == RankNet(**settings).fit(binary).predict(binary).tolist()
+    probability = RankNet(**settings).fit(binary).compare(DATA.X[:9], DATA.X[9:18])
+    np.testing.assert_allclose((1 + direct.preference(DATA.X[:9], DATA.X[9:18])) / 2, probability, rtol=1e-9)
+
+
+FITTED = {
+    output: DirectRanker(hidden=(7, 3), output=output, epochs=2).fit(DATA)
+    for output in ("identity", "tanh", "half-tanh", "softsign")
+}
+DOCUMENTS = st.lists(st.lists(st.floats(0, 1, width=32), min_size=4, max_size=4), min_size=3, max_size=3)
+
+
+@settings(max_examples=50, deadline=None)
+@given(documents=DOCUMENTS, output=st.sampled_from(sorted(FITTED)))
+def test_direct_ranker_is_reflexive_antisymmetric_and_transitive(documents, output):
+    def r(x, y):
+        return float(FITTED[output].preference(np.float32([x]), np.float32([y]))[0])
+
+    x, y, z = documents
+    assert r(x, x) == 0
+    assert r(x, y) == -r(y, x)
+    if r(x, y) >= 0 and r(y, z) >= 0:
+        assert r(x, z) >= 0
+
+
+def test_compare_is_a_probability_that_sums_to_one():
+    ranker = RankNet(epochs=3).fit(DATA)
+    A, B = DATA.X[:40], DATA.X[40:80]
+    np.testing.assert_allclose(ranker.compare(A, B) + ranker.compare(B, A), 1, rtol=1e-12)
+
+
+def test_compare_refuses_a_scaling_that_needs_the_query():
+    with pytest.raises(DataError, match="needs the whole query"):
+        RankNet(epochs=1, scaling="zscore").fit(DATA).compare(DATA.X[:1], DATA.X[1:2])
+
+
+def test_repeats_trained_together_are_those_trained_alone():
+    ranker = RankNet(hidden=5, epochs=4, learning_rate=0.01)
+    together = ranker.fit_repeats(DATA, [0, 7], valid=VALID)
+    for repeat, seed in zip(together, (0, 7), strict=True):
+        alone = clone(ranker).set_params(seed=seed).fit(DATA, valid=VALID)
+        assert repeat.seed == seed
+        np.testing.assert_allclose(repeat.predict(VALID), alone.predict(VALID), atol=1e-4)
+        assert len(repeat.history_) == 4
+    assert not np.allclose(together[0].predict(VALID), together[1].predict(VALID))
+
+
+def test_warm_start_goes_on():
+    ranker = RankNet(hidden=(), epochs=3, learning_rate=0.01, warm_start=True).fit(DATA)
+    error = ranker.history_[-1]["error"]
+    assert ranker.fit(DATA).history_[0]["error"] < error
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("model", ["linear", "network", "trees"])
+def test_every_loss_trains_every_model(loss, model):
+    ranker = Scorer(
+        loss=loss, model=model, epochs=60, learning_rate=0.02, hidden=8, rounds=40, min_leaf=3, shrinkage=0.1
+    )
+    assert ranker.fit(DATA).score(VALID) > 0.85
+
+
+def test_trees_choose_their_round_on_validation_data():
+    ranker = Scorer(model="trees", rounds=60, min_leaf=3, patience=5).fit(DATA, valid=VALID)
+    assert ranker.trees_.best_round_ <= 60
+    assert ranker.score(VALID) == pytest.approx(max(ranker.trees_.history_))
+
+
+def test_soft_targets_keep_margins_smaller():
+    spread = {
+        target: np.ptp(RankNet(hidden=(), target=target, epochs=100, learning_rate=0.05).fit(DATA).predict(DATA))
+        for target in (1.0, 0.8)
+    }
+    assert spread[0.8] < spread[1.0]
+
+
+def test_kernel_ranknet_learns_what_no_linear_ranker_can():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (600, 2)).astype(np.float32)
+    data = Dataset(X, (np.hypot(*X.T) < 0.6).astype(float), np.repeat(np.arange(20), 30))  # a disk
+    curved = KernelRankNet(scaling=None, gamma=2.0, n_components=60, epochs=60).fit(data)
+    straight = RankNet(hidden=(), scaling=None, epochs=60).fit(data)
+    assert curved.score(data) > 0.95 > straight.score(data)
+
+
+def test_a_larger_norm_penalty_makes_a_flatter_kernel_ranker():
+    def size(l2):
+        return np.ptp(KernelRankNet(l2=l2, n_components=50, epochs=40).fit(DATA).predict(DATA))
+
+    assert size(1.0) < 0.5 * size(1e-5)
+
+
+def test_rankprop_leaves_a_right_order_alone():
+    from ordino.rankers.rankprop import _Targets
+
+    class Net:
+        W = (np.zeros((1, 1, 1)),)
+
+        def layers(self, number):
+            from ordino.learn.layers import Layer
+
+            return [Layer(np.float32([[1.0]]), np.float32([0.0]))]
+
+    data = Dataset([[4.0], [2.0], [0.0], [3.0], [1.0]], [2, 1, 0, 0, 1], [1, 1, 1, 2, 2])
+    supply = _Targets(data, Net(), "identity", period=1, batch=None)
+    supply._epochs = 1
+    targets = supply._adjusted(0)
+    assert targets[:3].tolist() == pytest.approx([1.5**0.5, 0, -(1.5**0.5)])  # 4, 2, 0 in the right order already
+    assert targets[3:].tolist() == [-1, 1]  # 3 and 1 trade places
+
+
+def test_rankprop_learns():
+    assert RankProp(epochs=40, learning_rate=0.02).fit(DATA).score(VALID) > 0.9
+
+
+def test_grid_search_by_query_folds_scores_each_query():
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            RankNet(epochs=5, learning_rate=0.02),
+            {"hidden": [(), (8,)]},
+            cv=QueryKFold(n_splits=3),
+            error_score="raise",
+        )
+        search.fit(DATA.X, DATA.y, qid=DATA.qid, groups=DATA.qid)
+    assert 0.7 < search.best_score_ <= 1
+    assert search.best_estimator_.n_queries_in_ == DATA.n_queries
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"hidden": (0,)}, "hidden=0; it must be a whole number, 1 or more"),
+        ({"dropout": 1.0}, "dropout=1.0; it must be a number, from 0 to 0.95"),
+        ({"learning_rate": 0}, "learning_rate=0; it must be a number, more than 0"),
+        ({"epochs": 0}, "epochs=0"),
+        ({"activation": "rellu"}, "did you mean 'relu'"),
+        ({"batch": 0}, "batch=0"),
+    ],
+)
+def test_bad_parameters_are_refused(params, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        ListNet(**params).fit(DATA)
+
+
+def test_an_unknown_model_is_refused():
+    with pytest.raises(ParameterError, match="did you mean 'trees'"):
+        Scorer(model="tree").fit(DATA)
