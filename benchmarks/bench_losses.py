@@ -14,7 +14,7 @@ from functools import partial
 from itertools import pairwise
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from ordino.losses import LOSSES, make_loss
 

@@ -67,6 +67,4 @@ def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        raise MissingExtraError(
-            f"{purpose} needs {module}; install it with: pip install 'ordino[{extra}]'"
-        ) from error
+        raise MissingExtraError(f"{purpose} needs {module}; install it with: pip install 'ordino[{extra}]'") from error

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from ordino.data.dataset import Dataset
 from ordino.data.synthetic import SYNTHETIC, equal_levels, synthetic
+from ordino.data.synthetic_shapes import _bent
 from ordino.errors import ParameterError
 
 all_sets = pytest.mark.parametrize("name", SYNTHETIC)
@@ -169,6 +170,15 @@ def test_shapes_can_be_learned_but_not_by_a_line(name, queries):
     by_chance = ndcg_at_10(np.random.default_rng(0).random(test.n_docs), test)
     assert by_chance + 0.2 < by_line
     assert by_line + 0.01 < by_trees < 0.95
+
+
+def test_a_line_shows_a_quarter_of_the_bent_part():
+    evidence = np.random.default_rng(0).standard_normal((100_000, 5))
+    bent = _bent(evidence)
+    # variances, times 1.5: min of two normals 1 - 1/pi, |difference| 2 - 4/pi, |normal| 1 - 2/pi; min has a linear half
+    variance = (1 - 1 / np.pi) + (2 - 4 / np.pi) + (1 - 2 / np.pi)
+    assert bent.var() * 1.5 == pytest.approx(variance, rel=0.02)
+    assert LinearRegression().fit(evidence, bent).score(evidence, bent) == pytest.approx(0.5 / variance, abs=0.01)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ with warnings.catch_warnings():
 
 NAMES = {  # ranx compiles each of its functions for seconds, so every function stands here once
     "standard": {"ndcg@10": "ndcg_burges@10", "p@10": "precision@10", "map": "map", "mrr": "mrr"},
-    "trec": {"ndcg@10": "ndcg@10"},
+    "trec": {"ndcg@10": "ndcg@10", "map": "map"},
 }
 LISTS = {name: pair for name, pair in random_lists(60, ties=False).items() if max(pair[0]) > 0}
 

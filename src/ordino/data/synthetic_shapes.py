@@ -3,8 +3,8 @@
 How it is made. A page has *fields* (body, title, anchor, url, links). Of each field a page either lacks the
 evidence or has a normal amount of it, which several features show through noise: as a count, a ratio, a heavy-tailed
 number. Relevance is half a weighted sum of the evidence and half a bent function of it, plus noise and plus the luck of
-the query, which no feature shows; the labels cut it at the shares of the real set. So a linear model finds half of what
-can be found, a tree or a network more, and nothing all.
+the query, which no feature shows; the labels cut it at the shares of the real set. So a linear model finds a part of
+what can be found, trees or a network more, and nothing finds all.
 """
 
 from __future__ import annotations

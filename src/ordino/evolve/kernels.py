@@ -43,11 +43,12 @@ def weigh_chunks(weights: Any, chunks: Any, scores: Any) -> None:
 def count_above(scores: Any, row: int) -> int:
     """How many documents stand above this one; equal scores keep the row order."""
     own = scores[row]
+    before, after = scores[:row], scores[row + 1 :]  # loops from 0 compile to vector instructions
     above = np.int32(0)
-    for d in range(row):
-        above = np.int32(above + np.int32(scores[d] >= own))
-    for d in range(row + 1, scores.shape[0]):
-        above = np.int32(above + np.int32(scores[d] > own))
+    for d in range(before.shape[0]):
+        above = np.int32(above + np.int32(before[d] >= own))
+    for d in range(after.shape[0]):
+        above = np.int32(above + np.int32(after[d] > own))
     return int(above)
 
 

@@ -232,10 +232,8 @@ def list_block(
                         value += dcg / ideal
                 if ideal_ones and k > 0:
                     ideal = norms[m]
-                if ideal <= 0.0:
-                    value = empty_value
-                else:
-                    value = dcg / ideal if code == NDCG else value / n
+                share = dcg / ideal if code == NDCG else value / n
+                value = share if ideal > 0.0 else empty_value
                 if short_ndcg == ZERO and k > n:
                     value = 0.0
             elif code == DCG:

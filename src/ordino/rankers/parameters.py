@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral, Real
+
+import numpy as np
 
 from ordino.errors import ParameterError, unknown_name
 
@@ -17,8 +18,10 @@ def check_int(name: str, value: object, *, low: int, high: int | None = None) ->
     Traceback (most recent call last):
     ordino.errors.ParameterError: rounds=0; it must be a whole number, 1 or more
     """
-    if isinstance(value, Integral) and not isinstance(value, bool) and low <= value and (high is None or value <= high):
-        return int(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        whole = int(value)
+        if low <= whole and (high is None or whole <= high):
+            return whole
     raise ParameterError(f"{name}={value!r}; it must be a whole number, {_range(low, high)}")
 
 
@@ -31,7 +34,7 @@ def check_real(name: str, value: object, *, low: float, high: float | None = Non
     Traceback (most recent call last):
     ordino.errors.ParameterError: F=3; it must be a number, from 0 to 2
     """
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool):
         number = float(value)
         if (low < number if open_low else low <= number) and (high is None or number <= high) and number < float("inf"):
             return number

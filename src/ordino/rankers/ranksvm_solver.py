@@ -40,6 +40,8 @@ T = TypeVar("T")
 BLOCK = 16384  # documents that one thread works on at a time; fixed, so that sums do not depend on the thread count
 FIRST_BAND, LAST_BAND = 0.5, 1e-6
 MAX_CG = 400
+SHARE = 0.1
+SHRINK = 4
 CG_SHARE = 0.1  # of the gradient that may be left when a Newton step is good enough
 
 
@@ -193,10 +195,10 @@ def minimize(
     if loss == "squared_hinge":
         at, gradient, steps = _descend(pairs, [(C, 1.0)], w, tol, max_iter)
         return Solution(at.w, at.value, 0.5 * float(gradient @ gradient), steps)
-    band, done, bound = FIRST_BAND, 0, 0.0
+    band, done, bound, rough = FIRST_BAND, 0, 0.0, 1.0
     while True:
         rounded = [(C / (4 * band), 1 + band), (-C / (4 * band), 1 - band)]
-        at, gradient, steps = _descend(pairs, rounded, w, 0.25 * tol, max_iter - done)
+        at, gradient, steps = _descend(pairs, rounded, w, max(0.25 * tol, SHARE * rough), max_iter - done)
         w, done = at.w, done + steps
         pull = w - gradient  # the weights that the multipliers make: sum of multiplier times feature difference
         objective = 0.5 * float(w @ w) + C * pairs.sums(at.scores, at.order, 1.0).shortfall
@@ -205,7 +207,8 @@ def minimize(
         gap = objective - bound
         if gap <= tol * objective or band <= LAST_BAND or done >= max_iter:
             return Solution(w, objective, gap, done)
-        band /= 4
+        band /= SHRINK
+        rough = gap / objective
 
 
 def _descend(
