@@ -1,7 +1,7 @@
 """How fast measuring is: against pytrec_eval and ranx in one run, first calls in fresh processes, one huge query.
 
-Run with ``python benchmarks/bench_metrics.py``. Each figure is the least of several runs; what is compared runs in turns.
-Ordino is timed from plain arrays, its grouping included; pytrec_eval and ranx from their own structures, ready made.
+Run with ``python benchmarks/bench_metrics.py``. Each figure is the least of several runs, what is compared runs in
+turns. Ordino is timed from plain arrays, grouping included; pytrec_eval and ranx from their own structures, ready made.
 """
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ from ordino import Dataset, evaluate
 from ordino.data.trec import join_run, read_qrels, read_run, write_run
 from ordino.errors import DataError
 
+# labels start at 0, because pytrec_eval may loop forever on negative ones
 DOCNOS = [f"d{i}" for i in range(8)]
 QRELS = st.dictionaries(
-    st.sampled_from("abc"), st.dictionaries(st.sampled_from(DOCNOS), st.integers(-1, 3), min_size=1), min_size=1
+    st.sampled_from("abc"), st.dictionaries(st.sampled_from(DOCNOS), st.integers(0, 3), min_size=1), min_size=1
 )
 SCORES = st.sampled_from([0.0, 0.1, 0.1 + 1e-12, 0.5, -2.0, 1e3])
 RUNS = st.dictionaries(st.sampled_from("abc"), st.dictionaries(st.sampled_from(DOCNOS), SCORES, min_size=1), min_size=1)
@@ -177,6 +178,6 @@ def test_evaluate_agrees_where_all_that_is_judged_is_retrieved(qrels: dict, run:
 def test_evaluate_agrees_where_relevant_documents_are_not_retrieved() -> None:
     rng = np.random.default_rng(0)
     for _ in range(100):
-        qrels = {q: {d: int(rng.integers(-1, 4)) for d in rng.choice(DOCNOS, 4, replace=False)} for q in "abc"}
+        qrels = {q: {d: int(rng.integers(4)) for d in rng.choice(DOCNOS, 4, replace=False)} for q in "abc"}
         run = {q: {d: float(rng.integers(3)) for d in rng.choice(DOCNOS, 3, replace=False)} for q in "abc"}
         assert_evaluate_agrees(qrels, run)

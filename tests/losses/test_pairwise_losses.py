@@ -44,6 +44,14 @@ def test_hinge_of_a_pair_in_the_wrong_order():
     assert make_loss("squared-hinge").value_and_gradient([0.0, 2.0], [1, 0], [0, 2])[0] == (1 + 2) ** 2
 
 
+def test_products_of_many_small_probabilities_do_not_vanish():
+    """Two hundred pairs with margin -50: each loses log(1 + e^50), and e^-50 to the power 200 is no float."""
+    scores, y = [-25.0] * 200 + [25.0], [1] * 200 + [0]
+    value, gradient = make_loss("ranknet").value_and_gradient(scores, y, [0, 201])
+    assert value == pytest.approx(50 + math.log1p(math.exp(-50)))
+    np.testing.assert_allclose(gradient, [-1 / 200] * 200 + [1])
+
+
 def test_exponential_goes_on_as_its_tangent():
     value, slope = pair_loss("exponential")(np.array([-30.0, -31.0, -1000.0]))
     np.testing.assert_allclose(value, math.exp(30) * np.array([1, 2, 971]))

@@ -102,7 +102,7 @@ class Objective:
             ranks = np.empty(int(np.diff(self._relevant_offsets[first : last + 1]).max()), np.int64)
             measure_block(
                 scores, self._is_relevant, self._relevant, self._relevant_offsets, self.offsets, first, last,
-                precision, self.metric.k or 0, float(empty), style.short_precision == "length",
+                precision, self.metric.k or style.no_cutoff or 0, float(empty), style.short_precision == "length",
                 style.short_precision == "zero", style.map_divisor == "top k", ranks, out,
             )  # fmt: skip
             return

@@ -38,10 +38,9 @@ Vector = NDArray[np.float64]
 T = TypeVar("T")
 
 BLOCK = 16384  # documents that one thread works on at a time; fixed, so that sums do not depend on the thread count
-FIRST_BAND, LAST_BAND = 0.5, 1e-6
+FIRST_BAND, LAST_BAND, SHRINK = 0.5, 1e-6, 10  # half widths of the rounded hinge's band
+STAGE_SHARE = 0.1  # of the last stage's gap to which the next one is solved: no more, since its band is still wide
 MAX_CG = 400
-SHARE = 0.1
-SHRINK = 4
 CG_SHARE = 0.1  # of the gradient that may be left when a Newton step is good enough
 
 
@@ -198,7 +197,7 @@ def minimize(
     band, done, bound, rough = FIRST_BAND, 0, 0.0, 1.0
     while True:
         rounded = [(C / (4 * band), 1 + band), (-C / (4 * band), 1 - band)]
-        at, gradient, steps = _descend(pairs, rounded, w, max(0.25 * tol, SHARE * rough), max_iter - done)
+        at, gradient, steps = _descend(pairs, rounded, w, max(0.25 * tol, STAGE_SHARE * rough), max_iter - done)
         w, done = at.w, done + steps
         pull = w - gradient  # the weights that the multipliers make: sum of multiplier times feature difference
         objective = 0.5 * float(w @ w) + C * pairs.sums(at.scores, at.order, 1.0).shortfall
