@@ -2,9 +2,10 @@
 
 An MQ2007 fold (from ORDINO_DATA; the synthetic set of that shape where it is not set), a TD2003-shaped set scaled by
 query, and alone, because its pairs do not fit into memory, an MSLR-shaped set of 6,000 queries. Times are minima of
-repeats and leave out the making of the pairs, which LinearSVC needs and RankSVM does not. Fails if RankSVM is less than
-8 times faster with the squared hinge (LinearSVC's own default; the hinge is shown), if an objective is more than 1e-4
-above LinearSVC's, or if memory does not grow like the documents.
+repeats (LinearSVC runs once for each of its settings) and leave out the making of the pairs, which LinearSVC needs and
+RankSVM does not. LinearSVC is timed as it comes and, to be fair, with the quickest of its settings (dual or not, tol)
+whose objective is within 1e-4 of ours. Fails if RankSVM is less than 8 times faster than LinearSVC as it comes, if an
+objective is more than 1e-4 above LinearSVC's, or if memory does not grow like the documents.
 """
 
 from __future__ import annotations
@@ -59,21 +60,26 @@ def race(name: str, data: Dataset, C: float, loss: str, repeats: int) -> bool:
     pairs = explicit_pairs(data)
     side = np.where(np.arange(len(pairs)) % 2 == 0, 1, -1)
     mirrored = pairs * side[:, None]
-    svc = LinearSVC(
-        C=C, loss=loss, dual=loss == "hinge", fit_intercept=False, tol=1e-4 if loss == "squared_hinge" else 1e-2
-    )
     ranker = RankSVM(C=C, loss=loss, tol=1e-4)
     ours = fastest(lambda: ranker.fit(data), repeats)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the hinge's dual often stops at its limit of iterations
-        theirs = fastest(lambda: svc.fit(mirrored, side), 1 if loss == "hinge" else repeats)
-    reached, other = objective(pairs, ranker.coef_, C, loss), objective(pairs, svc.coef_[0], C, loss)
+    reached = objective(pairs, ranker.coef_, C, loss)
+    usual, best = np.inf, np.inf  # LinearSVC as it comes, and with its quickest settings that get as far
+    for dual in (True,) if loss == "hinge" else (False, True):
+        for tol in (1e-4, 1e-2, 1e-1):
+            svc = LinearSVC(C=C, loss=loss, dual=dual, tol=tol, fit_intercept=False)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the dual often stops at its limit of iterations
+                seconds = fastest(lambda svc=svc: svc.fit(mirrored, side), 1)  # type: ignore[misc]
+            if np.isinf(usual):
+                usual, other = seconds, objective(pairs, svc.coef_[0], C, loss)
+            if objective(pairs, svc.coef_[0], C, loss) <= reached * (1 + 1e-4):
+                best = min(best, seconds)
     print(
-        f"| {name} | {data.n_docs:,} | {len(pairs):,} | {loss} | {C:g} | {ours:.3f} | {theirs:.3f} | "
-        f"{theirs / ours:.1f} | {reached:.6g} | {other:.6g} |",
+        f"| {name} | {data.n_docs:,} | {len(pairs):,} | {loss} | {C:g} | {ours:.3f} | {usual:.3f} | "
+        f"{usual / ours:.1f} | {best:.3f} | {best / ours:.1f} | {reached:.6g} | {other:.6g} |",
         flush=True,
     )
-    return (theirs / ours >= TIMES_FASTER or loss == "hinge") and reached <= other * (1 + 1e-4)
+    return usual / ours >= TIMES_FASTER and reached <= other * (1 + 1e-4)
 
 
 def peak_bytes(data: Dataset) -> int:
@@ -98,8 +104,11 @@ def main() -> None:
     td = make_scaler("minmax").fit(td).transform(td)
     RankSVM(loss="hinge").fit(mq.select_queries([0, 1]))  # compiled before anything is timed
 
-    print("| data | documents | pairs | loss | C | RankSVM s | LinearSVC s | times faster | objective | LinearSVC's |")
-    print("|---|---:|---:|---|---:|---:|---:|---:|---:|---:|")
+    print(
+        "| data | documents | pairs | loss | C | RankSVM s | LinearSVC s | times faster | "
+        "LinearSVC s, its best settings | times faster | objective | LinearSVC's |"
+    )
+    print("|---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     good = [
         race(name, data, C, loss, args.repeats)
         for name, data in (("MQ2007", mq), ("TD2003-shaped", td))

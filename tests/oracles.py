@@ -41,7 +41,7 @@ def discount(rank: int, profile: str) -> float:
 
 def orders(y: Numbers, s: Numbers, profile: str) -> list[list[float]]:
     """The labels in rank order; all orders that equal scores allow if the profile takes their mean."""
-    rows = range(len(y))
+    rows = list(range(len(y)))
     if profile == "trec":
         return [[y[i] for i in sorted(rows, key=lambda i: (-s[i], -i))]]
     if profile == "catboost":

@@ -142,6 +142,53 @@ def test_large_labels_have_finite_gains(label: float) -> None:
 def test_infinite_scores_are_an_order() -> None:
     assert value("mrr", [0, 1, 0], [0.0, inf, -inf]) == 1.0
     assert value("pairwise_accuracy", [0, 1, 2], [-inf, 0.0, inf]) == 1.0
+    assert value("pairwise_accuracy", [0, 1, 2], [-inf, -inf, inf]) == 2.5 / 3
+
+
+@pytest.mark.parametrize(
+    ("metric", "profile", "expected"),
+    [
+        ("map", "standard", (1 / 2) / 3),  # relevant: one at rank 2, two not retrieved
+        ("map@2", "lightgbm", (1 / 2) / 2),
+        ("recall@4", "standard", 1 / 3),
+        ("p@4", "standard", 1 / 4),
+        ("p@4", "xgboost", 1 / 2),  # the list has two documents
+        ("hit@4", "standard", 1.0),
+        ("mrr", "standard", 1 / 2),
+        ("dcg", "standard", 1 / log2(3)),
+        ("ndcg", "standard", (1 / log2(3)) / (7 + 1 / log2(3) + 1 / 2)),
+        ("ndcg@2", "standard", (1 / log2(3)) / (7 + 1 / log2(3))),
+        ("ndcg@2", "letor4", 1 / (7 + 1)),
+        ("ndcg@3", "letor4", 0.0),
+        ("meanndcg", "letor4", (0 / 7 + 1 / 8) / 2),
+    ],
+)
+def test_documents_that_were_not_retrieved_have_no_rank(metric: str, profile: str, expected: float) -> None:
+    y, scores = [3, 0, 1, 1], [-inf, 0.5, 0.4, -inf]
+    assert value(metric, y, scores, profile) == pytest.approx(expected)
+    assert metrics.evaluate(y, scores, metrics=metric, profile=profile).n_tied == 0
+
+
+def test_nothing_retrieved_is_worth_nothing() -> None:
+    for profile in PROFILES:
+        for metric in (
+            "ndcg",
+            "ndcg@2",
+            "map",
+            "p@2",
+            "recall@2",
+            "mrr",
+            "err(max=1)",
+            "rbp",
+            "hit@1",
+            "meanndcg",
+            "dcg",
+        ):
+            assert value(metric, [1, 0], [-inf, -inf], profile) == 0.0
+
+
+def test_a_score_too_low_for_float32_still_has_a_rank() -> None:
+    assert value("mrr", [0, 1], [0.0, -1e300], "trec") == 0.5
 
 
 def test_a_query_without_documents_is_an_empty_one() -> None:

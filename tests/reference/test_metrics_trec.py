@@ -60,6 +60,17 @@ def test_the_means_of_many_queries() -> None:
         assert ours[metric] == pytest.approx(np.mean([theirs[q][trec_name] for q in LISTS]), rel=0, abs=1e-12)
 
 
+@pytest.mark.parametrize("name", LISTS)
+def test_judged_documents_that_the_run_lacks(name: str) -> None:
+    y, scores = LISTS[name]
+    labels, run = as_trec(y, scores)
+    kept = {docno: score for row, (docno, score) in enumerate(run.items()) if row % 3 != 1}
+    theirs = pytrec_eval.RelevanceEvaluator({"q": labels}, ASKED).evaluate({"q": kept})["q"]
+    ours = evaluate(y, [kept.get(docno, -np.inf) for docno in run], metrics=list(NAMES), profile="trec")
+    for metric, trec_name in NAMES.items():
+        assert ours[metric] == pytest.approx(theirs[trec_name], rel=0, abs=1e-12), metric
+
+
 def test_document_ids_order_the_ties() -> None:
     names = ["x10", "x9", "x1", "a", "Z"]
     y, scores = [0, 1, 0, 2, 0], [1.0] * 5

@@ -133,10 +133,9 @@ class Loss(ABC):
 
     def _shares(self, totals: Float64, query_weights: Float64) -> Float64:
         """What each query's sum is multiplied by to make an average of queries that teach something."""
-        teaches = totals > 0
-        importance = np.where(teaches, query_weights, 0.0)
+        importance = query_weights
         if self.average == "queries":
-            importance = np.divide(importance, totals, out=np.zeros_like(totals), where=teaches)
+            importance = np.divide(query_weights, totals, out=np.zeros_like(totals), where=totals > 0)
         whole = float((importance * totals).sum())
         return importance / whole if whole > 0 else np.zeros_like(totals)
 

@@ -82,12 +82,19 @@ def values_of(
     bounds = as_offsets(offsets, len(labels))
     labels = usable_labels(labels, metrics, style)
     if style.scores == "float32":
-        with np.errstate(over="ignore"):
-            order_by = order_by.astype(np.float32).astype(np.float64)
+        order_by = _single_precision(order_by)
     if style.ties == "docno" and doc_ids is not None:
         rows = docno_order(doc_ids, bounds)
         labels, order_by = labels[rows], order_by[rows]
     return _run(labels, order_by, bounds, metrics, style, _n_threads(threads, len(labels)))
+
+
+def _single_precision(scores: Floats) -> Floats:
+    """Scores rounded to float32; what is too low for it stays above -inf, which would mean no rank."""
+    with np.errstate(over="ignore"):
+        single = scores.astype(np.float32)
+    single[(single == -np.inf) & (scores > -np.inf)] = np.finfo(np.float32).min
+    return single.astype(np.float64)
 
 
 def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, threads: int) -> Values:
@@ -101,6 +108,7 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
     pair_plan = _pair_plan([metrics[m] for m in pairs])
     list_values, pair_values = np.empty((len(lists), n_queries)), np.empty((len(pairs), n_queries))
     empty, tied = np.zeros(n_queries, np.bool_), np.zeros(n_queries, np.bool_)
+    lengths = np.zeros(n_queries, np.int64)
     backward, worst_first = profile.ties == "docno", profile.ties in ("pessimistic", "averaged")
     blocks = _blocks(offsets)
     threads = min(threads, max(len(blocks), 1))
@@ -113,11 +121,12 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
         for first, last in mine:
             counts = np.empty(_WHOLE_LABELS if _are_small_whole(y[offsets[first] : offsets[last]]) else 0, np.int64)
             if not len(counts):  # the best order is that of the labels themselves
-                rank_block(y, y, offsets, first, last, False, False, best, same, tied, a, b, c)
-            rank_block(y, scores, offsets, first, last, backward, worst_first, ranked, same, tied, a, b, c)
-            list_block(ranked, same, tied, empty, offsets, first, last, *list_plan, list_values, best, a, b, counts)
+                rank_block(y, y, offsets, first, last, False, False, best, same, tied, lengths, a, b, c)
+            rank_block(y, scores, offsets, first, last, backward, worst_first, ranked, same, tied, lengths, a, b, c)
+            place = (lengths, empty, offsets, first, last)
+            list_block(ranked, same, tied, *place, *list_plan, list_values, best, a, b, counts)
             if pairs:
-                _pair_values(ranked, same, tied, offsets, first, last, *pair_plan, pair_values, best, a, b, c)
+                _pair_values(ranked, same, offsets, first, last, *pair_plan, pair_values, best, a, b, c)
 
     if threads == 1:
         work(0)

@@ -101,7 +101,8 @@ def measure(
     Parameters
     ----------
     y, scores
-        Label and score of each document, shape ``(n_docs,)``; the highest score ranks first.
+        Label and score of each document, shape ``(n_docs,)``; the highest score ranks first. Score ``-inf`` stands for
+        a document that was not retrieved: it has no rank, but counts in recall, MAP and the best order.
     metrics
         Names such as ``ndcg@10``, or :class:`Metric` values; one or several.
     profile
@@ -166,7 +167,7 @@ def evaluate(
     y
         Label of each document, or a :class:`~ordino.Dataset` that holds labels and queries.
     scores
-        Score of each document, the highest ranks first; for a data set in the order in which its rows were given.
+        Score of each document, as in :func:`measure`; for a data set in the order in which its rows were given.
     qid
         The query of each document, any hashable kind; None makes all documents one query.
     metrics, profile, doc_ids, threads

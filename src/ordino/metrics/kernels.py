@@ -10,6 +10,7 @@ functions that only other kernels call.
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from numba import njit
@@ -20,6 +21,7 @@ WHOLE_LABELS = 64  # the gain of whole labels below this is looked up, and their
 PRECISION, RECALL, MAP, NDCG, DCG, MEAN_NDCG, RECIPROCAL_RANK, ERR, RBP, HIT = range(10)
 EXPONENTIAL, WHOLE, LINEAR, BINARY = range(4)
 BY_K, BY_LENGTH, ZERO = range(3)
+NO_RANK = -inf  # the score of a document that was not retrieved
 
 INNER: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 OUTER: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -83,12 +85,13 @@ def sort_runs(
 @njit(**OUTER)
 def rank_block(
     y: Any, scores: Any, offsets: Any, first: int, last: int, backward: bool, worst_first: bool,
-    ranked: Any, same: Any, tied: Any, keys: Any, keys_out: Any, carry_out: Any,
+    ranked: Any, same: Any, tied: Any, lengths: Any, keys: Any, keys_out: Any, carry_out: Any,
 ) -> None:  # fmt: skip
     """Put the labels of queries ``first`` to ``last`` into ``ranked``, best score first, query after query.
 
     ``same[i]`` says that a document has the score of the one before it, ``tied[q]`` that equal scores have different
-    labels in query ``q``. Equal scores keep the row order, the opposite one (``backward``), or the lowest label first.
+    labels in query ``q``, ``lengths[q]`` how many documents have a rank: those with score -inf have none. Equal scores
+    keep the row order, the opposite one (``backward``), or the lowest label first.
     """
     base = offsets[first]
     for q in range(first, last):
@@ -98,12 +101,14 @@ def rank_block(
             keys[i] = scores[row]
             ranked[i] = y[row]
         sort_descending(keys, ranked, start, stop, keys_out, carry_out)
-        ambiguous = False
+        ambiguous, length = False, 0
         for i in range(start, stop):
             same[i] = i > start and keys[i] == keys[i - 1]
-            if same[i] and ranked[i] != ranked[i - 1]:
-                ambiguous = True
-        tied[q] = ambiguous
+            if keys[i] > NO_RANK:
+                length += 1
+                if same[i] and ranked[i] != ranked[i - 1]:
+                    ambiguous = True
+        tied[q], lengths[q] = ambiguous, length
         if ambiguous and worst_first:
             sort_runs(ranked, same, start, stop, -1.0, keys, keys_out, carry_out)
 
@@ -172,7 +177,7 @@ def sum_of_precisions(ranked: Any, same: Any, start: int, depth: int, relevant_f
 
 @njit(**OUTER)
 def list_block(
-    ranked: Any, same: Any, tied: Any, empty: Any, offsets: Any, first: int, last: int,
+    ranked: Any, same: Any, tied: Any, lengths: Any, empty: Any, offsets: Any, first: int, last: int,
     codes: Any, cutoffs: Any, constants: Any, norms: Any, choices: Any, values: Any, powers: Any, discounts: Any,
     out: Any, best: Any, gains: Any, flags: Any, counts: Any,
 ) -> None:  # fmt: skip
@@ -195,7 +200,7 @@ def list_block(
     base = offsets[first]
     for q in range(first, last):
         start, stop = offsets[q] - base, offsets[q + 1] - base
-        n = stop - start
+        n, length = stop - start, lengths[q]
         n_relevant = 0
         for i in range(n):
             relevant = ranked[start + i] > relevant_from
@@ -219,22 +224,24 @@ def list_block(
 
         for m in range(len(codes)):
             code, k = codes[m], cutoffs[m]
-            depth = min(n, k) if k > 0 else n
+            depth = min(length, k) if k > 0 else length
+            best_depth = min(n, k) if k > 0 else n
             value = 0.0
             if left_out:
                 value = empty_value
             elif code in (NDCG, MEAN_NDCG):
                 dcg, ideal = 0.0, 0.0
-                for i in range(depth):
-                    dcg += gains[i] * discounts[i]
+                for i in range(best_depth):
                     ideal += best[start + i] * discounts[i]
-                    if code == MEAN_NDCG and ideal > 0.0:
-                        value += dcg / ideal
+                    if i < depth:
+                        dcg += gains[i] * discounts[i]
+                        if code == MEAN_NDCG and ideal > 0.0:
+                            value += dcg / ideal
                 if ideal_ones and k > 0:
                     ideal = norms[m]
-                share = dcg / ideal if code == NDCG else value / n
+                share = dcg / ideal if code == NDCG else value / max(depth, 1)
                 value = share if ideal > 0.0 else empty_value
-                if short_ndcg == ZERO and k > n:
+                if short_ndcg == ZERO and k > length:
                     value = 0.0
             elif code == DCG:
                 for i in range(depth):
@@ -243,13 +250,13 @@ def list_block(
                 value = empty_map
                 if n_relevant > 0:
                     value = sum_of_precisions(ranked, same, start, depth, relevant_from, averaged)
-                    value /= min(n_relevant, depth) if top_k_map else n_relevant
+                    value /= min(n_relevant, best_depth) if top_k_map else n_relevant
             elif code in (PRECISION, RECALL):
                 for i in range(depth):
                     value += flags[i]
                 if code == RECALL:
                     value = value / n_relevant if n_relevant > 0 else empty_value
-                elif short_precision == ZERO and k > n:
+                elif short_precision == ZERO and k > length:
                     value = 0.0
                 else:
                     value /= k if short_precision == BY_K else max(depth, 1)

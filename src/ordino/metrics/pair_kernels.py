@@ -65,8 +65,8 @@ def sampled_accuracy(
 
 @njit(**OUTER)
 def pair_block(
-    ranked: Any, same: Any, tied: Any, offsets: Any, first: int, last: int, codes: Any, samples: Any, seeds: Any,
-    out: Any, position: Any, position_out: Any, middle: Any, ahead: Any,
+    ranked: Any, same: Any, offsets: Any, first: int, last: int, codes: Any, samples: Any, seeds: Any, out: Any,
+    position: Any, position_out: Any, middle: Any, ahead: Any,
     keys: Any, keys_out: Any, carry_out: Any, state: Any,
 ) -> None:  # fmt: skip
     """Write the value of every measure of pairs for queries ``first`` to ``last`` into ``out[measure, query]``.
@@ -78,8 +78,7 @@ def pair_block(
         start, stop = offsets[q] - base, offsets[q + 1] - base
         n = stop - start
         center = 0.5 * (start + stop - 1)
-        if tied[q]:
-            sort_runs(ranked, same, start, stop, 1.0, keys, keys_out, carry_out)  # equal scores make no inversion
+        sort_runs(ranked, same, start, stop, 1.0, keys, keys_out, carry_out)  # so that equal scores make no inversion
         same_score, same_both = 0, 0  # pairs
         score_spread = 0.0  # sum of t^3 - t over runs of t equal scores
         i = start

@@ -165,7 +165,6 @@ PROFILES: Mapping[str, Profile] = _table(
         empty_map=0.0,
         short_precision="length",
         map_divisor="top k",
-        err_max=1,
         err_chance="label",
         relevant_from=0.5,
     ),

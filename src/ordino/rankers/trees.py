@@ -113,7 +113,7 @@ class TreeRanker(Ranker):
             "seed": check_int("seed", self.seed, low=0, high=2**31 - 1),
             "num_threads": n_jobs,
             "deterministic": True,
-            "force_col_wise": True,
+            "force_row_wise": True,
             "feature_pre_filter": False,
             "metric": "none",  # the measures are ours
             "verbosity": -1,
