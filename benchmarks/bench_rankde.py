@@ -1,7 +1,7 @@
 """How fast RankDE is: a generation against scipy's differential evolution and against the bare matrix product.
 
-50 individuals, 44 weights, 30 queries of 1,000 documents, 1 % relevant; the smallest of several times each, interleaved in
-one run. With ORDINO_DATA set and ``--full``, also 10,000 generations on MQ2008 fold 1. Prints a Markdown table.
+50 individuals, 44 weights, 30 queries of 1,000 documents, 1 % relevant; the smallest of several times each, interleaved
+in one run. With ORDINO_DATA set and ``--full``, also 10,000 generations on MQ2008 fold 1. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def make_data() -> Dataset:
 
 
 class NumpyMap:
-    """MAP of linear rankers in numpy, as one would write it well: one product, ranks by counting, no sort of documents."""
+    """MAP of linear rankers in numpy, written well: one product, ranks by counting, no sort of documents."""
 
     def __init__(self, data: Dataset) -> None:
         self.X = data.X
@@ -49,8 +49,8 @@ class NumpyMap:
         for values, rows in zip(scores, self.relevant, strict=True):
             above = np.stack([(values > values[row]).sum(axis=0) for row in rows])  # (relevant, P)
             total += (self.hits / (np.sort(above, axis=0) + 1)).mean(axis=0)
-        loss = -total / QUERIES
-        return loss if weights.ndim == 2 else loss[0]  # type: ignore[no-any-return]
+        loss: NDArray[np.float64] = -total / QUERIES
+        return loss if weights.ndim == 2 else loss[0]
 
 
 def scipy_generation(loss: NumpyMap, vectorized: bool, generations: int) -> float:
@@ -60,7 +60,7 @@ def scipy_generation(loss: NumpyMap, vectorized: bool, generations: int) -> floa
         loss, [(-1.0, 1.0)] * L, strategy="rand1bin", mutation=0.5, recombination=0.5, maxiter=generations, tol=0,
         init=uniform_population(P, L), polish=False, updating="deferred", vectorized=vectorized, rng=1,
     )  # fmt: skip
-    return (time.perf_counter() - start) / (found.nit + 1)
+    return (time.perf_counter() - start) / (int(found.nit) + 1)
 
 
 def seconds(action: Callable[[], object], repeats: int) -> float:

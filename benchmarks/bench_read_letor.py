@@ -111,9 +111,9 @@ def xgboost(path: str, threads: int) -> Any:
 
 
 READERS: dict[str, Reader] = {
-    "wc -l": bytes_only,
-    "ordino, 1 thread": lambda path: ordino(path, 1),
     "ordino, 2 threads": lambda path: ordino(path, 2),
+    "ordino, 1 thread": lambda path: ordino(path, 1),
+    "wc -l": bytes_only,
     "xgboost, 1 thread": lambda path: xgboost(path, 1),
     "xgboost, 2 threads": lambda path: xgboost(path, 2),
     "scikit-learn": sklearn,
@@ -153,7 +153,7 @@ def measure(name: str, path: str, small: str, repeats: int) -> dict[str, float]:
 def in_process(arguments: list[str], environment: dict[str, str]) -> dict[str, float] | str:
     run = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, env=environment)
     if run.returncode:
-        return run.stderr.strip().splitlines()[-1]
+        return (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
     result: dict[str, float] = json.loads(run.stdout.strip().splitlines()[-1])
     return result
 
@@ -180,25 +180,22 @@ def main() -> None:
         compiled = in_process(["--measure", "ordino, 1 thread", str(small), str(small)], empty_cache)
         if isinstance(compiled, dict):
             print(f"first use after installing (compiles the kernels): {compiled['first']:.1f} s of CPU\n")
-        results: dict[str, dict[str, float]] = {}
+        print(
+            f"{'reader':20}{'seconds':>9}{'of CPU':>8}{'MB/s':>7}{'times ordino':>14}{'memory / (arrays + file)':>26}"
+        )
+        best = 0.0
         for name in READERS:
             repeats = "1" if name == "scikit-learn" and size > 200e6 else str(args.repeats)
             result = in_process(["--measure", name, str(path), str(small), "--repeats", repeats], dict(os.environ))
             if isinstance(result, str):
-                print(f"{name}: left out ({result})")
-            else:
-                results[name] = result
-        best = results["ordino, 2 threads"]
-        print(
-            f"{'reader':20}{'seconds':>9}{'of CPU':>8}{'MB/s':>7}{'times ordino':>14}{'memory / (arrays + file)':>26}"
-        )
-        for name, result in results.items():
-            ratio = result["seconds"] / best["seconds"]
+                print(f"{name:20}left out: {result}")
+                continue
+            best = best or result["seconds"]
             is_child = name == "wc -l"
             cpu = "" if is_child else f"{result['cpu_seconds']:.2f}"
             memory = "" if is_child else f"{result['grown'] / (arrays + size):.2f}"
-            speed = size / 1e6 / result["seconds"]
-            print(f"{name:20}{result['seconds']:9.2f}{cpu:>8}{speed:7.0f}{ratio:14.2f}{memory:>26}")
+            speed, ratio = size / 1e6 / result["seconds"], result["seconds"] / best
+            print(f"{name:20}{result['seconds']:9.2f}{cpu:>8}{speed:7.0f}{ratio:14.2f}{memory:>26}", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from ordino.evolve.fitness import as_single
 from ordino.evolve.genetic_programming import run_over
 from ordino.metrics import METRICS, PROFILES, measure
 
-MEASURES = [entry.example for entry in METRICS.values()] + ["p@1", "p@5", "map@3", "p@100"]
+MEASURES = [*(entry.example for entry in METRICS.values()), "p@1", "p@100", "map@3"]
 
 
 @st.composite
@@ -37,11 +37,12 @@ def some_weights(data: Dataset, n: int = 5) -> np.ndarray:
     return weights
 
 
-@pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("metric", MEASURES)
-@settings(max_examples=8, deadline=None)
-@given(data=tied_data())
+@settings(max_examples=20, deadline=None)
+@given(profile=st.sampled_from(sorted(PROFILES)), data=tied_data())
 def test_fitness_is_the_measure_to_the_last_digit(metric: str, profile: str, data: Dataset) -> None:
+    if metric == "err":
+        data = data.replace(y=np.minimum(data.y, 1.0))  # some profiles take labels up to 1 here
     weights = some_weights(data)
     with LinearFitness(data, metric, profile=profile, n_jobs=1) as fitness:
         found, means = fitness.per_query(weights), fitness(weights)

@@ -18,18 +18,7 @@ from ordino.rankers import linear_regression
 from ordino.rankers.linear_regression import LinearRegressionRanker
 from ordino.rankers.random_ranker import RandomRanker
 from ordino.rankers.single_feature import SingleFeature
-from ordino.testing import CHECKS, check_learns_easy_data, easy_data
-
-
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("ranker", [LinearRegressionRanker(), SingleFeature()], ids=repr)
-def test_contract(ranker, check: str):
-    CHECKS[check](ranker)
-
-
-@pytest.mark.parametrize("check", [name for name in CHECKS if name != "learns_easy_data"])
-def test_contract_of_the_random_order(check: str):
-    CHECKS[check](RandomRanker())
+from ordino.testing import check_learns_easy_data, easy_data
 
 
 def test_a_random_order_learns_nothing():

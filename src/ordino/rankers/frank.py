@@ -11,7 +11,9 @@ from 0 to 1, so that no hopeless pair can dominate. The queries weigh the same: 
 .. math:: \alpha = \tfrac12 \ln \frac{W_+}{W_-}, \qquad W_\pm = \sum_{ij:\, h(x_i) - h(x_j) = \pm 1} w_{ij}, \qquad
     w_{ij} = \tfrac{1}{n_q} \tfrac12 \sqrt{P_{ij}}\,(1 - P_{ij}),
 
-and the one with the largest fall :math:`(\sqrt{W_+} - \sqrt{W_-})^2` joins the sum H. Tsai, Liu, Qin, Chen and Ma,
+and the one with the largest :math:`(\sqrt{W_+} - \sqrt{W_-})^2` joins the sum H: the loss falls by at least that, since
+:math:`\sum w_{ij} e^{-\alpha (h(x_i) - h(x_j))}`, whose minimum gives this alpha, changes at least as fast upward and at
+most as fast downward as J does. Tsai, Liu, Qin, Chen and Ma,
 "FRank: a ranking method with fidelity loss", SIGIR 2007.
 """
 
@@ -62,8 +64,7 @@ class FRank(StumpRanker):
     Notes
     -----
     The weights of pairs do not factor by document as RankBoost's do, so a round costs time for every pair and feature,
-    though no memory. The closed form of alpha treats part of the slope as constant, so that a step can be too long; it
-    is halved until the loss falls.
+    though no memory.
 
     Examples
     --------
@@ -105,8 +106,7 @@ class FRank(StumpRanker):
         right, wrong = np.empty((data.n_features, n_codes)), np.empty((data.n_features, n_codes))
         in_use = (np.arange(n_codes) > 0) & (np.arange(n_codes) < bins.n_bins[:, None])  # (n_features, n_codes)
         choice = Choice(valid, self.metric, self.profile)
-        loss = fidelity_loss(scores, y, pair_weight, offsets)
-        self.loss_history_ = [loss]
+        self.loss_history_ = [fidelity_loss(scores, y, pair_weight, offsets)]
         stumps: list[Stump] = []
         n_kept = 0
         with Steps("FRank", rounds, verbose=self.verbose) as steps:
@@ -119,23 +119,14 @@ class FRank(StumpRanker):
                 plus, minus = (max(float(w[feature, code]), 0.0) for w in (right, wrong))
                 spare = SMOOTHING * (plus + minus)
                 alpha = 0.5 * float(np.log((plus + spare) / (minus + spare)))
-                above = bins.codes[:, feature] >= code
-                for _ in range(30):
-                    trial = scores + np.where(above, alpha, 0.0)
-                    reached = fidelity_loss(trial, y, pair_weight, offsets)
-                    if reached < loss:
-                        break
-                    alpha /= 2
-                else:
-                    break  # as low as it goes
-                scores, loss = trial, reached
-                self.loss_history_.append(loss)
+                scores += np.where(bins.codes[:, feature] >= code, alpha, 0.0)
+                self.loss_history_.append(fidelity_loss(scores, y, pair_weight, offsets))
                 stump = Stump(feature, float(bins.thresholds[feature][code - 1]), alpha)
                 stumps.append(stump)
                 if valid is not None:
                     held_out_scores += stump.scores(valid.X)
                 if choice.takes(held_out_scores):
                     n_kept = len(stumps)
-                steps.show(loss=loss, **choice.figures)
+                steps.show(loss=self.loss_history_[-1], **choice.figures)
         self.stumps_ = stumps[:n_kept]
         self.valid_history_ = choice.history

@@ -54,7 +54,7 @@ class LinearRegressionRanker(LinearRanker):
     def __init__(
         self,
         *,
-        alpha: float | Sequence[float] = (0.0, 1.0, 10.0, 100.0, 1000.0),
+        alpha: float | Sequence[float] = (0.0, 1.0, 10.0, 100.0, 1e3, 1e4),
         metric: str = "ndcg@10",
         profile: str = "standard",
         scaling: str | None = None,
