@@ -98,10 +98,10 @@ def scoring_against_onnxruntime() -> None:
         [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 1])], constants,
     )  # fmt: skip
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    runtime = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     X = np.random.default_rng(0).random((1000, WIDTHS[0]), dtype=np.float32)
-    np.testing.assert_allclose(session.run(None, {"x": X})[0][:, 0], forward(X, layers, "relu"), rtol=1e-3, atol=1e-5)
-    theirs = smallest(lambda: session.run(None, {"x": X}), 300)
+    np.testing.assert_allclose(runtime.run(None, {"x": X})[0][:, 0], forward(X, layers, "relu"), rtol=1e-3, atol=1e-5)
+    theirs = smallest(lambda: runtime.run(None, {"x": X}), 300)
     ours = smallest(lambda: forward(X, layers, "relu"), 300)
     times = f"{1e6 * ours:.0f} us, onnxruntime {1e6 * theirs:.0f} us"
     print(f"scoring 1,000 documents: {times}; ratio {ours / theirs:.2f} (asked: 1.5)")

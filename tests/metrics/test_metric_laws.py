@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import hard_lists, oracle
-from ordino.metrics import METRICS, PROFILES, Metric, measure, parse_metric
+from ordino.metrics import METRICS, PROFILES, Metric, engine, kernels, measure, pair_kernels, parse_metric
 
 CUTOFFS = {"required": (1, 3, 10), "optional": (None, 3), "none": (None,)}
 EVERY = tuple(Metric(entry.name, k) for entry in METRICS.values() for k in CUTOFFS[entry.cutoff])
@@ -145,3 +145,56 @@ def test_any_number_of_threads_gives_the_same(profile: str) -> None:
             if profile != "sklearn":
                 expected = oracle(metric.name, metric.k, labels, values, profile)
                 assert one.per_query[str(metric)][q] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_scores_that_differ_in_their_last_bits_are_told_apart() -> None:
+    """The block sort looks at 36 bits of a score first; the order is that of all 64."""
+    rng = np.random.default_rng(2)
+    sizes = rng.integers(0, 60, 300)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    near = np.array([0.0, -0.0, 1.0, 1.0 + 2**-52, 1.0 + 2**-51, -1.0, -1.0 - 2**-52, 5e-324, -5e-324, 1e308, np.inf])
+    scores, y = rng.choice(near, offsets[-1]), rng.integers(0, 5, offsets[-1]).astype(float)
+    for profile in ("standard", "catboost"):
+        chosen = [metric for metric in EVERY if metric.name != "err"]
+        found = measure(y, scores, offsets, chosen, profile=profile)
+        for q in np.flatnonzero(sizes):
+            labels, values = y[offsets[q] : offsets[q + 1]].tolist(), scores[offsets[q] : offsets[q + 1]].tolist()
+            for metric in chosen:
+                expected = oracle(metric.name, metric.k, labels, values, profile)
+                assert found.per_query[str(metric)][q] == pytest.approx(expected, abs=1e-12, nan_ok=True), metric
+
+
+@pytest.mark.parametrize("profile", ["standard", "trec", "catboost"])
+def test_queries_too_long_for_a_block_are_ranked_alike(profile: str) -> None:
+    rng = np.random.default_rng(4)
+    scores, y = rng.integers(0, 9000, 20_000).astype(float), rng.integers(0, 2, 20_000).astype(float)
+    order = {"standard": np.arange(20_000), "trec": -np.arange(20_000), "catboost": y}[profile]
+    labels = y[np.lexsort((order, -scores))]
+    found = measure(y, scores, [0, 20_000], ["p@500", "map", "ndcg"], profile=profile)
+    relevant = np.flatnonzero(labels) + 1
+    assert found["p@500"] == labels[:500].sum() / 500
+    assert found["map"] == pytest.approx(np.mean(np.arange(1, len(relevant) + 1) / relevant), rel=1e-12)
+    best = np.sum(1 / np.log2(np.arange(2, len(relevant) + 2)))
+    assert found["ndcg"] == pytest.approx(np.sum(1 / np.log2(relevant + 1)) / best, rel=1e-12)
+
+
+def test_kernels_and_tables_count_alike() -> None:
+    codes = [
+        getattr(kernels, name) for name in "PRECISION RECALL MAP NDCG DCG MEAN_NDCG RECIPROCAL_RANK ERR RBP HIT".split()
+    ]
+    codes += [pair_kernels.PAIRWISE_ACCURACY, pair_kernels.PAIRWISE_ERROR, pair_kernels.KENDALL, pair_kernels.SPEARMAN]
+    assert codes == list(range(len(METRICS)))
+    assert list(METRICS)[2:7] == ["map", "ndcg", "dcg", "meanndcg", "mrr"]
+    assert engine._WHOLE_LABELS == kernels.WHOLE_LABELS
+    assert engine.BLOCK == kernels.PLACES + 1
+
+
+def test_read_only_arrays_need_no_kernels_of_their_own() -> None:
+    y, scores, offsets = np.array([1.0, 0.0]), np.array([2.0, 1.0]), np.array([0, 2])
+    measure(y, scores, offsets, "map")
+    compiled = len(kernels.rank_block.signatures), len(kernels.list_block.signatures)
+    for array in (y, scores, offsets):
+        array.flags.writeable = False
+    measure(y, scores, offsets.astype(np.int32), "map")
+    measure(y, scores, offsets, "map")
+    assert (len(kernels.rank_block.signatures), len(kernels.list_block.signatures)) == compiled

@@ -124,7 +124,7 @@ def test_starts() -> None:
     """With no generation, what is learned is the start itself."""
     data = easy_data()
     regression = LinearRegressionRanker().fit(data)
-    for start in ("linear-regression", LinearRegressionRanker(), regression.coef_):
+    for start in ("linear-regression-ranker", LinearRegressionRanker(), regression.coef_):
         ranker = ESRank(generations=0, start=start, scaling=None).fit(data)
         np.testing.assert_allclose(ranker.coef_, regression.coef_, rtol=1e-6)
     assert ESRank(generations=0).fit(data).coef_.tolist() == [0.0] * 4

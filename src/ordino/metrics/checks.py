@@ -26,7 +26,7 @@ def as_column(name: str, values: ArrayLike) -> Floats:
         raise DataError(f"{name} cannot be read as numbers ({error})") from None
     if column.ndim != 1:
         raise DataError(f"{name} has shape {column.shape}; give one number for each document")
-    return np.ascontiguousarray(column)
+    return np.require(column, requirements=["C", "W"])  # a read-only array would have the kernels compiled once more
 
 
 def as_offsets(offsets: ArrayLike, n_docs: int) -> Ints:
@@ -34,7 +34,7 @@ def as_offsets(offsets: ArrayLike, n_docs: int) -> Ints:
     given = np.asarray(offsets)
     if given.ndim != 1 or given.dtype.kind not in "iu" or not given.size:
         raise DataError(f"offsets must be a list of n_queries + 1 whole numbers, not {offsets!r}")
-    bounds = np.ascontiguousarray(given, np.int64)
+    bounds = np.require(given, np.int64, ["C", "W"])
     if bounds[0] != 0 or bounds[-1] != n_docs or (np.diff(bounds) < 0).any():
         raise DataError(
             f"offsets must rise from 0 to {n_docs}, the number of labels, but go from {bounds[0]} to {bounds[-1]}; "

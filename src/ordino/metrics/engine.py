@@ -29,7 +29,7 @@ from ordino.metrics.checks import (
 from ordino.metrics.metric import METRICS, Metric
 from ordino.metrics.profiles import Profile, find_profile
 
-BLOCK = 16384  # documents in a block of queries
+BLOCK = 2**14  # documents, and queries, in a block; the kernels count with as many
 ENOUGH_FOR_THREADS = 65536  # documents below which threads cost more than they bring
 
 # What the kernels call these names: the order is theirs.
@@ -99,7 +99,7 @@ def _single_precision(scores: Floats) -> Floats:
 
 def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, threads: int) -> Values:
     """Share the blocks among threads; each has its own buffers, as long as the longest query."""
-    from ordino.metrics.kernels import list_block, rank_block  # numba loads here, on first use
+    from ordino.metrics.kernels import list_block, pack_block, rank_block  # numba loads here, on first use
 
     n_queries, longest = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
     lists = [m for m, metric in enumerate(metrics) if not metric.measure.of_pairs]
@@ -109,7 +109,6 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
     list_values, pair_values = np.empty((len(lists), n_queries)), np.empty((len(pairs), n_queries))
     empty, tied = np.zeros(n_queries, np.bool_), np.zeros(n_queries, np.bool_)
     lengths = np.zeros(n_queries, np.int64)
-    backward, worst_first = profile.ties == "docno", profile.ties in ("pessimistic", "averaged")
     blocks = _blocks(offsets)
     threads = min(threads, max(len(blocks), 1))
 
@@ -117,12 +116,22 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
         mine = blocks[worker::threads]
         room = max((int(offsets[last] - offsets[first]) for first, last in mine), default=0)
         ranked, best, a, b, c = (np.empty(room) for _ in range(5))
-        same = np.empty(room, np.bool_)
+        same, packed = np.empty(room, np.bool_), np.empty(min(room, BLOCK), np.uint64)
+
+        def rank(by: Floats, backward: bool, worst_first: bool, into: Floats) -> None:
+            n_docs = offsets[last] - offsets[first]
+            keys = packed[: n_docs if n_docs <= BLOCK else 0]
+            if len(keys):
+                pack_block(by.view(np.uint64), offsets, first, last, backward, keys)
+                keys.sort()  # numpy sorts integers several at a time
+            place = (offsets, first, last, backward, worst_first)
+            rank_block(y, by, keys, *place, into, same, tied, lengths, a, b, c)
+
         for first, last in mine:
             counts = np.empty(_WHOLE_LABELS if _are_small_whole(y[offsets[first] : offsets[last]]) else 0, np.int64)
             if not len(counts):  # the best order is that of the labels themselves
-                rank_block(y, y, offsets, first, last, False, False, best, same, tied, lengths, a, b, c)
-            rank_block(y, scores, offsets, first, last, backward, worst_first, ranked, same, tied, lengths, a, b, c)
+                rank(y, False, False, best)
+            rank(scores, profile.ties == "docno", profile.ties in ("pessimistic", "averaged"), ranked)
             place = (lengths, empty, offsets, first, last)
             list_block(ranked, same, tied, *place, *list_plan, list_values, best, a, b, counts)
             if pairs:
@@ -232,7 +241,7 @@ def _blocks(offsets: Ints) -> list[tuple[int, int]]:
     blocks: list[tuple[int, int]] = []
     while first < n_queries:
         last = int(np.searchsorted(offsets, offsets[first] + BLOCK, side="right")) - 1
-        last = min(max(last, first + 1), n_queries)
+        last = min(max(last, first + 1), first + BLOCK, n_queries)
         blocks.append((first, last))
         first = last
     return blocks

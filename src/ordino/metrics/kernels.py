@@ -1,6 +1,6 @@
 """Compiled loops that turn scores into ranked labels, and ranked labels into one value for each query and measure.
 
-Queries are worked on in blocks, in two steps that share one sort: :func:`rank_block` puts the labels of every query in
+Queries are worked on in blocks, in steps that share one sort: :func:`rank_block` puts the labels of every query in
 the order of the scores, :func:`list_block` (and ``pair_kernels.pair_block``) reads them. Buffers come from the caller,
 one set for each thread, as long as the largest block; nothing is allocated here. Bounds are checked before.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 RUN = 12  # shorter runs are sorted by insertion, longer ones by merging
@@ -21,6 +22,7 @@ WHOLE_LABELS = 64  # the gain of whole labels below this is looked up, and their
 PRECISION, RECALL, MAP, NDCG, DCG, MEAN_NDCG, RECIPROCAL_RANK, ERR, RBP, HIT = range(10)
 EXPONENTIAL, WHOLE, LINEAR, BINARY = range(4)
 BY_K, BY_LENGTH, ZERO = range(3)
+ONE, SIGN, CUT, PLACE, QUERY, PLACES = (np.uint64(number) for number in (1, 63, 28, 14, 50, 2**14 - 1))
 NO_RANK = -inf  # the score of a document that was not retrieved
 
 INNER: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -82,12 +84,49 @@ def sort_runs(
         start = stop
 
 
+@njit(**INNER)
+def sort_cut_off(
+    packed: Any, keys: Any, carry: Any, start: int, stop: int, keys_out: Any, carry_out: Any
+) -> None:  # fmt: skip
+    """Finish the order where scores differ only in the bits that were cut off."""
+    i = start
+    while i < stop:
+        j = i + 1
+        while j < stop and packed[j] >> PLACE == packed[i] >> PLACE:
+            j += 1
+        if j - i > 1:
+            sort_descending(keys, carry, i, j, keys_out, carry_out)
+        i = j
+
+
+@njit(**OUTER)
+def pack_block(bits: Any, offsets: Any, first: int, last: int, backward: bool, packed: Any) -> None:
+    """Pack query, score and place of each document into one integer, so that sorting integers nearly sorts the block.
+
+    From the top: 14 bits of the query's number in the block, 36 of the score's ``bits`` (highest score first; the rest
+    is cut off), 14 of the place in the block. A block has 2^14 documents and queries at most.
+    """
+    base = offsets[first]
+    for q in range(first, last):
+        start, stop = offsets[q], offsets[q + 1]
+        for row in range(start, stop):
+            score = bits[row]
+            if score >> SIGN == 0:
+                score = ~(score | ONE << SIGN)
+            elif score == ONE << SIGN:  # -0.0, which equals 0.0
+                score = ~score
+            place = (start + stop - 1 - row if backward else row) - base
+            packed[place] = np.uint64(q - first) << QUERY | score >> CUT << PLACE | np.uint64(place)
+
+
 @njit(**OUTER)
 def rank_block(
-    y: Any, scores: Any, offsets: Any, first: int, last: int, backward: bool, worst_first: bool,
+    y: Any, scores: Any, packed: Any, offsets: Any, first: int, last: int, backward: bool, worst_first: bool,
     ranked: Any, same: Any, tied: Any, lengths: Any, keys: Any, keys_out: Any, carry_out: Any,
 ) -> None:  # fmt: skip
     """Put the labels of queries ``first`` to ``last`` into ``ranked``, best score first, query after query.
+
+    ``packed`` is what :func:`pack_block` made, sorted; a query too long for it comes without.
 
     ``same[i]`` says that a document has the score of the one before it, ``tied[q]`` that equal scores have different
     labels in query ``q``, ``lengths[q]`` how many documents have a rank: those with score -inf have none. Equal scores
@@ -97,10 +136,14 @@ def rank_block(
     for q in range(first, last):
         start, stop = offsets[q] - base, offsets[q + 1] - base
         for i in range(start, stop):
-            row = base + (start + stop - 1 - i if backward else i)
+            place = i if len(packed) == 0 else np.int64(packed[i] & PLACES)
+            row = base + (start + stop - 1 - place if backward else place)
             keys[i] = scores[row]
             ranked[i] = y[row]
-        sort_descending(keys, ranked, start, stop, keys_out, carry_out)
+        if len(packed) == 0:
+            sort_descending(keys, ranked, start, stop, keys_out, carry_out)
+        else:
+            sort_cut_off(packed, keys, ranked, start, stop, keys_out, carry_out)
         ambiguous, length = False, 0
         for i in range(start, stop):
             same[i] = i > start and keys[i] == keys[i - 1]

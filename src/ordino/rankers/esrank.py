@@ -142,7 +142,7 @@ class IESRRank(EvolutionStrategyRanker):
     def __init__(
         self,
         *,
-        start: Start = "linear-regression",
+        start: Start = "linear-regression-ranker",
         mutation: str = "exp-cauchy",
         generations: int = 1300,
         patience: int | None = None,
@@ -207,7 +207,7 @@ class IESVMRank(EvolutionStrategyRanker):
     def __init__(
         self,
         *,
-        start: Start = "ranksvm",
+        start: Start = "rank-svm",
         mutation: str = "exp-cauchy",
         generations: int = 1300,
         patience: int | None = None,

@@ -11,10 +11,9 @@ from 0 to 1, so that no hopeless pair can dominate. The queries weigh the same: 
 .. math:: \alpha = \tfrac12 \ln \frac{W_+}{W_-}, \qquad W_\pm = \sum_{ij:\, h(x_i) - h(x_j) = \pm 1} w_{ij}, \qquad
     w_{ij} = \tfrac{1}{n_q} \tfrac12 \sqrt{P_{ij}}\,(1 - P_{ij}),
 
-and the one with the largest :math:`(\sqrt{W_+} - \sqrt{W_-})^2` joins the sum H: the loss falls by at least that, since
-:math:`\sum w_{ij} e^{-\alpha (h(x_i) - h(x_j))}`, whose minimum gives this alpha, changes at least as fast upward and at
-most as fast downward as J does. Tsai, Liu, Qin, Chen and Ma,
-"FRank: a ranking method with fidelity loss", SIGIR 2007.
+and the one with the largest :math:`(\sqrt{W_+} - \sqrt{W_-})^2` joins the sum H. The loss falls by at least that: this
+alpha is the minimum of :math:`\sum w_{ij} e^{-\alpha (h(x_i) - h(x_j))}`, which rises faster and falls slower than J
+does. Tsai, Liu, Qin, Chen and Ma, "FRank: a ranking method with fidelity loss", SIGIR 2007.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ Start = str | LinearRanker | ArrayLike
 
 STARTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "linear-regression": ("ordino.rankers.linear_regression", "LinearRegressionRanker"),
-        "ranksvm": ("ordino.rankers.ranksvm", "RankSVM"),
+        "linear-regression-ranker": ("ordino.rankers.linear_regression", "LinearRegressionRanker"),
+        "rank-svm": ("ordino.rankers.ranksvm", "RankSVM"),
     }
 )
 """Starts by name; ``zeros`` and the name of every linear ranker are allowed as well."""
@@ -46,7 +46,7 @@ def start_weights(start: Start, data: Dataset, valid: Dataset | None) -> NDArray
     if isinstance(start, str) or hasattr(start, "get_params"):
         ranker = _by_name(start) if isinstance(start, str) else clone(start)
         if not isinstance(ranker, LinearRanker):
-            raise ParameterError(f"start={start!r} is not a linear ranker; give one with coef_, such as 'ranksvm'")
+            raise ParameterError(f"start={start!r} is not a linear ranker; give one with coef_, such as 'rank-svm'")
         if "scaling" in ranker.get_params():
             ranker.set_params(scaling=None)  # the data has been scaled already
         ranker.fit(data, valid=valid)
