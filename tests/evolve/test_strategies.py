@@ -197,6 +197,7 @@ def test_speed_is_limited() -> None:
         (lambda: DifferentialEvolution([[0.0], [1.0], [2.0], [np.inf]]), "NaN or inf"),
         (lambda: DifferentialEvolution(np.zeros((4, 2)), mutation="rand/2"), "unknown mutation 'rand/2'"),
         (lambda: EvolutionStrategy([0.0], mutation="gauss"), "did you mean 'gaussian'"),
+        (lambda: CMA([1.0]), "two weights or more"),
         (lambda: GeneticProgramming(2, functions=("+", "pow")), "unknown function 'pow'"),
         (lambda: GeneticProgramming(2, crossover=0.9, mutation=0.2), "sum to 1 at most"),
         (lambda: evolve(DifferentialEvolution(np.zeros((4, 2))), len, generations=-1), "at least one generation"),

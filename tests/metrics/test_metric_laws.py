@@ -12,6 +12,7 @@ from ordino.metrics import METRICS, PROFILES, Metric, engine, kernels, measure, 
 
 CUTOFFS = {"required": (1, 3, 10), "optional": (None, 3), "none": (None,)}
 EVERY = tuple(Metric(entry.name, k) for entry in METRICS.values() for k in CUTOFFS[entry.cutoff])
+LIST_CODES = ("PRECISION", "RECALL", "MAP", "NDCG", "DCG", "MEAN_NDCG", "RECIPROCAL_RANK", "ERR", "RBP", "HIT")
 LONGEST_TIE_ORDERS = 7  # all orders of so many documents are tried
 
 scores_of_ties = st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -179,9 +180,7 @@ def test_queries_too_long_for_a_block_are_ranked_alike(profile: str) -> None:
 
 
 def test_kernels_and_tables_count_alike() -> None:
-    codes = [
-        getattr(kernels, name) for name in "PRECISION RECALL MAP NDCG DCG MEAN_NDCG RECIPROCAL_RANK ERR RBP HIT".split()
-    ]
+    codes = [getattr(kernels, name) for name in LIST_CODES]
     codes += [pair_kernels.PAIRWISE_ACCURACY, pair_kernels.PAIRWISE_ERROR, pair_kernels.KENDALL, pair_kernels.SPEARMAN]
     assert codes == list(range(len(METRICS)))
     assert list(METRICS)[2:7] == ["map", "ndcg", "dcg", "meanndcg", "mrr"]

@@ -1,5 +1,7 @@
 """Rankers that are scoring networks: what is theirs beyond the contract."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -74,18 +76,19 @@ def test_direct_ranker_with_cross_entropy_is_ranknet():
     np.testing.assert_allclose((1 + direct.preference(DATA.X[:9], DATA.X[9:18])) / 2, probability, rtol=1e-9)
 
 
-FITTED = {
-    output: DirectRanker(hidden=(7, 3), output=output, epochs=2).fit(DATA)
-    for output in ("identity", "tanh", "half-tanh", "softsign")
-}
+@cache
+def direct_ranker(output):
+    return DirectRanker(hidden=(7, 3), output=output, epochs=2).fit(DATA)
+
+
 DOCUMENTS = st.lists(st.lists(st.floats(0, 1, width=32), min_size=4, max_size=4), min_size=3, max_size=3)
 
 
 @settings(max_examples=50, deadline=None)
-@given(documents=DOCUMENTS, output=st.sampled_from(sorted(FITTED)))
+@given(documents=DOCUMENTS, output=st.sampled_from(["identity", "tanh", "half-tanh", "softsign"]))
 def test_direct_ranker_is_reflexive_antisymmetric_and_transitive(documents, output):
     def r(x, y):
-        return float(FITTED[output].preference(np.float32([x]), np.float32([y]))[0])
+        return float(direct_ranker(output).preference(np.float32([x]), np.float32([y]))[0])
 
     x, y, z = documents
     assert r(x, x) == 0

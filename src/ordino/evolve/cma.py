@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.errors import import_extra
+from ordino.errors import ParameterError, import_extra
 from ordino.evolve.population import as_fitness, as_population
 
 
@@ -38,6 +38,8 @@ class CMA:
     def __init__(self, mean: ArrayLike, *, sigma: float = 0.5, population: int | None = None, seed: int = 0) -> None:
         cmaes = import_extra("cmaes", extra="evolve", purpose="CMA-ES")
         start = as_population(mean, least=1)[0]
+        if len(start) < 2:
+            raise ParameterError("CMA-ES needs two weights or more; take another strategy for a single one")
         self._search = cmaes.CMA(mean=start, sigma=sigma, population_size=population, seed=seed)
         self.population = np.tile(start, (self._search.population_size, 1))
         self.fitness = np.full(len(self.population), -np.inf)

@@ -155,9 +155,9 @@ def _pair_values(*arguments: Any) -> None:
     """Run ``pair_block``, loaded only where a metric of pairs is asked for."""
     from ordino.metrics.pair_kernels import pair_block
 
-    *given, middle, keys, keys_out, carry_out = arguments
-    position, position_out, ahead = (np.empty(len(keys), np.int64) for _ in range(3))
-    pair_block(*given, position, position_out, middle, ahead, keys, keys_out, carry_out, np.zeros(1, np.uint64))
+    *given, middle, carry, keys_out, carry_out = arguments
+    position, position_out, ahead = (np.empty(len(carry), np.int64) for _ in range(3))
+    pair_block(*given, position, position_out, middle, ahead, carry, keys_out, carry_out, np.zeros(1, np.uint64))
 
 
 def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[Any, ...]:

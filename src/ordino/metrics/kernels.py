@@ -69,34 +69,16 @@ def sort_descending(keys: Any, carry: Any, first: int, last: int, keys_out: Any,
 
 
 @njit(**INNER)
-def sort_runs(
-    labels: Any, same: Any, first: int, last: int, sign: float, keys: Any, keys_out: Any, carry_out: Any
-) -> None:  # fmt: skip
-    """Sort the labels inside each run of equal scores: highest first for ``sign`` 1, lowest first for -1."""
-    for i in range(first, last):
-        keys[i] = sign * labels[i]
+def sort_runs(keys: Any, carry: Any, same: Any, first: int, last: int, keys_out: Any, carry_out: Any) -> None:
+    """Sort each run of documents of which ``same`` says that they belong with the one before, largest key first."""
     start = first
     while start < last:
         stop = start + 1
         while stop < last and same[stop]:
             stop += 1
-        sort_descending(keys, labels, start, stop, keys_out, carry_out)
+        if stop - start > 1:
+            sort_descending(keys, carry, start, stop, keys_out, carry_out)
         start = stop
-
-
-@njit(**INNER)
-def sort_cut_off(
-    packed: Any, keys: Any, carry: Any, start: int, stop: int, keys_out: Any, carry_out: Any
-) -> None:  # fmt: skip
-    """Finish the order where scores differ only in the bits that were cut off."""
-    i = start
-    while i < stop:
-        j = i + 1
-        while j < stop and packed[j] >> PLACE == packed[i] >> PLACE:
-            j += 1
-        if j - i > 1:
-            sort_descending(keys, carry, i, j, keys_out, carry_out)
-        i = j
 
 
 @njit(**OUTER)
@@ -136,14 +118,15 @@ def rank_block(
     for q in range(first, last):
         start, stop = offsets[q] - base, offsets[q + 1] - base
         for i in range(start, stop):
-            place = i if len(packed) == 0 else np.int64(packed[i] & PLACES)
+            place: Any = i
+            same[i] = i > start
+            if len(packed) > 0:
+                place = np.int64(packed[i] & PLACES)
+                same[i] = i > start and packed[i] >> PLACE == packed[i - 1] >> PLACE
             row = base + (start + stop - 1 - place if backward else place)
             keys[i] = scores[row]
             ranked[i] = y[row]
-        if len(packed) == 0:
-            sort_descending(keys, ranked, start, stop, keys_out, carry_out)
-        else:
-            sort_cut_off(packed, keys, ranked, start, stop, keys_out, carry_out)
+        sort_runs(keys, ranked, same, start, stop, keys_out, carry_out)  # what the packed scores could not tell apart
         ambiguous, length = False, 0
         for i in range(start, stop):
             same[i] = i > start and keys[i] == keys[i - 1]
@@ -153,7 +136,9 @@ def rank_block(
                     ambiguous = True
         tied[q], lengths[q] = ambiguous, length
         if ambiguous and worst_first:
-            sort_runs(ranked, same, start, stop, -1.0, keys, keys_out, carry_out)
+            for i in range(start, stop):
+                keys[i] = -ranked[i]
+            sort_runs(keys, ranked, same, start, stop, keys_out, carry_out)
 
 
 @njit(**INNER)

@@ -67,7 +67,7 @@ def sampled_accuracy(
 def pair_block(
     ranked: Any, same: Any, offsets: Any, first: int, last: int, codes: Any, samples: Any, seeds: Any, out: Any,
     position: Any, position_out: Any, middle: Any, ahead: Any,
-    keys: Any, keys_out: Any, carry_out: Any, state: Any,
+    carry: Any, keys_out: Any, carry_out: Any, state: Any,
 ) -> None:  # fmt: skip
     """Write the value of every measure of pairs for queries ``first`` to ``last`` into ``out[measure, query]``.
 
@@ -78,7 +78,7 @@ def pair_block(
         start, stop = offsets[q] - base, offsets[q + 1] - base
         n = stop - start
         center = 0.5 * (start + stop - 1)
-        sort_runs(ranked, same, start, stop, 1.0, keys, keys_out, carry_out)  # so that equal scores make no inversion
+        sort_runs(ranked, carry, same, start, stop, keys_out, carry_out)  # so that equal scores make no inversion
         same_score, same_both = 0, 0  # pairs
         score_spread = 0.0  # sum of t^3 - t over runs of t equal scores
         i = start
