@@ -131,12 +131,12 @@ def main() -> None:
 
 HEAD = """# The classical rankers on MQ2007 and MQ2008
 
-Made by `benchmarks/quality_baselines.py` (the table here: in parts, with `--rankers`): means over the five official folds,
-profile `letor4`. C, rounds, epochs and restarts are chosen on the validation part of each fold by the measure of the
-row. Two settings are fixed for all folds and were found by looking at several: AdaRank's `reweighting` (at three folds of
-MQ2007) and OAPBPM's `tau` (at two folds of each set); the paper's AdaRank stands beside ours, with 50 rounds instead of
-200, of which it uses few. "Published" are the baselines of LETOR 4.0. The machine did other work at the same time, so
-the seconds are no benchmark.
+Made by `benchmarks/quality_baselines.py` (the table here: in parts, with `--rankers`): means over the five official
+folds, profile `letor4`. C, rounds, epochs and restarts are chosen on the validation part of each fold by the measure of
+the row. Two settings are the same in all folds and were found by looking at several: AdaRank's `reweighting` (at three
+folds of MQ2007) and OAPBPM's `tau` (at two folds of each set). The paper's AdaRank stands beside ours, with 50 rounds
+instead of 200, of which it uses few. "Published" are the baselines of LETOR 4.0. The machine did other work at the same
+time, so the seconds are no benchmark.
 
 """
 
