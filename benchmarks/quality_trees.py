@@ -13,6 +13,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,6 +98,7 @@ def table(folder: Path, *, quick: bool, n_jobs: int | None) -> Iterator[str]:
         figures = " | ".join(f"{mean:.4f}" for mean in means)
         yield f"| {name} | {figures} | {'; '.join(o.chosen for o in outcomes if o.chosen)} |"
     yield from ("", "LambdaMART is asked for at least {} and {}.".format(*ASKED[folder.name]))
+    yield from order_noise(folds, rounds, n_jobs)
 
 
 def learners(rounds: int, patience: int, n_jobs: int | None) -> dict[str, Callable[[Fold], Outcome]]:
@@ -115,6 +117,10 @@ def learners(rounds: int, patience: int, n_jobs: int | None) -> dict[str, Callab
         "McRank, ordinal": simple(McRank(form="ordinal", **common), "{best_round_} rounds"),  # type: ignore[arg-type]
         "bare LightGBM": lambda fold: bare(fold, rounds, n_jobs),
         "LambdaMART": simple(LambdaMART(**common), "{best_round_} rounds"),  # type: ignore[arg-type]
+        "LambdaMART, 10 bags": simple(
+            LambdaMART(bags=10, query_share=0.5, feature_share=0.5, **common),  # type: ignore[arg-type]
+            "{best_round_} rounds",
+        ),
         "LambdaMART, leaves and labels chosen": lambda fold: best_of(fold, lambdamarts),
     }
 
@@ -148,6 +154,33 @@ def bare(fold: Fold, rounds: int, n_jobs: int | None) -> Outcome:
     booster = lgb.train(params, train, rounds, valid_sets=[valid], callbacks=[stop])
     scores = fold.test.restore(np.asarray(booster.predict(fold.test.X)))
     return Outcome(scores, f"{booster.best_iteration} rounds")
+
+
+def order_noise(folds: list[Fold], rounds: int, n_jobs: int | None) -> Iterator[str]:
+    """How much bare LightGBM varies with the order of the rows inside queries."""
+    reached = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        outcomes = [bare(Fold(f.name, shuffled(f.train, rng), f.valid, f.test), rounds, n_jobs) for f in folds]
+        reached.append(
+            [
+                np.mean(
+                    [
+                        evaluate(f.test, o.scores, metrics=metric, profile=PROFILE)[metric]
+                        for f, o in zip(folds, outcomes, strict=True)
+                    ]
+                )
+                for metric in METRICS
+            ]
+        )
+    (ndcg, ap), (low, low_ap), (high, high_ap) = np.mean(reached, 0), np.min(reached, 0), np.max(reached, 0)
+    yield "Bare LightGBM with its training rows shuffled inside queries, 8 times:"
+    yield f"NDCG@10 {low:.4f} to {high:.4f}, mean {ndcg:.4f}; MAP {low_ap:.4f} to {high_ap:.4f}, mean {ap:.4f}."
+
+
+def shuffled(data: Dataset, rng: np.random.Generator) -> Dataset:
+    rows = np.concatenate([rng.permutation(np.arange(a, b)) for a, b in pairwise(data.offsets)])
+    return Dataset(data.X[rows], data.y[rows], data.qid)
 
 
 def binary(data: Dataset) -> Dataset:

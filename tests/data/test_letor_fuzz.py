@@ -305,7 +305,7 @@ def test_millions_of_damaged_lines() -> None:
     assert min(n_read, n_refused) > 500_000
 
 
-@given(st.binary(max_size=80))
+@given(st.binary(max_size=80).filter(lambda text: not text.startswith(b"\x1f\x8b")))  # what gzip files start with
 @example(b"1 qid:1 1:-123456789012345x 2:1 3:1 4:1 5:1 6:1 7:1")
 @example(b"1 qid:1 1:-123456789.12345 2:1 3:1 4:1 5:1 6:1 7:1")
 @example(b"1 1:7.038531e-26")

@@ -108,6 +108,40 @@ def test_control_c_keeps_the_best_so_far(kind, monkeypatch: pytest.MonkeyPatch, 
     assert ranker.predict(data).tolist() == kind(rounds=ranker.best_round_).fit(data).predict(data).tolist()
 
 
+def test_bags_are_summed():
+    data, valid = easy_data(), easy_data(seed=1)
+    quick = QUICK | {"query_share": 0.5, "seed": 3}
+    bagged = LambdaMART(**quick, bags=3).fit(data, valid=valid)
+    first = LambdaMART(**quick).fit(data, valid=valid)
+    assert bagged.valid_history_[: len(first.valid_history_)] == first.valid_history_
+    assert load_trees(bagged.model_).num_trees() == bagged.best_round_ > first.best_round_
+    others = [LambdaMART(**(quick | bagged._draw(bag))).fit(data, valid=valid) for bag in (1, 2)]
+    assert len({ranker.model_ for ranker in (first, *others)}) == 3
+    total = first.predict(data) + others[0].predict(data) + others[1].predict(data)
+    np.testing.assert_allclose(bagged.predict(data), total, rtol=1e-12)
+    with pytest.raises(ParameterError, match="bags=2 would all be the same; set query_share or feature_share below 1"):
+        LambdaMART(bags=2).fit(data)
+
+
+@pytest.mark.parametrize(("calls_before", "trees"), [(23, 23), (20, 20), (0, None)])
+def test_control_c_among_bags(calls_before: int, trees: int | None, monkeypatch: pytest.MonkeyPatch):
+    update, calls = lgb.Booster.update, []
+
+    def interrupted(self, *args, **kwargs):
+        if len(calls) == calls_before:
+            raise KeyboardInterrupt
+        calls.append(1)
+        return update(self, *args, **kwargs)
+
+    monkeypatch.setattr(lgb.Booster, "update", interrupted)
+    ranker = LambdaMART(**QUICK, query_share=0.5, bags=3)  # 20 rounds each
+    if trees is None:
+        with pytest.raises(KeyboardInterrupt):
+            ranker.fit(easy_data())
+    else:
+        assert load_trees(ranker.fit(easy_data()).model_).num_trees() == trees
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # LightGBM's traps
 

@@ -65,4 +65,4 @@ def _of_run(qrels: str, run: str, metrics: list[str], profile: str, complete: bo
     from ordino.metrics import evaluate as measure
 
     joined = join_run(read_qrels(qrels), read_run(run), complete=complete)
-    return measure(joined.y, joined.scores, qid=joined.qid, metrics=metrics, profile=profile)
+    return measure(joined.y, joined.scores, qid=joined.qid, doc_ids=joined.doc_ids, metrics=metrics, profile=profile)

@@ -67,7 +67,7 @@ class Adaptive:
     >>> rate = Adaptive(1.0, 1)
     >>> [bool(rate.after_epoch(np.array([error]))[0]) for error in (1.0, 0.5, 0.6)]
     [False, False, True]
-    >>> round(rate.rates[0], 4)  # grown once, shrunk once
+    >>> round(float(rate.rates[0]), 4)  # grown once, shrunk once
     0.315
     """
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ from ordino.learn.optimizers import OPTIMIZERS, Optimizer
 from ordino.learn.rates import RATES
 from ordino.learn.supply import Supply
 from ordino.progress import Steps
+
+WORTH_THREADS = 20_000_000  # products a step, below which torch's threads wait for each other more than they work
 
 Judge = Callable[[Network], NDArray[np.float64]]
 """Gives the quality of each network of a batch on validation data; larger is better."""
@@ -111,13 +114,26 @@ def _one_epoch(
     for batch in supply.epoch(rng):
         for p in network.parameters:
             p.grad = None
-        scores = network(batch.X, training=True)  # (n_networks, n_docs)
-        values, gradient = batch.loss(scores.detach().numpy())
-        torch.autograd.backward(scores, torch.from_numpy(gradient))
-        if l1:
-            for W in network.W:
-                assert W.grad is not None
-                W.grad.add_(W.detach().sign(), alpha=l1)
-        optimizer.step(step_rates)
+        with _threads_for(len(batch.X) * sum(W.numel() for W in network.W)):
+            scores = network(batch.X, training=True)  # (n_networks, n_docs)
+            values, gradient = batch.loss(scores.detach().numpy())
+            torch.autograd.backward(scores, torch.from_numpy(gradient))
+            if l1:
+                for W in network.W:
+                    assert W.grad is not None
+                    W.grad.add_(W.detach().sign(), alpha=l1)
+            optimizer.step(step_rates)
         errors += batch.share * values
     return errors
+
+
+@contextmanager
+def _threads_for(n_products: int) -> Iterator[None]:
+    """One thread of torch's for a small step; the result does not depend on it."""
+    threads = torch.get_num_threads()
+    if n_products <= WORTH_THREADS:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

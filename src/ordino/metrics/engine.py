@@ -37,6 +37,7 @@ _CODES = {name: code for code, name in enumerate(METRICS)}
 _GAINS = {"exponential": 0, "whole": 1, "linear": 2, "binary": 3}
 _SHORT = {"k": 0, "length": 1, "zero": 2}
 _WHOLE_LABELS = 64
+_POWERS = 2.0 ** np.arange(_WHOLE_LABELS) - 1.0  # their exponential gains
 
 
 class Values(NamedTuple):
@@ -99,7 +100,7 @@ def _single_precision(scores: Floats) -> Floats:
 
 def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, threads: int) -> Values:
     """Share the blocks among threads; each has its own buffers, as long as the longest query."""
-    from ordino.metrics.kernels import list_block, pack_block, rank_block  # numba loads here, on first use
+    from ordino.metrics.kernels import average_block, list_block, pack_block, rank_block  # numba loads on first use
 
     n_queries, longest = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
     lists = [m for m, metric in enumerate(metrics) if not metric.measure.of_pairs]
@@ -132,8 +133,11 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
             if not len(counts):  # the best order is that of the labels themselves
                 rank(y, False, False, best)
             rank(scores, profile.ties == "docno", profile.ties in ("pessimistic", "averaged"), ranked)
+            if profile.ties == "averaged":
+                n_docs, gain = offsets[last] - offsets[first], _GAINS[profile.gain]
+                average_block(ranked, same, n_docs, gain, profile.relevant_from, _POWERS, a, b)
             place = (lengths, empty, offsets, first, last)
-            list_block(ranked, same, tied, *place, *list_plan, list_values, best, a, b, counts)
+            list_block(ranked, same, *place, *list_plan, list_values, best, a, b, counts)
             if pairs:
                 _pair_values(ranked, same, offsets, first, last, *pair_plan, pair_values, best, a, b, c)
 
@@ -162,10 +166,13 @@ def _pair_values(*arguments: Any) -> None:
 
 def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[Any, ...]:
     """The arguments of ``list_block`` that say what is computed, in its order."""
-    gained = [metric for metric in metrics if metric.name in ("ndcg", "dcg", "meanndcg")]
-    depths = [min(_cutoff(metric, profile) or longest, longest) for metric in gained]
-    gain_depth = max(depths, default=0)
-    ndcg_depth = max((depth for depth, metric in zip(depths, gained, strict=True) if metric.name != "dcg"), default=0)
+
+    def depth(*names: str) -> int:
+        """How many ranks the metrics of these names look at."""
+        asked = [_cutoff(metric, profile) or longest for metric in metrics if metric.name in names]
+        return min(max(asked, default=0), longest)
+
+    gain_depth = depth("ndcg", "dcg", "meanndcg")
     return (
         np.array([_CODES[metric.name] for metric in metrics], np.int64),
         np.array([_cutoff(metric, profile) for metric in metrics], np.int64),
@@ -176,8 +183,9 @@ def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[A
                 _GAINS[profile.gain],
                 _SHORT[profile.short_precision],
                 _SHORT[profile.short_ndcg],
-                ndcg_depth,
+                depth("ndcg", "meanndcg"),
                 gain_depth,
+                depth("p", "recall", "rbp"),
                 profile.ties == "averaged",
                 profile.ideal == "ones",
                 profile.map_divisor == "top k",
@@ -186,7 +194,7 @@ def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[A
             np.int64,
         ),
         np.array([profile.relevant_from, profile.empty, profile.map_of_empty], np.float64),
-        2.0 ** np.arange(_WHOLE_LABELS) - 1.0,
+        _POWERS,
         1.0 / _discount(np.arange(1.0, gain_depth + 1.0), profile),
     )
 

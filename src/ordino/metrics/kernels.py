@@ -101,6 +101,14 @@ def pack_block(bits: Any, offsets: Any, first: int, last: int, backward: bool, p
             packed[place] = np.uint64(q - first) << QUERY | score >> CUT << PLACE | np.uint64(place)
 
 
+@njit(**INNER)
+def row_of(packed: Any, i: int, start: int, stop: int, backward: bool) -> int:
+    """The row, counted from the block's first, of the document that stands at ``i`` in the packed order."""
+    place: Any = i if len(packed) == 0 else np.int64(packed[i] & PLACES)
+    row: int = start + stop - 1 - place if backward else place
+    return row
+
+
 @njit(**OUTER)
 def rank_block(
     y: Any, scores: Any, packed: Any, offsets: Any, first: int, last: int, backward: bool, worst_first: bool,
@@ -117,23 +125,22 @@ def rank_block(
     base = offsets[first]
     for q in range(first, last):
         start, stop = offsets[q] - base, offsets[q + 1] - base
+        ambiguous, length, plain = False, stop - start, True
         for i in range(start, stop):
-            place: Any = i
-            same[i] = i > start
-            if len(packed) > 0:
-                place = np.int64(packed[i] & PLACES)
-                same[i] = i > start and packed[i] >> PLACE == packed[i - 1] >> PLACE
-            row = base + (start + stop - 1 - place if backward else place)
-            keys[i] = scores[row]
-            ranked[i] = y[row]
-        sort_runs(keys, ranked, same, start, stop, keys_out, carry_out)  # what the packed scores could not tell apart
-        ambiguous, length = False, 0
-        for i in range(start, stop):
-            same[i] = i > start and keys[i] == keys[i - 1]
-            if keys[i] > NO_RANK:
-                length += 1
-                if same[i] and ranked[i] != ranked[i - 1]:
-                    ambiguous = True
+            row = row_of(packed, i, start, stop, backward)
+            ranked[i] = y[base + row]
+            same[i] = i > start and (len(packed) == 0 or packed[i] >> PLACE == packed[i - 1] >> PLACE)
+            plain = plain and not same[i] and scores[base + row] > NO_RANK
+        if not plain:  # finish the order of what the packed scores could not tell apart, and look for ties
+            length = 0
+            for i in range(start, stop):
+                keys[i] = scores[base + row_of(packed, i, start, stop, backward)]
+            sort_runs(keys, ranked, same, start, stop, keys_out, carry_out)
+            for i in range(start, stop):
+                same[i] = i > start and keys[i] == keys[i - 1]
+                if keys[i] > NO_RANK:
+                    length += 1
+                    ambiguous = ambiguous or (same[i] and ranked[i] != ranked[i - 1])
         tied[q], lengths[q] = ambiguous, length
         if ambiguous and worst_first:
             for i in range(start, stop):
@@ -173,20 +180,22 @@ def count_best(ranked: Any, start: int, stop: int, depth: int, best: Any, counts
             whole -= 1
 
 
-@njit(**INNER)
-def average_runs(values: Any, same: Any, start: int, n: int) -> None:
-    """Give every document of a run of equal scores the mean of the run."""
+@njit(**OUTER)
+def average_block(
+    ranked: Any, same: Any, n_docs: int, kind: int, relevant_from: float, powers: Any, gains: Any, flags: Any
+) -> None:  # fmt: skip
+    """Give each document the mean gain and the mean relevance of the documents with its score."""
     i = 0
-    while i < n:
-        j = i + 1
-        total, uneven = values[i], False
-        while j < n and same[start + j]:
-            total += values[j]
-            uneven = uneven or values[j] != values[i]
+    while i < n_docs:
+        j, gain, flag, uneven = i, 0.0, 0.0, False
+        while j == i or (j < n_docs and same[j]):
+            gain += gain_of(ranked[j], kind, relevant_from, powers)
+            flag += ranked[j] > relevant_from
+            uneven = uneven or ranked[j] != ranked[i]
             j += 1
-        if uneven:
-            for r in range(i, j):
-                values[r] = total / (j - i)
+        for r in range(i, j):
+            gains[r] = gain / (j - i) if uneven else gain_of(ranked[r], kind, relevant_from, powers)
+            flags[r] = flag / (j - i)
         i = j
 
 
@@ -205,7 +214,7 @@ def sum_of_precisions(ranked: Any, same: Any, start: int, depth: int, relevant_f
 
 @njit(**OUTER)
 def list_block(
-    ranked: Any, same: Any, tied: Any, lengths: Any, empty: Any, offsets: Any, first: int, last: int,
+    ranked: Any, same: Any, lengths: Any, empty: Any, offsets: Any, first: int, last: int,
     codes: Any, cutoffs: Any, constants: Any, norms: Any, choices: Any, values: Any, powers: Any, discounts: Any,
     out: Any, best: Any, gains: Any, flags: Any, counts: Any,
 ) -> None:  # fmt: skip
@@ -213,16 +222,12 @@ def list_block(
 
     ``codes``, ``cutoffs`` (0 counts all ranks), ``constants`` and ``norms`` say what each measure is; ``choices`` and
     ``values`` are the profile, in the order in which they are read below. ``best`` holds the labels of each query,
-    highest first; it is filled here if they can be counted.
+    highest first; it is filled here if they can be counted. So are ``gains`` and ``flags``, unless ties are averaged:
+    then they are what :func:`average_block` made.
     """
-    gain, short_precision, short_ndcg, ndcg_depth, gain_depth = (
-        choices[0],
-        choices[1],
-        choices[2],
-        choices[3],
-        choices[4],
-    )
-    averaged, ideal_ones, top_k_map, label_stops = choices[5] > 0, choices[6] > 0, choices[7] > 0, choices[8] > 0
+    gain, short_precision, short_ndcg = choices[0], choices[1], choices[2]
+    ndcg_depth, gain_depth, flag_depth = choices[3], choices[4], choices[5]
+    averaged, ideal_ones, top_k_map, label_stops = choices[6] > 0, choices[7] > 0, choices[8] > 0, choices[9] > 0
     counted = len(counts) > 0
     relevant_from, empty_value, empty_map = values[0], values[1], values[2]
     base = offsets[first]
@@ -231,19 +236,14 @@ def list_block(
         n, length = stop - start, lengths[q]
         n_relevant = 0
         for i in range(n):
-            relevant = ranked[start + i] > relevant_from
-            flags[i] = relevant
-            n_relevant += relevant
+            n_relevant += 1 if ranked[start + i] > relevant_from else 0
+        if not averaged:
+            for i in range(start, start + min(n, gain_depth)):
+                gains[i] = gain_of(ranked[i], gain, relevant_from, powers)
+            for i in range(start, start + min(n, flag_depth)):
+                flags[i] = 1.0 if ranked[i] > relevant_from else 0.0
         empty[q] = n_relevant == 0
         left_out = n_relevant == 0 and empty_value != empty_value
-        mixed = averaged and tied[q]
-        if gain_depth > 0:
-            for i in range(n if mixed else min(n, gain_depth)):
-                gains[i] = gain_of(ranked[start + i], gain, relevant_from, powers)
-        if mixed:
-            average_runs(flags, same, start, n)
-            if gain_depth > 0:
-                average_runs(gains, same, start, n)
         if ndcg_depth > 0:
             if counted:
                 count_best(ranked, start, stop, min(n, ndcg_depth), best, counts)
@@ -257,12 +257,13 @@ def list_block(
             value = 0.0
             if left_out:
                 value = empty_value
-            elif code in (NDCG, MEAN_NDCG):
+            elif code in (NDCG, MEAN_NDCG, DCG):
                 dcg, ideal = 0.0, 0.0
                 for i in range(best_depth):
-                    ideal += best[start + i] * discounts[i]
+                    if code != DCG:
+                        ideal += best[start + i] * discounts[i]
                     if i < depth:
-                        dcg += gains[i] * discounts[i]
+                        dcg += gains[start + i] * discounts[i]
                         if code == MEAN_NDCG and ideal > 0.0:
                             value += dcg / ideal
                 if ideal_ones and k > 0:
@@ -271,9 +272,8 @@ def list_block(
                 value = share if ideal > 0.0 else empty_value
                 if short_ndcg == ZERO and k > length:
                     value = 0.0
-            elif code == DCG:
-                for i in range(depth):
-                    value += gains[i] * discounts[i]
+                if code == DCG:
+                    value = dcg
             elif code == MAP:
                 value = empty_map
                 if n_relevant > 0:
@@ -281,7 +281,7 @@ def list_block(
                     value /= min(n_relevant, best_depth) if top_k_map else n_relevant
             elif code in (PRECISION, RECALL):
                 for i in range(depth):
-                    value += flags[i]
+                    value += flags[start + i]
                 if code == RECALL:
                     value = value / n_relevant if n_relevant > 0 else empty_value
                 elif short_precision == ZERO and k > length:
@@ -291,7 +291,7 @@ def list_block(
             elif code == RBP:
                 weight = 1.0 - constants[m]
                 for i in range(depth):
-                    value += weight * flags[i]
+                    value += weight * flags[start + i]
                     weight *= constants[m]
             elif code == ERR:
                 reader = 1.0

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError
 from ordino.rankers.parameters import check_choice, check_int
-from ordino.rankers.trees import Task, TreeRanker
+from ordino.rankers.trees import Task, TreeRanker, merge_trees
 
 GAINS = ("exponential", "linear")
 MOST_LEVELS = 2048  # LightGBM keeps a table of gains, one for each level
@@ -42,6 +43,9 @@ class LambdaMART(TreeRanker):
         Penalty on the values of leaves.
     feature_share, query_share
         Share of the features and of the queries drawn anew for each tree.
+    bags
+        How many models are grown, each with draws and a best round of its own, and summed up (BagBoo, CIKM 2010). It
+        takes away much of the noise of small data; something must be drawn, so that they differ.
     truncation
         Pairs count if one of them is among so many first.
     gain
@@ -56,6 +60,12 @@ class LambdaMART(TreeRanker):
         Other parameters of LightGBM, under its names.
     seed, n_jobs, verbose
         The same seed gives the same trees on any number of threads.
+
+    Attributes
+    ----------
+    model_, best_round_, valid_history_
+        The trees as LightGBM's model text; how many there are; the measure on ``valid`` after each round, bag after
+        bag, turned so that larger is better.
 
     Examples
     --------
@@ -74,6 +84,7 @@ class LambdaMART(TreeRanker):
         l2: float = 0.0,
         feature_share: float = 1.0,
         query_share: float = 1.0,
+        bags: int = 1,
         truncation: int = 30,
         gain: str = "exponential",
         patience: int = 50,
@@ -91,6 +102,7 @@ class LambdaMART(TreeRanker):
         self.l2 = l2
         self.feature_share = feature_share
         self.query_share = query_share
+        self.bags = bags
         self.truncation = truncation
         self.gain = gain
         self.patience = patience
@@ -108,7 +120,31 @@ class LambdaMART(TreeRanker):
             "label_gain": gains.tolist(),
             "lambdarank_truncation_level": check_int("truncation", self.truncation, low=1),
         }
-        self._grow(Task(params, levels), data, valid, scores=lambda outputs: outputs)
+        bags = check_int("bags", self.bags, low=1)
+        if bags > 1 and self.query_share == self.feature_share == 1:
+            raise ParameterError(f"bags={bags} would all be the same; set query_share or feature_share below 1")
+        models: list[str] = []
+        history: list[float] = []
+        rounds = 0
+        for bag in range(bags):
+            try:
+                stopped = self._grow(
+                    Task(params | self._draw(bag), levels), data, valid, scores=lambda outputs: outputs
+                )
+            except KeyboardInterrupt:
+                if not models:
+                    raise
+                break
+            models.append(self.model_)
+            history += self.valid_history_
+            rounds += self.best_round_
+            if stopped:
+                break
+        self.model_, self.valid_history_, self.best_round_ = merge_trees(models), history, rounds
+
+    def _draw(self, bag: int) -> dict[str, object]:
+        """The seed of a bag; the first has the ranker's own."""
+        return {} if bag == 0 else {"seed": int(np.random.default_rng((self.seed, bag)).integers(2**31))}
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         return self._raw(data)

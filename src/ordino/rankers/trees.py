@@ -7,7 +7,8 @@ training is LightGBM's own model text, a plain string.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -71,8 +72,8 @@ class TreeRanker(Ranker):
         data: Dataset,
         valid: Dataset | None,
         scores: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    ) -> None:
-        """Boost round after round; ``scores`` makes a ranking score of the trees' outputs."""
+    ) -> bool:
+        """Boost round after round, and tell whether Ctrl-C ended it; ``scores`` makes a score of the trees' outputs."""
         params = self._params() | dict(task.params)
         patience = check_int("patience", self.patience, low=1)
         lgb = import_extra("lightgbm", extra="trees", purpose=type(self).__name__)
@@ -93,6 +94,7 @@ class TreeRanker(Ranker):
                     break
         self.valid_history_ = choice.history
         self.model_: str = booster.model_to_string(num_iteration=self.best_round_)
+        return steps.interrupted
 
     def _params(self) -> dict[str, object]:
         """LightGBM's parameters under our names, and those that make it deterministic."""
@@ -142,6 +144,19 @@ def load_trees(model: str) -> Any:
     """LightGBM's booster from its model text."""
     lgb = import_extra("lightgbm", extra="trees", purpose="a ranker of trees")
     return lgb.Booster(model_str=model)
+
+
+def merge_trees(models: Sequence[str]) -> str:
+    """One model text with the trees of all, which gives the sum of their scores."""
+    if len(models) == 1:
+        return models[0]
+    parts = [re.split(r"^Tree=\d+\n", model, flags=re.MULTILINE) for model in models]  # head, then tree after tree
+    trees = [tree.partition("end of trees")[0] for _, *trees in parts for tree in trees]
+    blocks = [f"Tree={i}\n{tree}" for i, tree in enumerate(trees)]
+    sizes = " ".join(str(len(block)) for block in blocks)
+    head = re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", parts[0][0], flags=re.MULTILINE)
+    _, end, tail = models[0].partition("end of trees")
+    return head + "".join(blocks) + end + tail
 
 
 def training_groups(counts: NDArray[np.int64], limit: int = LIMIT) -> NDArray[np.int64]:
