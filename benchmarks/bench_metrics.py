@@ -25,7 +25,7 @@ FIRST_CALL = """
 import time; start = time.perf_counter()
 import numpy as np
 from ordino.metrics import evaluate
-y, scores, qid = np.arange(1000) % 5, np.arange(1000.0)[::-1], np.repeat(np.arange(10), 100)
+y, scores, qid = np.arange(1000) % 5, np.arange(1000.0)[::-1] // {tied}, np.repeat(np.arange(10), 100)
 evaluate(y, scores, qid=qid, metrics=["ndcg@10", "map", "p@10"])
 print(time.perf_counter() - start)
 """
@@ -86,17 +86,28 @@ def against_peers(n_queries: int, n_docs: int, repeats: int) -> bool:
 
 
 def first_calls(repeats: int) -> bool:
-    """The first call of a process, with compiled kernels on disk and without."""
-    with tempfile.TemporaryDirectory() as folder:
-        times = [_fresh_process(folder) for _ in range(1 + repeats)]
-    print(f"first call, import included: {times[0]:.2f} s after install, {min(times[1:]):.2f} s with kernels cached")
-    return times[0] < 5 and min(times[1:]) < 1
+    """The first call of a process, with compiled kernels on disk and without; equal scores need one kernel more."""
+    held = True
+    for tied in (1, 3):
+        with tempfile.TemporaryDirectory() as folder:
+            times = [_fresh_process(folder, tied) for _ in range(1 + repeats)]
+        after_install, cached = times[0], min(times[1:])
+        print(
+            f"first call, import included, {'no' if tied == 1 else 'with'} equal scores: "
+            f"{after_install:.2f} s after install, {cached:.2f} s with kernels cached"
+        )
+        held = held and after_install < 5 and cached < 1
+    return held
 
 
-def _fresh_process(folder: str) -> float:
+def _fresh_process(folder: str, tied: int) -> float:
     environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
     ran = subprocess.run(
-        [sys.executable, "-c", FIRST_CALL], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", FIRST_CALL.format(tied=tied)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return float(ran.stdout)
 

@@ -7,8 +7,9 @@ order. NaN fails every comparison, so it never becomes a minimum or a maximum, a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ordino.compiled import njit
 
 QUERYMAX, MINMAX, ZSCORE = 0, 1, 2
 

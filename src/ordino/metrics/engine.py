@@ -100,7 +100,13 @@ def _single_precision(scores: Floats) -> Floats:
 
 def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, threads: int) -> Values:
     """Share the blocks among threads; each has its own buffers, as long as the longest query."""
-    from ordino.metrics.kernels import average_block, list_block, pack_block, rank_block  # numba loads on first use
+    from ordino.metrics.kernels import (
+        average_block,
+        finish_block,
+        list_block,
+        pack_block,
+        rank_block,
+    )  # numba loads on first use
 
     n_queries, longest = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
     lists = [m for m, metric in enumerate(metrics) if not metric.measure.of_pairs]
@@ -125,8 +131,9 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
             if len(keys):
                 pack_block(by.view(np.uint64), offsets, first, last, backward, keys)
                 keys.sort()  # numpy sorts integers several at a time
-            place = (offsets, first, last, backward, worst_first)
-            rank_block(y, by, keys, *place, into, same, tied, lengths, a, b, c)
+            place, out = (offsets, first, last, backward), (into, same, tied, lengths)
+            if rank_block(y, by, keys, *place, *out):
+                finish_block(by, keys, *place, worst_first, *out, a, b, c)
 
         for first, last in mine:
             counts = np.empty(_WHOLE_LABELS if _are_small_whole(y[offsets[first] : offsets[last]]) else 0, np.int64)

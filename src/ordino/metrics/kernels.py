@@ -4,8 +4,8 @@ Queries are worked on in blocks, in steps that share one sort: :func:`rank_block
 the order of the scores, :func:`list_block` (and ``pair_kernels.pair_block``) reads them. Buffers come from the caller,
 one set for each thread, as long as the largest block; nothing is allocated here. Bounds are checked before.
 
-The first call after an installation compiles, so what compiles slowly is left out: slices, many arguments, wrappers for
-functions that only other kernels call.
+The first call after an installation compiles, so what compiles slowly is left out: slices, tuples, wrappers for
+functions that only other kernels call. What most data does not need is a kernel of its own (:func:`finish_block`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from math import inf
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from ordino.compiled import njit
 
 RUN = 12  # shorter runs are sorted by insertion, longer ones by merging
 WHOLE_LABELS = 64  # the gain of whole labels below this is looked up, and their best order is counted, not sorted
@@ -35,35 +36,39 @@ def sort_descending(keys: Any, carry: Any, first: int, last: int, keys_out: Any,
     inversions = 0
     for start in range(first, last, RUN):
         for i in range(start + 1, min(start + RUN, last)):
-            key, value = keys[i], carry[i]
+            key = keys[i]
+            value = carry[i]
             j = i
             while j > start and keys[j - 1] < key:
-                keys[j], carry[j] = keys[j - 1], carry[j - 1]
+                keys[j] = keys[j - 1]
+                carry[j] = carry[j - 1]
                 j -= 1
-            keys[j], carry[j] = key, value
+            keys[j] = key
+            carry[j] = value
             inversions += i - j
     width = RUN
     while width < last - first:
         for start in range(first, last, 2 * width):
-            middle, stop = min(start + width, last), min(start + 2 * width, last)
+            middle = min(start + width, last)
+            stop = min(start + 2 * width, last)
             if middle == stop or keys[middle - 1] >= keys[middle]:
                 continue
-            left, right, at = start, middle, start
-            while left < middle and right < stop:
-                if keys[left] >= keys[right]:
-                    keys_out[at], carry_out[at] = keys[left], carry[left]
-                    left += 1
-                else:
-                    keys_out[at], carry_out[at] = keys[right], carry[right]
-                    inversions += middle - left
-                    right += 1
-                at += 1
+            left = at = start
+            right = middle
             while left < middle:
-                keys_out[at], carry_out[at] = keys[left], carry[left]
-                left += 1
+                take = left
+                if right < stop and keys[left] < keys[right]:
+                    take = right
+                    right += 1
+                    inversions += middle - left
+                else:
+                    left += 1
+                keys_out[at] = keys[take]
+                carry_out[at] = carry[take]
                 at += 1
             for i in range(start, at):
-                keys[i], carry[i] = keys_out[i], carry_out[i]
+                keys[i] = keys_out[i]
+                carry[i] = carry_out[i]
         width *= 2
     return inversions
 
@@ -90,7 +95,8 @@ def pack_block(bits: Any, offsets: Any, first: int, last: int, backward: bool, p
     """
     base = offsets[first]
     for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
+        start = offsets[q]
+        stop = offsets[q + 1]
         for row in range(start, stop):
             score = bits[row]
             if score >> SIGN == 0:
@@ -111,12 +117,38 @@ def row_of(packed: Any, i: int, start: int, stop: int, backward: bool) -> int:
 
 @njit(**OUTER)
 def rank_block(
-    y: Any, scores: Any, packed: Any, offsets: Any, first: int, last: int, backward: bool, worst_first: bool,
-    ranked: Any, same: Any, tied: Any, lengths: Any, keys: Any, keys_out: Any, carry_out: Any,
-) -> None:  # fmt: skip
+    y: Any, scores: Any, packed: Any, offsets: Any, first: int, last: int, backward: bool,
+    ranked: Any, same: Any, tied: Any, lengths: Any,
+) -> int:  # fmt: skip
     """Put the labels of queries ``first`` to ``last`` into ``ranked``, best score first, query after query.
 
-    ``packed`` is what :func:`pack_block` made, sorted; a query too long for it comes without.
+    ``packed`` is what :func:`pack_block` made, sorted; a query too long for it comes without. What the packed scores
+    tell apart is ranked here, which is nearly every query of most data. The others are marked by ``lengths[q] = -1``
+    and left to :func:`finish_block`; how many there are is what this gives.
+    """
+    base = offsets[first]
+    unfinished = 0
+    for q in range(first, last):
+        start = offsets[q] - base
+        stop = offsets[q + 1] - base
+        plain = True
+        for i in range(start, stop):
+            row = row_of(packed, i, start, stop, backward)
+            ranked[i] = y[base + row]
+            same[i] = i > start and (len(packed) == 0 or packed[i] >> PLACE == packed[i - 1] >> PLACE)
+            plain = plain and not same[i] and scores[base + row] > NO_RANK
+        tied[q] = False
+        lengths[q] = stop - start if plain else -1
+        unfinished += not plain
+    return unfinished
+
+
+@njit(**OUTER)
+def finish_block(
+    scores: Any, packed: Any, offsets: Any, first: int, last: int, backward: bool, worst_first: bool,
+    ranked: Any, same: Any, tied: Any, lengths: Any, keys: Any, keys_out: Any, carry_out: Any,
+) -> None:  # fmt: skip
+    """Finish the queries that :func:`rank_block` left, and look for ties.
 
     ``same[i]`` says that a document has the score of the one before it, ``tied[q]`` that equal scores have different
     labels in query ``q``, ``lengths[q]`` how many documents have a rank: those with score -inf have none. Equal scores
@@ -124,24 +156,22 @@ def rank_block(
     """
     base = offsets[first]
     for q in range(first, last):
-        start, stop = offsets[q] - base, offsets[q + 1] - base
-        ambiguous, length, plain = False, stop - start, True
+        if lengths[q] >= 0:
+            continue
+        start = offsets[q] - base
+        stop = offsets[q + 1] - base
+        ambiguous = False
+        length = 0
         for i in range(start, stop):
-            row = row_of(packed, i, start, stop, backward)
-            ranked[i] = y[base + row]
-            same[i] = i > start and (len(packed) == 0 or packed[i] >> PLACE == packed[i - 1] >> PLACE)
-            plain = plain and not same[i] and scores[base + row] > NO_RANK
-        if not plain:  # finish the order of what the packed scores could not tell apart, and look for ties
-            length = 0
-            for i in range(start, stop):
-                keys[i] = scores[base + row_of(packed, i, start, stop, backward)]
-            sort_runs(keys, ranked, same, start, stop, keys_out, carry_out)
-            for i in range(start, stop):
-                same[i] = i > start and keys[i] == keys[i - 1]
-                if keys[i] > NO_RANK:
-                    length += 1
-                    ambiguous = ambiguous or (same[i] and ranked[i] != ranked[i - 1])
-        tied[q], lengths[q] = ambiguous, length
+            keys[i] = scores[base + row_of(packed, i, start, stop, backward)]
+        sort_runs(keys, ranked, same, start, stop, keys_out, carry_out)
+        for i in range(start, stop):
+            same[i] = i > start and keys[i] == keys[i - 1]
+            if keys[i] > NO_RANK:
+                length += 1
+                ambiguous = ambiguous or (same[i] and ranked[i] != ranked[i - 1])
+        tied[q] = ambiguous
+        lengths[q] = length
         if ambiguous and worst_first:
             for i in range(start, stop):
                 keys[i] = -ranked[i]
@@ -170,7 +200,8 @@ def count_best(ranked: Any, start: int, stop: int, depth: int, best: Any, counts
         counts[whole] = 0
     for i in range(start, stop):
         counts[int(ranked[i])] += 1
-    at, whole = start, WHOLE_LABELS - 1
+    at = start
+    whole = WHOLE_LABELS - 1
     while at < start + depth:
         if counts[whole] > 0:
             counts[whole] -= 1
@@ -202,7 +233,8 @@ def average_block(
 @njit(**INNER)
 def sum_of_precisions(ranked: Any, same: Any, start: int, depth: int, relevant_from: float, grouped: bool) -> float:
     """Sum of the precisions at the relevant documents; if ``grouped``, equal scores all stand at their last rank."""
-    hits, found, total = 0, 0, 0.0
+    hits = found = 0
+    total = 0.0
     for i in range(depth):
         found += ranked[start + i] > relevant_from
         if not grouped or i + 1 == depth or not same[start + i + 1]:
@@ -225,15 +257,26 @@ def list_block(
     highest first; it is filled here if they can be counted. So are ``gains`` and ``flags``, unless ties are averaged:
     then they are what :func:`average_block` made.
     """
-    gain, short_precision, short_ndcg = choices[0], choices[1], choices[2]
-    ndcg_depth, gain_depth, flag_depth = choices[3], choices[4], choices[5]
-    averaged, ideal_ones, top_k_map, label_stops = choices[6] > 0, choices[7] > 0, choices[8] > 0, choices[9] > 0
+    gain = choices[0]
+    short_precision = choices[1]
+    short_ndcg = choices[2]
+    ndcg_depth = choices[3]
+    gain_depth = choices[4]
+    flag_depth = choices[5]
+    averaged = choices[6] > 0
+    ideal_ones = choices[7] > 0
+    top_k_map = choices[8] > 0
+    label_stops = choices[9] > 0
+    relevant_from = values[0]
+    empty_value = values[1]
+    empty_map = values[2]
     counted = len(counts) > 0
-    relevant_from, empty_value, empty_map = values[0], values[1], values[2]
     base = offsets[first]
     for q in range(first, last):
-        start, stop = offsets[q] - base, offsets[q + 1] - base
-        n, length = stop - start, lengths[q]
+        start = offsets[q] - base
+        stop = offsets[q + 1] - base
+        n = stop - start
+        length = lengths[q]
         n_relevant = 0
         for i in range(n):
             n_relevant += 1 if ranked[start + i] > relevant_from else 0
@@ -251,14 +294,15 @@ def list_block(
                 best[i] = 1.0 if ideal_ones else gain_of(best[i], gain, relevant_from, powers)
 
         for m in range(len(codes)):
-            code, k = codes[m], cutoffs[m]
+            code = codes[m]
+            k = cutoffs[m]
             depth = min(length, k) if k > 0 else length
             best_depth = min(n, k) if k > 0 else n
             value = 0.0
             if left_out:
                 value = empty_value
-            elif code in (NDCG, MEAN_NDCG, DCG):
-                dcg, ideal = 0.0, 0.0
+            elif NDCG <= code <= MEAN_NDCG:  # DCG among them; comparing with a tuple would compile slowly
+                dcg = ideal = 0.0
                 for i in range(best_depth):
                     if code != DCG:
                         ideal += best[start + i] * discounts[i]
@@ -279,7 +323,7 @@ def list_block(
                 if n_relevant > 0:
                     value = sum_of_precisions(ranked, same, start, depth, relevant_from, averaged)
                     value /= min(n_relevant, best_depth) if top_k_map else n_relevant
-            elif code in (PRECISION, RECALL):
+            elif code <= RECALL:
                 for i in range(depth):
                     value += flags[start + i]
                 if code == RECALL:

@@ -10,8 +10,8 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ordino.compiled import njit
 from ordino.metrics.kernels import INNER, OUTER, sort_descending, sort_runs
 
 PAIRWISE_ACCURACY, PAIRWISE_ERROR, KENDALL, SPEARMAN = range(10, 14)
