@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ordino.data.letor import write_letor as write_letor
     from ordino.data.synthetic import synthetic as synthetic
     from ordino.metrics import evaluate as evaluate
+    from ordino.model_file import load as load
+    from ordino.model_file import save as save
 
 __version__ = "0.1.0"
 
@@ -26,8 +28,10 @@ _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
         "evaluate": "ordino.metrics",
+        "load": "ordino.model_file",
         "read_folds": "ordino.data.folds",
         "read_letor": "ordino.data.letor",
+        "save": "ordino.model_file",
         "synthetic": "ordino.data.synthetic",
         "write_letor": "ordino.data.letor",
         **{entry.cls: entry.module for entry in RANKERS.values()},

@@ -6,6 +6,7 @@
     ├── DataError (ValueError)         the data cannot be what it claims to be
     │   └── LetorFormatError           a line of a LETOR file, named by file:line
     ├── ParameterError (ValueError)    a name or value that is not allowed
+    ├── ModelFileError (ValueError)    a model that cannot be saved, or a file that is no model
     └── MissingExtraError (ImportError)  an optional package is not installed
 
 Each message is one sentence: where, what is wrong; what is allowed or what to do.
@@ -33,6 +34,10 @@ class LetorFormatError(DataError):
 
 class ParameterError(OrdinoError, ValueError):
     """A parameter whose name or value is not allowed."""
+
+
+class ModelFileError(OrdinoError, ValueError):
+    """A model that cannot be saved, or a file that cannot be loaded as one."""
 
 
 class MissingExtraError(OrdinoError, ImportError):

@@ -11,6 +11,8 @@ import pytest
 from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
 from ordino.cli.app import app
+from ordino.experiment.store import Store
+from trials import made_trials
 
 COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
 EXAMPLES = [
@@ -30,6 +32,11 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "scores.txt").write_text("".join(f"{row.sum()}\n" for row in test.X))
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 0\nq1 0 c 2\n")
     (tmp_path / "run.txt").write_text("q1 Q0 c 1 9.0 me\nq1 Q0 b 2 8.0 me\nq1 Q0 a 3 7.0 me\n")
+    (tmp_path / "other.txt").write_text("".join(f"{row[0]}\n" for row in test.X))
+    (tmp_path / "other-run.txt").write_text("q1 Q0 b 1 9.0 me\nq1 Q0 c 2 8.0 me\nq1 Q0 a 3 7.0 me\n")
+    with Store("bench.sqlite") as store:
+        for trial in made_trials(["RankNet", "LambdaMART"]):
+            store.add(trial)
     return tmp_path
 
 

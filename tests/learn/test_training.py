@@ -8,7 +8,7 @@ from ordino import Dataset
 from ordino.errors import ParameterError
 from ordino.learn import layers as plain
 from ordino.learn.layers import Layer, forward
-from ordino.learn.network import ACTIVATIONS, INITIALIZERS, Network
+from ordino.learn.network import ACTIVATIONS, INITIALIZERS, Network, dropout_mask
 from ordino.learn.optimizers import OPTIMIZERS
 from ordino.learn.rates import Adaptive, Constant, HalveOnRise
 from ordino.learn.supply import PairBatches, QueryBatches
@@ -61,8 +61,7 @@ def test_spread_of_first_weights(name, variance):
 
 
 def test_dropout_drops_its_share_and_keeps_the_mean():
-    network = make_network(dropout=0.25)
-    mask = network._mask(torch.zeros(400, 400)).numpy()
+    mask = dropout_mask(torch.zeros(400, 400), 0.25, np.random.default_rng(0)).numpy()
     assert set(np.unique(mask)) == {0.0, np.float32(4 / 3)}
     assert (mask == 0).mean() == pytest.approx(0.25, abs=0.01)
 

@@ -158,7 +158,8 @@ def test_only_differences_of_scores_count(name, parameters):
 
 
 @each_variant
-def test_same_on_one_and_two_threads_and_in_batches(name, parameters):
+def test_same_on_one_and_two_threads_and_in_batches(name, parameters, monkeypatch):
+    monkeypatch.setattr("ordino.losses.base.WORTH_THREADS", 0)
     rng = np.random.default_rng(3)
     offsets = np.arange(0, 3001, 50)
     scores, y = rng.normal(size=(3, 3000)), rng.integers(0, 4, 3000).astype(float)

@@ -7,10 +7,15 @@ from typing import Annotated
 import typer
 
 from ordino import __version__
+from ordino.cli.bench import bench
+from ordino.cli.compare import compare
 from ordino.cli.convert import convert
 from ordino.cli.doctor import doctor
 from ordino.cli.evaluate import evaluate
 from ordino.cli.inspect import inspect
+from ordino.cli.report import report
+from ordino.cli.reproduce import reproduce
+from ordino.cli.search import search
 from ordino.cli.synth import synth
 
 app = typer.Typer(
@@ -36,5 +41,5 @@ def shared(
     """Ordino puts things in order: learning to rank, from judged lists to a ranker in use."""
 
 
-for command in (synth, inspect, doctor, convert, evaluate):
+for command in (synth, inspect, doctor, convert, evaluate, bench, search, compare, report, reproduce):
     app.command()(command)

@@ -33,9 +33,9 @@ def evaluate(
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
     if data is not None and scores is not None and qrels is None and run is None:
-        result = _of_scores(data, scores, names, profile or "standard")
+        result = measure_scores(data, scores, names, profile or "standard")
     elif qrels is not None and run is not None and data is None:
-        result = _of_run(qrels, run, names, profile or "trec", complete)
+        result = measure_run(qrels, run, names, profile or "trec", complete)
     else:
         raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
     if json:
@@ -51,7 +51,8 @@ def evaluate(
     typer.echo(str(result))
 
 
-def _of_scores(data: str, scores: str, metrics: list[str], profile: str) -> Evaluation:
+def measure_scores(data: str, scores: str, metrics: list[str], profile: str) -> Evaluation:
+    """What a file of scores is worth on a file of labelled data."""
     from ordino.data.scores import read_scores
     from ordino.data.sources import read_data
     from ordino.metrics import evaluate as measure
@@ -60,7 +61,8 @@ def _of_scores(data: str, scores: str, metrics: list[str], profile: str) -> Eval
     return measure(documents, read_scores(scores, n_docs=documents.n_docs), metrics=metrics, profile=profile)
 
 
-def _of_run(qrels: str, run: str, metrics: list[str], profile: str, complete: bool) -> Evaluation:
+def measure_run(qrels: str, run: str, metrics: list[str], profile: str, complete: bool) -> Evaluation:
+    """What a TREC run is worth by TREC judgments."""
     from ordino.data.trec import join_run, read_qrels, read_run
     from ordino.metrics import evaluate as measure
 

@@ -23,7 +23,7 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 def from_frame(
     frame: Any,
     *,
-    label: str,
+    label: str | None,
     qid: str | None = None,
     doc_id: str | None = None,
     weight: str | None = None,
@@ -37,7 +37,7 @@ def from_frame(
         A pandas or polars DataFrame, an Arrow table, or any other eager frame that narwhals knows.
     label, qid, doc_id, weight
         Which columns hold the labels, the query ids, the document ids and the weights; without ``qid`` all rows are
-        one query.
+        one query, and ``label=None`` gives label 0 to documents that are only to be ranked.
     features
         The columns that are features, in this order; all columns not named above if None. They must be numbers or
         booleans; nulls become NaN.
@@ -59,7 +59,7 @@ def from_frame(
     columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
     return Dataset(
         _matrix(table, columns),
-        _numbers(table, label),
+        np.zeros(len(table)) if label is None else _numbers(table, label),
         None if qid is None else _ids(table, qid),
         doc_ids=None if doc_id is None else _ids(table, doc_id),
         feature_names=[str(column) for column in columns],

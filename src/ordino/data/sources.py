@@ -13,8 +13,6 @@ from typing import Any
 
 from ordino.data.dataset import Dataset
 from ordino.data.frames import from_frame, to_frame
-from ordino.data.letor import read_letor
-from ordino.data.letor_write import write_letor
 from ordino.data.store import is_saved_dataset, open_dataset, save_dataset, written_whole
 from ordino.errors import DataError, unknown_name
 
@@ -51,13 +49,14 @@ def read_data(
     weight: str | None = None,
     features: Sequence[str] | None = None,
     n_features: int | None = None,
+    labelled: bool = True,
 ) -> Dataset:
     """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, or CSV.
 
     Parameters
     ----------
     path
-        The file; "-" is LETOR text from standard input.
+        The file; "-" is standard input: LETOR text, or a Parquet, Arrow or CSV table, told by how it starts.
     label, qid, doc_id, weight
         Columns of a table. If not given, the columns called label and qid (which must be there) and doc_id and weight
         (if they are there).
@@ -65,29 +64,52 @@ def read_data(
         Columns of a table that are features; all others if None.
     n_features
         How many features LETOR text has at least, since a line does not mention trailing zeros.
+    labelled
+        Whether there must be labels; if not, a table without a label column has label 0 everywhere.
     """
+    from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
+
+    table = read_table(path)
+    if table is not None:
+        named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+        return table_data(table, str(path), features=features, labelled=labelled, **named)
     if str(path) == "-":
         return read_letor(sys.stdin.buffer, n_features=n_features)
+    if _format_of_file(Path(path)) == "arrow":
+        return open_dataset(path)
+    return read_letor(path, n_features=n_features)
+
+
+def read_table(path: str | Path) -> Any:
+    """The Arrow table in a file or in standard input ("-"); None where LETOR text or a saved data set is."""
+    import pyarrow as pa
+
+    if str(path) == "-":
+        form = _format_of_start(sys.stdin.buffer.peek(4096))  # type: ignore[union-attr]
+        return None if form == "letor" else _read_table(pa.BufferReader(sys.stdin.buffer.read()), form, "-")
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: there is no such file")
     form = _format_of_file(path)
-    if form == "letor":
-        return read_letor(path, n_features=n_features)
-    if form == "arrow" and is_saved_dataset(path):
-        return open_dataset(path)
-    table = _read_table(path, form)
-    named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+    if form == "letor" or (form == "arrow" and is_saved_dataset(path)):
+        return None
+    return _read_table(str(path), form, path)
+
+
+def table_data(
+    table: Any, source: str, *, features: Sequence[str] | None = None, labelled: bool = True, **named: str | None
+) -> Dataset:
+    """The data set of a table; columns as for :func:`read_data`, errors start with the source."""
     for role in _ROLES:
-        if named[role] is None and role in table.column_names:
+        if named.get(role) is None and role in table.column_names:
             named[role] = role
-    for role in ("label", "qid"):
-        if named[role] is None:
-            raise DataError(f"{path}: there is no column {role!r}; say which one it is with {role}=")
+    for role in ("label", "qid") if labelled else ("qid",):
+        if named.get(role) is None:
+            raise DataError(f"{source}: there is no column {role!r}; say which one it is with {role}=")
     try:
-        return from_frame(table, **named, features=features)  # type: ignore[arg-type]
+        return from_frame(table, **named, features=features)
     except DataError as error:
-        raise DataError(f"{path}: {error}") from None
+        raise DataError(f"{source}: {error}") from None
 
 
 def write_data(dataset: Dataset, path: str | Path) -> None:
@@ -97,6 +119,8 @@ def write_data(dataset: Dataset, path: str | Path) -> None:
     with the columns qid, label, doc_id, weight and the features, in the caller's row order; "-" is LETOR text to
     standard output.
     """
+    from ordino.data.letor_write import write_letor
+
     if str(path) == "-":
         write_letor(dataset, sys.stdout.buffer)
         return
@@ -107,8 +131,29 @@ def write_data(dataset: Dataset, path: str | Path) -> None:
     elif path.suffix.lower() == ".arrow":
         save_dataset(dataset, path)
     else:
-        with written_whole(path) as part:
-            _write_table(to_frame(dataset, "pyarrow"), form, path, part)
+        write_table(to_frame(dataset, "pyarrow"), path)
+
+
+def write_table(table: Any, path: str | Path) -> None:
+    """Write an Arrow table in the format that the ending of the path means; "-" is CSV to standard output."""
+    from pyarrow import csv
+
+    if str(path) == "-":
+        csv.write_csv(table, sys.stdout.buffer)
+        return
+    path = Path(path)
+    form = _format_of_ending(path)
+    if form == "letor":
+        raise DataError(f"{path}: a table is written as .csv, .tsv, .parquet, .feather or .arrow")
+    with written_whole(path) as part:
+        _write_table(table, form, path, part)
+
+
+def _format_of_start(start: bytes) -> str:
+    """What a stream is: a table that names itself, CSV if the first line has commas, else LETOR text."""
+    first = start.partition(b"\n")[0].partition(b"#")[0]
+    magic = next((form for magic, form in _MAGIC.items() if start.startswith(magic)), None)
+    return magic or ("csv" if b"," in first else "letor")
 
 
 def _format_of_file(path: Path) -> str:
@@ -125,17 +170,17 @@ def _format_of_ending(path: Path) -> str:
     return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
 
 
-def _read_table(path: Path, form: str) -> Any:
+def _read_table(source: Any, form: str, path: str | Path) -> Any:
     import pyarrow as pa
     from pyarrow import csv, feather, parquet
 
     try:
         if form == "parquet":
-            return parquet.read_table(path)
+            return parquet.read_table(source)
         if form == "arrow":
-            return feather.read_table(path)
-        delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
-        return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=delimiter))
+            return feather.read_table(source)
+        delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in Path(path).suffixes) else ","
+        return csv.read_csv(source, parse_options=csv.ParseOptions(delimiter=delimiter))
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
 

@@ -119,6 +119,13 @@ def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path, tag: str = 
     tag
         The name of the run, one word.
     """
+    content = run_text(dataset, scores, tag).encode()
+    with written_whole(Path(path)) as part:
+        part.write_bytes(gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
+
+
+def run_text(dataset: Dataset, scores: ArrayLike, tag: str = "ordino") -> str:
+    """The lines that :func:`write_run` writes."""
     values = as_column("scores", scores, dataset.n_docs, "score")
     if dataset.order is not None:
         values = values[dataset.order]
@@ -131,9 +138,7 @@ def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path, tag: str = 
             text.append(
                 f"{qid} Q0 {_word('document id', docnos[row])} {rank} {float(values[row])!r} {_word('tag', tag)}\n"
             )
-    content = "".join(text).encode()
-    with written_whole(Path(path)) as part:
-        part.write_bytes(gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
+    return "".join(text)
 
 
 def _word(kind: str, value: object) -> str:

@@ -49,7 +49,20 @@ def _ranknet(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Wei
     return draw if last else np.zeros_like(draw)
 
 
-INITIALIZERS = MappingProxyType({"uniform": _uniform, "glorot": _glorot, "he": _he, "ranknet": _ranknet})
+def _unit(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
+    """Uniform in [-1, 1] whatever the widths (DeepNet, 4.3.1)."""
+    return rng.uniform(-1, 1, (n_in, n_out))
+
+
+INITIALIZERS = MappingProxyType({"uniform": _uniform, "glorot": _glorot, "he": _he, "ranknet": _ranknet, "unit": _unit})
+
+
+def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
+    """Zero for dropped neurons (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
+    dropped = round(256 * share)
+    drawn = rng.integers(0, 256, h.numel(), dtype=np.uint8)
+    kept = torch.from_numpy((drawn >= dropped).view(np.int8)).view(h.shape)
+    return kept.to(torch.float32).mul_(256 / (256 - dropped))
 
 
 @final
@@ -103,15 +116,8 @@ class Network:
             if i < len(self.W) - 1:
                 h = self._squash(h)
                 if training and self._dropout:
-                    h = h * self._mask(h)
+                    h = h * dropout_mask(h, self._dropout, self._masks)
         return h.reshape(len(self.W[0]), -1)
-
-    def _mask(self, h: Tensor) -> Tensor:
-        """Zero for dropped neurons (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
-        dropped = round(256 * self._dropout)
-        drawn = self._masks.integers(0, 256, h.numel(), dtype=np.uint8)
-        kept = torch.from_numpy((drawn >= dropped).view(np.int8)).view(h.shape)
-        return kept.to(torch.float32).mul_(256 / (256 - dropped))
 
     def layers(self, number: int) -> list[Layer]:
         """Network ``number`` of the batch as plain arrays, copied."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol, final
+from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 import torch
@@ -24,10 +24,10 @@ Transform = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 
 class Batch(NamedTuple):
-    """A step's documents, the loss of their scores with its gradient, and the step's share of the epoch's error."""
+    """A step's documents or pairs, the loss of their scores with its gradient, and the share of the epoch's error."""
 
-    X: Tensor
-    loss: Callable[[Scores], tuple[NDArray[np.float64], Scores]]
+    X: Any
+    loss: Callable[[NDArray[np.float32]], tuple[NDArray[np.float64], NDArray[np.float32]]]
     share: float
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ordino.errors import unknown_name
 from ordino.learn.layers import Layer
-from ordino.learn.network import Network
 from ordino.learn.optimizers import OPTIMIZERS, Optimizer
 from ordino.learn.rates import RATES
 from ordino.learn.supply import Supply
@@ -20,8 +21,31 @@ from ordino.progress import Steps
 
 WORTH_THREADS = 20_000_000  # products a step, below which torch's threads wait for each other more than they work
 
-Judge = Callable[[Network], NDArray[np.float64]]
+
+class Trainable(Protocol):
+    """Networks of one shape along a leading axis, of documents or of pairs."""
+
+    W: list[Tensor]
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """All weights and biases that learn."""
+
+    def __call__(self, inputs: Any, /, *, training: bool = False) -> Tensor:
+        """Outputs for what a batch holds."""
+
+    def layers(self, number: int) -> list[Layer]:
+        """One network of the batch as plain arrays, copied."""
+
+    def load(self, number: int, layers: Sequence[Layer], /) -> None:
+        """Set the weights of one network of the batch."""
+
+
+Judge = Callable[[Any], NDArray[np.float64]]
 """Gives the quality of each network of a batch on validation data; larger is better."""
+
+Watch = Callable[[Any], list[dict[str, float]]]
+"""Gives figures of each network of a batch, for its history."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +71,12 @@ class Trained:
 
 
 def train(
-    network: Network,
+    network: Trainable,
     supply: Supply,
     schedule: Schedule,
     *,
     judge: Judge | None,
+    watch: Watch | None = None,
     label: str = "training",
     verbose: bool = False,
 ) -> list[Trained]:
@@ -73,19 +98,23 @@ def train(
     best_quality = np.full(count, -np.inf)
     best_epoch = np.zeros(count, int)
     histories: list[list[dict[str, float]]] = [[] for _ in range(count)]
+    earlier: list[list[Layer]] = []  # weights to which a step back of a full batch returns
     with Steps(label, schedule.epochs, verbose=verbose) as steps:
         for epoch in steps:
-            before = [network.layers(m) for m in range(count)] if schedule.rate == "adaptive" else None
-            errors = _one_epoch(network, supply, optimizer, rule.rates, schedule.l1, rng)
+            before = [network.layers(m) for m in range(count)] if schedule.rate == "adaptive" else []
+            errors, n_steps = _one_epoch(network, supply, optimizer, rule.rates, schedule.l1, rng)
             rates = rule.rates
             restore = rule.after_epoch(errors)
-            for m in range(count):
-                if before is not None and restore[m]:
-                    network.load(m, before[m])
+            # the error of a single step is that of the weights before it: what made it rise is the epoch before
+            undone = earlier if n_steps == 1 and earlier else before
+            for m in np.flatnonzero(restore).tolist():
+                network.load(m, undone[m])
+            earlier = [undone[m] if restore[m] else weights for m, weights in enumerate(before)]
             quality = np.full(count, np.nan) if judge is None else judge(network)
             improved = np.full(count, True) if judge is None else quality > best_quality
+            figures: list[dict[str, float]] = [{}] * count if watch is None else watch(network)
             for m in range(count):
-                row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(rates[m])}
+                row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(rates[m])} | figures[m]
                 histories[m].append(row if judge is None else row | {"valid": float(quality[m])})
                 if improved[m]:
                     best[m], best_epoch[m] = network.layers(m), epoch + 1
@@ -101,16 +130,16 @@ def train(
 
 
 def _one_epoch(
-    network: Network,
+    network: Trainable,
     supply: Supply,
     optimizer: Optimizer,
     rates: NDArray[np.float64],
     l1: float,
     rng: np.random.Generator,
-) -> NDArray[np.float64]:
-    """All batches once; the mean error of each network, shape ``(n_networks,)``."""
+) -> tuple[NDArray[np.float64], int]:
+    """All batches once; the mean error of each network, shape ``(n_networks,)``, and how many steps there were."""
     step_rates = torch.from_numpy(rates.astype(np.float32))
-    errors = np.zeros(len(rates))
+    errors, n_steps = np.zeros(len(rates)), 0
     for batch in supply.epoch(rng):
         for p in network.parameters:
             p.grad = None
@@ -124,7 +153,8 @@ def _one_epoch(
                     W.grad.add_(W.detach().sign(), alpha=l1)
             optimizer.step(step_rates)
         errors += batch.share * values
-    return errors
+        n_steps += 1
+    return errors, n_steps
 
 
 @contextmanager

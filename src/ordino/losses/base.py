@@ -21,7 +21,7 @@ from ordino.errors import DataError, ParameterError
 
 Float64 = NDArray[np.float64]
 N_BLOCKS = 32  # shares of the work that threads take in turn
-WORTH_THREADS = 200_000  # pairs, below which starting threads costs more than it saves
+WORTH_THREADS = 2_000_000  # pairs, below which starting threads costs more than it saves
 
 
 class Queries(NamedTuple):

@@ -107,6 +107,12 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "ordino.rankers.random_ranker",
             "an order by chance, the same for the same document and seed",
         ),
+        "nested-ranker": RankerEntry(
+            "NestedRanker", "ordino.combine.nested", "stages of rankers, each for the top of the one before"
+        ),
+        "rank-aggregation": RankerEntry(
+            "RankAggregation", "ordino.combine.rank_aggregation", "many rankers whose orders are made one"
+        ),
     }
 )
 """Every ranker by its name on the command line."""

@@ -7,6 +7,7 @@ and ``_predict``; all that is common (grouping, scaling, checks, canonical order
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
+from ordino.data.agreement import check_features, check_no_nan
 from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
@@ -37,6 +39,9 @@ class Ranker(BaseEstimator, ABC):
 
     allows_nan: ClassVar[bool] = False
     """Whether NaN (missing) may stand in X."""
+
+    uses_weights: ClassVar[bool] = False
+    """Whether the weights of documents count in learning; where they do not, fit warns of them."""
 
     # scikit-learn routes qid to all of these as soon as metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
@@ -81,6 +86,12 @@ class Ranker(BaseEstimator, ABC):
         if data.n_docs == 0:
             raise DataError("there is no document to learn from; check how the data was selected")
         self._check_nan(data, "X")
+        if data.weights is not None and not self.uses_weights:
+            warnings.warn(
+                f"{type(self).__name__} does not use the weights of documents; every document counts the same here",
+                UserWarning,
+                stacklevel=3,
+            )
         held_out = None if valid is None else valid if isinstance(valid, Dataset) else Dataset(*valid)
         if held_out is not None:
             if held_out.n_docs == 0:
@@ -140,17 +151,7 @@ class Ranker(BaseEstimator, ABC):
         else:
             rows: Any = X if hasattr(X, "shape") else np.asarray(X)
             data = Dataset(rows, np.zeros(rows.shape[:1] or 1), qid)
-        if data.n_features != self.n_features_in_:
-            raise DataError(
-                f"the ranker was fitted with {self.n_features_in_} features but the data has {data.n_features}"
-            )
-        fitted = getattr(self, "feature_names_in_", None)
-        if fitted is not None and data.feature_names is not None and data.feature_names != tuple(fitted):
-            j = next(j for j, (old, new) in enumerate(zip(fitted, data.feature_names, strict=True)) if old != new)
-            raise DataError(
-                f"column {j} is {data.feature_names[j]!r} but was {fitted[j]!r} in fit; "
-                "give the columns in the same order"
-            )
+        check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None))
         self._check_nan(data, "X")
         return data
 
@@ -162,16 +163,8 @@ class Ranker(BaseEstimator, ABC):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _check_nan(self, data: Dataset, name: str) -> None:
-        if self.allows_nan:
-            return
-        for start in range(0, data.n_docs, 65536):
-            missing = np.isnan(data.X[start : start + 65536])
-            if missing.any():
-                column = np.argwhere(missing)[0][1]
-                raise DataError(
-                    f"{name} has NaN in column {column}, which {type(self).__name__} cannot use; fill it in first, "
-                    "for example with sklearn.impute.SimpleImputer, or use a ranker of trees"
-                )
+        if not self.allows_nan:
+            check_no_nan(data, name, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -51,6 +51,8 @@ class LinearRegressionRanker(LinearRanker):
     [2.0]
     """
 
+    uses_weights = True
+
     def __init__(
         self,
         *,

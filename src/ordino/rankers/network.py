@@ -63,6 +63,8 @@ class NetworkRanker(Ranker):
         Show progress on a terminal.
     """
 
+    uses_weights = True
+
     def __init__(
         self,
         *,

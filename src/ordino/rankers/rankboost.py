@@ -66,6 +66,8 @@ class RankBoost(StumpRanker):
     [(0, 0.5, 0.804719)]
     """
 
+    uses_weights = True
+
     def __init__(
         self,
         *,

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordino.data.dataset import Dataset, as_features
-from ordino.errors import DataError
 from ordino.rankers.network import NetworkRanker
+from ordino.rankers.preferences import check_preferences
 
 if TYPE_CHECKING:
     from ordino.losses import Loss
@@ -93,16 +93,8 @@ class RankNet(NetworkRanker):
         from ordino.losses import pair_loss
 
         features = as_features(X)
-        chosen = np.asarray(pairs)
-        if chosen.ndim != 2 or chosen.shape[1] != 2 or chosen.dtype.kind not in "iu" or not len(chosen):
-            raise DataError("pairs must be rows (a, b) of row numbers of X, at least one")
-        if chosen.min() < 0 or chosen.max() >= len(features):
-            outside = chosen.max() if chosen.max() >= len(features) else chosen.min()
-            raise DataError(f"pairs has row number {outside}; the rows of X go from 0 to {len(features) - 1}")
-        target = np.broadcast_to(np.asarray(probability, dtype=np.float64), len(chosen))
-        if not ((target >= 0) & (target <= 1)).all():
-            raise DataError("probability must lie between 0 and 1, one for all pairs or one for each")
+        chosen, target = check_preferences(pairs, probability, len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
-        supply = PairBatches(data.X, chosen.astype(np.intp), target, pair_loss("ranknet"))
+        supply = PairBatches(data.X, chosen, target, pair_loss("ranknet"))
         self._keep(self._learn(lambda _: supply, data.n_features, held_out, [self.seed])[0])
         return self

@@ -76,14 +76,16 @@ class _Targets:
             self._targets = np.stack([self._adjusted(m) for m in range(len(self._network.W[0]))])
         self._epochs += 1
         data = self._data
+        weights = np.ones(data.n_docs) if data.weights is None else data.weights
         cuts = np.append(np.arange(0, data.n_queries, self._batch), data.n_queries)
         for i in rng.permutation(len(cuts) - 1):
             first, last = data.offsets[cuts[i]], data.offsets[cuts[i + 1]]
             targets = self._targets[:, first:last]
+            shares = weights[first:last] / (weights[first:last].sum() or 1.0)
 
-            def loss(scores: Any, targets: Any = targets) -> tuple[FloatArray, Any]:
+            def loss(scores: Any, targets: Any = targets, shares: Any = shares) -> tuple[FloatArray, Any]:
                 missed = scores - targets
-                return (missed**2).mean(axis=1), (2 * missed / missed.shape[1]).astype(np.float32)
+                return (shares * missed**2).sum(axis=1), (2 * shares * missed).astype(np.float32)
 
             yield Batch(as_tensor(data.X[first:last]), loss, (last - first) / data.n_docs)
 

@@ -86,6 +86,8 @@ class RankSVM(LinearRanker):
     ([0.666667], 0.333333)
     """
 
+    uses_weights = True
+
     def __init__(
         self,
         *,

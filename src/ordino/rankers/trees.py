@@ -50,6 +50,7 @@ class TreeRanker(Ranker):
     """
 
     allows_nan = True
+    uses_weights = True
 
     rounds: int
     learning_rate: float

@@ -1,0 +1,96 @@
+"""``ordino bench``: compare rankers on all folds, with repeats, into a store that every report is made from."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ordino.cli.evaluate import METRICS
+
+if TYPE_CHECKING:
+    from ordino.experiment.plan import Plan
+
+STORE = "ordino.sqlite"
+
+
+def bench(
+    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files, which are cut.")] = None,
+    rankers: Annotated[str, typer.Option("--rankers", "-r", help="Names, separated by commas.")] = "",
+    plan: Annotated[str | None, typer.Option(help="A TOML file, in place of DATA and the other flags.")] = None,
+    repeats: Annotated[int, typer.Option(help="Seeds for each ranker that depends on chance.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first of them.")] = 0,
+    metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
+    profile: Annotated[str, typer.Option(help="Whose rules they follow.")] = "standard",
+    select: Annotated[str, typer.Option(help="What is chosen by on validation data; the first measure.")] = "",
+    set: Annotated[list[str] | None, typer.Option(help="A parameter, such as ranknet.hidden=[32,16].")] = None,
+    grid: Annotated[list[str] | None, typer.Option(help="Values to try, such as ranknet.l2=[0.01,0.1].")] = None,
+    folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
+    out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")] = STORE,
+    name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "bench",
+    n_jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.")] = None,
+) -> None:
+    """Train and measure rankers on every fold; trials that the store has already are not made again.
+
+    Example: ordino bench train.txt --rankers single-feature,rank-svm --folds 3 --n-jobs 1 --out bench.sqlite
+    """
+    from ordino.experiment.plan import Plan
+
+    if (plan is None) == (not data):
+        raise typer.BadParameter("give DATA and --rankers, or --plan")
+    if plan is not None:
+        run_and_show(Plan.from_toml(plan), out, n_jobs)
+        return
+    tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split(rankers)}
+    for flag, field in ((set, "params"), (grid, "grid")):
+        for text in flag or []:
+            ranker, parameter, value = parameter_of(text)
+            if ranker not in tables:
+                raise typer.BadParameter(f"{text!r} is about {ranker!r}, which is not among --rankers")
+            tables[ranker].setdefault(field, {})[parameter] = value
+    chosen = Plan(
+        data=data or [],
+        rankers=list(tables.values()),
+        measures=split(metrics),
+        profile=profile,
+        select=select,
+        repeats=repeats,
+        seed=seed,
+        folds=folds,
+        name=name,
+    )
+    run_and_show(chosen, out, n_jobs)
+
+
+def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> None:
+    """Carry out a plan and print the tables of its experiment."""
+    from ordino.experiment.report import terminal
+    from ordino.experiment.run import run
+    from ordino.experiment.table import make_boards
+
+    trials = run(plan, out, n_jobs=n_jobs, verbose=True)
+    typer.echo(terminal(make_boards(trials)))
+    typer.echo(f"{len(trials)} trials in {out}; `ordino report {out} --out page.html` draws them")
+
+
+def split(names: str) -> list[str]:
+    """The names in a list with commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def parameter_of(text: str) -> tuple[str, str, Any]:
+    """Ranker, parameter and value of ``ranknet.hidden=[32,16]``; the value is read as TOML, else it is text."""
+    target, equals, value = text.partition("=")
+    ranker, dot, parameter = target.partition(".")
+    if not (equals and dot):
+        raise typer.BadParameter(f"{text!r} is not RANKER.PARAMETER=VALUE, such as ranknet.hidden=[32,16]")
+    return ranker, parameter, value_of(value)
+
+
+def value_of(text: str) -> Any:
+    """A value as TOML writes it; what TOML cannot read is text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

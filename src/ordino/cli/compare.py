@@ -1,0 +1,99 @@
+"""``ordino compare``: whether one ranker is better than another, or only by chance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from ordino.experiment.comparison import Comparison
+
+METRICS = "ndcg@10,map,p@10,mrr"
+
+
+def compare(
+    things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
+    data: Annotated[str | None, typer.Option(help="Labelled data: A and B are files of scores.")] = None,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments: A and B are TREC runs.")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = None,
+    profile: Annotated[str | None, typer.Option(help="Whose rules, for files; `standard`, or `trec` for runs.")] = None,
+    test: Annotated[str, typer.Option(help="wilcoxon, paired-t, fisher or welch.")] = "wilcoxon",
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Compare two rankers query by query: difference, interval, p-value, effect, wins.
+
+    Example: ordino compare bench.sqlite RankNet LambdaMART --metrics ndcg@10,map
+
+    Example: ordino compare scores.txt other.txt --data test.txt --test fisher
+
+    Example: ordino compare run.txt other-run.txt --qrels qrels.txt
+    """
+    from ordino.cli.output import print_json
+
+    names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
+    found: dict[str, list[Comparison]]
+    if len(things) == 3 and data is None and qrels is None and profile is None:
+        found = _of_store(things[0], things[1], things[2], names, test)
+    elif len(things) == 2 and (data is None) != (qrels is None):
+        found = _of_files(things[0], things[1], data, qrels, names or METRICS.split(","), profile, test)
+    else:
+        raise typer.BadParameter("give STORE A B, or two files A B with --data or --qrels")
+    if json:
+        print_json({title: [comparison.to_dict() for comparison in several] for title, several in found.items()})
+        return
+    for title, several in found.items():
+        _print(title, several, test)
+
+
+def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) -> dict[str, list[Comparison]]:
+    from ordino.errors import unknown_name
+    from ordino.experiment.comparison import compare_labels
+    from ordino.experiment.table import make_boards, read_trials
+
+    trials = read_trials(store)
+    labels = {trial.label for trial in trials}
+    for label in (a, b):
+        if label not in labels:
+            raise unknown_name("label", label, labels)
+    boards = make_boards([trial for trial in trials if trial.label in (a, b)], measures=metrics, test=test)
+    return {
+        f"{a} against {b} on {board.dataset} (profile {board.profile})": compare_labels(board, a, b) for board in boards
+    }
+
+
+def _of_files(
+    a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
+) -> dict[str, list[Comparison]]:
+    from ordino.cli.evaluate import measure_run, measure_scores
+    from ordino.experiment.comparison import compare_evaluations
+
+    if qrels is None:
+        left, right = (measure_scores(str(data), path, metrics, profile or "standard") for path in (a, b))
+    else:
+        left, right = (measure_run(qrels, path, metrics, profile or "trec", complete=False) for path in (a, b))
+    return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
+
+
+def _print(title: str, several: list[Comparison], test: str) -> None:
+    from ordino.cli.output import print_table
+    from ordino.experiment.significance import find_test
+
+    columns = ["measure", "A", "B", "A - B", "95 % interval", "p", "effect d", "A above", "equal", "B above"]
+    rows = [
+        (
+            found.measure,
+            f"{found.mean_a:.4f}",
+            f"{found.mean_b:.4f}",
+            f"{found.difference:+.4f}",
+            f"{found.interval.low:+.4f} to {found.interval.high:+.4f}",
+            f"{found.p:.2g}",
+            f"{found.effect:+.2f}",
+            *(f"{count:,}" for count in (found.n_above, found.n_equal, found.n_below)),
+        )
+        for found in several
+    ]
+    typer.echo(title)
+    print_table(columns, rows)
+    corrected = f", Holm-corrected for {len(several)} measures" if len(several) > 1 else ""
+    typer.echo(f"p of {find_test(test).title}{corrected}; {several[0].n_queries:,} queries in both")

@@ -1,0 +1,81 @@
+"""``ordino search``: look for good parameters on validation data, fold by fold, and measure the best on test data."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+import typer
+
+from ordino.cli.bench import STORE, run_and_show, split, value_of
+from ordino.cli.evaluate import METRICS
+
+LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its logarithm
+
+
+def search(
+    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files, which are cut.")],
+    ranker: Annotated[str, typer.Option("--ranker", "-r", help="The ranker's name.")],
+    trials: Annotated[int, typer.Option(help="Settings to try on each fold.")] = 30,
+    space: Annotated[list[str] | None, typer.Option(help="l2=0.001..1 or hidden=[[8],[16]]; repeated.")] = None,
+    set: Annotated[list[str] | None, typer.Option(help="A fixed parameter, such as epochs=20.")] = None,
+    repeats: Annotated[int, typer.Option(help="Seeds that the best setting is measured with.")] = 1,
+    seed: Annotated[int, typer.Option(help="The first of them, and that of the search.")] = 0,
+    metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
+    profile: Annotated[str, typer.Option(help="Whose rules they follow.")] = "standard",
+    select: Annotated[str, typer.Option(help="What is chosen by on validation data; the first measure.")] = "",
+    folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
+    out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped search goes on from it.")] = STORE,
+    name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "search",
+    n_jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.")] = None,
+) -> None:
+    """Tune a ranker with Optuna; what is searched by default is in `ordino.experiment.space.SPACES`.
+
+    Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
+    """
+    from ordino.cli.output import print_table
+    from ordino.experiment.plan import Plan
+    from ordino.experiment.store import Store
+
+    if trials < 1:
+        raise typer.BadParameter("--trials must be 1 or more")
+    fixed = {parameter: value_of(value) for parameter, value in map(_named, set or [])}
+    ranges = {parameter: _range(value) for parameter, value in map(_named, space or [])}
+    plan = Plan(
+        data=data,
+        rankers=[{"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}],
+        measures=split(metrics),
+        profile=profile,
+        select=select,
+        repeats=repeats,
+        seed=seed,
+        folds=folds,
+        name=name,
+    )
+    run_and_show(plan, out, n_jobs)
+    with Store(out) as store:
+        chosen = {(trial.dataset, trial.fold): trial for trial in store.trials(name)}
+    print_table(
+        ["data", "fold", f"{plan.selection} on validation", "parameters"],
+        [
+            (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
+            for place, trial in chosen.items()
+        ],
+    )
+
+
+def _named(text: str) -> tuple[str, str]:
+    parameter, equals, value = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not PARAMETER=VALUE")
+    return parameter, value
+
+
+def _range(text: str) -> Any:
+    """A range from ``low..high``, or a list of values."""
+    ends = re.fullmatch(r"(.+?)\.\.(.+)", text)
+    if ends is None:
+        return value_of(text)
+    low, high = value_of(ends[1]), value_of(ends[2])
+    is_wide = isinstance(low, int | float) and isinstance(high, int | float) and low > 0 and high / low >= LOG_FROM
+    return {"low": low, "high": high, "log": is_wide}

@@ -1,0 +1,66 @@
+"""Curves out of trials: measures by cutoff, and what happened while a ranker learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ordino.experiment.trial import Trial
+from ordino.metrics import Metric, parse_metric
+
+POINTS = 150  # of a learning curve: more cannot be seen
+COUNTERS = ("step", "epoch", "round", "iteration", "generation")
+"""Names that only number the rows of a history."""
+
+
+def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
+    """Measures at two or more cutoffs: by family the cutoffs, rising, each with the measure's name.
+
+    Examples
+    --------
+    >>> cutoffs(["ndcg@10", "map", "ndcg@5", "p@5"])
+    {'ndcg': [(5, 'ndcg@5'), (10, 'ndcg@10')]}
+    """
+    families: dict[str, list[tuple[int, str]]] = {}
+    for name in measures:
+        metric = parse_metric(name)
+        if metric.k is not None:
+            family = str(Metric(metric.name, 1, metric.parameters)).removesuffix("@1")
+            families.setdefault(family, []).append((metric.k, name))
+    return {family: sorted(names) for family, names in families.items() if len(names) > 1}
+
+
+def learning_curves(trials: Sequence[Trial]) -> dict[str, list[tuple[int, float]]]:
+    """By quantity the points ``(step, mean over the trials that got so far)``, steps from 1, at most :data:`POINTS`.
+
+    Examples
+    --------
+    >>> first = Trial(key="1", dataset="", fold="", ranker="", label="", params={}, seed=0, profile="",
+    ...               history=[{"epoch": 0, "loss": 3.0}, {"epoch": 1, "loss": 2.0}])
+    >>> second = Trial(key="2", dataset="", fold="", ranker="", label="", params={}, seed=1, profile="",
+    ...                history=[{"epoch": 0, "loss": 5.0}])
+    >>> learning_curves([first, second])
+    {'loss': [(1, 4.0), (2, 2.0)]}
+    """
+    names = dict.fromkeys(name for trial in trials for row in trial.history for name in row if name not in COUNTERS)
+    curves = {}
+    for name in names:
+        longest = max(len(trial.history) for trial in trials)
+        steps = np.unique(np.geomspace(1, longest, POINTS).round().astype(int))
+        points = []
+        for step in steps.tolist():
+            values = [found for trial in trials if (found := _value(trial.history, step - 1, name)) is not None]
+            if values:
+                points.append((step, float(np.mean(values))))
+        if points:
+            curves[name] = points
+    return curves
+
+
+def _value(history: Sequence[Mapping[str, Any]], place: int, name: str) -> float | None:
+    """A finite number of a history, if there is one at this place."""
+    value = history[place].get(name) if place < len(history) else None
+    return float(value) if isinstance(value, Real) and np.isfinite(float(value)) else None

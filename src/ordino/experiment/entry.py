@@ -1,0 +1,130 @@
+"""A ranker in a plan: its parameters, and how they are chosen where they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import product
+from typing import Any, final
+
+from ordino.errors import OrdinoError, ParameterError, unknown_name
+from ordino.experiment.space import Space, check_space, default_space
+from ordino.rankers import ranker_class
+from ordino.rankers.base import Ranker
+from ordino.rankers.parameters import check_int
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A ranker in a plan: with fixed parameters, or with settings to choose among on validation data.
+
+    Parameters
+    ----------
+    ranker
+        Its name on the command line.
+    params
+        Parameters that are not to have their defaults; a ranker inside a ranker is reached as ``ranker__hidden``.
+    grid
+        Values to try by parameter; every combination is trained on each fold.
+    trials
+        How many settings Optuna tries on each fold, in place of a grid.
+    space
+        What Optuna draws from by parameter: a list of values, or a table with ``low``, ``high`` and perhaps
+        ``log = true``; by default what :data:`~ordino.experiment.space.SPACES` has for the ranker's parameters.
+    label
+        What reports call it; the name of its class by default, with ", tuned" where settings are chosen.
+    """
+
+    ranker: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    trials: int = 0
+    space: Mapping[str, Any] = field(default_factory=dict)
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.label or ranker_class(self.ranker).__name__ + (", tuned" if self.is_tuned else "")
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether a setting has to be chosen on validation data."""
+        return bool(self.grid or self.trials)
+
+    def settings(self) -> Iterator[dict[str, Any]]:
+        """Every combination of the grid, each with the fixed parameters."""
+        for values in product(*self.grid.values()):
+            yield {**self.params, **dict(zip(self.grid, values, strict=True))}
+
+    def search_space(self) -> dict[str, Space]:
+        """What Optuna draws from."""
+        return check_space(self.space) if self.space else default_space(self.make(self.params))
+
+    def make(self, params: Mapping[str, Any]) -> Ranker:
+        """A fresh ranker with these parameters."""
+        given = dict(params)
+        inner = given.get("ranker")
+        if isinstance(inner, str):  # so that ranker__... reaches it
+            given["ranker"] = ranker_class(inner)()
+        made: Ranker = ranker_class(self.ranker)().set_params(**given)
+        return made
+
+    def problems(self) -> list[str]:
+        """Everything that is wrong with the entry, a sentence each."""
+        try:
+            known = self.make({k: v for k, v in self.params.items() if k == "ranker"}).get_params()
+        except OrdinoError as error:
+            return [str(error)]
+        found = [
+            f"{self.ranker}: {unknown_name('parameter', name, known)}"
+            for name in {**self.params, **self.grid, **self.space}
+            if name not in known
+        ]
+        found += [
+            f"{self.ranker}: grid of {name} is {values!r}; give a list of values to try"
+            for name, values in self.grid.items()
+            if isinstance(values, str) or not isinstance(values, Sequence) or not values
+        ]
+        found += [
+            f"{self.ranker}: {name}={value!r} cannot be written down; use numbers, text, lists and names of rankers"
+            for name, value in {**self.params, **self.grid}.items()
+            if not _is_plain(value)
+        ]
+        if self.grid and self.trials:
+            found.append(f"{self.ranker}: there is a grid and a number of trials; choose one way to tune")
+        if self.space and not self.trials:
+            found.append(f"{self.ranker}: there is a space to search but no number of trials; say how many")
+        try:
+            check_int("trials", self.trials, low=0)
+            if self.trials and not found:
+                self.search_space()
+        except OrdinoError as error:
+            found.append(f"{self.ranker}: {error}")
+        return found
+
+
+def as_entry(given: str | Mapping[str, Any] | Entry) -> Entry:
+    """An entry from a ranker's name, from a table with the fields of an entry, or as it is."""
+    if isinstance(given, Entry):
+        return given
+    if isinstance(given, str):
+        return Entry(ranker=given)
+    known = [one.name for one in fields(Entry)]
+    for name in given:
+        if name not in known:
+            raise ParameterError(f"rankers: {unknown_name('field', name, known)}")
+    if "ranker" not in given:
+        raise ParameterError(f"rankers: {dict(given)!r} has no field 'ranker'; it names the ranker")
+    return Entry(**given)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value can stand in the store as it is."""
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,123 @@
+"""DirectRanker (Köppel et al., 2019), sections 4.3 and 5.2: how it depends on the data, Fig. 2a to 2d.
+
+Each point: make a training and a test set of Gaussian classes, learn, sort 50 random samples of 50 to 150 test
+documents, average NDCG@20 over the samples; five data sets give the mean and its standard error. The paper prints no
+numbers for the points and not all places on the axes; two claims of its text can be checked, and are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordino.data.dataset import Dataset
+from ordino.data.synthetic import synthetic
+from ordino.experiment.papers.request import Request
+from ordino.experiment.papers.result import Cell, Figure, Result
+from ordino.metrics import evaluate
+
+N_SETS = 5
+N_SAMPLES = 50
+FEWEST, MOST = 50, 150  # documents of a sample
+N_TEST = 10_000
+GROUP = 100  # training documents that are compared with each other; they are drawn alike, so any grouping will do
+USUAL: Mapping[str, Any] = MappingProxyType({"classes": 5, "features": 70, "noise": 0.0, "size": 100_000})
+
+
+class Sweep(NamedTuple):
+    """One panel: what varies, and over which values."""
+
+    varies: str
+    title: str
+    values: tuple[float, ...]
+    logarithmic: bool = False
+
+
+SWEEPS: Mapping[str, Sweep] = MappingProxyType(
+    {
+        "fig2a": Sweep("classes", "number of relevance classes", (2, 3, 5, 10, 15, 20)),
+        "fig2b": Sweep("features", "number of features", (5, 10, 20, 40, 70, 100)),
+        "fig2c": Sweep("noise", "standard deviation of the noise on the labels", (0.0, 0.25, 0.5, 0.75, 1.0)),
+        "fig2d": Sweep("size", "documents in the training set", (1_000, 3_000, 10_000, 30_000, 100_000), True),
+    }
+)
+
+PROTOCOL = (
+    "NDCG@20 of DirectRanker on Gaussian classes: {docs} training and {test:,} test documents, {features} features, "
+    "{classes} classes, noise {noise}, except for what varies. {sets} data sets a point; of each, the mean over {samples} "
+    "random samples of {fewest} to {most} test documents. The net has hidden layers of 70 and of as many neurons as there "
+    "are classes, the cost r(d_i) (1 - o)^2 on pairs of neighboring classes. The paper leaves open the activation (ReLU "
+    "here), the scaling (normal quantiles, as for its real data), and how long to train ({epochs} epochs of AdamW, rate "
+    "0.003, steps of 1,000 documents)."
+)
+
+
+def sweep(panel: str, request: Request) -> Result:
+    """One panel of Fig. 2."""
+    varies, title, values, logarithmic = SWEEPS[panel]
+    cells = []
+    for value in values[:: len(values) - 1] if request.quick else values:
+        setting = {**USUAL, **({"size": 2_000} if request.quick else {}), varies: value}
+        seeds = range(request.seed, request.seed + (2 if request.quick else N_SETS))
+        ours = tuple(_quality(**setting, seed=seed, epochs=_epochs(request)) for seed in seeds)
+        cells.append(Cell((f"{value:g}" if varies == "noise" else str(value),), None, ours))
+    protocol = PROTOCOL.format(
+        docs=f"{USUAL['size']:,}", test=N_TEST, features=USUAL["features"], classes=USUAL["classes"],
+        noise=USUAL["noise"], sets=len(cells[0].ours), samples=N_SAMPLES, fewest=FEWEST, most=MOST,
+        epochs=_epochs(request),
+    )  # fmt: skip
+    return Result(
+        f"directranker.{panel}", f"NDCG@20 by {title}", (title,), cells, protocol,
+        spread="standard error", of="data sets", digits=4, seed=request.seed,
+        figure=Figure("lines", title, "NDCG@20", logarithmic=logarithmic),
+        notes=_claims(panel, cells),
+    )  # fmt: skip
+
+
+def _quality(*, classes: int, features: int, noise: float, size: int, seed: int, epochs: int) -> float:
+    """Steps 1 to 3 of the paper's procedure for one data set."""
+    from ordino.rankers.directranker import DirectRanker
+
+    made = synthetic(
+        "directranker", queries=(size + N_TEST) // GROUP, docs=GROUP, features=features, classes=classes,
+        noise=noise, seed=seed,
+    )  # fmt: skip
+    train = made.select_queries(np.arange(size // GROUP))
+    ranker = DirectRanker(
+        hidden=(70, classes), epochs=epochs, batch=10, learning_rate=3e-3, seed=10_000 + seed, metric="ndcg@20"
+    )
+    ranker.fit(train)
+    samples = _samples(made, size, np.random.default_rng((seed, 1)))
+    return evaluate(samples, ranker.predict(samples), metrics="ndcg@20")["ndcg@20"]
+
+
+def _samples(made: Dataset, n_train: int, rng: np.random.Generator) -> Dataset:
+    """Random subsets of the test documents, each as a query."""
+    counts = rng.integers(FEWEST, MOST + 1, N_SAMPLES)
+    rows = np.concatenate([n_train + rng.choice(made.n_docs - n_train, n, replace=False) for n in counts])
+    return Dataset(made.X[rows], made.y[rows], np.repeat(np.arange(N_SAMPLES), counts))
+
+
+def _epochs(request: Request) -> int:
+    return 1 if request.quick else 10
+
+
+def _claims(panel: str, cells: list[Cell]) -> list[str]:
+    """What the paper's text says of its figure, beside what ours shows."""
+    first, last = cells[0], cells[-1]
+    if panel != "fig2c":
+        how = "falls" if last.mean < first.mean else "rises"
+        return [f"From {first.labels[0]} to {last.labels[0]} NDCG@20 {how} by {abs(last.mean - first.mean):.3f}."]
+    at = {float(cell.labels[0]): cell.mean for cell in cells}
+    checks = [f"Noise of 0.25 costs {at[0.0] - at[0.25]:.3f} (the paper: only marginal)."] if 0.25 in at else []
+    if 0.75 in at:
+        checks.append(f"At noise 0.75, half of the labels wrong, it is {at[0.75]:.3f} (the paper: not below 0.80).")
+    return checks
+
+
+RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType({panel: partial(sweep, panel) for panel in SWEEPS})
+"""What this module reproduces."""

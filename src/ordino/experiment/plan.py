@@ -1,0 +1,184 @@
+"""A plan: which rankers, on which data, measured how; checked as a whole before anything runs.
+
+It is written in Python (:class:`Plan`), in a TOML file (:meth:`Plan.from_toml`) or as flags of ``ordino bench``.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any, Self, final
+
+from ordino.data.dataset import Dataset
+from ordino.data.folds import Folds, make_folds, read_folds
+from ordino.data.sources import read_data
+from ordino.errors import DataError, OrdinoError, ParameterError, unknown_name
+from ordino.experiment.entry import Entry, as_entry
+from ordino.metrics import DEFAULT_METRICS, find_profile, parse_metric, parse_metrics
+from ordino.rankers import RANKERS
+from ordino.rankers.parameters import check_int
+
+Source = str | Path | Dataset | Folds
+"""A folder of folds, a file (cut into folds), or what was read from one."""
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to compare.
+
+    Parameters
+    ----------
+    data
+        A folder of folds, a file, a data set, folds; or several of these, in a list or by name.
+    rankers
+        Names, entries, or tables with the fields of :class:`Entry`.
+    measures, profile
+        What is measured on test data, and by whose rules.
+    select
+        The measure on validation data that settings are chosen by, the first of ``measures`` by default. Rankers that
+        choose rounds or epochs by a ``metric`` in a ``profile`` get both from the plan, unless ``params`` has others.
+    repeats, seed
+        Rankers that depend on chance are trained with the seeds ``seed``, ``seed + 1``, ...; all others once.
+    folds
+        Into how many folds a file is cut.
+    name
+        What the store calls the experiment.
+
+    Examples
+    --------
+    >>> plan = Plan(data="nowhere", rankers=["ranknett"], measures=["ndgc@10"])
+    >>> plan.check()
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: the plan has 3 problems:
+    - nowhere: there is no such file or folder; check the path
+    - unknown ranker 'ranknett'; did you mean 'ranknet'?
+    - unknown metric 'ndgc@10'; did you mean 'ndcg@10'?
+    """
+
+    data: Source | Sequence[Source] | Mapping[str, Source]
+    rankers: Sequence[str | Mapping[str, Any] | Entry]
+    measures: Sequence[str] = DEFAULT_METRICS
+    profile: str = "standard"
+    select: str = ""
+    repeats: int = 1
+    seed: int = 0
+    folds: int = 5
+    name: str = "bench"
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Self:
+        """Read a plan from a TOML file; paths in it start from the folder of the file."""
+        try:
+            read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise DataError(f"{path}: cannot be read as a plan ({error})") from None
+        known = [one.name for one in fields(cls)]
+        strange = [str(unknown_name("field", name, known)) for name in read if name not in known]
+        strange += [f"{name} is missing" for name in ("data", "rankers") if name not in read]
+        if strange:
+            raise ParameterError(f"{path}: {'; '.join(strange)}")
+        home = Path(path).parent
+        data = read.pop("data")
+        if isinstance(data, dict):
+            return cls(data={name: home / one for name, one in data.items()}, **read)
+        return cls(data=[home / one for one in ([data] if isinstance(data, str) else data)], **read)
+
+    @property
+    def selection(self) -> str:
+        """The measure that settings are chosen by."""
+        return str(parse_metric(self.select or self.measures[0]))
+
+    @property
+    def seeds(self) -> range:
+        """One for each repeat."""
+        return range(self.seed, self.seed + self.repeats)
+
+    def entries(self) -> list[Entry]:
+        """The rankers, each as an entry."""
+        return [as_entry(one) for one in self.rankers]
+
+    def sources(self) -> dict[str, Source]:
+        """The data by name."""
+        if isinstance(self.data, Mapping):
+            return dict(self.data)
+        if isinstance(self.data, str | Path | Dataset | Folds):
+            return {_name(self.data): self.data}
+        return {_name(one): one for one in self.data}
+
+    def open_folds(self, source: Source) -> Folds:
+        """The folds of a source, from disk or made here; a folder's files are read when a fold is asked for."""
+        if isinstance(source, Folds):
+            return source
+        if isinstance(source, Dataset):
+            return make_folds(source, self.folds)
+        if Path(source).is_dir():
+            return read_folds(source)
+        return make_folds(read_data(source), self.folds)
+
+    def check(self) -> None:
+        """Refuse a plan that cannot be carried out, with all that is wrong at once."""
+        problems = [*self._data_problems(), *self._ranker_problems(), *self._measure_problems()]
+        if problems:
+            count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+            raise ParameterError("\n- ".join([f"the plan has {count}:", *problems]))
+
+    def _data_problems(self) -> Iterator[str]:
+        several = isinstance(self.data, Sequence) and not isinstance(self.data, str | Folds)
+        if several and len(self.sources()) < len(self.data):  # type: ignore[arg-type]
+            yield "two sources of data have the same name; give them names: data = {first = ..., second = ...}"
+        if not self.sources():
+            yield "there is no data; name a folder of folds or a file"
+        for source in self.sources().values():
+            if isinstance(source, str | Path) and not Path(source).exists():
+                yield f"{source}: there is no such file or folder; check the path"
+            elif isinstance(source, str | Path) and Path(source).is_dir():
+                yield from _sentence(partial(read_folds, source))
+        yield from _sentence(lambda: check_int("folds", self.folds, low=3))
+
+    def _ranker_problems(self) -> Iterator[str]:
+        entries: list[Entry] = []
+        for one in self.rankers:
+            try:
+                entries.append(as_entry(one))
+            except OrdinoError as error:
+                yield str(error)
+        if not self.rankers:
+            yield f"there is no ranker; choose from: {', '.join(RANKERS)}"
+        sound = []
+        for entry in entries:
+            found = entry.problems()
+            yield from found
+            sound += [] if found else [entry.name]
+        for name in sorted({name for name in sound if sound.count(name) > 1}):
+            yield f"two rankers are called {name!r}; give each a label of its own"
+
+    def _measure_problems(self) -> Iterator[str]:
+        for one in self.measures:
+            yield from _sentence(partial(parse_metric, one))
+        if not self.measures:
+            yield from _sentence(lambda: parse_metrics([]))
+        if self.select:
+            yield from _sentence(lambda: parse_metric(self.select))
+        yield from _sentence(lambda: find_profile(self.profile))
+        yield from _sentence(lambda: check_int("repeats", self.repeats, low=1))
+        yield from _sentence(lambda: check_int("seed", self.seed, low=0))
+
+
+def _sentence(action: Callable[[], object]) -> list[str]:
+    """What an action complains of, if it does."""
+    try:
+        action()
+    except OrdinoError as error:
+        return [str(error)]
+    return []
+
+
+def _name(source: Source) -> str:
+    if isinstance(source, str | Path):
+        path = Path(source).resolve()
+        return path.name if path.is_dir() else path.name.split(".")[0]
+    return "data"

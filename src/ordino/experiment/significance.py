@@ -1,0 +1,240 @@
+r"""Is the difference between two rankers more than chance? Pure functions of two arrays of values.
+
+Values of the same queries are *paired*: entry ``i`` of both arrays belongs to query ``i``, and a query that is NaN in
+one of them is left out of both. Welch's test takes two samples of their own, such as the means of repeated trials
+(DeepNet, section 2.4). All tests are two-sided. What cannot speak against chance gets p = 1: no difference at all, or
+fewer than two values.
+
+:data:`TESTS` is the table of all tests; command line, reports and documentation are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from ordino.errors import DataError, unknown_name
+
+Floats = NDArray[np.float64]
+
+EXACT = 16
+"""The randomization test goes through all sign flips of at most this many differences."""
+BLOCK = 4096  # sign flips held in memory at a time
+
+
+@final
+@dataclass(frozen=True)
+class Outcome:
+    """What a test says."""
+
+    statistic: float
+    """Positive where the first is larger on the whole; for Wilcoxon the smaller rank sum; NaN if there is none."""
+    p: float
+    """How often chance alone makes a difference at least as large."""
+    n: int
+    """The pairs that were compared; for Welch's test the values of both samples."""
+
+
+@final
+@dataclass(frozen=True)
+class SignificanceTest:
+    """An entry of :data:`TESTS`."""
+
+    function: Callable[[ArrayLike, ArrayLike], Outcome]
+    title: str
+    description: str
+    is_paired: bool = True
+
+
+def welch(a: ArrayLike, b: ArrayLike) -> Outcome:
+    r"""Welch's t-test of two samples whose variances and sizes may differ.
+
+    .. math:: T = (\bar a - \bar b) / \sqrt{s_a^2 / n_a + s_b^2 / n_b}
+
+    with Student's distribution of :math:`\nu` degrees of freedom (Welch and Satterthwaite).
+
+    Examples
+    --------
+    Means 2 and 5, both variances 1 and three values each: T = -3 / sqrt(2/3), with 4 degrees of freedom.
+
+    >>> outcome = welch([1, 2, 3], [4, 5, 6])
+    >>> round(outcome.statistic, 4), round(outcome.p, 4)
+    (-3.6742, 0.0213)
+    """
+    left, right = measured(a), measured(b)
+    n = len(left) + len(right)
+    if min(len(left), len(right)) < 2:
+        return Outcome(np.nan, 1.0, n)
+    share_left, share_right = left.var(ddof=1) / len(left), right.var(ddof=1) / len(right)
+    squared_error = share_left + share_right
+    difference = float(left.mean() - right.mean())
+    if squared_error == 0:
+        return _without_spread(difference, n)
+    degrees = squared_error**2 / (share_left**2 / (len(left) - 1) + share_right**2 / (len(right) - 1))
+    return _student(difference / np.sqrt(squared_error), degrees, n)
+
+
+def paired_t(a: ArrayLike, b: ArrayLike) -> Outcome:
+    r"""Student's t-test of the differences: :math:`T = \bar d / (s_d / \sqrt n)`, :math:`n - 1` degrees of freedom.
+
+    Examples
+    --------
+    Differences 1, 2, 3 have mean 2 and deviation 1: T = 2 sqrt(3).
+
+    >>> outcome = paired_t([2, 3, 4], [1, 1, 1])
+    >>> round(outcome.statistic, 4), round(outcome.p, 4)
+    (3.4641, 0.0742)
+    """
+    d = differences(a, b)
+    if len(d) < 2:
+        return Outcome(np.nan, 1.0, len(d))
+    error = d.std(ddof=1) / np.sqrt(len(d))
+    return _without_spread(float(d.mean()), len(d)) if error == 0 else _student(d.mean() / error, len(d) - 1, len(d))
+
+
+def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
+    """Wilcoxon's signed rank test of the differences, by scipy; differences of zero are left out of the ranks.
+
+    Examples
+    --------
+    Six gains out of six: both orders of chance that are as extreme make 2 / 2**6.
+
+    >>> wilcoxon([1, 2, 3, 4, 5, 6], [0, 0, 0, 0, 0, 0])
+    Outcome(statistic=0.0, p=0.03125, n=6)
+    """
+    from scipy.stats import wilcoxon as signed_rank
+
+    d = differences(a, b)
+    if len(d) < 2 or not d.any():
+        return Outcome(np.nan if len(d) < 2 else 0.0, 1.0, len(d))
+    found = signed_rank(d)
+    return Outcome(float(found.statistic), float(found.pvalue), len(d))
+
+
+def fisher(a: ArrayLike, b: ArrayLike, *, samples: int = 100_000, seed: int = 0) -> Outcome:
+    """Fisher's randomization test: how often swapping the two at random makes as large a mean difference.
+
+    Up to :data:`EXACT` differences that are not zero, every one of the ``2**n`` swaps is looked at. Beyond, ``samples``
+    of them are drawn, and the swaps that were really seen count as one more (so that p is never 0).
+
+    Examples
+    --------
+    Of the 8 ways to sign 1, 2, 3 only +++ and --- reach a sum of 6.
+
+    >>> fisher([1, 2, 3], [0, 0, 0])
+    Outcome(statistic=2.0, p=0.25, n=3)
+    """
+    d = differences(a, b)
+    n = len(d)
+    if n < 2:
+        return Outcome(np.nan, 1.0, n)
+    mean, d = float(d.mean()), d[d != 0]
+    total = d.sum()
+    bound = abs(total) - 1e-14 * np.abs(d).sum()  # the same sum in another order is not a smaller one
+    if len(d) <= EXACT:
+        every = np.arange(2 ** len(d))[:, None] >> np.arange(len(d)) & 1
+        return Outcome(mean, float(np.mean(np.abs(total - 2 * (every @ d)) >= bound)), n)
+    rng, reached = np.random.default_rng(seed), 0
+    for start in range(0, samples, BLOCK):
+        rows = min(BLOCK, samples - start)
+        packed = rng.integers(0, 256, (rows, -(-len(d) // 8)), dtype=np.uint8)
+        flips = np.unpackbits(packed, axis=1, count=len(d)).astype(np.float64)  # (rows, n): 1 where a pair is swapped
+        reached += int(np.count_nonzero(np.abs(total - 2 * (flips @ d)) >= bound))
+    return Outcome(mean, (reached + 1) / (samples + 1), n)
+
+
+def holm(p: ArrayLike) -> Floats:
+    """Holm's correction: p-values of several tests, raised so that the chance of even one false alarm stays what it is.
+
+    The smallest p is multiplied by their number, the next by one less, and so on; none falls below the one before it,
+    none exceeds 1. NaN stays NaN and does not count.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).tolist()   # 3 x 0.01, then 2 x 0.03; 1 x 0.04 would be less than that
+    [0.03, 0.06, 0.06]
+    """
+    given = np.array(p, dtype=np.float64)
+    order = np.argsort(given, kind="stable")[: np.count_nonzero(~np.isnan(given))]
+    steps = given[order] * np.arange(len(order), 0, -1)
+    given[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return given
+
+
+def measured(values: ArrayLike) -> Floats:
+    """The values that are not NaN."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise DataError(f"a test takes one value for each query or trial, not shape {array.shape}; give flat arrays")
+    return array[~np.isnan(array)]
+
+
+def differences(a: ArrayLike, b: ArrayLike) -> Floats:
+    """``a - b`` where both have a value.
+
+    Examples
+    --------
+    >>> differences([1.0, float("nan"), 3.0], [0.5, 2.0, 3.0]).tolist()
+    [0.5, 0.0]
+    """
+    left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if left.shape != right.shape:
+        raise DataError(f"a paired test got shapes {left.shape} and {right.shape}; give both values of each query")
+    return measured(left - right)
+
+
+def find_test(name: str) -> SignificanceTest:
+    """The test of a name in :data:`TESTS`."""
+    if name not in TESTS:
+        raise unknown_name("test", name, TESTS)
+    return TESTS[name]
+
+
+def _student(statistic: float, degrees: float, n: int) -> Outcome:
+    return Outcome(float(statistic), float(2 * special.stdtr(degrees, -abs(statistic))), n)
+
+
+def _without_spread(difference: float, n: int) -> Outcome:
+    """The limit of the t-tests as the variance goes to zero."""
+    return Outcome(0.0, 1.0, n) if difference == 0 else Outcome(float(np.copysign(np.inf, difference)), 0.0, n)
+
+
+TESTS: Mapping[str, SignificanceTest] = MappingProxyType(
+    {
+        "wilcoxon": SignificanceTest(
+            wilcoxon, "Wilcoxon's signed rank test", "ranks of the differences; no normal law needed"
+        ),
+        "paired-t": SignificanceTest(paired_t, "paired t-test", "mean of the differences; the usual test over queries"),
+        "fisher": SignificanceTest(
+            fisher, "Fisher's randomization test", "mean of the differences, with no law assumed at all"
+        ),
+        "welch": SignificanceTest(
+            welch, "Welch's t-test", "means of trials, such as repeats with other seeds", is_paired=False
+        ),
+    }
+)
+"""Every test by its name on the command line."""
+
+
+def compare_all(
+    columns: Sequence[ArrayLike], reference: ArrayLike, *, test: str = "wilcoxon"
+) -> tuple[list[Outcome], Floats]:
+    """Each column against the reference, and their p-values after Holm's correction.
+
+    Examples
+    --------
+    Alone each p is 2 / 2**6; of two, the smaller one counts twice.
+
+    >>> _, p = compare_all([[1, 2, 3, 4, 5, 6], [2, 3, 4, 5, 6, 7]], [0] * 6)
+    >>> p.tolist()
+    [0.0625, 0.0625]
+    """
+    function = find_test(test).function
+    outcomes = [function(column, reference) for column in columns]
+    return outcomes, holm([outcome.p for outcome in outcomes])

@@ -1,0 +1,223 @@
+"""The boards of a store: who ranks best on which data, by how much, and whether that is more than chance.
+
+Trials of one data set and one profile make a board; trials of one label make a line of it. What pairs two lines is the
+query: its value is averaged over the trials of a line first, so that repeats with other seeds do not pass for more
+queries than there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from ordino.errors import DataError, ParameterError, unknown_name
+from ordino.experiment.notes import ALPHA, BETTER, WORSE, board_notes, count_empty
+from ordino.experiment.significance import Floats, compare_all, find_test
+from ordino.experiment.store import Store
+from ordino.experiment.trial import Trial
+from ordino.metrics import parse_metric
+
+SHOWN = 6
+"""How many measures a table shows unless told; the first ones that the trials name."""
+
+
+@final
+@dataclass(frozen=True)
+class Cell:
+    """A line's figure for one measure."""
+
+    mean: float
+    """Over the trials."""
+    deviation: float
+    """Between the trials; NaN where there is only one."""
+    p: float
+    """Against the reference, Holm-corrected; NaN for the reference itself."""
+    mark: str
+    """``▲`` for significantly better than the reference, ``▼`` for worse, or nothing."""
+    is_best: bool
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Line:
+    """All trials of one label."""
+
+    label: str
+    trials: Sequence[Trial]
+    per_query: Mapping[str, Floats]
+    """By measure the value of each query of the board, averaged over the trials; NaN where there is none."""
+    cells: Mapping[str, Cell]
+
+    @property
+    def train_seconds(self) -> float:
+        """How long one training took on average."""
+        return float(np.mean([trial.train_seconds for trial in self.trials]))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Board:
+    """The lines of one data set under one profile, best first by the first measure."""
+
+    dataset: str
+    profile: str
+    measures: Sequence[str]
+    """What tables show."""
+    all_measures: Sequence[str]
+    lines: Sequence[Line]
+    references: Mapping[str, str]
+    """By measure the label that the others were compared with."""
+    query_ids: Sequence[Any]
+    n_empty: int | None
+    """Queries without a relevant document; None where the stored measures do not tell."""
+    test: str
+    notes: Sequence[str]
+    """What a reader must know to trust the figures, a sentence each."""
+
+    def line(self, label: str) -> Line:
+        """The line of a label."""
+        found = [line for line in self.lines if line.label == label]
+        if not found:
+            raise unknown_name("label", label, [line.label for line in self.lines])
+        return found[0]
+
+
+def read_trials(store: str | Path, *, experiment: str | None = None) -> list[Trial]:
+    """The trials of a store that were measured on test data: of one experiment, or of all."""
+    if not Path(store).is_file():
+        raise DataError(f"{store}: there is no such store; `ordino bench` makes one")
+    with Store(store) as opened:
+        names = opened.experiments()
+        if experiment is not None and experiment not in names:
+            raise unknown_name("experiment", experiment, names)
+        trials = opened.trials(experiment)
+    if not trials:
+        raise DataError(f"{store}: holds no trial that was measured on test data; run `ordino bench` first")
+    return trials
+
+
+def make_boards(
+    trials: Iterable[Trial],
+    *,
+    measures: Sequence[str] | None = None,
+    baseline: str | None = None,
+    test: str = "wilcoxon",
+) -> list[Board]:
+    """Boards of all data sets and profiles among the trials, in the order in which they appear.
+
+    Parameters
+    ----------
+    measures
+        What to show, the first of them ranks the lines; the first :data:`SHOWN` of the trials if None.
+    baseline
+        The label that the others are compared with; if None, the best line of each measure.
+    test
+        A name in :data:`~ordino.experiment.significance.TESTS`.
+    """
+    find_test(test)
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.dataset, trial.profile), []).append(trial)
+    labels = {trial.label for group in groups.values() for trial in group}
+    if baseline is not None and baseline not in labels:
+        raise unknown_name("baseline", baseline, labels)
+    return [_board(group, measures, baseline, test) for group in groups.values()]
+
+
+def _board(trials: list[Trial], measures: Sequence[str] | None, baseline: str | None, test: str) -> Board:
+    stored = list(dict.fromkeys(name for trial in trials for name in trial.per_query))
+    shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
+    by_label: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_label.setdefault(trial.label, []).append(trial)
+    index: dict[Any, int] = {}
+    places = {
+        trial.key: np.array([index.setdefault(query, len(index)) for query in trial.query_ids.tolist()], np.intp)
+        for trial in trials
+    }
+    values = {
+        label: {name: _query_means(group, name, places, len(index)) for name in stored}
+        for label, group in by_label.items()
+    }
+    cells: dict[str, dict[str, Cell]] = {label: {} for label in by_label}
+    references = {}
+    for name in stored:
+        means = {label: _trial_means(group, name) for label, group in by_label.items()}
+        samples = {label: values[label][name] for label in by_label} if find_test(test).is_paired else means
+        references[name], column = _column(name, means, samples, baseline, test)
+        for label, cell in column.items():
+            cells[label][name] = cell
+    best_first = sorted(by_label, key=lambda label: _goodness(shown[0], cells[label][shown[0]].mean), reverse=True)
+    n_empty = count_empty(trials[0].profile, list(values.values()))
+    return Board(
+        dataset=trials[0].dataset,
+        profile=trials[0].profile,
+        measures=shown,
+        all_measures=stored,
+        lines=[Line(label, by_label[label], values[label], cells[label]) for label in best_first],
+        references=references,
+        query_ids=list(index),
+        n_empty=n_empty,
+        test=test,
+        notes=board_notes(by_label, baseline, test, len(index), n_empty, shown, stored),
+    )
+
+
+def _stored(name: str, stored: list[str]) -> str:
+    """A measure by any name that parses to it."""
+    wanted = str(parse_metric(name))
+    if wanted not in stored:
+        raise ParameterError(f"{wanted} is not in the store; it holds: {', '.join(stored)}")
+    return wanted
+
+
+def _query_means(trials: list[Trial], name: str, places: Mapping[str, Any], n_queries: int) -> Floats:
+    total, count = np.zeros(n_queries), np.zeros(n_queries)
+    for trial in trials:
+        if name in trial.per_query:
+            values, place = trial.per_query[name], places[trial.key]
+            there = ~np.isnan(values)
+            total[place[there]] += values[there]
+            count[place[there]] += 1
+    means: Floats = np.divide(total, count, out=np.full(n_queries, np.nan), where=count > 0)
+    return means
+
+
+def _trial_means(trials: list[Trial], name: str) -> Floats:
+    means = np.array([trial.test.get(name, np.nan) for trial in trials], np.float64)
+    return means[~np.isnan(means)]
+
+
+def _column(
+    name: str, means: Mapping[str, Floats], samples: Mapping[str, Floats], baseline: str | None, test: str
+) -> tuple[str, dict[str, Cell]]:
+    """The reference and the cells of one measure."""
+    centers = {label: float(own.mean()) if len(own) else np.nan for label, own in means.items()}
+    best = max(centers, key=lambda label: _goodness(name, centers[label]))
+    reference = baseline if baseline is not None and baseline in means else best
+    others = [label for label in means if label != reference]
+    _, corrected = compare_all([samples[label] for label in others], samples[reference], test=test)
+    p = dict(zip(others, corrected.tolist(), strict=True))
+    column = {}
+    for label, own in means.items():
+        gain = _goodness(name, centers[label]) - _goodness(name, centers[reference])
+        is_marked = p.get(label, 1.0) < ALPHA and gain != 0
+        column[label] = Cell(
+            mean=centers[label],
+            deviation=float(own.std(ddof=1)) if len(own) > 1 else np.nan,
+            p=p.get(label, np.nan),
+            mark=(BETTER if gain > 0 else WORSE) if is_marked else "",
+            is_best=centers[label] == centers[best],
+        )
+    return reference, column
+
+
+def _goodness(name: str, mean: float) -> float:
+    """Larger is better; a measure without a value is the worst there is."""
+    if np.isnan(mean):
+        return -np.inf
+    return mean if parse_metric(name).greater_is_better else -mean

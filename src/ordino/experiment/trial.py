@@ -1,0 +1,107 @@
+"""A trial: one ranker, one setting, one fold, one seed, and everything that came out of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+
+PACKAGES = ("ordino", "numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm")
+"""Whose versions a trial writes down, where they are installed."""
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trial:
+    """One training and its measures; a row of the store.
+
+    A trial that only served to choose a setting has been measured on validation data alone: its ``test`` and
+    ``per_query`` are empty.
+    """
+
+    key: str
+    """What makes the trial this one and no other; see :func:`trial_key`."""
+    dataset: str
+    """The name of the data."""
+    fold: str
+    ranker: str
+    """The ranker's name on the command line."""
+    label: str
+    """What reports call it, such as "RankNet" or "RankNet, tuned"."""
+    params: Mapping[str, Any]
+    """The parameters that were set; all others had their defaults."""
+    seed: int
+    profile: str
+    experiment: str = ""
+    """The name of the plan that the trial belongs to."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    started: str = ""
+    """When training began, in UTC."""
+    train_seconds: float = 0.0
+    score_seconds: float = 0.0
+    valid: Mapping[str, float] = field(default_factory=dict)
+    """The mean of each measure on validation data, if there were any."""
+    test: Mapping[str, float] = field(default_factory=dict)
+    """The mean of each measure on test data."""
+    per_query: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """The value of each test query by measure, in the order of ``query_ids``; NaN where a query is left out."""
+    query_ids: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.int64))
+    history: Sequence[Mapping[str, Any]] = ()
+    """What happened in each epoch, round or generation, as far as the ranker tells."""
+    feature_weights: Mapping[str, float] | None = None
+    """What each feature weighs, for rankers that can say so."""
+
+
+def trial_key(**parts: Any) -> str:
+    """A name made of what a trial is; the order of the parts and of the parameters in them plays no role.
+
+    Examples
+    --------
+    >>> one = trial_key(ranker="ranknet", params={"hidden": [8], "l2": 0.1}, seed=0)
+    >>> one == trial_key(seed=0, ranker="ranknet", params={"l2": 0.1, "hidden": [8]})
+    True
+    >>> one == trial_key(seed=1, ranker="ranknet", params={"l2": 0.1, "hidden": [8]})
+    False
+    """
+    return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def fingerprint(dataset: Dataset | None) -> str:
+    """A hash of everything in a data set, so that trials on changed data are not taken for the old ones.
+
+    Examples
+    --------
+    >>> fingerprint(Dataset([[1.0]], [0])) == fingerprint(Dataset([[1.0]], [1]))
+    False
+    """
+    digest = blake2b(digest_size=16)
+    if dataset is not None:
+        arrays = (dataset.X, dataset.y, dataset.offsets, dataset.weights, dataset.query_ids)
+        for array in arrays:
+            if array is None:
+                digest.update(b"none")
+            elif array.dtype.kind in "OU":  # a string is as wide as the longest, whichever that is
+                digest.update(json.dumps([str(value) for value in array]).encode())
+            else:
+                digest.update(np.ascontiguousarray(array).data)
+        digest.update(json.dumps([dataset.X.shape, dataset.feature_names]).encode())
+    return digest.hexdigest()
+
+
+def installed_versions() -> dict[str, str]:
+    """The versions of what a trial runs on."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,33 @@
+"""What a model says of its features without any data."""
+
+from __future__ import annotations
+
+from ordino.errors import ParameterError
+from ordino.rankers.base import Ranker
+from ordino.rankers.linear import FeatureWeight, LinearRanker
+from ordino.rankers.thresholds import StumpRanker
+from ordino.rankers.trees import TreeRanker
+
+
+def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
+    """The weight of each feature by its name, the weightiest first, whatever its sign.
+
+    Linear rankers have their coefficients (of the scaled feature, where they scale), rankers of stumps the sum of the
+    alphas of each feature, trees the share of each feature in what all splits gained. Other rankers have no such
+    weights: use :func:`~ordino.explain.permutation_importance`.
+
+    Examples
+    --------
+    >>> from ordino import SingleFeature
+    >>> feature_weights(SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1]))[0]
+    FeatureWeight(feature='f2', weight=-1.0)
+    """
+    if isinstance(ranker, TreeRanker):
+        return ranker.feature_gains()
+    has_weights = isinstance(ranker, LinearRanker | StumpRanker)
+    if not has_weights or len(getattr(ranker, "coef_", ())) > getattr(ranker, "n_features_in_", 0):
+        raise ParameterError(
+            f"a {type(ranker).__name__} has no weight for each feature; "
+            "give data, and permutation importance tells what each is worth"
+        )
+    return sorted(ranker.feature_weights(), key=lambda one: -abs(one.weight))

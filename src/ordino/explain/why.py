@@ -1,0 +1,149 @@
+"""Why document a stands above document b: their difference, divided among the features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordino.data.dataset import Dataset
+from ordino.errors import DataError, ParameterError
+from ordino.explain.gradients import Floats, comparator_slopes, scorer_slopes
+from ordino.explain.paths import along_the_line, in_random_orders, one_by_one
+from ordino.rankers.base import Ranker
+from ordino.rankers.lambdamart import LambdaMART
+from ordino.rankers.linear import LinearRanker
+from ordino.rankers.network import NetworkRanker
+from ordino.rankers.thresholds import StumpRanker
+from ordino.rankers.trees import load_trees
+from ordino.sort import PairNetwork
+
+
+class Reason(NamedTuple):
+    """What one feature adds to the difference."""
+
+    feature: str
+    a: float
+    b: float
+    """Its values in the two documents, as given."""
+    adds: float
+    """Above 0 if it speaks for a, below 0 if it speaks for b."""
+
+
+@final
+@dataclass(frozen=True)
+class Why:
+    """The difference between two documents and its reasons, weightiest first; prints as a table."""
+
+    difference: float
+    """f(a) - f(b), or N> - N< of a comparator; above 0 where a stands above b. The sum of what the reasons add."""
+    reasons: tuple[Reason, ...]
+    method: str
+    """linear, stumps, trees (all three exact), line (an integral along the line from b to a), orders (sampled)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            "difference": self.difference,
+            "method": self.method,
+            "reasons": [reason._asdict() for reason in self.reasons],
+        }
+
+    def __str__(self) -> str:
+        width = max(len("feature"), *(len(reason.feature) for reason in self.reasons))
+        rows = [f"{'feature':<{width}}  {'a':>10}  {'b':>10}  {'adds':>10}"]
+        rows += [f"{name:<{width}}  {a:>10.4g}  {b:>10.4g}  {adds:>+10.4f}" for name, a, b, adds in self.reasons]
+        return "\n".join([*rows, f"{'together':<{width}}  {'':>10}  {'':>10}  {self.difference:>+10.4f}"])
+
+
+def why(
+    ranker: Ranker,
+    a: ArrayLike | int,
+    b: ArrayLike | int,
+    *,
+    query: ArrayLike | None = None,
+    orders: int = 64,
+    seed: int = 0,
+) -> Why:
+    """Explain why a fitted ranker puts document a above document b, or below.
+
+    Linear rankers, rankers of stumps and LambdaMART's trees are explained exactly. A network's difference is integrated
+    along the line between the (scaled) documents, a comparator's N> - N< likewise; for any other ranker the features of
+    b become those of a one by one, averaged over random orders. In each case the parts sum to the whole.
+
+    Parameters
+    ----------
+    a, b
+        The features of the two documents; or, with ``query``, their rows in it.
+    query
+        The features of all documents of their query, which scaling inside queries needs.
+    orders, seed
+        How many random orders are averaged, where they are.
+
+    Examples
+    --------
+    Only the second feature counts, and less of it is better.
+
+    >>> from ordino import SingleFeature
+    >>> ranker = SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1])
+    >>> print(why(ranker, [0.0, 2.0], [7.0, 4.5]))
+    feature           a           b        adds
+    f2                2         4.5     +2.5000
+    f1                0           7     -0.0000
+    together                            +2.5000
+    """
+    if not isinstance(ranker, Ranker):
+        raise ParameterError(f"a {type(ranker).__name__} is not a ranker; explain the ranker inside it")
+    if hasattr(ranker, "rankers_"):
+        raise ParameterError(
+            f"a {type(ranker).__name__} ranks by the orders of its members; explain one of its rankers_ instead"
+        )
+    raw, scaled = _two_documents(ranker, a, b, query)
+    parts, method = _divided(ranker, scaled[0], scaled[1], orders, seed)
+    names = getattr(ranker, "feature_names_in_", [f"f{j + 1}" for j in range(len(parts))])
+    order = np.argsort(-np.abs(parts), kind="stable")
+    reasons = tuple(Reason(str(names[j]), float(raw[0, j]), float(raw[1, j]), float(parts[j])) for j in order)
+    return Why(float(parts.sum()), reasons, method)
+
+
+def _two_documents(ranker: Ranker, a: Any, b: Any, query: ArrayLike | None) -> tuple[Floats, Floats]:
+    """The features of a and b as given and as the ranker sees them, each of shape ``(2, n_features)``."""
+    if query is None:
+        docs = np.stack([np.asarray(a, np.float32).ravel(), np.asarray(b, np.float32).ravel()])
+        rows = [0, 1]
+        scaler = getattr(ranker, "scaler_", None)
+        if scaler is not None and scaler.by_query:
+            raise DataError(
+                f"scaling={getattr(ranker, 'scaling', None)!r} needs all documents of the query; "
+                "give them as query=, and a and b as rows"
+            )
+    else:
+        docs = np.asarray(query, np.float32)
+        rows = [int(a), int(b)]
+        outside = [row for row in rows if not 0 <= row < len(docs)]
+        if outside:
+            raise DataError(f"there is no row {outside[0]}; the query has {len(docs)} documents, from 0")
+    data = ranker._checked(Dataset(docs, np.zeros(len(docs))), None)
+    return data.X[rows].astype(np.float64), ranker._scaled(data).X[rows].astype(np.float64)
+
+
+def _divided(ranker: Any, a: Floats, b: Floats, orders: int, seed: int) -> tuple[Floats, str]:
+    def value(X: Floats) -> Floats:
+        scores: Floats = ranker._predict(Dataset(X, np.zeros(len(X))))
+        return scores
+
+    comparator = next((part for part in vars(ranker).values() if isinstance(part, PairNetwork)), None)
+    if comparator is not None:
+        return along_the_line(comparator_slopes(comparator, b), a, b), "line"
+    if isinstance(ranker, LinearRanker) and len(ranker.coef_) == len(a):
+        return ranker.coef_ * (a - b), "linear"
+    if isinstance(ranker, StumpRanker):
+        return one_by_one(value, a, b), "stumps"
+    if isinstance(ranker, LambdaMART):
+        shares = load_trees(ranker.model_).predict(np.stack((a, b)).astype(np.float32), pred_contrib=True)
+        return shares[0, :-1] - shares[1, :-1], "trees"
+    if isinstance(ranker, NetworkRanker) and len(ranker.layers_[0].W) == len(a) and not hasattr(ranker, "features_"):
+        return along_the_line(scorer_slopes(ranker.layers_, ranker.activation), a, b), "line"
+    return in_random_orders(value, a, b, orders=orders, seed=seed), "orders"

@@ -1,0 +1,30 @@
+"""Compiled: the first layer of a pair network, gathered from what was computed once for each document."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.compiled import njit
+
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def gather(left: Floats, right: Floats, a: Rows, b: Rows, out: Floats) -> None:
+    """Write left[a] + right[b] of every pair; left and right are (n_networks, n_docs, width)."""
+    for m in range(left.shape[0]):
+        for i in range(len(a)):
+            for k in range(left.shape[2]):
+                out[m, i, k] = left[m, a[i], k] + right[m, b[i], k]
+
+
+@njit(cache=True, nogil=True)
+def scatter(gradient: Floats, a: Rows, b: Rows, left: Floats, right: Floats) -> None:
+    """Add the gradient of every pair, (n_networks, n_pairs, width), to those of its two documents."""
+    for m in range(gradient.shape[0]):
+        for i in range(len(a)):
+            for k in range(gradient.shape[2]):
+                left[m, a[i], k] += gradient[m, i, k]
+                right[m, b[i], k] += gradient[m, i, k]

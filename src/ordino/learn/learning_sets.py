@@ -1,0 +1,133 @@
+"""Which pairs of documents a comparator learns from: DeepNet's configurations, every query with an equal share.
+
+A pair stands in random order, [better, worse] or [worse, better]: a dense net would otherwise learn that the first of
+two always wins. Two documents of equal label have the target 1/2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.errors import ParameterError, unknown_name
+
+Labels = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+CONFIGURATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "A": ("any",),
+        "B": ("different", "relevant", "irrelevant"),
+        "C": ("different",),
+        "D": ("different", "relevant"),
+        "E": ("different", "irrelevant"),
+    }
+)
+"""DeepNet, 3.3: the kinds of pairs that are drawn in equal number. "different" are pairs of different labels (its R-I),
+"relevant" and "irrelevant" pairs of equal labels above 0 (R-R) and not above 0 (I-I), "any" all of them alike."""
+
+MOST_PAIRS = 20_000_000  # more would not fit the memory of a usual machine several times over
+
+
+class LearningSet(NamedTuple):
+    """Pairs of rows and the probability that the first of a pair comes first."""
+
+    pairs: Rows  # (n_pairs, 2)
+    target: Labels  # (n_pairs,)
+
+
+def draw_pairs(
+    y: Labels, offsets: NDArray[np.int64], configuration: str, n_pairs: int | None, rng: np.random.Generator
+) -> LearningSet:
+    """Pairs of documents of the same query.
+
+    Parameters
+    ----------
+    y, offsets
+        Labels, and where each query starts.
+    configuration
+        A name of ``CONFIGURATIONS``.
+    n_pairs
+        How many, if there are so many, in equal shares for each query that has such pairs. A query with fewer pairs
+        than its share gives all of them equally often. None takes every pair once.
+
+    Examples
+    --------
+    Labels 2, 1, 1 and labels 0, 1: three pairs differ. Each query gives two, so the second gives its only one twice.
+
+    >>> y, offsets = np.array([2.0, 1.0, 1.0, 0.0, 1.0]), np.array([0, 3, 5])
+    >>> drawn = draw_pairs(y, offsets, "C", 2, np.random.default_rng(0))
+    >>> sorted(set(drawn.pairs.max(axis=1).tolist()) & {4}), len(drawn.pairs)
+    ([4], 2)
+    """
+    if configuration not in CONFIGURATIONS:
+        raise unknown_name("pairs", configuration, CONFIGURATIONS)
+    kinds = CONFIGURATIONS[configuration]
+    queries = [_Query(y[start:stop], start) for start, stop in pairwise(offsets.tolist())]
+    counts = np.array([[query.count(kind) for query in queries] for kind in kinds])
+    if n_pairs is None and counts.sum() > MOST_PAIRS:
+        raise ParameterError(f"n_pairs=None takes all {counts.sum():,} pairs; give a number, say 100,000")
+    wanted = counts.sum() if n_pairs is None else min(n_pairs, counts.sum())
+    drawn = [np.empty((0, 2), np.intp)]
+    for number, kind in enumerate(kinds):
+        share = wanted * (number + 1) // len(kinds) - wanted * number // len(kinds)
+        shares = counts[number] if n_pairs is None else _equal_shares(counts[number] > 0, share, rng)
+        drawn += [query.draw(kind, n, rng) for query, n in zip(queries, shares.tolist(), strict=True) if n]
+    pairs = np.concatenate(drawn)
+    return in_random_order(pairs, (1 + np.sign(y[pairs[:, 0]] - y[pairs[:, 1]])) / 2, rng)
+
+
+def in_random_order(pairs: Rows, target: Labels, rng: np.random.Generator) -> LearningSet:
+    """Half of the pairs turned around, with their targets."""
+    turned = rng.random(len(pairs)) < 0.5
+    return LearningSet(np.where(turned[:, None], pairs[:, ::-1], pairs), np.where(turned, 1 - target, target))
+
+
+def _equal_shares(willing: NDArray[np.bool_], n_pairs: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """How many pairs each willing query gives; chance decides who gives one more."""
+    shares = np.zeros(len(willing), np.int64)
+    givers = rng.permutation(np.flatnonzero(willing))
+    if len(givers):
+        shares[givers] = n_pairs // len(givers)
+        shares[givers[: n_pairs % len(givers)]] += 1
+    return shares
+
+
+class _Query:
+    """One query's documents by falling label: each document's partners then stand side by side."""
+
+    def __init__(self, y: Labels, start: int) -> None:
+        order = np.argsort(-y, kind="stable")
+        self._rows = order + start
+        self._y = y[order]
+        self._level_end = np.searchsorted(-self._y, -self._y, side="right")  # one past the last of equal label
+
+    def _partners(self, kind: str) -> tuple[Rows, Rows]:
+        """First partner of each document and how many it has."""
+        n_docs = len(self._y)
+        after = np.arange(1, n_docs + 1)
+        match kind:
+            case "different":
+                return self._level_end, n_docs - self._level_end
+            case "any":
+                return after, n_docs - after
+        asked = (self._y > 0) == (kind == "relevant")
+        return after, np.where(asked, self._level_end - after, 0)
+
+    def count(self, kind: str) -> int:
+        return int(self._partners(kind)[1].sum())
+
+    def draw(self, kind: str, share: int, rng: np.random.Generator) -> Rows:
+        """Pairs (better or equal, worse or equal), each as often as any other, give or take one."""
+        first, counts = self._partners(kind)
+        ends = counts.cumsum()
+        rounds, rest = divmod(share, int(ends[-1]))
+        numbers = np.concatenate((np.tile(np.arange(ends[-1]), rounds), rng.choice(ends[-1], rest, replace=False)))
+        better = np.searchsorted(ends, numbers, side="right")
+        worse = first[better] + numbers - (ends - counts)[better]
+        return np.column_stack((self._rows[better], self._rows[worse]))

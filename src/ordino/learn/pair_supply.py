@@ -1,0 +1,67 @@
+"""Batches of pairs for networks that compare, with a pairwise loss of their two outputs.
+
+The error of a pair is the mean of the loss of N> against t and of N< against 1 - t (DeepNet, 3.2), where N is the
+sigmoid of an output: so the losses of margins serve, with an output as the margin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ordino.learn.learning_sets import LearningSet
+from ordino.learn.pair_network import CmpNN, Pairs
+from ordino.learn.supply import Batch, PairLoss, as_tensor
+
+Outputs = NDArray[np.float32]  # (n_networks, n_pairs, 2)
+
+
+@final
+class ComparisonBatches:
+    """Batches of a learning set; ``batch=None`` takes all pairs in every step."""
+
+    def __init__(
+        self, X: NDArray[np.float32], learning_set: LearningSet, loss: PairLoss, *, batch: int | None = None
+    ) -> None:
+        self._X = X
+        self._set = learning_set
+        self._loss = loss
+        self._batch = batch
+        self._whole: Batch | None = None
+
+    def whole(self) -> Batch:
+        """All pairs as one batch."""
+        if self._whole is None:
+            self._whole = self._chunk(np.arange(len(self._set.pairs)))
+        return self._whole
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
+        """All pairs once, in random order."""
+        n_pairs = len(self._set.pairs)
+        if self._batch is None or self._batch >= n_pairs:
+            yield self.whole()
+            return
+        drawn = rng.permutation(n_pairs)
+        for start in range(0, n_pairs, self._batch):
+            yield self._chunk(drawn[start : start + self._batch])
+
+    def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
+        docs, places = np.unique(self._set.pairs[chosen], return_inverse=True)
+        a, b = torch.from_numpy(np.ascontiguousarray(places.reshape(-1, 2).T, np.int64))
+        target = np.column_stack((self._set.target[chosen], 1 - self._set.target[chosen]))
+
+        def loss(outputs: Outputs) -> tuple[NDArray[np.float64], Outputs]:
+            value, slope = self._loss(outputs, target)
+            return value.mean((1, 2), dtype=np.float64), (slope / target.size).astype(np.float32, copy=False)
+
+        return Batch(Pairs(as_tensor(self._X[docs]), a, b), loss, len(chosen) / len(self._set.pairs))
+
+
+def mean_error(network: CmpNN, batch: Batch) -> NDArray[np.float64]:
+    """The loss of each network on pairs that it does not learn from, shape ``(n_networks,)``."""
+    with torch.no_grad():
+        return batch.loss(network(batch.X).numpy())[0]

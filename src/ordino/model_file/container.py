@@ -1,0 +1,110 @@
+"""The file itself: a safetensors container with our JSON and a checksum in its header, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.store import written_whole
+from ordino.errors import ModelFileError
+
+FORMAT = "ordino model"
+VERSION = 1
+KEY = "ordino"  # of our JSON in the metadata of the container
+KINDS = frozenset({"F64", "F32", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL"})
+"""Kinds of numbers that a model may have, by safetensors' names."""
+
+
+class Contents(NamedTuple):
+    """What a model file holds."""
+
+    card: dict[str, Any]
+    model: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def write_file(path: Path, contents: Contents) -> None:
+    """Write beside the place, to the disk, then move there: the name never stands for half a file."""
+    from safetensors.numpy import save
+
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "sha256": _checksum(contents),
+        "card": contents.card,
+        "model": contents.model,
+    }
+    # one entry, because safetensors writes several in any order
+    content = save(contents.arrays, {KEY: json.dumps(header, allow_nan=False, ensure_ascii=False)})
+    with written_whole(path) as part, part.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_file(path: Path) -> Contents:
+    """Read and check all of a model file; what is wrong is said in one sentence."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        raise ModelFileError(f"{path}: there is no such file")
+    if not is_model_file(path):
+        raise ModelFileError(f"{path}: this is not a model file; give one that ordino.save or ordino train wrote")
+    try:
+        with safe_open(str(path), framework="numpy") as file:
+            header = _header(path, file.metadata())
+            names = list(file.keys())
+            if any(file.get_slice(name).get_dtype() not in KINDS for name in names):
+                raise ModelFileError(f"{path}: it has an array of a kind that no model has; get the file again")
+            arrays = {name: file.get_tensor(name) for name in names}
+    except (SafetensorError, OSError) as error:
+        reason = " ".join(str(error).split())
+        raise ModelFileError(f"{path}: the file is damaged or cut short ({reason}); get it again") from None
+    contents = Contents(header["card"], header["model"], arrays)
+    if _checksum(contents) != header["sha256"]:
+        raise ModelFileError(f"{path}: the checksum does not fit, so the file was changed; get it again")
+    return contents
+
+
+def is_model_file(path: str | Path) -> bool:
+    """Whether a file starts as a model file does (a length of 8 bytes, then JSON); no word on whether it is whole."""
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(9)
+    except OSError:
+        return False
+    # the length of a header is far below 2**32, while text makes all eight bytes large
+    return len(start) == 9 and start[4:8] == b"\0\0\0\0" and start[8:] == b"{"
+
+
+def _header(path: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
+    if metadata is None or KEY not in metadata:
+        raise ModelFileError(f"{path}: this is a safetensors file but not a model of Ordino; give one of ours")
+    try:
+        header = json.loads(metadata[KEY])
+    except (ValueError, RecursionError):
+        raise ModelFileError(f"{path}: the JSON in it cannot be read; get the file again") from None
+    version = header.get("version") if isinstance(header, dict) and header.get("format") == FORMAT else None
+    if isinstance(version, int) and version > VERSION:
+        raise ModelFileError(
+            f"{path}: a newer Ordino wrote this (format {version}, this one reads {VERSION}); upgrade ordino"
+        )
+    if version != VERSION or not all(isinstance(header.get(part), dict) for part in ("card", "model")):
+        raise ModelFileError(f"{path}: the header is not that of a model; get the file again")
+    return dict(header)
+
+
+def _checksum(contents: Contents) -> str:
+    digest = sha256(json.dumps(contents[:2], ensure_ascii=False).encode(errors="surrogatepass"))
+    for name in sorted(contents.arrays):
+        array = contents.arrays[name]
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()

@@ -1,0 +1,68 @@
+"""Scores straight from a model file, with numpy alone where the model is a network of unscaled features.
+
+The class of a ranker brings scikit-learn with it, whose import takes longer than scoring a quarter of a million
+documents. A network is its layers, so ``ordino rank`` has no need of the class.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.agreement import check_features, check_no_nan
+from ordino.data.dataset import Dataset
+from ordino.errors import ModelFileError
+from ordino.learn.layers import ACTIVATIONS, forward
+from ordino.model_file.container import Contents, read_file
+from ordino.model_file.files import loaded
+from ordino.model_file.soundness import are_layers
+from ordino.model_file.values import Decoder
+
+
+class Scoring(Protocol):
+    """Whatever gives scores to the documents of a data set."""
+
+    def predict(self, data: Dataset) -> NDArray[np.float64]:
+        """Scores in the caller's row order."""
+
+
+@final
+class NetworkScorer:
+    """The layers of a network, and the checks that its ranker would make."""
+
+    def __init__(self, contents: Contents) -> None:
+        decoder = Decoder(contents.arrays)
+        learned = contents.model["learned"]
+        self._name = contents.card["ranker"]
+        self._layers = decoder.decode(learned["layers_"])
+        self._activation = contents.model["params"]["activation"]
+        self._n_features = learned["n_features_in_"]
+        self._names = decoder.decode(learned.get("feature_names_in_"))
+        if not are_layers(self._layers) or len(self._layers[0].W) != self._n_features:
+            raise ModelFileError(f"layers_ of its {self._name} do not fit each other; get the file again")
+
+    def predict(self, data: Dataset) -> NDArray[np.float64]:
+        """The same scores as the ranker's own ``predict``, to the last bit."""
+        check_features(data, self._n_features, self._names)
+        check_no_nan(data, "X", self._name)
+        scores: NDArray[np.float64] = data.restore(forward(data.X, self._layers, self._activation))
+        return scores
+
+
+def load_scorer(path: str | Path) -> tuple[Scoring, dict[str, Any]]:
+    """What scores as the model of a file does, and the model's card; the ranker itself unless layers are enough."""
+    contents = read_file(Path(path))
+    params, learned = contents.model.get("params"), contents.model.get("learned")
+    plain_network = (
+        contents.card.get("form") == "network"
+        and isinstance(params, dict)
+        and isinstance(learned, dict)
+        and learned.get("scaler_", "missing") is None
+        and params.get("activation") in ACTIVATIONS
+    )
+    if plain_network:
+        return NetworkScorer(contents), contents.card
+    return loaded(Path(path), contents), contents.card

@@ -1,0 +1,189 @@
+"""Python values as JSON and arrays, and back: numbers, texts, collections, arrays, records, estimators.
+
+What JSON has is written as it is; everything else is an object with one telling key, such as ``{"tuple": [1, 2]}`` or
+``{"array": "layers_.0.W"}``. Arrays are called by where they stand in the model.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.errors import ModelFileError
+from ordino.model_file.classes import ESTIMATORS, PRIVATE, RECORDS, find_class
+
+LONG = 2000  # characters from which on a text is kept as an array of bytes: LightGBM's trees
+_LEARNED = re.compile(r"[A-Za-z]\w*_")
+
+
+@final
+class Encoder:
+    """Turns values into JSON and gathers their arrays.
+
+    Examples
+    --------
+    >>> encoder = Encoder()
+    >>> encoder.encode({"a": (1, None), "b": np.zeros(2)}, "x")
+    {'dict': {'a': {'tuple': [1, None]}, 'b': {'array': 'x.b'}}}
+    >>> encoder.arrays
+    {'x.b': array([0., 0.])}
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, NDArray[Any]] = {}
+
+    def encode(self, value: Any, where: str) -> Any:
+        """The JSON of a value; ``where`` is its place, the name of its arrays."""
+        if isinstance(value, str):
+            return str(value) if len(value) <= LONG else {"text": self._keep(where, _bytes(value))}
+        if isinstance(value, np.ndarray | np.generic):  # before float, since numpy's double is one
+            return self._array(value, where)
+        if value is None or isinstance(value, bool | int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.dtype):
+            return {"dtype": value.str}
+        if is_dataclass(value) or hasattr(value, "_fields"):
+            return self._record(value, where)
+        if isinstance(value, list | tuple):
+            items = [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]
+            return items if isinstance(value, list) else {"tuple": items}
+        if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+            return {"dict": {key: self.encode(item, f"{where}.{key}") for key, item in value.items()}}
+        if hasattr(value, "get_params"):
+            return self.estimator(value, where)
+        raise ModelFileError(f"{where} is a {type(value).__name__}, which a model file cannot hold")
+
+    def estimator(self, value: Any, where: str) -> dict[str, Any]:
+        """A ranker, scaler or pipeline: its class, its parameters, and what it learned."""
+        from ordino.rankers.base import Ranker
+
+        name = type(value).__name__
+        if name in ESTIMATORS and find_class(ESTIMATORS, name) is not type(value):
+            raise ModelFileError(f"a class of your own may not be called {name}, which is one of ours; rename it")
+        if name not in ESTIMATORS and not isinstance(value, Ranker):
+            raise ModelFileError(f"{where or name} is a {name}, which a model file cannot hold; leave it out")
+        dot = f"{where}." if where else ""
+        learned = {
+            key: item for key, item in vars(value).items() if _LEARNED.fullmatch(key) or key in PRIVATE.get(name, ())
+        }
+        return {
+            "estimator": name,
+            "params": {key: self.encode(item, dot + key) for key, item in value.get_params(deep=False).items()},
+            "learned": {key: self.encode(item, dot + key) for key, item in learned.items()},
+        }
+
+    def _record(self, value: Any, where: str) -> dict[str, Any]:
+        name = type(value).__name__
+        if name not in RECORDS or find_class(RECORDS, name) is not type(value):
+            raise ModelFileError(f"{where} is a {name}, which a model file cannot hold")
+        return {
+            "record": name,
+            "fields": {key: self.encode(getattr(value, key), f"{where}.{key}") for key in _field_names(type(value))},
+        }
+
+    def _array(self, value: NDArray[Any] | np.generic, where: str) -> dict[str, Any]:
+        if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
+            if value.ndim != 1 or not all(isinstance(item, str) for item in value):
+                raise ModelFileError(f"{where} is an array of {value.dtype}, which a model file cannot hold")
+            return {"strings": value.tolist(), "kind": value.dtype.kind}
+        if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
+            raise ModelFileError(f"{where} is an array of {value.dtype}, which a model file cannot hold")
+        if isinstance(value, np.generic):
+            return {"number": self._keep(where, np.atleast_1d(value))}
+        name = self._keep(where, value)
+        if value.flags.f_contiguous and not value.flags.c_contiguous:  # matrix products round by memory order
+            return {"array": name, "order": "F"}
+        return {"array": name}
+
+    def _keep(self, where: str, array: NDArray[Any]) -> str:
+        native = array.dtype.newbyteorder("=")
+        self.arrays[where] = np.ascontiguousarray(array, native).reshape(array.shape)
+        return where
+
+
+@final
+class Decoder:
+    """Turns what :class:`Encoder` wrote back into values; ``own`` are the user's ranker classes."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], own: Sequence[type] = ()) -> None:
+        self._arrays = arrays
+        self._own = own
+        self._kinds: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+            "float": lambda text, _: _number(text),
+            "text": lambda name, _: self._array(name).tobytes().decode(),
+            "dtype": lambda text, _: _dtype(text),
+            "tuple": lambda items, _: tuple(self.decode(item) for item in items),
+            "dict": lambda items, _: {key: self.decode(item) for key, item in items.items()},
+            "array": self._ordered,
+            "number": lambda name, _: self._array(name)[0],
+            "strings": lambda items, given: np.array(items, dtype=object if given["kind"] == "O" else str),
+            "record": self._record,
+            "estimator": self._estimator,
+        }
+
+    def decode(self, value: Any) -> Any:
+        """The value of a piece of JSON; anything that no encoder writes is refused."""
+        if isinstance(value, list):
+            return [self.decode(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        kind = next(iter(value), "")
+        if kind not in self._kinds:
+            raise ModelFileError(f"the model has a value of unknown kind {kind!r}; get the file again")
+        return self._kinds[kind](value[kind], value)
+
+    def _array(self, name: Any) -> NDArray[Any]:
+        if not isinstance(name, str) or name not in self._arrays:
+            raise ModelFileError(f"the model names an array {name!r} that is not in the file; get it again")
+        return self._arrays[name]
+
+    def _ordered(self, name: Any, given: Mapping[str, Any]) -> NDArray[Any]:
+        array = self._array(name)
+        return np.asfortranarray(array) if given.get("order") == "F" else array
+
+    def _record(self, name: Any, given: Mapping[str, Any]) -> Any:
+        cls = find_class(RECORDS, name)
+        values = {key: self.decode(item) for key, item in given["fields"].items()}
+        if set(values) != set(_field_names(cls)):
+            raise ModelFileError(f"the model has a {name} with other fields than ours; upgrade ordino")
+        return cls(**values)
+
+    def _estimator(self, name: Any, given: Mapping[str, Any]) -> Any:
+        cls = find_class(ESTIMATORS, name, self._own)
+        strange = set(given["params"]) - set(cls._get_param_names())
+        if strange:
+            raise ModelFileError(f"{name} has no parameter {min(strange)!r} here; upgrade ordino")
+        made = cls(**{key: self.decode(item) for key, item in given["params"].items()})
+        for key, item in given["learned"].items():
+            if not _LEARNED.fullmatch(key) and key not in PRIVATE.get(name, ()):
+                raise ModelFileError(f"{name} cannot have learned {key!r}; get the file again")
+            setattr(made, key, self.decode(item))
+        return made
+
+
+def _field_names(cls: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else cls._fields
+
+
+def _bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def _number(text: Any) -> float:
+    if text not in ("nan", "inf", "-inf"):
+        raise ModelFileError(f"the model has the number {text!r}; get the file again")
+    return float(text)
+
+
+def _dtype(text: Any) -> np.dtype[Any]:
+    if not isinstance(text, str) or not re.fullmatch(r"[<>=|]?[biufO][1248]?", text):
+        raise ModelFileError(f"the model has the kind of number {text!r}; get the file again")
+    return np.dtype(text)

@@ -1,0 +1,17 @@
+"""Ordering with a comparator: compiled sorts, tournaments over all pairs, and an audit of transitivity.
+
+::
+
+    network     PairNetwork, the comparator as plain arrays
+    sorting     sort_queries, the algorithms by name (SORTS)
+    tournament  orders that do not depend on where the sort starts
+    audit       how far from transitive a comparator is on given data
+    kernels     the compiled comparator; sort_kernels, the sorts around it
+"""
+
+from ordino.sort.audit import Audit, audit
+from ordino.sort.network import PairNetwork
+from ordino.sort.sorting import SORTS, Sorted, scores_from_order, sort_queries
+from ordino.sort.tournament import tournament
+
+__all__ = ["SORTS", "Audit", "PairNetwork", "Sorted", "audit", "scores_from_order", "sort_queries", "tournament"]

@@ -1,0 +1,358 @@
+"""Boards and reports: what stands in a table is what the trials say, in every format, whatever the labels look like."""
+
+import csv
+import dataclasses
+import io
+import json
+import re
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from scipy import stats
+from trials import MEASURES, made_trials
+
+from ordino.cli import main
+from ordino.errors import DataError, ParameterError
+from ordino.experiment import report
+from ordino.experiment.comparison import compare_labels, compare_values
+from ordino.experiment.report_formats import FORMATS, choose_format, render
+from ordino.experiment.significance import TESTS, holm
+from ordino.experiment.store import Store
+from ordino.experiment.table import make_boards, read_trials
+from ordino.experiment.trial import Trial
+
+HOSTILE = "</script><script>alert(1)</script> | \x1b[31m*a*_b_ & 50% \\cmd{$x^2$} #1 [x](y)\n'\"`"
+LABELS = ["LambdaMART", "RankNet", "PRank"]
+
+
+def a_trial(label, values, *, fold="Fold1", seed=0, measure="map", profile="standard", ids=None):
+    values = np.array(values, float)
+    return Trial(
+        key=f"{label}{fold}{seed}",
+        dataset="toy",
+        fold=fold,
+        ranker="x",
+        label=label,
+        params={},
+        seed=seed,
+        profile=profile,
+        test={measure: float(np.nanmean(values))},
+        per_query={measure: values},
+        query_ids=np.arange(len(values)) if ids is None else np.array(ids),
+    )
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with Store("bench.sqlite") as opened:
+        for trial in made_trials(LABELS):
+            opened.add(trial)
+    return tmp_path
+
+
+def ordino(*words):
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    return stop.value.code or 0
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Boards
+
+
+def test_mean_and_deviation_are_of_trials():
+    [board] = make_boards([a_trial("A", [0.2, 0.4], fold="1"), a_trial("A", [0.6, 0.8], fold="2", ids=[7, 8])])
+    cell = board.lines[0].cells["map"]
+    assert cell.mean == pytest.approx((0.3 + 0.7) / 2)
+    assert cell.deviation == pytest.approx(np.sqrt(2 * 0.2**2))
+    assert len(board.query_ids) == 4
+
+
+def test_repeats_do_not_make_more_queries():
+    """Three seeds on the same queries: a query's value is the mean over the seeds, and there are still two queries."""
+    [board] = make_boards([a_trial("A", [0.0, 0.3 * seed], seed=seed) for seed in range(3)])
+    assert board.lines[0].per_query["map"] == pytest.approx([0.0, (0 + 0.3 + 0.6) / 3])
+    assert len(board.lines[0].trials) == 3
+
+
+def test_queries_pair_by_id_not_by_place():
+    boards = make_boards([a_trial("A", [0.1, 0.9], ids=["x", "y"]), a_trial("B", [0.8, 0.2], ids=["y", "x"])])
+    assert boards[0].line("B").per_query["map"].tolist() == [0.2, 0.8]
+
+
+def test_lines_come_best_first_and_lower_errors_are_better():
+    trials = [
+        a_trial("good", [0.1, 0.2], measure="pairwise_error"),
+        a_trial("bad", [0.4, 0.5], measure="pairwise_error"),
+    ]
+    [board] = make_boards(trials[::-1])
+    assert [line.label for line in board.lines] == ["good", "bad"]
+    assert board.lines[0].cells["pairwise_error"].is_best
+
+
+def test_marks_are_holm_corrected_tests_over_queries():
+    [board] = make_boards(made_trials(LABELS), test="paired-t")
+    best = board.lines[0].per_query["ndcg@10"]
+    assert board.references["ndcg@10"] == "LambdaMART"
+    expected = holm([stats.ttest_rel(board.line(label).per_query["ndcg@10"], best).pvalue for label in LABELS[1:]])
+    assert [board.line(label).cells["ndcg@10"].p for label in LABELS[1:]] == pytest.approx(expected)
+    assert [board.line(label).cells["ndcg@10"].mark for label in LABELS] == ["", "▼", "▼"]
+
+
+def test_marks_against_a_baseline_go_both_ways():
+    [board] = make_boards(made_trials(LABELS), baseline="RankNet")
+    for measure in ("ndcg@10", "pairwise_error"):
+        assert [board.line(label).cells[measure].mark for label in LABELS] == ["▲", "", "▼"]
+    assert "worse than the baseline RankNet" in " ".join(board.notes)
+
+
+def test_welch_looks_at_trials():
+    [board] = make_boards(made_trials(LABELS[:2], folds=4, queries=60), test="welch")
+    means = [[trial.test["map"] for trial in board.line(label).trials] for label in LABELS[:2]]
+    expected = stats.ttest_ind(*means, equal_var=False).pvalue
+    assert board.line("RankNet").cells["map"].p == pytest.approx(expected)
+    assert compare_labels(board, *LABELS[:2])[1].p == pytest.approx(
+        holm(
+            [
+                stats.ttest_ind(
+                    *([[t.test[m] for t in board.line(label).trials] for label in LABELS[:2]]), equal_var=False
+                ).pvalue
+                for m in board.measures
+            ]
+        )[1]
+    )
+
+
+def test_each_data_set_and_profile_has_its_board():
+    trials = [*made_trials(["A"]), *made_trials(["A"], dataset="other"), *made_trials(["A"], profile="trec")]
+    assert [(board.dataset, board.profile) for board in make_boards(trials)] == [
+        ("letters", "standard"),
+        ("other", "standard"),
+        ("letters", "trec"),
+    ]
+
+
+def test_a_baseline_of_another_data_set_gives_way_to_the_best():
+    first, second = make_boards([*made_trials(["A", "B"]), *made_trials(["C", "D"], dataset="other")], baseline="B")
+    assert first.references["map"] == "B"
+    assert second.references["map"] == "C"
+    assert "the best of each column" in " ".join(second.notes)
+
+
+@pytest.mark.parametrize(
+    ("trials", "n_empty", "note"),
+    [
+        ([a_trial("A", [0.5, 0.0, 0.0]), a_trial("B", [0.5, 0.2, 0.0])], 1, "counts 0; 3 queries, 1 of them empty"),
+        ([a_trial("A", [0.5, np.nan], profile="directranker")], 1, "are left out; 2 queries, 1 of them empty"),
+        ([a_trial("A", [1.0, 0.5], profile="lightgbm")], None, "an empty query counts 1; 2 queries."),
+        ([a_trial("A", [0.0, 0.5], measure="p@5")], None, "an empty query counts 0; 2 queries."),
+    ],
+    ids=["counted 0", "left out", "counted 1", "cannot be told"],
+)
+def test_empty_queries_are_told(trials, n_empty, note):
+    [board] = make_boards(trials)
+    assert board.n_empty == n_empty
+    assert note in board.notes[0]
+
+
+def test_a_line_that_lacks_folds_is_told():
+    trials = [a_trial("A", [0.5, 0.6]), a_trial("A", [0.5, 0.7], fold="Fold2", ids=[5, 6]), a_trial("B", [0.4, 0.1])]
+    assert "B lacks 1 fold: its means are of other queries than the rest." in make_boards(trials)[0].notes
+
+
+def test_a_measure_that_only_some_trials_have():
+    [board] = make_boards([a_trial("A", [0.5, 0.6]), a_trial("B", [0.5, 0.7], measure="mrr")])
+    assert np.isnan(board.line("A").cells["mrr"].mean)
+    assert [line.label for line in board.lines] == ["A", "B"]
+    assert "| B | 1 | – | **0.6000** | 0.00 |" in report.markdown([board])
+
+
+def test_measures_can_be_chosen_by_any_of_their_names():
+    [board] = make_boards(made_trials(LABELS), measures=["AP", "NDCG@5"])
+    assert board.measures == ["map", "ndcg@5"]
+    assert "Also in the store: ndcg@10, p@10, ndcg@1, pairwise_error." in board.notes
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Formats
+
+
+@pytest.fixture
+def board():
+    return make_boards(made_trials(LABELS), measures=["ndcg@10", "map"])[0]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "html"])
+def test_every_format_tells_every_figure(board, name):
+    text = render([board], name)
+    for line in board.lines:
+        assert line.label in text
+        for measure in board.measures:
+            cell = line.cells[measure]
+            assert (f"{cell.mean:.4f}" if name != "csv" else repr(cell.mean)) in text
+
+
+def test_markdown_rows_have_all_columns(board):
+    rows = [line for line in report.markdown([board]).splitlines() if line.startswith("|")]
+    assert {row.count("|") for row in rows} == {len(report.header(board)) + 1}
+    assert "| LambdaMART | 2 | **" in rows[2]
+    assert rows[3].count("▼") == 2
+
+
+def test_csv_reads_back(board):
+    rows = list(csv.DictReader(io.StringIO(report.comma_separated([board]))))
+    assert len(rows) == len(LABELS) * len(MEASURES)
+    first = next(row for row in rows if row["label"] == "RankNet" and row["measure"] == "map")
+    assert float(first["mean"]) == board.line("RankNet").cells["map"].mean
+    assert float(first["p"]) == board.line("RankNet").cells["map"].p
+    assert (first["reference"], first["test"], first["queries"]) == ("LambdaMART", "wilcoxon", "30")
+
+
+def test_terminal_has_colors_only_on_a_terminal(board):
+    assert "\x1b[" not in report.terminal([board])
+    assert "\x1b[" in report.terminal([board], styled=True)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "html"])
+def test_hostile_labels_stay_text(name):
+    trials = [dataclasses.replace(trial, dataset=HOSTILE) for trial in made_trials([HOSTILE, "B"])]
+    text = render(make_boards(trials, measures=["map"], baseline=HOSTILE), name)
+    if name == "csv":
+        assert next(csv.DictReader(io.StringIO(text)))["label"] == HOSTILE
+    else:
+        assert "\x1b" not in text
+    if name == "markdown":
+        rows = [line for line in text.splitlines() if line.startswith("|")]
+        assert len(rows) == 4
+        assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {5}
+        assert not re.search(r"(?<!\\)[<`]", text)
+    if name == "latex":
+        assert r"\textbackslash{}cmd\{\$x\textasciicircum{}2\$\} \#1" in text
+        assert text.count("\n\\begin{tabular}") == 1
+
+
+def test_format_by_the_name_of_the_file():
+    assert [choose_format(None, f"x{entry.suffix}") for entry in FORMATS.values() if entry.suffix] == list(FORMATS)[1:]
+
+
+def test_reports_are_quick(tmp_path):
+    """100 trials with 784 queries each, stored and reported: 2 s of processor time."""
+    trials = made_trials([f"ranker {i}" for i in range(20)], folds=5, queries=784 * 5)
+    start = time.process_time()
+    with Store(tmp_path / "s.sqlite") as opened:
+        for trial in trials:
+            opened.add(trial)
+    boards = make_boards(read_trials(tmp_path / "s.sqlite"))
+    for name in ("terminal", "markdown"):
+        assert "ranker 19" in render(boards, name)
+    assert time.process_time() - start < 2
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Two rankers
+
+
+def test_comparison_by_hand():
+    [found] = compare_values({"map": [0.5, 0.4, np.nan, 0.9]}, {"map": [0.3, 0.4, 0.7, 0.2]})
+    assert (found.mean_a, found.mean_b) == (pytest.approx(1.8 / 3), pytest.approx(0.9 / 3))
+    assert found.difference == pytest.approx((0.2 + 0.0 + 0.7) / 3)
+    assert (found.n_queries, found.n_above, found.n_equal, found.n_below) == (3, 2, 1, 0)
+    assert found.interval.low <= found.difference <= found.interval.high
+
+
+def test_comparison_needs_queries_in_common():
+    with pytest.raises(DataError, match="map: the two have no query in common"):
+        compare_values({"map": [0.5, np.nan]}, {"map": [np.nan, 0.5]})
+
+
+def test_compare_labels_of_a_store(store, capsys):
+    assert ordino("compare", "bench.sqlite", "LambdaMART", "PRank", "--metrics", "map,p@10", "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    [(title, found)] = printed.items()
+    assert title == "LambdaMART against PRank on letters (profile standard)"
+    assert [row["measure"] for row in found] == ["map", "p@10"]
+    [board] = make_boards(read_trials("bench.sqlite"))
+    d = board.line("LambdaMART").per_query["map"] - board.line("PRank").per_query["map"]
+    assert found[0]["difference"] == pytest.approx(d.mean())
+    assert found[0]["n_above"] == np.sum(d > 0)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_compare_prints_a_table_for_every_test(store, capsys, test):
+    assert ordino("compare", "bench.sqlite", "LambdaMART", "PRank", "--test", test) == 0
+    printed = capsys.readouterr().out
+    assert f"p of {TESTS[test].title}, Holm-corrected for 6 measures; 30 queries in both" in printed
+
+
+def test_compare_of_two_runs_takes_common_queries(store, capsys):
+    (store / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 0\n3 0 a 1\n")
+    (store / "one").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n2 Q0 a 1 2.0 x\n2 Q0 b 2 1.0 x\n3 Q0 a 1 1.0 x\n")
+    (store / "two").write_text("2 Q0 b 1 2.0 x\n2 Q0 a 2 1.0 x\n1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n")
+    assert ordino("compare", "one", "two", "--qrels", "qrels", "-m", "mrr", "--json") == 0
+    [[found]] = json.loads(capsys.readouterr().out).values()
+    assert (found["n_queries"], found["difference"], found["n_above"]) == (2, 0.25, 1)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The command
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name != "html"])
+def test_report_prints_and_writes(store, capsys, name):
+    assert ordino("report", "bench.sqlite", "--format", name, "-m", "map") == 0
+    printed = capsys.readouterr().out
+    assert "LambdaMART" in printed
+    assert ordino("report", "bench.sqlite", "--format", name, "-m", "map", "--out", "x") == 0
+    assert (store / "x").read_text(encoding="utf-8") == printed
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["report", "missing.sqlite"], "missing.sqlite: there is no such store; `ordino bench` makes one"),
+        (["report", "empty.sqlite"], "empty.sqlite: holds no trial that was measured on test data"),
+        (["report", "bench.sqlite", "--baseline", "RankNets"], "unknown baseline 'RankNets'; did you mean 'RankNet'?"),
+        (["report", "bench.sqlite", "--test", "t"], "unknown test 't'; choose from: fisher, paired-t, welch, wilcoxon"),
+        (["report", "bench.sqlite", "--format", "word"], "unknown format 'word'; choose from: csv, html, latex"),
+        (["report", "bench.sqlite", "--out", "x.doc"], "x.doc: no format has this ending; use one of .txt, .md, .tex"),
+        (["report", "bench.sqlite", "-m", "mrr"], "mrr is not in the store; it holds: ndcg@10, map"),
+        (["report", "bench.sqlite", "--experiment", "x"], "unknown experiment 'x'"),
+        (["compare", "bench.sqlite", "RankNet", "RankMart"], "unknown label 'RankMart'"),
+    ],
+    ids=lambda value: " ".join(value[:4]) if isinstance(value, list) else None,
+)
+def test_what_goes_wrong_is_one_sentence(store, capsys, words, sentence):
+    Store("empty.sqlite").close()
+    assert ordino(*words) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("ordino: ")
+    assert sentence in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words", [["a", "b"], ["s", "a", "b", "--data", "x"], ["a"], ["a", "b", "--data", "x", "--qrels", "y"]]
+)
+def test_compare_says_how_it_is_called(store, capsys, words):
+    assert ordino("compare", *words) == 2
+    assert "give STORE A B, or two files" in capsys.readouterr().err
+
+
+def test_a_label_that_a_board_lacks():
+    with pytest.raises(ParameterError, match="unknown label 'B'"):
+        make_boards(made_trials(["A"]))[0].line("B")
+
+
+def test_text_reports_load_no_picture_library(store):
+    code = "import sys\nfrom ordino.cli import main\ntry: main(['report', 'bench.sqlite'])\nexcept SystemExit: pass\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(*(m for m in ('altair', 'torch', 'vl_convert') if m in sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == ""

@@ -1,0 +1,238 @@
+"""Tests of significance, effect sizes and intervals: by hand, by scipy, and where there is nothing to compare."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from ordino.errors import DataError, ParameterError
+from ordino.experiment import effects, significance
+from ordino.experiment.effects import (
+    bootstrap_interval,
+    cliffs_delta,
+    cohens_d,
+    cohens_d_paired,
+    common_language,
+)
+from ordino.experiment.significance import (
+    TESTS,
+    Outcome,
+    compare_all,
+    differences,
+    find_test,
+    fisher,
+    holm,
+    paired_t,
+    welch,
+    wilcoxon,
+)
+
+NAN = float("nan")
+VALUES = st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=2, max_size=30)
+EFFECTS = [cohens_d, cohens_d_paired, cliffs_delta]
+
+
+@pytest.fixture
+def pair():
+    """NDCG of 60 queries, the second ranker a little better."""
+    rng = np.random.default_rng(3)
+    a = rng.random(60)
+    return a, a + rng.normal(0.05, 0.15, 60)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Agreement with scipy
+
+
+def test_t_tests_are_those_of_scipy(pair):
+    a, b = pair
+    for ours, peer in (
+        (paired_t(a, b), stats.ttest_rel(a, b)),
+        (welch(a, b[:17]), stats.ttest_ind(a, b[:17], equal_var=False)),
+    ):
+        assert ours.statistic == pytest.approx(peer.statistic, rel=1e-12)
+        assert ours.p == pytest.approx(peer.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [5, 20, 60])
+def test_wilcoxon_is_that_of_scipy(pair, n):
+    a, b = pair[0][:n], pair[1][:n].copy()
+    b[:2] = a[:2]  # two ties
+    peer = stats.wilcoxon(a, b)
+    assert wilcoxon(a, b) == Outcome(peer.statistic, peer.pvalue, n)
+
+
+def test_exact_randomization_is_that_of_scipy(pair):
+    a, b = pair[0][:9], pair[1][:9]
+    peer = stats.permutation_test(
+        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", vectorized=True
+    )
+    ours = fisher(a, b)
+    assert ours.statistic == pytest.approx(peer.statistic)
+    assert ours.p == pytest.approx(peer.pvalue)
+
+
+def test_drawn_randomization_comes_near_the_exact_one(pair, monkeypatch):
+    a, b = pair[0][:14], pair[1][:14]
+    exact = fisher(a, b).p
+    monkeypatch.setattr(significance, "EXACT", 0)
+    drawn = fisher(a, b, samples=40_000)
+    assert drawn.p == pytest.approx(exact, abs=5 * np.sqrt(exact * (1 - exact) / 40_000))
+    assert drawn == fisher(a, b, samples=40_000) != fisher(a, b, samples=40_000, seed=1)
+
+
+def test_randomization_is_never_sure():
+    """40 gains of 40: no drawn swap is as large, but the one that was seen counts."""
+    assert fisher(np.arange(1.0, 41.0), np.zeros(40), samples=999).p == 1 / 1000
+
+
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
+@pytest.mark.parametrize("block", [100, 2**21])
+def test_bootstrap_intervals_are_those_of_scipy(pair, method, block, monkeypatch):
+    monkeypatch.setattr(effects, "BLOCK", block)  # how much is drawn at a time makes no difference
+    skewed = np.exp(3 * pair[0])
+    peer = stats.bootstrap((skewed,), np.mean, n_resamples=2000, method=method, rng=np.random.default_rng(5))
+    ours = bootstrap_interval(skewed, method=method.lower(), samples=2000, seed=5)
+    assert ours == pytest.approx(peer.confidence_interval, rel=1e-12)
+
+
+def test_intervals_hold_what_they_promise():
+    """Of 200 intervals of level 0.9, each from 40 normal values, about 180 hold the true mean (deviation 4.2)."""
+    rng = np.random.default_rng(0)
+    intervals = [bootstrap_interval(rng.normal(1.0, 1.0, 40), level=0.9, samples=500, seed=i) for i in range(200)]
+    assert 163 <= sum(low <= 1.0 <= high for low, high in intervals) <= 197
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# By hand
+
+
+def test_welch_as_in_the_thesis():
+    """T and degrees of freedom written out: means 3 and 1, variances 4 and 1, 3 and 5 values."""
+    a, b = [1, 3, 5], [0, 0, 1, 2, 2]
+    share_a, share_b = 4 / 3, 1 / 5
+    degrees = (share_a + share_b) ** 2 / (share_a**2 / 2 + share_b**2 / 4)
+    outcome = welch(a, b)
+    assert outcome.statistic == pytest.approx((3 - 1) / np.sqrt(share_a + share_b))
+    assert outcome.p == pytest.approx(2 * stats.t.sf(outcome.statistic, degrees))
+    assert outcome.n == 8
+
+
+def test_holm_by_hand():
+    assert holm([0.02, NAN, 0.01, 0.5]) == pytest.approx([0.02 * 2, NAN, 0.01 * 3, 0.5], nan_ok=True)
+    assert holm([0.6, 0.7]).tolist() == [1.0, 1.0]
+    assert holm([]).tolist() == []
+
+
+def test_each_column_counts_in_the_correction(pair):
+    a, b = pair
+    outcomes, corrected = compare_all([a, b, a + 1], a, test="paired-t")
+    assert outcomes[0].p == 1.0
+    assert corrected[1] == pytest.approx(2 * outcomes[1].p)
+
+
+def test_cliffs_delta_counts_pairs():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 5, 13), rng.integers(1, 6, 11)
+    by_hand = np.mean([np.sign(x - y) for x in a for y in b])
+    assert cliffs_delta(a, b) == pytest.approx(by_hand)
+    assert common_language(a, b) == pytest.approx((by_hand + 1) / 2)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Laws
+
+
+@pytest.mark.parametrize("name", TESTS)
+@given(a=VALUES, data=st.data())
+def test_order_of_the_two_changes_no_p(name, a, data):
+    b = data.draw(st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=len(a), max_size=len(a)))
+    forth, back = TESTS[name].function(a, b), TESTS[name].function(b, a)
+    assert 0 <= forth.p <= 1
+    assert forth.p == pytest.approx(back.p, rel=1e-9, abs=1e-300)
+
+
+@given(a=VALUES, b=VALUES)
+def test_effects_change_sign_with_the_order(a, b):
+    n = min(len(a), len(b))
+    for effect in EFFECTS:
+        assert effect(a[:n], b[:n]) == pytest.approx(-effect(b[:n], a[:n]), rel=1e-9)
+
+
+@given(p=st.lists(st.floats(0, 1), max_size=20))
+def test_holm_raises_and_keeps_the_order(p):
+    corrected = holm(p)
+    assert all(corrected >= p)
+    assert all(corrected <= 1)
+    assert all(np.diff(corrected[np.argsort(p, kind="stable")]) >= 0)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Where there is little or nothing
+
+
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize(("a", "b"), [([], []), ([0.3], [0.9]), ([NAN, 0.3], [0.5, 0.9]), ([NAN], [NAN])])
+def test_fewer_than_two_pairs_prove_nothing(name, a, b):
+    if name == "welch":
+        b = b[:1]
+    outcome = find_test(name).function(a, b)
+    assert outcome.p == 1.0
+    assert np.isnan(outcome.statistic)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_no_difference_is_no_evidence(name):
+    same = [0.1, 0.7, 0.3, 0.3]
+    assert find_test(name).function(same, same) == Outcome(0.0, 1.0, 8 if name == "welch" else 4)
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_queries_that_one_leaves_out_are_left_out_of_both(name, pair):
+    a, b = pair
+    holes_a, holes_b = np.append(a, [NAN, 0.2]), np.append(b, [0.1, NAN])
+    if name == "welch":  # samples of their own: each leaves out what it lacks
+        holes_a, holes_b = np.append(a, NAN), np.append(b, [NAN, NAN])
+    assert find_test(name).function(holes_a, holes_b) == find_test(name).function(a, b)
+
+
+def test_the_same_difference_everywhere_is_the_limit_of_t():
+    assert paired_t([2, 3, 4], [1, 2, 3]) == Outcome(np.inf, 0.0, 3)
+    assert welch([1, 1], [2, 2]) == Outcome(-np.inf, 0.0, 4)
+    assert cohens_d([1, 1], [2, 2]) == -np.inf
+    assert cohens_d([1, 1], [1, 1]) == cohens_d_paired([1, 2], [1, 2]) == 0
+
+
+def test_nearly_the_same_difference_makes_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert paired_t([0.1 + 1e-17, 0.3, 0.7], [0.0, 0.2, 0.6]).p < 1e-10
+
+
+@pytest.mark.parametrize("effect", EFFECTS)
+def test_an_effect_of_nothing_is_nan(effect):
+    assert np.isnan(effect([], []))
+
+
+def test_intervals_without_spread():
+    assert np.isnan(bootstrap_interval([])).all()
+    assert np.isnan(bootstrap_interval([0.4, NAN])).all()
+    assert bootstrap_interval([0.4, 0.4, NAN]) == (0.4, 0.4)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: differences([1, 2], [1]), DataError, r"shapes \(2,\) and \(1,\); give both values of each query"),
+        (lambda: welch([[1, 2]], [1]), DataError, r"not shape \(1, 2\); give flat arrays"),
+        (lambda: find_test("wilcoxen"), ParameterError, "unknown test 'wilcoxen'; did you mean 'wilcoxon'?"),
+        (lambda: bootstrap_interval([1, 2], method="magic"), ParameterError, "choose from: bca, percentile"),
+        (lambda: bootstrap_interval([1, 2], level=95), ParameterError, "level is 95; give a share between 0 and 1"),
+    ],
+)
+def test_what_goes_wrong_is_one_sentence(call, error, sentence):
+    with pytest.raises(error, match=sentence):
+        call()

@@ -1,0 +1,76 @@
+"""Weights come from the model, importances from shuffling inside queries."""
+
+import numpy as np
+import pytest
+
+from ordino import Dataset, LinearRegressionRanker, SingleFeature
+from ordino.errors import DataError, ParameterError
+from ordino.explain import feature_weights, permutation_importance
+from ordino.rankers import RANKERS
+from ordino.testing import easy_data
+from rankers.test_contract import quick
+
+BASE = Dataset([[2.0, 1.0], [1.0, 1.0]] * 3, [1, 0] * 3, np.repeat([7, 8, 9], 2))
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_every_ranker_has_weights_or_says_what_to_do(name):
+    ranker = quick(name).fit(easy_data())
+    try:
+        weights = feature_weights(ranker)
+    except ParameterError as error:
+        assert "give data, and permutation importance tells" in str(error)  # noqa: PT017
+        return
+    assert {one.feature for one in weights} == {"f1", "f2", "f3", "f4"}
+    sizes = [abs(one.weight) for one in weights]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_importance_is_what_the_measure_loses():
+    """With two documents a query, a shuffle keeps or swaps them: MRR of a query is 1 or 1/2, so a swap costs 1/2."""
+    ranker = SingleFeature(feature=1).fit(BASE)
+    first, second = permutation_importance(ranker, BASE, metric="mrr", repeats=200)
+    assert (first.feature, second.feature) == ("f1", "f2")
+    assert first.importance == pytest.approx(0.5 * 0.5, abs=0.03)  # half of the shuffles swap
+    assert first.deviation == pytest.approx(0.25 / np.sqrt(3), abs=0.03)  # of the mean of three queries
+    assert (second.importance, second.deviation) == (0, 0)
+
+
+def test_a_feature_that_is_the_same_in_a_query_has_no_importance():
+    data = Dataset(np.column_stack((BASE.X[:, 0], BASE.qid)), BASE.y, BASE.qid)
+    importance = {one.feature: one.importance for one in permutation_importance(quick("ranknet").fit(data), data)}
+    assert importance["f2"] == 0
+
+
+def test_a_measure_of_errors_is_turned_round():
+    data = easy_data()
+    found = permutation_importance(LinearRegressionRanker().fit(data), data, metric="pairwise_error")
+    assert found[0].feature == "f1"
+    assert found[0].importance > 0.1
+
+
+@pytest.mark.parametrize("scaling", [None, "minmax"])
+def test_shuffling_after_scaling_is_shuffling_before(scaling):
+    data = easy_data()
+    ranker = LinearRegressionRanker(scaling=scaling).fit(data)
+    found = {one.feature: one.importance for one in permutation_importance(ranker, data, repeats=1, seed=3)}
+    query = np.repeat(np.arange(data.n_queries), data.counts)
+    drawn = np.lexsort((np.random.default_rng((3, 0, 0)).random(data.n_docs), query))
+    X = data.X.copy()
+    X[:, 0] = X[drawn, 0]
+    expected = ranker.score(data) - ranker.score(data.replace(X=X))
+    assert found["f1"] == pytest.approx(expected)
+
+
+def test_the_number_of_threads_does_not_count():
+    data = easy_data()
+    ranker = quick("lambda-mart").fit(data)
+    one, two = (permutation_importance(ranker, data, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert one == two
+
+
+def test_data_that_cannot_tell_is_refused():
+    ranker = SingleFeature(feature=1).fit(BASE)
+    empty = Dataset(BASE.X, np.zeros(6), BASE.qid)
+    with pytest.raises(DataError, match="the data has no query that ndcg@10 in profile 'directranker' counts"):
+        permutation_importance(ranker, empty, metric="ndcg@10", profile="directranker")

@@ -1,0 +1,177 @@
+"""Reasons sum to the difference, are exact where the model is a sum, and ignore what the ranker ignores."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordino import Dataset, LambdaMART, LinearRegressionRanker, RankAggregation, SingleFeature
+from ordino.errors import DataError, ParameterError
+from ordino.explain import why
+from ordino.explain.gradients import SQUASHES, comparator_slopes, scorer_slopes
+from ordino.explain.paths import along_the_line, in_random_orders, one_by_one
+from ordino.learn.layers import Layer
+from ordino.rankers import RANKERS
+from ordino.sort import PairNetwork
+from ordino.testing import easy_data
+from rankers.test_contract import quick
+
+COMBINATIONS = {"NestedRanker", "RankAggregation"}
+SINGLE = [name for name, entry in RANKERS.items() if entry.cls not in COMBINATIONS]
+
+
+def network(activation, *, seed=0, hidden=7, n_features=4):
+    rng = np.random.default_rng(seed)
+    sizes = [(n_features, hidden), (hidden, 5), (5, 1)]
+    return [Layer(*(rng.normal(0, 1, shape).astype(np.float32) for shape in (size, size[1:]))) for size in sizes]
+
+
+def pair_network(output="sigmoid", *, seed=0):
+    rng = np.random.default_rng(seed)
+    draw = lambda *shape: rng.normal(0, 1, shape).astype(np.float32)  # noqa: E731
+    return PairNetwork(draw(4, 6), draw(4, 6), draw(6), (Layer(draw(6, 2), draw(2)),), output=output)
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_the_reasons_sum_to_the_difference_of_the_scores(name):
+    data = easy_data()
+    ranker = quick(name).fit(data)
+    query = data[0].X
+    reasons = why(ranker, 3, 8, query=query)
+    assert sum(reason.adds for reason in reasons.reasons) == pytest.approx(reasons.difference)
+    if not any(isinstance(part, PairNetwork) for part in vars(ranker).values()):
+        scores = ranker.predict(query)
+        assert reasons.difference == pytest.approx(scores[3] - scores[8], abs=1e-4 * max(1.0, abs(scores).max()))
+
+
+def test_a_linear_ranker_is_explained_by_its_weights():
+    data = easy_data()
+    ranker = LinearRegressionRanker().fit(data)
+    a, b = data.X[0].astype(float), data.X[1].astype(float)
+    reasons = {reason.feature: reason for reason in why(ranker, a, b).reasons}
+    for j in range(4):
+        assert reasons[f"f{j + 1}"].adds == ranker.coef_[j] * (a[j] - b[j])
+        assert (reasons[f"f{j + 1}"].a, reasons[f"f{j + 1}"].b) == (a[j], b[j])
+
+
+def test_scaling_inside_the_query_is_part_of_the_reasons():
+    query = np.array([[0.0, 5.0], [2.0, 5.0], [10.0, 5.0]])
+    ranker = LinearRegressionRanker(scaling="minmax").fit(query, [0, 1, 2])
+    found = why(ranker, 2, 1, query=query)  # 10 is scaled to 1 and 2 to 0.2
+    assert found.reasons[0].adds == pytest.approx(ranker.coef_[0] * 0.8)
+    with pytest.raises(DataError, match="scaling='minmax' needs all documents of the query"):
+        why(ranker, query[2], query[1])
+
+
+def test_each_stump_speaks_for_its_own_feature():
+    data = easy_data()
+    ranker = quick("rank-boost").fit(data)
+    a, b = data.X[0], data.X[1]
+    expected = np.zeros(4)
+    for stump in ranker.stumps_:
+        expected[stump.feature] += stump.alpha * (float(a[stump.feature] > stump.threshold))
+        expected[stump.feature] -= stump.alpha * (float(b[stump.feature] > stump.threshold))
+    found = why(ranker, a, b)
+    assert found.method == "stumps"
+    assert {reason.feature: pytest.approx(reason.adds, abs=1e-12) for reason in found.reasons} == {
+        f"f{j + 1}": expected[j] for j in range(4)
+    }
+
+
+def test_trees_of_one_feature_speak_for_that_feature():
+    X, y, qid = [[1.0, 0.5], [2.0, 0.5], [3.0, 0.5]] * 20, [0, 1, 2] * 20, np.repeat(range(20), 3)
+    ranker = LambdaMART(rounds=5, min_leaf=5).fit(X, y, qid=qid)
+    found = why(ranker, [3.0, 9.0], [1.0, 0.1])
+    scores = ranker.predict([[3.0, 9.0], [1.0, 0.1]])
+    assert found.method == "trees"
+    assert found.reasons[0].feature == "f1"
+    assert found.reasons[0].adds == pytest.approx(scores[0] - scores[1])
+    assert found.reasons[1].adds == 0
+
+
+@pytest.mark.parametrize("activation", SQUASHES)
+def test_gradients_of_scorers_agree_with_differences(activation):
+    slopes = scorer_slopes(network(activation), activation)
+    check_gradient(slopes, np.random.default_rng(1).normal(size=4))
+
+
+@pytest.mark.parametrize("output", ["sigmoid", "tanh", "softplus", "identity"])
+def test_gradients_of_comparators_agree_with_differences(output):
+    rng = np.random.default_rng(1)
+    check_gradient(comparator_slopes(pair_network(output), rng.normal(size=4)), rng.normal(size=4))
+
+
+def check_gradient(slopes, x, step=1e-6):
+    for j in range(len(x)):
+        nudge = np.eye(len(x))[j] * step
+        above, below = slopes(np.stack((x + nudge, x - nudge)))[0]
+        assert slopes(x[None])[1][0, j] == pytest.approx((above - below) / (2 * step), rel=1e-4, abs=1e-6)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(sorted(SQUASHES)))
+def test_the_integral_along_the_line_is_complete(seed, activation):
+    rng = np.random.default_rng(seed)
+    slopes = scorer_slopes(network(activation, seed=seed), activation)
+    a, b = rng.normal(0, 3, (2, 4))
+    values = slopes(np.stack((a, b)))[0]
+    assert along_the_line(slopes, a, b).sum() == pytest.approx(values[0] - values[1], abs=1e-6 * abs(values).max())
+
+
+@given(st.integers(0, 10**6))
+def test_a_comparator_is_explained_by_its_own_preference(seed):
+    comparator = pair_network(seed=seed)
+    a, b = np.random.default_rng(seed).normal(size=(2, 4)).astype(np.float32).astype(float)
+    parts = along_the_line(comparator_slopes(comparator, b), a, b)
+    assert parts.sum() == pytest.approx(2 * comparator.compare([a], [b])[0] - 1, abs=1e-5)
+    back = along_the_line(comparator_slopes(comparator, a), b, a)
+    assert back.sum() == pytest.approx(-parts.sum(), abs=1e-6)
+
+
+def test_a_feature_that_does_not_differ_adds_nothing():
+    a, b = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.0, 2.0, 1.0, 4.0])
+    slopes = scorer_slopes(network("tanh"), "tanh")
+    for parts in (
+        along_the_line(slopes, a, b),
+        one_by_one(lambda X: slopes(X)[0], a, b),
+        in_random_orders(lambda X: slopes(X)[0], a, b, orders=4, seed=1),
+    ):
+        assert (parts[1], parts[3]) == (0, 0)
+
+
+def test_all_ways_agree_on_a_sum():
+    a, b = np.array([1.0, -2.0]), np.array([0.5, 3.0])
+    weights = np.array([3.0, 0.25])
+    expected = weights * (a - b)
+    np.testing.assert_allclose(along_the_line(lambda X: (X @ weights, np.tile(weights, (len(X), 1))), a, b), expected)
+    np.testing.assert_allclose(one_by_one(lambda X: X @ weights, a, b), expected)
+    np.testing.assert_allclose(in_random_orders(lambda X: X @ weights, a, b, orders=3, seed=0), expected)
+
+
+def test_a_combination_points_to_its_members():
+    ranker = RankAggregation("linear-regression-ranker", n=2, resample="queries").fit(easy_data())
+    with pytest.raises(ParameterError, match="a RankAggregation ranks by the orders of its members"):
+        why(ranker, 0, 1, query=easy_data().X)
+    assert why(ranker.rankers_[0], 0, 1, query=easy_data().X).method == "linear"
+
+
+def test_what_cannot_be_explained_is_refused():
+    ranker = SingleFeature(feature=1).fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(DataError, match="there is no row 2; the query has 2 documents, from 0"):
+        why(ranker, 0, 2, query=[[1.0], [2.0]])
+    with pytest.raises(DataError, match="fitted with 1 features but the data has 2"):
+        why(ranker, [1.0, 2.0], [3.0, 4.0])
+    with pytest.raises(ParameterError, match="a str is not a ranker"):
+        why("ranknet", [1.0], [2.0])
+
+
+def test_names_and_json():
+    data = Dataset([[1.0, 0.0], [2.0, 0.0]], [0, 1], feature_names=["bm25", "age"])
+    found = why(SingleFeature(feature="bm25").fit(data), [3.0, 1.0], [1.0, 1.0])
+    assert found.to_dict() == {
+        "difference": 2.0,
+        "method": "linear",
+        "reasons": [
+            {"feature": "bm25", "a": 3.0, "b": 1.0, "adds": 2.0},
+            {"feature": "age", "a": 1.0, "b": 1.0, "adds": 0.0},
+        ],
+    }

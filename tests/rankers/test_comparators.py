@@ -1,0 +1,238 @@
+"""Rankers that compare: what is theirs beyond the contract."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from ordino.data.dataset import Dataset
+from ordino.errors import DataError, ParameterError
+from ordino.rankers.base import NotFittedError
+from ordino.rankers.deepnet import DeepNet
+from ordino.rankers.dense_comparator import DenseComparator
+from ordino.rankers.sortnet import SortNet
+from ordino.testing import CHECKS, easy_data
+
+DATA = easy_data(n_queries=24)
+VALID = easy_data(seed=1)
+QUICK = {"learning_rate": 0.02, "epochs": 20, "batch": 300}
+RANKERS = {
+    "sortnet": SortNet(hidden=8, max_iter=4, **QUICK),
+    "deepnet": DeepNet(hidden=(8, 4), n_pairs=1000, **QUICK),
+    "dense-comparator": DenseComparator(hidden=7, n_pairs=1000, **QUICK),
+}
+THREE = [[0.0], [1.0], [2.0]]
+
+
+@pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.parametrize("name", RANKERS)
+def test_contract(name, check):
+    CHECKS[check](RANKERS[name])
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_compare_gives_probabilities_that_sum_to_one(name):
+    ranker = clone(RANKERS[name]).fit(DATA)
+    A, B = DATA.X[:50], DATA.X[50:100]
+    assert (ranker.compare(A, B) + ranker.compare(B, A) == 1).all()
+    assert (ranker.compare(A, A) == 0.5).all()
+    better = DATA.y[:50] > DATA.y[50:100]
+    assert ranker.compare(A, B)[better].mean() > 0.6
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_scores_reproduce_the_order_of_the_comparator(name):
+    """Neighbors in the ranking agree with compare, but for the few places where a sort meets a cycle."""
+    ranker = clone(RANKERS[name]).fit(DATA)
+    scores = ranker.predict(DATA)
+    query = DATA.X[DATA.offsets[0] : DATA.offsets[1]]
+    order = np.argsort(-scores[: len(query)])
+    assert sorted(scores[: len(query)].tolist()) == list(range(len(query)))
+    assert (ranker.compare(query[order[:-1]], query[order[1:]]) >= 0.5).mean() > 0.9
+
+
+@pytest.mark.parametrize("name", ["sortnet", "deepnet"])
+def test_the_network_is_symmetric_after_training(name):
+    network = clone(RANKERS[name]).fit(DATA, valid=VALID).network_
+    assert network.symmetric
+    A, B = DATA.X[:50], DATA.X[50:100]
+    np.testing.assert_allclose(network.outputs(A, B)[:, 0], network.outputs(B, A)[:, 1], atol=1e-5)
+
+
+def test_compare_refuses_a_scaling_that_needs_the_query():
+    with pytest.raises(DataError, match="needs the whole query"):
+        clone(RANKERS["deepnet"]).set_params(scaling="zscore").fit(DATA).compare(DATA.X[:1], DATA.X[1:2])
+
+
+def test_parameters_of_all_three_levels_are_seen():
+    names = DenseComparator().get_params()
+    assert {"hidden", "n_pairs", "select", "epochs", "algorithm"} <= set(names)
+    assert clone(DeepNet(hidden=4, pairs="B")).get_params() == DeepNet(hidden=4, pairs="B").get_params()
+    assert {"max_iter", "warm_start", "loss"} <= set(SortNet().get_params())
+    with pytest.raises(TypeError):
+        DeepNet(hiden=4)
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "ranknet", "fidelity"])
+@pytest.mark.parametrize("activation", ["sigmoid", "tanh", "relu", "softplus"])
+def test_every_loss_and_activation_learns(loss, activation):
+    ranker = DeepNet(hidden=8, n_pairs=1000, loss=loss, activation=activation, learning_rate=0.03, epochs=30)
+    assert ranker.fit(DATA).score(VALID) > 0.85
+
+
+@pytest.mark.parametrize("initializer", ["uniform", "glorot", "he", "unit", "autoencoders"])
+def test_every_initialization_learns(initializer):
+    ranker = DeepNet(hidden=(8, 6), n_pairs=1000, initializer=initializer, pretraining=5, **QUICK)
+    assert ranker.fit(DATA).score(VALID) > 0.85
+
+
+@pytest.mark.parametrize("pairs", ["A", "B", "C", "D", "E"])
+def test_every_configuration_learns(pairs):
+    assert DeepNet(hidden=8, pairs=pairs, n_pairs=2000, **QUICK).fit(DATA).score(VALID) > 0.85
+
+
+def test_autoencoders_start_elsewhere():
+    settings = {"hidden": 8, "n_pairs": 300, "epochs": 1, "pretraining": 100}
+    plain = DeepNet(**settings).fit(DATA).network_
+    pretrained = DeepNet(initializer="autoencoders", **settings).fit(DATA).network_
+    assert not np.allclose(plain.left, pretrained.left, atol=0.05)
+    assert pretrained.symmetric
+
+
+@pytest.mark.parametrize("penalty", [{"l1": 0.01}, {"l2": 0.1}, {"l1": 0.01, "l2": 0.1}])
+def test_penalties_make_weights_smaller(penalty):
+    def size(**settings):
+        ranker = DeepNet(hidden=8, n_pairs=1000, optimizer="adam", **QUICK, **settings)
+        return np.abs(ranker.fit(DATA).network_.left).sum()
+
+    assert size(**penalty) < 0.8 * size()
+
+
+def test_the_best_epoch_is_kept_by_metric_and_by_pairs():
+    settings = {"hidden": 6, "n_pairs": 500, "learning_rate": 0.05, "epochs": 15, "patience": None}
+    by_metric = DeepNet(**settings).fit(DATA, valid=VALID)
+    assert by_metric.score(VALID) == pytest.approx(max(row["valid"] for row in by_metric.history_))
+    assert by_metric.history_[by_metric.best_epoch_ - 1]["valid"] == max(row["valid"] for row in by_metric.history_)
+    by_pairs = DeepNet(select="pairs", n_valid_pairs=300, **settings).fit(DATA, valid=VALID)
+    errors = [-row["valid"] for row in by_pairs.history_]
+    assert 0 < min(errors) < 0.5
+    assert errors[by_pairs.best_epoch_ - 1] == min(errors)
+
+
+def test_a_metric_of_errors_is_made_small():
+    ranker = DeepNet(hidden=6, n_pairs=500, metric="err", **QUICK)
+    assert ranker.fit(DATA, valid=VALID).score(VALID) == pytest.approx(max(r["valid"] for r in ranker.history_))
+
+
+def test_validation_data_without_a_pair_choose_nothing():
+    flat = VALID.replace(y=np.ones(VALID.n_docs))
+    assert DeepNet(hidden=4, select="pairs", n_pairs=300, epochs=3).fit(DATA, valid=flat).best_epoch_ == 3
+
+
+def test_the_published_deep_net():
+    ranker = DeepNet.as_published(epochs=150, n_pairs=1000, pretraining=10, profile="directranker")
+    assert (ranker.hidden, ranker.dropout, ranker.initializer) == ((24, 12, 6), 0.25, "autoencoders")
+    ranker.fit(DATA, valid=VALID)
+    assert ranker.score(VALID) > 0.85
+    assert {row["rate"] for row in ranker.history_} != {0.1}
+
+
+def test_preferences_alone_teach_an_order():
+    ranker = DeepNet(hidden=4, scaling=None, epochs=100, learning_rate=0.05).fit_pairs(THREE, [(2, 1), (1, 0), (2, 0)])
+    assert ranker.rank(THREE).tolist() == [2, 1, 0]
+
+
+def test_contradicting_preferences_settle_at_their_probability():
+    ranker = DeepNet(hidden=4, scaling=None, epochs=400, learning_rate=0.02, optimizer="adam")
+    ranker.fit_pairs([[0.0], [1.0]], [(1, 0)] * 3 + [(0, 1)])  # three of four say 1 before 0
+    assert ranker.compare([[1.0]], [[0.0]])[0] == pytest.approx(3 / 4, abs=0.01)
+
+
+def test_bad_preferences_are_refused():
+    with pytest.raises(DataError, match="pairs has row number 3"):
+        DenseComparator(scaling=None).fit_pairs(THREE, [(0, 3)])
+
+
+def test_activations_of_every_layer():
+    ranker = DeepNet(hidden=(8, 4), n_pairs=500, epochs=3, activation="sigmoid", record_activations=True)
+    ranker.fit(DATA)
+    assert {"mean_1", "std_1", "mean_2", "std_2", "mean_out", "std_out"} <= set(ranker.history_[0])
+    pairs = [(0, 1), (1, 0), (2, 2)]
+    reached = ranker.activations(DATA, pairs)
+    assert [h.shape for h in reached] == [(3, 8), (3, 4), (3, 2)]
+    np.testing.assert_allclose(reached[0][0], np.roll(reached[0][1], 4), atol=1e-6)  # the duals see the pair turned
+    scaled = ranker.scaler_.transform(DATA).X
+    np.testing.assert_allclose(reached[-1][:1], ranker.network_.outputs(scaled[:1], scaled[1:2]), atol=1e-6)
+    with pytest.raises(NotFittedError):
+        DeepNet().activations(DATA, pairs)
+
+
+def test_sortnet_history_tells_the_algorithm():
+    ranker = SortNet(hidden=8, max_iter=6, **QUICK).fit(DATA, valid=VALID)
+    rows = ranker.history_
+    assert rows[0]["known"] == 0
+    for before, after in pairwise(rows):
+        assert after["known"] == before["known"] + before["new"]
+    least = sum(len(data.y) - data.n_queries for data in (DATA, VALID))  # a sort looks at every document
+    assert all(row["comparisons"] >= least for row in rows)
+    qualities = [row["valid"] for row in rows]
+    assert ranker.score(VALID) == pytest.approx(max(qualities))
+    assert ranker.best_iteration_ == 1 + int(np.argmax(qualities))
+    assert rows[0]["train"] < max(row["train"] for row in rows)
+
+
+def test_sortnet_stops_when_no_pair_is_new():
+    X = np.tile(np.linspace(0, 1, 9), 4)[:, None]
+    easy = Dataset(X, X[:, 0] > 0.7, np.repeat(np.arange(4), 9))
+    ranker = SortNet(hidden=4, max_iter=50, **QUICK).fit(easy, valid=easy)
+    assert len(ranker.history_) < 50
+    assert ranker.history_[-1]["new"] == 0
+
+
+def test_sortnet_without_validation_keeps_the_best_on_training():
+    ranker = SortNet(hidden=8, max_iter=5, **QUICK).fit(DATA)
+    assert "valid" not in ranker.history_[0]
+    assert ranker.score(DATA) == pytest.approx(max(row["train"] for row in ranker.history_))
+
+
+def test_sortnet_goes_on_or_starts_anew():
+    settings = {"hidden": 8, "max_iter": 2, "epochs": 1, "learning_rate": 1e-6}
+    anew, on = (SortNet(warm_start=warm, **settings).fit(DATA) for warm in (False, True))
+    first = SortNet(hidden=8, max_iter=1).fit(DATA)
+    best = {"anew": anew.history_[1]["train"], "on": on.history_[1]["train"]}
+    assert best["on"] == pytest.approx(first.history_[0]["train"], abs=0.01)  # next to nothing was learned
+    assert best["anew"] != pytest.approx(best["on"], abs=0.01)
+
+
+def test_the_published_sortnet():
+    ranker = SortNet.as_published(max_iter=4, epochs=100).fit(DATA, valid=VALID)
+    assert ranker.metric == "map"
+    assert max(row["valid"] for row in ranker.history_) > 0.8
+
+
+@pytest.mark.parametrize("algorithm", ["merge", "quick", "heap", "insertion"])
+def test_any_sort_will_do(algorithm):
+    assert SortNet(hidden=8, max_iter=4, algorithm=algorithm, **QUICK).fit(DATA).score(VALID) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"hidden": 7}, "hidden=7; a layer counts its dual neurons too, so it must be even"),
+        ({"hidden": ()}, r"hidden=\(\); a comparator needs a hidden layer"),
+        ({"hidden": (0,)}, "hidden=0; it must be a whole number, 2 or more"),
+        ({"loss": "hinge"}, "unknown loss 'hinge'"),
+        ({"activation": "identity"}, "unknown activation 'identity'"),
+        ({"initializer": "autoencoder"}, "unknown initial"),
+        ({"pairs": "F"}, "unknown pairs 'F'"),
+        ({"n_pairs": 0}, "n_pairs=0"),
+        ({"dropout": 1.0}, "dropout=1.0"),
+        ({"batch": 0}, "batch=0"),
+        ({"algorithm": "bubble"}, "unknown sort 'bubble'"),
+        ({"select": "epoch"}, "unknown select 'epoch'"),
+    ],
+)
+def test_bad_parameters_are_refused(params, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        DeepNet(**({"epochs": 1, "n_pairs": 50} | params)).fit(DATA, valid=VALID)
