@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check lint bench clean
+.PHONY: demo test check lint bench docs clean
 
 demo: $(READY)  ## rankings made, measured and shown
 	$(BIN)/python examples/demo.py
@@ -23,10 +23,13 @@ lint: $(READY)
 bench: $(READY)  ## every figure of docs/benchmarks.md, each a ratio in one run
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
+docs: $(READY)  ## the site in site/, built offline; a broken link fails it
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
 
 clean:
-	rm -rf .venv .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

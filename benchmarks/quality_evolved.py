@@ -127,12 +127,13 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one fold, few generations: does it run?")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds, from 0")
     parser.add_argument("--rankers", nargs="*", default=list(RANKERS), help="only these")
+    parser.add_argument("--data", nargs="*", default=["MQ2008", "MQ2007"], help="only these")
     parser.add_argument("--out", type=Path, help="a Markdown file to write")
     args = parser.parse_args()
     if "ORDINO_DATA" not in os.environ:
         sys.exit("ORDINO_DATA is not set; name the folder that holds MQ2007 and MQ2008")
     results = []
-    for data in ("MQ2008", "MQ2007"):
+    for data in args.data:
         folds = list(read_folds(Path(os.environ["ORDINO_DATA"]) / data))[: 1 if args.quick else None]
         results += [run(name, data, folds, 20 if args.quick else 1, args.seeds) for name in args.rankers]
     text = table(results)

@@ -7,12 +7,11 @@ import sys
 
 import numpy as np
 import pytest
+from shell import ordino
 
 from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
 from ordino.cli.app import app
-from ordino.experiment.store import Store
-from trials import made_trials
 
 COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
 EXAMPLES = [
@@ -20,31 +19,6 @@ EXAMPLES = [
     for name, callback in COMMANDS.items()
     for example in re.findall(r"Example: (ordino .+)", callback.__doc__)
 ]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A folder with the files that the examples name."""
-    monkeypatch.chdir(tmp_path)
-    train, test = synthetic("mq", queries=8, seed=1).split(0.5)
-    write_letor(train, "train.txt")
-    write_letor(test, "test.txt")
-    (tmp_path / "scores.txt").write_text("".join(f"{row.sum()}\n" for row in test.X))
-    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq1 0 b 0\nq1 0 c 2\n")
-    (tmp_path / "run.txt").write_text("q1 Q0 c 1 9.0 me\nq1 Q0 b 2 8.0 me\nq1 Q0 a 3 7.0 me\n")
-    (tmp_path / "other.txt").write_text("".join(f"{row[0]}\n" for row in test.X))
-    (tmp_path / "other-run.txt").write_text("q1 Q0 b 1 9.0 me\nq1 Q0 c 2 8.0 me\nq1 Q0 a 3 7.0 me\n")
-    with Store("bench.sqlite") as store:
-        for trial in made_trials(["RankNet", "LambdaMART"]):
-            store.add(trial)
-    return tmp_path
-
-
-def ordino(*words):
-    """Run a command in this process; the exit code."""
-    with pytest.raises(SystemExit) as stop:
-        main([str(word) for word in words])
-    return stop.value.code or 0
 
 
 def test_every_command_has_an_example():
@@ -138,7 +112,7 @@ def test_synth_lists_its_sets(capsys):
         (["inspect", "missing.txt"], 1, "missing.txt"),
         (["evaluate", "test.txt", "scores.txt", "-m", "ndgc@10"], 1, "did you mean 'ndcg"),
         (["evaluate", "test.txt", "scores.txt", "--profile", "letor5"], 1, "letor5"),
-        (["evaluate", "test.txt"], 2, "give DATA and SCORES, or --qrels and --run"),
+        (["evaluate", "test.txt"], 2, "give DATA and SCORES, MODEL and DATA, or --qrels and --run"),
         (["synth", "mq"], 2, "--out"),
         (["synth", "mqq", "--out", "t.txt"], 1, "unknown"),
         (["convert", "train.txt", "train.docx"], 1, "docx"),

@@ -171,11 +171,12 @@ def test_activations_of_every_layer():
 def test_sortnet_history_tells_the_algorithm():
     ranker = SortNet(hidden=8, max_iter=6, **QUICK).fit(DATA, valid=VALID)
     rows = ranker.history_
-    assert rows[0]["known"] == 0
-    for before, after in pairwise(rows):
-        assert after["known"] == before["known"] + before["new"]
-    least = sum(len(data.y) - data.n_queries for data in (DATA, VALID))  # a sort looks at every document
-    assert all(row["comparisons"] >= least for row in rows)
+    for part, data in (("train", DATA), ("valid", VALID)):
+        assert rows[0][f"{part}_known"] == 0
+        for before, after in pairwise(rows):
+            assert after[f"{part}_known"] == before[f"{part}_known"] + before[f"{part}_new"]
+        least = data.n_docs - data.n_queries  # a sort looks at every document
+        assert all(row[f"{part}_comparisons"] >= least for row in rows)
     qualities = [row["valid"] for row in rows]
     assert ranker.score(VALID) == pytest.approx(max(qualities))
     assert ranker.best_iteration_ == 1 + int(np.argmax(qualities))
@@ -187,7 +188,7 @@ def test_sortnet_stops_when_no_pair_is_new():
     easy = Dataset(X, X[:, 0] > 0.7, np.repeat(np.arange(4), 9))
     ranker = SortNet(hidden=4, max_iter=50, **QUICK).fit(easy, valid=easy)
     assert len(ranker.history_) < 50
-    assert ranker.history_[-1]["new"] == 0
+    assert ranker.history_[-1]["train_new"] == ranker.history_[-1]["valid_new"] == 0
 
 
 def test_sortnet_without_validation_keeps_the_best_on_training():

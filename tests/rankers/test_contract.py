@@ -31,6 +31,8 @@ SPECIAL = {
         name: {"learning_rate": 0.02}
         for name in ("DirectRanker", "LambdaRank", "ListMLE", "ListNet", "RankCosine", "RankNet", "RankProp", "Scorer")
     },
+    **{name: {"learning_rate": 0.02, "n_pairs": 1000} for name in ("DeepNet", "DenseComparator")},
+    "SortNet": {"learning_rate": 0.02, "max_iter": 4},
 }
 LEAST_NDCG = {"RandomRanker": 0.3}  # it learns nothing
 

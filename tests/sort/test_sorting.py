@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tracemalloc
 from functools import cmp_to_key
 from itertools import pairwise
 
@@ -95,6 +94,7 @@ def test_a_comparator_that_is_always_wrong_has_room_for_all_its_pairs() -> None:
 
 def test_a_tie_does_not_put_the_better_label_first() -> None:
     assert sort_queries(larger_first(), [[1.0], [1.0]], [0, 2], y=[0, 1]).miscompared.tolist() == [[1, 0]]
+    assert sort_queries(larger_first(), [[1.0], [1.0]], [0, 2], y=[1, 0]).miscompared.tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize("algorithm", SORTS)
@@ -127,19 +127,6 @@ def test_merge_makes_few_comparisons() -> None:
     made = {name: int(sort_queries(larger_first(), X, [0, 1024], algorithm=name).comparisons[0]) for name in SORTS}
     assert made["merge"] <= 1024 * 10 - 1023  # n log2 n - (n - 1)
     assert made["merge"] < made["quick"] < made["heap"] < made["insertion"]
-
-
-@pytest.mark.parametrize("algorithm", ["merge", "quick", "heap"])
-def test_sixty_thousand_documents_in_bounded_memory(algorithm: str) -> None:
-    X = np.random.default_rng(0).normal(size=(60_000, 20)).astype(np.float32)
-    network = random_network(20, (20,))
-    sort_queries(network, X[:10], [0, 10], algorithm=algorithm, n_jobs=1)
-    tracemalloc.start()
-    order = sort_queries(network, X, [0, 60_000], algorithm=algorithm, n_jobs=1).order
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert sorted(order) == list(range(60_000))
-    assert peak < 30 * 2**20
 
 
 def test_a_shuffle_depends_on_seed_and_length_alone() -> None:

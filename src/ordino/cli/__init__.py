@@ -13,7 +13,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; what goes wrong is one line on standard error and exit code 1 (2 for wrong usage)."""
     from ordino.cli.app import app
 
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = _shared_first(list(sys.argv[1:] if arguments is None else arguments))
     try:
         app(words)
     except (OrdinoError, OSError) as error:
@@ -24,6 +24,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise SystemExit(0) from None
         sys.stderr.write(f"ordino: {_sentence(error)}\n")
         raise SystemExit(1) from None
+
+
+def _shared_first(words: list[str]) -> list[str]:
+    """The same words with those options in front that hold for any command, so that they may stand anywhere."""
+    front, rest = [], []
+    waiting = iter(words)
+    for word in waiting:
+        if word in ("--debug", "--quiet", "-q") or word.startswith("--threads="):
+            front.append(word)
+        elif word == "--threads":
+            front += [word, *([value] if (value := next(waiting, None)) is not None else [])]
+        else:
+            rest.append(word)
+    return front + rest
 
 
 def _sentence(error: Exception) -> str:

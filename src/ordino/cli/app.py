@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -12,11 +13,17 @@ from ordino.cli.compare import compare
 from ordino.cli.convert import convert
 from ordino.cli.doctor import doctor
 from ordino.cli.evaluate import evaluate
+from ordino.cli.explain import explain
 from ordino.cli.inspect import inspect
+from ordino.cli.options import Shared, share
+from ordino.cli.params import params
+from ordino.cli.rank import rank
+from ordino.cli.rankers import rankers
 from ordino.cli.report import report
 from ordino.cli.reproduce import reproduce
 from ordino.cli.search import search
 from ordino.cli.synth import synth
+from ordino.cli.train import train
 
 app = typer.Typer(
     name="ordino",
@@ -35,11 +42,33 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def shared(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,  # noqa: ARG001
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, nothing but the result.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="How many threads work; all cores if not said.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="The same seed gives the same result.")] = None,
 ) -> None:
     """Ordino puts things in order: learning to rank, from judged lists to a ranker in use."""
+    share(Shared(quiet, threads, seed))
+    if threads is not None:  # numpy and torch look when they are first loaded, which no command has done yet
+        os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads)))
 
 
-for command in (synth, inspect, doctor, convert, evaluate, bench, search, compare, report, reproduce):
+for command in (
+    synth,
+    inspect,
+    doctor,
+    convert,
+    train,
+    rank,
+    evaluate,
+    explain,
+    rankers,
+    params,
+    bench,
+    search,
+    compare,
+    report,
+    reproduce,
+):
     app.command()(command)

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ordino.cli.evaluate import METRICS
+
 if TYPE_CHECKING:
     from ordino.experiment.comparison import Comparison
-
-METRICS = "ndcg@10,map,p@10,mrr"
+    from ordino.metrics import Evaluation
 
 
 def compare(
     things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
-    data: Annotated[str | None, typer.Option(help="Labelled data: A and B are files of scores.")] = None,
+    data: Annotated[str | None, typer.Option(help="Labelled data: A and B are models or files of scores.")] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments: A and B are TREC runs.")] = None,
     metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = None,
     profile: Annotated[str | None, typer.Option(help="Whose rules, for files; `standard`, or `trec` for runs.")] = None,
@@ -26,6 +27,8 @@ def compare(
     Example: ordino compare bench.sqlite RankNet LambdaMART --metrics ndcg@10,map
 
     Example: ordino compare scores.txt other.txt --data test.txt --test fisher
+
+    Example: ordino compare model.ordino scores.txt --data test.txt
 
     Example: ordino compare run.txt other-run.txt --qrels qrels.txt
     """
@@ -65,13 +68,18 @@ def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) 
 def _of_files(
     a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
 ) -> dict[str, list[Comparison]]:
-    from ordino.cli.evaluate import measure_run, measure_scores
+    from ordino.cli.evaluate import measure_model, measure_run, measure_scores
     from ordino.experiment.comparison import compare_evaluations
+    from ordino.model_file.container import is_model_file
 
-    if qrels is None:
-        left, right = (measure_scores(str(data), path, metrics, profile or "standard") for path in (a, b))
-    else:
-        left, right = (measure_run(qrels, path, metrics, profile or "trec", complete=False) for path in (a, b))
+    def measured(path: str) -> Evaluation:
+        if data is None:
+            return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
+        if is_model_file(path):
+            return measure_model(path, data, metrics, profile or "standard")
+        return measure_scores(data, path, metrics, profile or "standard")
+
+    left, right = measured(a), measured(b)
     return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
 
 

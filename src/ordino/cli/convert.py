@@ -9,8 +9,8 @@ import typer
 
 
 def convert(
-    source: Annotated[str, typer.Argument(help="Data file to read, or - for LETOR text on standard input.")],
-    target: Annotated[Path, typer.Argument(help="File to write (.txt, .txt.gz, .arrow, .parquet, .csv).")],
+    source: Annotated[str, typer.Argument(help="Data file to read, or - for a pipe.")],
+    target: Annotated[Path, typer.Argument(help="File to write (.txt, .txt.gz, .arrow, .parquet, .csv); - is a pipe.")],
     scale: Annotated[str | None, typer.Option(help="Scale the features: a name such as minmax or zscore.")] = None,
     binarize: Annotated[float | None, typer.Option(help="Labels from this value on become 1, others 0.")] = None,
     drop_empty: Annotated[
@@ -21,6 +21,7 @@ def convert(
 
     Example: ordino convert train.txt train.arrow --scale minmax
     """
+    from ordino.cli.output import say
     from ordino.data.prepare import binarize_labels, drop_empty_queries
     from ordino.data.scaling import make_scaler
     from ordino.data.sources import read_data, write_data
@@ -33,4 +34,4 @@ def convert(
     if scale is not None:
         data = make_scaler(scale).fit(data).transform(data)
     write_data(data, target)
-    typer.echo(f"{target}: {data.n_docs:,} documents, {data.n_queries:,} queries, {data.n_features} features", err=True)
+    say(f"{target}: {data.n_docs:,} documents, {data.n_queries:,} queries, {data.n_features} features")

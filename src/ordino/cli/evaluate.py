@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ordino.cli.options import Json, Label, Qid
+
 if TYPE_CHECKING:
     from ordino.metrics import Evaluation
 
@@ -13,31 +15,44 @@ METRICS = "ndcg@10,map,p@10,mrr"
 
 
 def evaluate(
-    data: Annotated[str | None, typer.Argument(help="Labelled data file (LETOR, Arrow, Parquet, CSV).")] = None,
-    scores: Annotated[str | None, typer.Argument(help="Score file: a number a line, in the data's order.")] = None,
+    first: Annotated[
+        str | None,
+        typer.Argument(metavar="[DATA|MODEL]", help="Labelled data (LETOR, Arrow, Parquet, CSV), or a model."),
+    ] = None,
+    second: Annotated[
+        str | None, typer.Argument(metavar="[SCORES|DATA]", help="Scores, a number a line, or the data for a model.")
+    ] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments, in place of DATA.")] = None,
     run: Annotated[str | None, typer.Option(help="TREC run, in place of SCORES.")] = None,
     metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
     profile: Annotated[str | None, typer.Option(help="Whose rules; `standard`, or `trec` with --qrels.")] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print a line for each query as well.")] = False,
     complete: Annotated[bool, typer.Option("--complete", help="Judged queries missing in the run count 0.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    label: Label = None,
+    qid: Qid = None,
+    json: Json = False,
 ) -> None:
-    """Measure scores against labels, or a TREC run against judgments.
+    """Measure scores against labels, a model on labelled data, or a TREC run against judgments.
+
+    Example: ordino evaluate model.ordino test.txt --metrics ndcg@10,map
 
     Example: ordino evaluate test.txt scores.txt --metrics ndcg@10,map --profile letor4
 
     Example: ordino evaluate --qrels qrels.txt --run run.txt
     """
     from ordino.cli.output import print_json, print_table
+    from ordino.model_file.container import is_model_file
 
     names = [name.strip() for name in metrics.split(",") if name.strip()]
-    if data is not None and scores is not None and qrels is None and run is None:
-        result = measure_scores(data, scores, names, profile or "standard")
-    elif qrels is not None and run is not None and data is None:
+    if first is not None and second is not None and qrels is None and run is None:
+        if is_model_file(first):
+            result = measure_model(first, second, names, profile, label=label, qid=qid)
+        else:
+            result = measure_scores(first, second, names, profile or "standard", label=label, qid=qid)
+    elif qrels is not None and run is not None and first is None:
         result = measure_run(qrels, run, names, profile or "trec", complete)
     else:
-        raise typer.BadParameter("give DATA and SCORES, or --qrels and --run")
+        raise typer.BadParameter("give DATA and SCORES, MODEL and DATA, or --qrels and --run")
     if json:
         values = {
             name: dict(zip(result.query_ids.tolist(), column, strict=True)) for name, column in result.per_query.items()
@@ -51,13 +66,27 @@ def evaluate(
     typer.echo(str(result))
 
 
-def measure_scores(data: str, scores: str, metrics: list[str], profile: str) -> Evaluation:
+def measure_model(
+    model: str, data: str, metrics: list[str], profile: str | None, *, label: str | None = None, qid: str | None = None
+) -> Evaluation:
+    """What a model is worth on a file of labelled data, by the profile that it was chosen by if none is given."""
+    from ordino.cli.scored import score_file
+    from ordino.metrics import evaluate as measure
+
+    scored = score_file(model, data, label=label, qid=qid, labelled=True)
+    rules = profile or scored.card["measure"]["profile"] or "standard"
+    return measure(scored.data, scored.scores, metrics=metrics, profile=rules)
+
+
+def measure_scores(
+    data: str, scores: str, metrics: list[str], profile: str, *, label: str | None = None, qid: str | None = None
+) -> Evaluation:
     """What a file of scores is worth on a file of labelled data."""
     from ordino.data.scores import read_scores
     from ordino.data.sources import read_data
     from ordino.metrics import evaluate as measure
 
-    documents = read_data(data)
+    documents = read_data(data, label=label, qid=qid)
     return measure(documents, read_scores(scores, n_docs=documents.n_docs), metrics=metrics, profile=profile)
 
 

@@ -2,24 +2,71 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 import typer
 
+from ordino.cli.options import Json
+
 
 def inspect(
-    files: Annotated[list[str], typer.Argument(help="Data files, or - for LETOR text on standard input.")],
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    files: Annotated[list[str], typer.Argument(help="Data files or model files, or - for data from a pipe.")],
+    audit: Annotated[
+        str | None, typer.Option(metavar="DATA", help="How far from transitive comparators are on this data.")
+    ] = None,
+    json: Json = False,
 ) -> None:
-    """Tell rows, queries, documents a query, labels and empty queries of data files.
+    """Tell rows, queries, labels and empty queries of data files, and the card of model files.
 
     Example: ordino inspect train.txt
+
+    Example: ordino inspect model.ordino
+
+    Example: ordino inspect comparator.ordino --audit test.txt
     """
     from ordino.cli.output import print_json
-    from ordino.data.sources import read_data
 
-    summaries = {file: read_data(file).describe() for file in files}
+    found = {file: _tell(file) if audit is None else _audited(file, audit) for file in files}
     if json:
-        print_json({file: summary.to_dict() for file, summary in summaries.items()})
+        print_json({file: facts for file, (facts, _) in found.items()})
         return
-    typer.echo("\n\n".join(f"{file}\n{summary}" for file, summary in summaries.items()))
+    typer.echo("\n\n".join(f"{file}\n{text}" for file, (_, text) in found.items()))
+
+
+def _tell(file: str) -> tuple[dict[str, Any], str]:
+    """What is in a file, as facts and as text."""
+    from ordino.data.sources import read_data
+    from ordino.model_file import is_model_file, read_card
+
+    if is_model_file(file):
+        card = read_card(file)
+        return card, "\n".join(_lines(card, ""))
+    summary = read_data(file).describe()
+    return summary.to_dict(), str(summary)
+
+
+def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
+    """The audit of a comparator, as facts and as text."""
+    from ordino.cli.options import shared_options
+    from ordino.data.sources import read_data
+    from ordino.errors import ParameterError
+    from ordino.model_file import load
+    from ordino.sort.audit import audit
+
+    ranker = load(model)
+    if not hasattr(ranker, "network_"):
+        raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
+    documents = ranker._checked(read_data(data, n_features=ranker.n_features_in_), None)
+    found = audit(ranker.network_, ranker._scaled(documents), n_jobs=shared_options().threads)
+    return found.to_dict(), str(found)
+
+
+def _lines(facts: dict[str, Any], indent: str) -> Iterator[str]:
+    """A card as an outline."""
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            yield f"{indent}{key}"
+            yield from _lines(value, indent + "  ")
+        else:
+            yield f"{indent}{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}"

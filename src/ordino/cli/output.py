@@ -9,6 +9,14 @@ from typing import Any
 
 import typer
 
+from ordino.cli.options import shared_options
+
+
+def say(sentence: str) -> None:
+    """A line for people on standard error, unless they asked for quiet."""
+    if not shared_options().quiet:
+        typer.echo(sentence, err=True)
+
 
 def print_json(value: Any) -> None:
     """One JSON value with sorted meaning left as given; NaN becomes null."""

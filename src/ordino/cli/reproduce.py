@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 def reproduce(
     targets: Annotated[list[str] | None, typer.Argument(help="Which, for example ranknet.table1; see --list.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Tell every target, what it needs and how long it takes.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Tell every target, what it needs and how long it takes.")
+    ] = False,
     data: Annotated[Path | None, typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only see that it runs; the numbers mean nothing.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")] = 0,

@@ -67,12 +67,12 @@ def read_data(
     labelled
         Whether there must be labels; if not, a table without a label column has label 0 everywhere.
     """
-    from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
-
     table = read_table(path)
     if table is not None:
         named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
         return table_data(table, str(path), features=features, labelled=labelled, **named)
+    from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
+
     if str(path) == "-":
         return read_letor(sys.stdin.buffer, n_features=n_features)
     if _format_of_file(Path(path)) == "arrow":
@@ -85,7 +85,7 @@ def read_table(path: str | Path) -> Any:
     import pyarrow as pa
 
     if str(path) == "-":
-        form = _format_of_start(sys.stdin.buffer.peek(4096))  # type: ignore[union-attr]
+        form = _format_of_start(_start_of(sys.stdin.buffer))
         return None if form == "letor" else _read_table(pa.BufferReader(sys.stdin.buffer.read()), form, "-")
     path = Path(path)
     if not path.is_file():
@@ -147,6 +147,15 @@ def write_table(table: Any, path: str | Path) -> None:
         raise DataError(f"{path}: a table is written as .csv, .tsv, .parquet, .feather or .arrow")
     with written_whole(path) as part:
         _write_table(table, form, path, part)
+
+
+def _start_of(stream: Any) -> bytes:
+    """The first bytes of a stream, which stay there to be read."""
+    if not stream.seekable():  # a pipe
+        return bytes(stream.peek(4096))
+    start: bytes = stream.read(4096)
+    stream.seek(0)
+    return start
 
 
 def _format_of_start(start: bytes) -> str:

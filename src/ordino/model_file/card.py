@@ -56,7 +56,8 @@ def last_step(ranker: Any) -> Any:
 
 
 def form_of(ranker: Any) -> str:
-    """How scores come about: network, linear, stumps, trees, or other."""
+    """How scores come about: network, linear, stumps, trees, comparator (which sorts), or other."""
+    from ordino.rankers.comparator import Comparator
     from ordino.rankers.linear import LinearRanker
     from ordino.rankers.network import NetworkRanker
     from ordino.rankers.thresholds import StumpRanker
@@ -65,7 +66,8 @@ def form_of(ranker: Any) -> str:
     cls = type(ranker)
     if isinstance(ranker, NetworkRanker) and cls._predict is NetworkRanker._predict:
         return "network"
-    for form, family in {"linear": LinearRanker, "stumps": StumpRanker, "trees": TreeRanker}.items():
+    families = {"linear": LinearRanker, "stumps": StumpRanker, "trees": TreeRanker, "comparator": Comparator}
+    for form, family in families.items():
         if isinstance(ranker, family):
             return form
     return "other"

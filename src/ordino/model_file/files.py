@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,15 +71,22 @@ def load(path: str | Path, *, rankers: Sequence[type] = ()) -> Any:
 
 def loaded(path: Path, contents: Contents, rankers: Sequence[type] = ()) -> Any:
     """Make the ranker of a file's contents."""
-    try:
+    with sentences_about(path):
         ranker = Decoder(contents.arrays, rankers).decode(contents.model)
         check_sound(ranker)
+    return ranker
+
+
+@contextmanager
+def sentences_about(path: Path) -> Iterator[None]:
+    """Say in one sentence about the file whatever goes wrong while its contents are put together."""
+    try:
+        yield
     except OrdinoError as error:
         raise ModelFileError(f"{path}: {error}") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise ModelFileError(f"{path}: the model in it cannot be put together ({reason}); get it again") from None
-    return ranker
 
 
 def read_card(path: str | Path) -> dict[str, Any]:

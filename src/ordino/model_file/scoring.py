@@ -17,7 +17,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ModelFileError
 from ordino.learn.layers import ACTIVATIONS, forward
 from ordino.model_file.container import Contents, read_file
-from ordino.model_file.files import loaded
+from ordino.model_file.files import loaded, sentences_about
 from ordino.model_file.soundness import are_layers
 from ordino.model_file.values import Decoder
 
@@ -42,7 +42,9 @@ class NetworkScorer:
         self._n_features = learned["n_features_in_"]
         self._names = decoder.decode(learned.get("feature_names_in_"))
         if not are_layers(self._layers) or len(self._layers[0].W) != self._n_features:
-            raise ModelFileError(f"layers_ of its {self._name} do not fit each other; get the file again")
+            raise ModelFileError(f"layers_ of its {self._name} do not fit the rest; get the file again")
+        if self._names is not None and np.shape(self._names) != (self._n_features,):
+            raise ModelFileError(f"feature_names_in_ of its {self._name} do not fit the rest; get the file again")
 
     def predict(self, data: Dataset) -> NDArray[np.float64]:
         """The same scores as the ranker's own ``predict``, to the last bit."""
@@ -64,5 +66,6 @@ def load_scorer(path: str | Path) -> tuple[Scoring, dict[str, Any]]:
         and params.get("activation") in ACTIVATIONS
     )
     if plain_network:
-        return NetworkScorer(contents), contents.card
+        with sentences_about(Path(path)):
+            return NetworkScorer(contents), contents.card
     return loaded(Path(path), contents), contents.card

@@ -25,6 +25,7 @@ def _check_part(part: Any) -> None:
     from ordino.data.scaler import Scaler
     from ordino.evolve.formula import FUNCTIONS
     from ordino.rankers.base import Ranker
+    from ordino.sort import PairNetwork
 
     n = getattr(part, "n_features_in_", None)
     if not isinstance(n, int) or isinstance(n, bool) or n < 0:
@@ -46,7 +47,9 @@ def _check_part(part: Any) -> None:
         elif key == "coef_":
             fits = value.dtype == np.float64 and value.ndim == 1 and (len(value) == n or hasattr(part, "quadratic"))
         elif key == "layers_":
-            fits = are_layers(value)
+            fits = are_layers(value) and (len(value[0].W) == n or hasattr(part, "features_"))
+        elif key == "network_":
+            fits = isinstance(value, PairNetwork) and value.n_features == n
         elif key == "stumps_":
             fits = all(isinstance(stump.feature, int) and 0 <= stump.feature < n for stump in value)
         elif key == "program_":

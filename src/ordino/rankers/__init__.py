@@ -54,6 +54,19 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "RankProp", "ordino.rankers.rankprop", "regression on targets that follow the network's own ranking"
         ),
         "scorer": RankerEntry("Scorer", "ordino.rankers.scorer", "any loss with a linear function, a network or trees"),
+        "sortnet": RankerEntry(
+            "SortNet",
+            "ordino.rankers.sortnet",
+            "a symmetric comparator that learns from the pairs its own sort gets wrong",
+        ),
+        "deepnet": RankerEntry(
+            "DeepNet", "ordino.rankers.deepnet", "a deep symmetric comparator of two documents, inside a sort"
+        ),
+        "dense-comparator": RankerEntry(
+            "DenseComparator",
+            "ordino.rankers.dense_comparator",
+            "a comparator without shared weights; DeepNet's baseline",
+        ),
         "rankde": RankerEntry(
             "RankDE",
             "ordino.rankers.rankde",

@@ -53,6 +53,7 @@ class DeepNet(DrawnPairs):
             "loss": "squared",
             "optimizer": "descent",
             "rate": "adaptive",
+            "l2": 0.0,
             "learning_rate": 0.1,
             "batch": None,
             "epochs": 1000,

@@ -54,7 +54,8 @@ class NetworkRanker(Ranker):
     metric, profile
         What the best epoch is chosen by on ``valid``, and what ``score`` gives.
     scaling
-        How features are scaled first, a name of ``SCALERS``, or None.
+        How features are scaled first, a name of ``SCALERS``, or None. On the LETOR 4.0 sets ``"zscore"`` ranks best, but
+        it sees whole queries, which leaves nothing to ``compare``.
     warm_start
         Go on from the weights of the last ``fit``.
     seed
@@ -72,7 +73,7 @@ class NetworkRanker(Ranker):
         activation: str = "relu",
         initializer: str = "he",
         dropout: float = 0.0,
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         rate: str = "constant",
         optimizer: str = "adamw",
         l1: float = 0.0,
@@ -82,7 +83,7 @@ class NetworkRanker(Ranker):
         batch: int | None = 16,
         metric: str = "ndcg@10",
         profile: str = "standard",
-        scaling: str | None = "quantile",
+        scaling: str | None = "symlog",
         warm_start: bool = False,
         seed: int = 0,
         verbose: bool = False,
@@ -132,7 +133,7 @@ class NetworkRanker(Ranker):
         if self.scaler_ is not None and self.scaler_.by_query:
             raise DataError(
                 f"compare() sees two documents, but scaling={self.scaling!r} needs the whole query; "
-                "scale the data first and use scaling=None, or use scaling='quantile'"
+                "scale the data first and use scaling=None, or use scaling='symlog'"
             )
         return self.predict(A) - self.predict(B)
 

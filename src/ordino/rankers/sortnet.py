@@ -29,8 +29,9 @@ Codes = NDArray[np.int64]
 class SortNet(Comparator):
     """A symmetric comparator and the incremental choice of its pairs.
 
-    ``history_`` has a row for each iteration: the quality on training and validation data (``train``, ``valid``), the
-    pairs ``known`` before and ``new`` in it, of both sets together, and the ``comparisons`` that the two sorts made.
+    ``history_`` has a row for each iteration. Of the training objects: their quality ``train``, the mis-compared pairs
+    ``train_known`` before it and ``train_new`` in it, and the ``train_comparisons`` of the sort; of the validation
+    objects the same, with ``valid`` in place of ``train``.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class SortNet(Comparator):
     --------
     >>> from ordino.testing import easy_data
     >>> ranker = SortNet(hidden=4, max_iter=3, epochs=5).fit(easy_data(), valid=easy_data(seed=1))
-    >>> ranker.history_[0]["known"], len(ranker.history_)
+    >>> ranker.history_[0]["train_known"], len(ranker.history_)
     (0, 3)
     """
 
@@ -74,6 +75,7 @@ class SortNet(Comparator):
             "loss": "squared",
             "optimizer": "descent",
             "rate": "adaptive",
+            "l2": 0.0,
             "learning_rate": 0.1,
             "batch": None,
             "epochs": 300,
@@ -93,28 +95,29 @@ class SortNet(Comparator):
                 if iteration:
                     layers = self._trained(known, known_valid, iteration, layers)
                 network = self._plain(layers)
-                row: dict[str, float] = {"iteration": iteration + 1, "known": len(known) + len(known_valid)}
-                row |= self._sorted_into(known, network, "train") | {"comparisons": known.comparisons}
-                quality = row["train"]
+                row: dict[str, float] = {"iteration": iteration + 1}
+                row |= self._sorted_into(known, network, "train")
                 if valid is not None:
                     row |= self._sorted_into(known_valid, network, "valid")
-                    row["comparisons"] += known_valid.comparisons
-                    quality = row["valid"]
-                row["new"] = len(known) + len(known_valid) - row["known"]
                 self.history_.append(row)
+                quality = row["train" if valid is None else "valid"]
                 if quality > best:
                     best, self.network_, self.best_iteration_ = quality, network, iteration + 1
-                steps.show(quality=quality, best=best, known=row["known"])
-                if not row["new"]:
+                steps.show(quality=quality, best=best, known=len(known))
+                if not row["train_new"] + row.get("valid_new", 0):
                     break
 
     def _sorted_into(self, known: _KnownPairs, network: PairNetwork, name: str) -> dict[str, float]:
         """Sort a set, add its mis-compared pairs to the known ones, and measure the ranking."""
-        data = known.data
+        data, before = known.data, len(known)
         result = self._sorted(network, data, data.y)
-        assert result.miscompared is not None
-        known.add(result.miscompared, int(result.comparisons.sum()))
-        return {name: self._quality(data)(scores_from_order(result.order, data.offsets))}
+        known.add(result.miscompared)
+        return {
+            name: self._quality(data)(scores_from_order(result.order, data.offsets)),
+            f"{name}_known": before,
+            f"{name}_new": len(known) - before,
+            f"{name}_comparisons": int(result.comparisons.sum()),
+        }
 
     def _trained(
         self, known: _KnownPairs, known_valid: _KnownPairs, iteration: int, before: list[Layer]
@@ -133,15 +136,14 @@ class _KnownPairs:
 
     def __init__(self, data: Dataset | None) -> None:
         self.data = Dataset(np.zeros((0, 1)), []) if data is None else data
-        self.comparisons = 0
         self._codes: Codes = np.empty(0, np.int64)  # better * n_docs + worse, rising
 
     def __len__(self) -> int:
         return len(self._codes)
 
-    def add(self, pairs: Codes, comparisons: int) -> None:
+    def add(self, pairs: Codes | None) -> None:
+        assert pairs is not None, "a sort with labels records what it mis-compares"
         self._codes = np.union1d(self._codes, pairs[:, 0] * self.data.n_docs + pairs[:, 1])
-        self.comparisons = comparisons
 
     def learning_set(self) -> LearningSet:
         """The pairs, the better document first: a symmetric network learns the same from either order."""

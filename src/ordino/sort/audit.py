@@ -63,7 +63,7 @@ class Audit:
         rows = [
             ("documents", f"{self.n_docs:,}"),
             ("queries", f"{self.n_queries:,}, triples drawn in {self.n_sampled:,}"),
-            ("cyclic triples", f"{100 * self.cyclic_share:.4f} %, worst query {100 * worst:.4f} %"),
+            ("cyclic triples", f"{100 * self.cyclic_share:.3g} %, worst query {100 * worst:.3g} %"),
             *(
                 (
                     f"moved by {name}",
@@ -112,7 +112,7 @@ def audit(
     >>> print(audit(larger_first, Dataset([[1.0], [3.0], [2.0], [3.0]], [0, 1, 0, 1]), algorithms=["heap"]))
     documents          4
     queries            1, triples drawn in 0
-    cyclic triples     0.0000 %, worst query 0.0000 %
+    cyclic triples     0 %, worst query 0 %
     moved by shuffles  0.0 of 1000 documents, by 0.00 positions of 1000, at most 0.0
     moved by heap      0.0 of 1000 documents, by 0.00 positions of 1000, at most 0.0
     """

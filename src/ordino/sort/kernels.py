@@ -68,46 +68,39 @@ def _softplus(x: Any) -> Any:
 
 
 @njit(**INNER)
-def _fold(activation: Any, width: Any, room: Any) -> Any:
-    """From the inputs of neurons and of their duals (rows 0 and 1) to the sums and differences of their values."""
-    if activation == SIGMOID:
-        for i in range(width):
-            h, dual = HALF * _tanh(HALF * room[0, i]), HALF * _tanh(HALF * room[1, i])
-            room[0, i] = (h + dual) + ONE
-            room[1, i] = h - dual
-    elif activation == TANH:
-        for i in range(width):
-            h, dual = _tanh(room[0, i]), _tanh(room[1, i])
-            room[0, i] = h + dual
-            room[1, i] = h - dual
-    elif activation == RELU:
-        for i in range(width):
-            h, dual = max(room[0, i], ZERO), max(room[1, i], ZERO)
-            room[0, i] = h + dual
-            room[1, i] = h - dual
-    elif activation == SOFTPLUS:
-        for i in range(width):
-            h, dual = _softplus(room[0, i]), _softplus(room[1, i])
-            room[0, i] = h + dual
-            room[1, i] = h - dual
-    else:
-        for i in range(width):
-            h, dual = room[0, i], room[1, i]
-            room[0, i] = h + dual
-            room[1, i] = h - dual
+def _activate(activation: Any, width: Any, room: Any) -> Any:
+    """From the inputs of neurons and of their duals (rows 0 and 1) to the sums and the differences of their values."""
+    for side in range(2):
+        if activation == SIGMOID:
+            for i in range(width):
+                room[side, i] = HALF * _tanh(HALF * room[side, i]) + HALF
+        elif activation == TANH:
+            for i in range(width):
+                room[side, i] = _tanh(room[side, i])
+        elif activation == RELU:
+            for i in range(width):
+                room[side, i] = max(room[side, i], ZERO)
+        elif activation == SOFTPLUS:
+            for i in range(width):
+                room[side, i] = _softplus(room[side, i])
+    for i in range(width):
+        h, dual = room[0, i], room[1, i]
+        room[0, i] = h + dual
+        room[1, i] = h - dual
 
 
 @njit(**INNER)
 def margin_of(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:
     """Half the difference of the two output logits of (a, b): more than 0 if a comes first."""
-    activation, docs, last = plan[0, 0], plan[0, 1], len(plan) - 1
-    left, right = docs + 2 * a, docs + 2 * b
+    left, right = plan[0, 1] + 2 * a, plan[0, 1] + 2 * b
     for i in range(plan[1, 1]):
         room[0, i] = (table[left, i] + table[right + 1, i]) + table[0, i]
         room[1, i] = (table[right, i] + table[left + 1, i]) + table[0, i]
-    _fold(activation, plan[1, 1], room)
     row = 1
-    for layer in range(1, last):
+    for layer in range(1, len(plan)):
+        _activate(plan[0, 0], plan[layer, 1], room)
+        if layer + 1 == len(plan):
+            break
         size, width = plan[layer, 0], plan[layer + 1, 1]
         for j in range(width):
             room[2, j] = table[row, j]
@@ -120,10 +113,9 @@ def margin_of(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:
         for j in range(width):
             room[0, j] = room[2, j] + room[3, j]
             room[1, j] = room[2, j] - room[3, j]
-        _fold(activation, width, room)
         row += 1 + 2 * size
     margin = ZERO
-    for i in range(plan[last, 0]):
+    for i in range(plan[-1, 0]):
         margin += room[1, i] * table[row, i]
     return margin
 
@@ -149,7 +141,9 @@ def _winner(margin: Any, table: Any, plan: Any, room: Any, bias: Any, output: An
 def lay_table(weights: Any, n_docs: int) -> Any:
     """A table with the weights, and below them rows for so many documents."""
     table = np.empty((len(weights) + 2 * n_docs, weights.shape[1]), np.float32)
-    table[: len(weights)] = weights
+    for i in range(len(weights)):
+        for j in range(weights.shape[1]):
+            table[i, j] = weights[i, j]
     return table
 
 
@@ -159,7 +153,8 @@ def project_rows(X: Any, start: int, stop: int, first: Any, table: Any, at: int)
     for row in range(start, stop):
         for side in range(2):
             into = at + 2 * (row - start) + side
-            table[into] = ZERO
+            for j in range(first.shape[2]):
+                table[into, j] = ZERO
             for k in range(X.shape[1]):
                 x = X[row, k]
                 for j in range(first.shape[2]):

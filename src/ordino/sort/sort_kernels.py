@@ -55,7 +55,8 @@ def _merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, labels
                 else:
                     spare[out] = order[right]
                     right += 1
-        order[:] = spare
+        for i in range(n):
+            order[i] = spare[i]
         run *= 2
 
 
@@ -144,22 +145,23 @@ def sort_block(
     for q in range(first, last):
         start, stop = offsets[q], offsets[q + 1]
         project_rows(X, start, stop, net.first, table, at)
-        here = order[start:stop]
-        here -= start
-        labels = y[start:stop] if len(y) else y
+        here, labels = order[start:stop], y[start : stop if len(y) else start]
+        for i in range(stop - start):
+            here[i] -= start
         notes = pairs[min(found, len(pairs) - 1) :]
-        notes[0] = 0
+        notes[0, 0] = notes[0, 1] = 0
         if algorithm == MERGE:
-            _merge_sort(here, spare[: stop - start], table, plan, room, labels, notes)
+            _merge_sort(here, spare, table, plan, room, labels, notes)
         elif algorithm == QUICK:
             _quick_sort(here, stack, table, plan, room, labels, notes)
         elif algorithm == HEAP:
             _heap_sort(here, table, plan, room, labels, notes)
         else:
             _insertion_sort(here, table, plan, room, labels, notes)
-        here += start
-        made[q], fresh = notes[0]
-        for i in range(min(fresh, len(notes) - 1)):  # over the row that counted, which was the last free one
-            notes[i] = notes[i + 1] + start
+        for i in range(stop - start):
+            here[i] += start
+        made[q], fresh = notes[0, 0], notes[0, 1]
+        for i in range(min(fresh, len(notes) - 1)):  # over the row that counted, which was the first free one
+            notes[i, 0], notes[i, 1] = notes[i + 1, 0] + start, notes[i + 1, 1] + start
         found += fresh
     return found

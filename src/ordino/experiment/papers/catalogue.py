@@ -44,7 +44,7 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
     _paper(
         "ranknet",
         "ranknet",
-        ("table1", "pairs in order on a random net and a random polynomial, linear and two-layer nets", NOTHING, "10 min"),
+        ("table1", "pairs in order on a random net and a random polynomial", NOTHING, "10 min"),
         ("table2", "training on ties", NOTHING, "4 min"),
     )
     | _paper(

@@ -73,13 +73,14 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 )
 
 PROTOCOL = (
-    "Each method on the official folds, profile `directranker`: labels are made relevant or not (relevant from 1 on; on "
-    "MSLR-WEB10K from 2 on), queries with nothing relevant are left out. LambdaMART, AdaRank and the evolved rankers are "
-    "trained once for each measure, which they maximize and by which their round or generation is chosen on the "
-    "validation part; the networks are trained once, their epoch chosen by NDCG@10. Test parts are only measured. "
-    f"Networks: two layers of 100, dropout 0.5, AdamW with rate 0.003, at most 40 epochs, {N_SEEDS} seeds; the others: "
-    "their defaults, one seed. The paper instead searches grids by inner cross-validation, which it does not print, and "
-    "took the numbers of the evolved rankers from a paper with another measure."
+    "Each method on the official folds, profile `directranker`: labels are made relevant or not (relevant from 1 "
+    "on; on MSLR-WEB10K from 2 on), queries with nothing relevant are left out. LambdaMART, AdaRank and the "
+    "evolved rankers are trained once for each measure, which they maximize and by which their round or "
+    "generation is chosen on the validation part; the networks are trained once, their epoch chosen by NDCG@10. "
+    "Test parts are only measured. Networks: two layers of 100, dropout 0.5, AdamW with rate 0.003, at most 40 "
+    f"epochs, {N_SEEDS} seeds; the others: their defaults, one seed. The paper instead searches grids by inner "
+    "cross-validation, which it does not print, and took the numbers of the evolved rankers from a paper with "
+    "another measure."
 )
 
 

@@ -7,6 +7,7 @@ is two queries of 50. So 12,500 are 250 queries; validation and test have 100 qu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -42,11 +43,12 @@ TABLE_2: Mapping[str, Mapping[int, float]] = MappingProxyType(
 TIES: Mapping[str, bool] = MappingProxyType({"no ties": False, "all ties": True})
 
 PROTOCOL = (
-    "The share of test pairs in the right order, in percent. {n} random functions of each kind, drawn with the seeds "
-    "{first} to {last}; for each, 1,000 queries of 50 documents with 50 features, of which the first are trained on, 100 "
-    "validate and 100 test. RankNet with the paper's settings (`RankNet.as_published`): first layer zero, second in "
-    "±0.1, rate halved when the error rises, 100 epochs, the best on validation kept. The paper takes a step of 0.001 "
-    "for each pair; we take one step for each query, 1 times the mean over its (about 1,000) pairs."
+    "The share of test pairs in the right order, in percent. {n} random functions of each kind, drawn with the "
+    "seeds {first} to {last}; for each, 1,000 queries of 50 documents with 50 features, of which the first are "
+    "trained on, 100 validate and 100 test. RankNet with the paper's settings (`RankNet.as_published`): first "
+    "layer zero, second in ±0.1, rate halved when the error rises, 100 epochs, the best on validation kept. The "
+    "paper takes a step of 0.001 for each pair; we take one step for each query, 1 times the mean over its (about "
+    "1,000) pairs."
 )
 
 
@@ -96,9 +98,14 @@ def _accuracy(function: str, size: int, seed: int, request: Request, **settings:
 
 
 def _parts(function: str, size: int, seed: int) -> Parts:
-    data = synthetic(FUNCTIONS[function], queries=1000, docs=DOCS, seed=seed)
+    data = _made(function, seed)
     ranges = (range(size // DOCS), range(800, 900), range(900, 1000))
     return Parts(*(data.select_queries(np.array(queries)) for queries in ranges))
+
+
+@lru_cache(maxsize=N_FUNCTIONS)
+def _made(function: str, seed: int) -> Dataset:
+    return synthetic(FUNCTIONS[function], queries=1000, docs=DOCS, seed=seed)
 
 
 def _n_pairs(size: int, seed: int) -> int:

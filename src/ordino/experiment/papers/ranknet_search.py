@@ -73,10 +73,10 @@ TABLE_6: Mapping[str, float] = MappingProxyType(
 """Seconds on a machine of 2005."""
 
 PROTOCOL = (
-    "The protocol of section 6 on other data than the paper's: all queries of the first fold, shuffled, 2/3 to train "
-    "on, 1/6 to validate, 1/6 to test. Documents with label 0 stand for the paper's unjudged ones: training sees a "
-    "random part of them, {ratio} for each judged one. sign(x) log(1 + |x|) of the features, 100 epochs, the best by "
-    "NDCG@15 on validation kept."
+    "The protocol of section 6 on other data than the paper's: all queries of the first fold, shuffled, 2/3 to "
+    "train on, 1/6 to validate, 1/6 to test. Documents with label 0 stand for the paper's unjudged ones: training "
+    "sees a random part of them, {ratio} for each judged one. sign(x) log(1 + |x|) of the features, 100 epochs, "
+    "the best by NDCG@15 on validation kept."
 )
 
 
@@ -120,7 +120,9 @@ def table4(request: Request) -> Result:
         for part in ("valid", "test")
     ]
     p = wilcoxon(found["One layer net"].values["test"], found["Two layer net"].values["test"]).p
-    notes = [f"Wilcoxon test of the one layer and the two layer net on the test queries: p = {p:.3g} (the paper: 0.16)."]
+    notes = [
+        f"Wilcoxon test of the one layer and the two layer net on the test queries: p = {p:.3g} (the paper: 0.16)."
+    ]
     return _result("table4", "NDCG@15 of six systems", ("system", "part"), cells, request, notes=notes)
 
 

@@ -64,6 +64,8 @@ class Figure(NamedTuple):
     y: str
     color: str | None = None
     facet: str | None = None
+    x_title: str | None = None
+    """The name of the x axis, where it is not that of the label."""
     logarithmic: bool = False
 
 
@@ -125,9 +127,15 @@ class Result:
             "",
             *(f"- {note}" for note in self.notes),
             *([""] if self.notes else []),
-            f"± is the {self.spread} over the {self.of}. {self.provenance()}",
+            self._spread_sentence() + self.provenance(),
         ]
         return "\n".join(lines) + "\n"
+
+    def _spread_sentence(self) -> str:
+        """What the ± is, where there is one."""
+        if all(len(cell.ours) < 2 for cell in self.cells):
+            return ""
+        return f"± is the {self.spread} over the {self.of}. "
 
     def provenance(self) -> str:
         """Date, versions, seed and time, in a sentence."""
@@ -179,4 +187,3 @@ def _behind(deviation: float | None, digits: int) -> str:
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-

@@ -118,9 +118,10 @@ TD2004: Mapping[str, dict[str, float]] = MappingProxyType(
 
 PROTOCOL = (
     "The official folds, features scaled inside each query as in the paper's equation 4, SortNet as published: 20 "
-    "iterations, sigmoids, squared error; the iteration is chosen on the validation part. The paper does not say how "
-    "long a comparator trains: 300 epochs of full batches with DeepNet's adaptive rate. NDCG by the paper's formula, "
-    "discount log(1 + j). The other methods run with Ordino's settings, chosen on the validation part by MAP."
+    "iterations, sigmoids, squared error; the iteration is chosen on the validation part. The paper does not say "
+    "how long a comparator trains: 300 epochs of full batches with DeepNet's adaptive rate. NDCG by the paper's "
+    "formula, discount log(1 + j). The other methods run with Ordino's settings, chosen on the validation part by "
+    "MAP."
 )
 
 
@@ -130,7 +131,7 @@ def table1(request: Request) -> Result:
     cells = []
     for collection, folds in request.collections(COLLECTIONS).items():
         for setting in TABLE_1:
-            cells += cells_of(setting, collection, run_setting(setting, folds, protocol, request), protocol)
+            cells += cells_of(setting, collection, run_setting(setting, folds, protocol, request))
     return _result("table1", "10, 20 and 30 hidden neurons", COLUMNS, cells, request)
 
 
@@ -143,7 +144,7 @@ def methods(target: str, metrics: tuple[str, ...], request: Request) -> Result:
         own = {"SortNet MAP": sortnet(hidden), "SortNet P@10": sortnet(hidden, "p@10")}
         for method, make in {**BASELINES, **own}.items():
             setting = Setting(method, make, {"TD2003": TD2003[method], "TD2004": TD2004[method]})
-            cells += cells_of(setting, collection, run_setting(setting, folds, protocol, request), protocol)
+            cells += cells_of(setting, collection, run_setting(setting, folds, protocol, request))
     figure = Figure("bars", "method", "MAP", facet="collection") if target == "fig2" else None
     return _result(target, "SortNet beside six other methods", COLUMNS, cells, request, figure)
 
@@ -154,7 +155,7 @@ def figure3(request: Request) -> Result:
     for collection, folds in request.collections(COLLECTIONS).items():
         setting = Setting("SortNet", sortnet(20 if collection == "TD2004" else 10))
         trials = run_setting(setting, folds, Protocol(("map",)), request)
-        histories: list[list[dict[str, float]]] = [fitted[0].history_ for fitted in trials.rankers]  # type: ignore[attr-defined]
+        histories: list[list[dict[str, float]]] = [fitted[0].history_ for fitted in trials.rankers]
         for i in range(max(map(len, histories))):
             # a fold that ended early stays where it was
             values = tuple(rows[min(i, len(rows) - 1)]["valid"] for rows in histories)
@@ -173,7 +174,7 @@ def shuffling(request: Request) -> Result:
         trials = run_setting(setting, folds, Protocol(("map",)), request)
         audits = []
         for fold, (fitted, *_) in zip(folds, trials.rankers, strict=True):
-            found = audit(fitted.network_, fitted._scaled(fold.test), seed=request.seed)  # type: ignore[attr-defined]
+            found = audit(fitted.network_, fitted._scaled(fold.test), seed=request.seed)
             audits.append(found)
         for what in audits[0].moves:
             cells.append(Cell((collection, what, "documents moved"), None, tuple(a.moves[what].docs for a in audits)))

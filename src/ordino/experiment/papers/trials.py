@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
@@ -58,9 +59,9 @@ class Protocol:
     repeats: int = 1
 
     def seeds(self, request: Request, setting: Setting) -> range:
-        """Seeds of the repeats."""
-        n = min(2, setting.repeats or self.repeats) if request.quick else setting.repeats or self.repeats
-        return range(request.seed, request.seed + n)
+        """Seeds of the repeats, far enough apart for rankers that use the seeds after their own as well."""
+        n = setting.repeats or self.repeats
+        return range(request.seed, request.seed + 100 * (min(2, n) if request.quick else n), 100)
 
 
 class Trials(NamedTuple):
@@ -122,12 +123,17 @@ def means(data: Dataset, ranker: Ranker, protocol: Protocol) -> Mapping[str, flo
     return {metric: found[str(parse_metric(metric))] for metric in protocol.metrics}
 
 
-def cells_of(setting: Setting, collection: str, trials: Trials, protocol: Protocol) -> list[Cell]:
+def cells_of(setting: Setting, collection: str, trials: Trials) -> list[Cell]:
     """A cell for each part and metric, labelled collection, method, part, metric; one value for each seed."""
     same_data = collection in setting.paper
     paper = setting.paper[collection] if same_data else next(iter(setting.paper.values()), {})
     return [
-        Cell((collection, setting.label, part, metric), paper.get(f"{part} {metric}"), trials.by_seed(part, metric), same_data)
+        Cell(
+            (collection, setting.label, part, metric),
+            paper.get(f"{part} {metric}"),
+            trials.by_seed(part, metric),
+            same_data,
+        )
         for part, metric in trials.values
     ]
 
@@ -144,7 +150,8 @@ def at_10(name: str, figures: str, *, part: str = "test") -> dict[str, float]:
 
 
 def _seeded(ranker: Ranker, seed: int) -> Ranker:
-    from sklearn.base import clone
-
+    """A copy with this seed, in whatever it is made of."""
     copy: Ranker = clone(ranker)
-    return copy.set_params(seed=seed) if "seed" in copy.get_params() else copy
+    names = [name for name in copy.get_params() if name.split("__")[-1] == "seed"]
+    copy.set_params(**dict.fromkeys(names, seed))
+    return copy

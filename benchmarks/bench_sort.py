@@ -1,0 +1,145 @@
+"""How fast sorting with a comparator is: against Python's ``sorted`` around the torch net, and against one torch batch.
+
+30 TD-shaped queries of 1,000 documents. ``sorted`` is timed on a part (a query's first 200 documents, pair by pair
+through the torch net) and scaled to the number of comparisons that our sort makes. The batch evaluates as many pairs at
+once, their features gathered beforehand. Ratios of the smallest of several times, taken in turns in one run.
+
+    python benchmarks/bench_sort.py [--repeats 5]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from functools import cmp_to_key
+from itertools import pairwise
+from resource import RUSAGE_SELF, getrusage
+
+import numpy as np
+import torch
+
+import ordino
+from ordino.data.scaling import make_scaler
+from ordino.learn.layers import Layer
+from ordino.sort import PairNetwork, sort_queries, tournament
+
+PART = 200  # documents that sorted() gets
+TARGETS = {(20,): 200.0, (24, 12, 6): 100.0}
+WITHIN_BATCH = 3.0
+
+
+def seconds(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def make_network(n_features: int, hidden: tuple[int, ...], activation: str) -> PairNetwork:
+    """A symmetric network with random weights."""
+    rng = np.random.default_rng(0)
+
+    def shared(n_in: int, n_out: int) -> np.ndarray:
+        W: np.ndarray = rng.normal(size=(n_in, n_out)) / np.sqrt(n_in)
+        W += np.roll(W, (n_in // 2, n_out // 2), (0, 1))
+        return W / 2
+
+    left = rng.normal(size=(n_features, hidden[0])) / np.sqrt(n_features)
+    layers = tuple(Layer(shared(a, b), np.zeros(b)) for a, b in pairwise([*hidden, 2]))  # type: ignore[arg-type]
+    right = np.roll(left, hidden[0] // 2, 1)
+    return PairNetwork(left, right, np.zeros(hidden[0]), layers, activation)  # type: ignore[arg-type]
+
+
+def in_torch(network: PairNetwork) -> torch.nn.Sequential:
+    """The same network on pairs of concatenated features."""
+    steps: list[torch.nn.Module] = []
+    for W, b in [Layer(np.concatenate([network.left, network.right]), network.bias), *network.deeper]:
+        linear = torch.nn.Linear(*W.shape)
+        linear.weight.data, linear.bias.data = torch.tensor(W.T.copy()), torch.tensor(b)
+        steps += [linear, torch.nn.ReLU() if network.activation == "relu" else torch.nn.Sigmoid()]
+    return torch.nn.Sequential(*steps[:-1], torch.nn.Sigmoid())
+
+
+def sort_pair_by_pair(net: torch.nn.Sequential, rows: torch.Tensor) -> int:
+    """Python's sort around the torch net; gives the number of comparisons."""
+    made = 0
+
+    def compare(a: int, b: int) -> int:
+        nonlocal made
+        made += 1
+        first, second = net(torch.cat((rows[a], rows[b]))).tolist()
+        return -1 if first > second else int(first < second)
+
+    with torch.no_grad():
+        sorted(range(len(rows)), key=cmp_to_key(compare))
+    return made
+
+
+def race(X: np.ndarray, offsets: np.ndarray, hidden: tuple[int, ...], activation: str, repeats: int) -> bool:
+    network = make_network(X.shape[1], hidden, activation)
+    net, rows = in_torch(network), torch.from_numpy(np.array(X[:PART]))
+    n_pairs = int(sort_queries(network, X, offsets).comparisons.sum())
+    chosen = np.random.default_rng(1).integers(len(X), size=(n_pairs, 2))
+    gathered = torch.from_numpy(X[chosen].reshape(n_pairs, -1))
+    with torch.no_grad():
+        ahead = net(gathered)
+        same = (ahead[:, 0] > ahead[:, 1]).numpy() == (network.compare(*X[chosen].swapaxes(0, 1)) > 0.5)
+    assert same.mean() > 0.999, "both must decide the same"
+    best = dict.fromkeys(["ours", "ours, 1 thread", "batch", "sorted"], np.inf)
+    for _ in range(repeats):
+        with torch.no_grad():
+            batch = seconds(lambda: net(gathered))
+        start, made = time.perf_counter(), sort_pair_by_pair(net, rows)
+        slow = (time.perf_counter() - start) / made * n_pairs
+        alone = seconds(lambda: sort_queries(network, X, offsets, n_jobs=1))
+        ours = min(seconds(lambda: sort_queries(network, X, offsets)) for _ in range(3))
+        timed = {"ours": ours, "ours, 1 thread": alone, "batch": batch, "sorted": slow}
+        best = {name: min(best[name], timed[name]) for name in best}
+    faster, of_batch, target = best["sorted"] / best["ours"], best["ours"] / best["batch"], TARGETS[hidden]
+    name = "/".join(map(str, hidden)) + f" {activation}"
+    print(f"| {name} | {n_pairs:,} | {1e3 * best['ours']:.1f} | {1e3 * best['ours, 1 thread']:.1f} "
+          f"| {1e3 * best['batch']:.1f} | {of_batch:.2f} (at most {WITHIN_BATCH:g}) "
+          f"| {best['sorted']:.1f} | {faster:.0f} (at least {target:g}) |")  # fmt: skip
+    return faster >= target and of_batch <= WITHIN_BATCH
+
+
+def one_large_query(n_features: int) -> None:
+    network = make_network(n_features, (20,), "sigmoid")
+    X = np.random.default_rng(0).normal(size=(60_000, n_features)).astype(np.float32)
+    sort_queries(network, X[:100], [0, 100])
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    taken = seconds(lambda: sort_queries(network, X, [0, len(X)]))
+    more = (getrusage(RUSAGE_SELF).ru_maxrss - before) / 1024
+    print(f"60,000 documents in a query: {taken:.2f} s, {more:.0f} MB besides the {X.nbytes / 2**20:.0f} MB of data")
+    for rule in ("copeland", "borda"):
+        tournament(network, X[:100], [0, 100], rule=rule)
+        start = time.perf_counter()
+        tournament(network, X[:6000], [0, 6000], rule=rule)
+        part = time.perf_counter() - start
+        print(
+            f"all pairs of 6,000 documents, {rule}: {part:.1f} s; so of 60,000, 100 times as many: {100 * part:.0f} s"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=5)
+    args = parser.parse_args()
+    data = ordino.synthetic("td2003", queries=30, docs=1000)
+    X = np.asarray(make_scaler("querymax").fit_transform(data).X)
+    one_large_query(X.shape[1])
+    print(
+        "\n| net | comparisons | ours, ms | 1 thread | one torch batch | ours is x batch | sorted, s | times faster |"
+    )
+    print("|---|---:|---:|---:|---:|---|---:|---|")
+    reached = [
+        race(X, data.offsets, (20,), "sigmoid", args.repeats),
+        race(X, data.offsets, (24, 12, 6), "relu", args.repeats),
+    ]
+    if not all(reached):
+        sys.exit("a target was missed")
+
+
+if __name__ == "__main__":
+    main()

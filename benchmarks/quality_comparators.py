@@ -1,0 +1,218 @@
+"""Rankers that compare: shared weights or not (DeepNet, Table 3.1), SortNet and DeepNet, and SortNet's choice of pairs.
+
+Reads the folder named by ORDINO_DATA. On MQ2008 and MQ2007: five official folds, profile directranker, several seeds;
+setting, epoch and iteration are chosen on the validation part, test parts are only measured. The last part needs no
+files: on sets of TD2003's shape, SortNet against the same comparators trained on as many random pairs. Figures are kept
+in the JSON file --store, fold by fold, so that parts can run one by one and a run that was cut off goes on.
+
+    ORDINO_DATA=folds python benchmarks/quality_comparators.py --store figures.json --out docs/results/comparators.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import date
+from functools import cmp_to_key, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.stats import ttest_ind
+from sklearn.base import clone
+
+from ordino.data.dataset import Dataset
+from ordino.data.folds import read_folds
+from ordino.data.synthetic import synthetic
+from ordino.metrics import evaluate
+from ordino.rankers.comparator import Comparator
+from ordino.rankers.deepnet import DeepNet
+from ordino.rankers.dense_comparator import DenseComparator
+from ordino.rankers.sortnet import SortNet
+
+PROFILE = "directranker"
+METRICS = ("ndcg@10", "map")
+TABLE31: dict[str, Any] = {
+    "hidden": 10,
+    "activation": "sigmoid",
+    "loss": "squared",
+    "learning_rate": 5e-3,
+    "l2": 0.0,
+    "epochs": 60,
+    "patience": None,
+    "batch": 500,
+    "n_pairs": 10_000,
+    "n_valid_pairs": 5_000,
+    "select": "pairs",
+    "profile": PROFILE,
+}
+GRID: dict[str, list[Comparator]] = {
+    "CmpNN, 10 hidden": [DeepNet(**TABLE31)],
+    "dense net, 10 hidden": [DenseComparator(**TABLE31)],
+    "DeepNet": [DeepNet(hidden=hidden, n_pairs=20_000, epochs=40, profile=PROFILE) for hidden in (20, (24, 12))],
+    "SortNet": [SortNet(max_iter=8, epochs=20, profile=PROFILE)],
+}
+PARTS = {"table31": ["CmpNN, 10 hidden", "dense net, 10 hidden"], "deepnet": ["DeepNet"], "sortnet": ["SortNet"]}
+ASKED_ONCE = "dense net, 10 hidden, asked once"
+TD: dict[str, Any] = {"hidden": 20, "max_iter": 8, "epochs": 20, "batch": 1000, "metric": "map"}
+Scores = NDArray[np.float64]
+Figures = dict[str, Any]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="first fold, two seeds")
+    parser.add_argument("--parts", default=",".join([*PARTS, "td"]), help="separated by commas")
+    parser.add_argument("--sets", default="MQ2008,MQ2007")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--store", type=Path, help="keep the figures in this file, and go on from it")
+    parser.add_argument("--out", type=Path, help="write the tables to this file")
+    args = parser.parse_args()
+    seeds = 2 if args.quick else args.seeds
+    store: Figures = json.loads(args.store.read_text()) if args.store and args.store.exists() else {}
+
+    def keep(key: str, make: Callable[[], Any]) -> None:
+        if key not in store:
+            start = time.perf_counter()
+            store[key] = make()
+            print(
+                f"{key}: {np.mean(store[key], axis=0).round(4)}, {time.perf_counter() - start:.0f} s", file=sys.stderr
+            )
+            if args.store is not None:
+                args.store.write_text(json.dumps(store, indent=1))
+
+    parts = args.parts.split(",")
+    for collection in args.sets.split(","):
+        names = [name for part in parts for name in PARTS.get(part, [])]
+        for fold in folds_of(collection, 1 if args.quick else 5) if names else ():
+            for name in names:
+                measure_fold(collection, fold, name, seeds, keep)
+    if "td" in parts:
+        for seed in range(seeds):
+            keep(f"td|{seed}", partial(incremental_or_random, seed))
+    lines = report(store)
+    print("\n".join(lines))
+    if args.out is not None:
+        args.out.write_text("\n".join(lines) + "\n")
+
+
+def folds_of(collection: str, most: int) -> Iterator[Any]:
+    folder = os.environ.get("ORDINO_DATA")
+    if folder is None:
+        sys.exit("ORDINO_DATA names no folder; it must hold MQ2007 and MQ2008")
+    yield from list(read_folds(Path(folder) / collection))[:most]
+
+
+def measure_fold(
+    collection: str, fold: Any, name: str, seeds: int, keep: Callable[[str, Callable[[], Any]], None]
+) -> None:
+    """Test figures of each seed, in the setting that is best on validation data over all seeds."""
+    chosen: list[Comparator] = []
+
+    def learned() -> list[list[float]]:
+        best = -np.inf
+        for setting in GRID[name]:
+            rankers = [
+                clone(setting).set_params(seed=100 * seed).fit(fold.train, valid=fold.valid) for seed in range(seeds)
+            ]
+            quality = float(np.mean([measured(fold.valid, ranker.predict(fold.valid))[0] for ranker in rankers]))
+            if quality > best:
+                best, chosen[:] = quality, rankers
+        return [measured(fold.test, ranker.predict(fold.test)) for ranker in chosen]
+
+    keep(f"{collection}|{fold.name}|{name}", learned)
+    if chosen and not chosen[0].shared:
+        once = [measured(fold.test, asked_once(ranker, fold.test)) for ranker in chosen]
+        keep(f"{collection}|{fold.name}|{ASKED_ONCE}", lambda: once)
+
+
+def asked_once(ranker: Comparator, data: Dataset) -> Scores:
+    """The thesis' way for the dense net: Python's sort, and of two documents only [x, y] as the sort meets them."""
+    X = data.X if ranker.scaler_ is None else ranker.scaler_.transform(data).X
+    scores = np.empty(data.n_docs)
+    for start, stop in zip(data.offsets[:-1], data.offsets[1:], strict=True):
+        n_docs = stop - start
+        first, second = np.divmod(np.arange(n_docs * n_docs), n_docs)
+        outputs = ranker.network_.outputs(X[start + first], X[start + second])
+        margin = (outputs[:, 1] - outputs[:, 0]).reshape(n_docs, n_docs)
+        order = sorted(range(n_docs), key=cmp_to_key(lambda i, j, margin=margin: margin[i, j]))  # type: ignore[misc]
+        scores[start + np.array(order)] = np.arange(n_docs)[::-1]
+    return scores
+
+
+def measured(data: Dataset, scores: Scores) -> list[float]:
+    result = evaluate(data, scores, metrics=METRICS, profile=PROFILE)
+    return [result[name] for name in METRICS]
+
+
+def incremental_or_random(seed: int) -> list[list[float]]:
+    """Test figures of SortNet, and of the best of as many comparators trained on as many random pairs each.
+
+    The control has all that SortNet has (iterations, new weights, training, choice by validation) but its choice of
+    pairs: iteration by iteration it draws as many pairs of different labels as SortNet knew.
+    """
+    train, valid, test = synthetic("td2003", queries=50, seed=seed).split(0.6, 0.2, seed=seed)
+    sortnet = SortNet(**TD, profile=PROFILE, seed=100 * seed).fit(train, valid=valid)
+    settings = {name: value for name, value in sortnet.get_params().items() if name in DeepNet().get_params()}
+    best, chosen = -np.inf, None
+    for row in sortnet.history_[1:]:
+        control = DeepNet(**settings, select="pairs").set_params(
+            n_pairs=row["train_known"], n_valid_pairs=row["valid_known"], seed=100 * seed + int(row["iteration"]) - 1
+        )
+        quality = control.fit(train, valid=valid).score(valid)
+        if quality > best:
+            best, chosen = quality, control
+    assert chosen is not None
+    known = float(sortnet.history_[-1]["train_known"])
+    return [[*measured(test, ranker.predict(test)), known] for ranker in (sortnet, chosen)]
+
+
+def report(store: Figures) -> list[str]:
+    lines = ["# Comparators: CmpNN or dense net, SortNet, DeepNet", ""]
+    lines += [f"{date.today().isoformat()}, Python {platform.python_version()}, torch {torch.__version__}. Made by", ""]
+    lines[-2] += (
+        " `benchmarks/quality_comparators.py`, whose first lines say how. Means over folds ± deviation of seeds."
+    )
+    for collection in ("MQ2008", "MQ2007"):
+        names = dict.fromkeys(key.split("|")[2] for key in store if key.startswith(collection))
+        runs = {
+            name: np.mean([value for key, value in store.items() if key.split("|")[::2] == [collection, name]], axis=0)
+            for name in names
+        }
+        n_folds = len({key.split("|")[1] for key in store if key.startswith(collection)})
+        if runs:
+            lines += [
+                f"## {collection}, {n_folds} folds",
+                "",
+                "| ranker | NDCG@10 | MAP | seeds |",
+                "|---|---|---|---|",
+            ]
+        for name, run in runs.items():
+            cells = [f"{m:.4f} ± {s:.4f}" for m, s in zip(run.mean(0), run.std(0), strict=True)]
+            lines.append(f"| {name} | {' | '.join(cells)} | {len(run)} |")
+        lines += [""] if runs else []
+        for other in (ASKED_ONCE, "dense net, 10 hidden"):
+            if "CmpNN, 10 hidden" in runs and other in runs:
+                p = ttest_ind(runs["CmpNN, 10 hidden"], runs[other], equal_var=False).pvalue
+                lines += [f"Welch's t-test of CmpNN against {other}: p = {p[0]:.1g} (NDCG@10), {p[1]:.1g} (MAP).", ""]
+    td = np.array([value for key, value in store.items() if key.startswith("td|")])  # (n_seeds, 2, 3)
+    if len(td):
+        lines += [f"## TD2003's shape, {len(td)} sets of 30 + 10 + 10 queries", ""]
+        lines += ["| pairs | NDCG@10 | MAP | pairs at the end |", "|---|---|---|---|"]
+        for name, of_sets in zip(("mis-compared (SortNet)", "as many at random"), td.swapaxes(0, 1), strict=True):
+            ndcg, mean_ap, known = of_sets.mean(0)
+            lines.append(f"| {name} | {ndcg:.4f} | {mean_ap:.4f} | {known:,.0f} |")
+        ahead = (td[:, 0, :2] > td[:, 1, :2]).sum(0)
+        lines += ["", f"SortNet is ahead in {ahead[0]} (NDCG@10) and {ahead[1]} (MAP) of {len(td)} sets.", ""]
+    return lines
+
+
+if __name__ == "__main__":
+    main()

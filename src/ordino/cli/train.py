@@ -1,0 +1,129 @@
+"""``ordino train``: from a data file to a model file."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ordino.cli.options import Json, Label, Qid, Seed, ranker_names
+
+if TYPE_CHECKING:
+    from ordino.data.dataset import Dataset
+
+
+def train(
+    data: Annotated[str, typer.Argument(help="Labelled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
+    ranker: Annotated[
+        str, typer.Option("--ranker", "-r", help="Which; `ordino rankers` tells them all.", autocompletion=ranker_names)
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="name=value, for each parameter that is not the default.")
+    ] = None,
+    valid: Annotated[
+        str | None, typer.Option(help="Data to choose the best on: a file, or the share of the queries to hold out.")
+    ] = None,
+    scale: Annotated[str | None, typer.Option(help="Scale the features: a name such as minmax or quantile.")] = None,
+    binarize: Annotated[float | None, typer.Option(help="Labels from this value on become 1, others 0.")] = None,
+    label: Label = None,
+    qid: Qid = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Learn a ranker and write it to a file; Ctrl-C keeps the best so far, once there is any.
+
+    Example: ordino train train.txt --ranker ranknet --param hidden=64,32 -p epochs=5 --valid test.txt --out m.ordino
+
+    Example: ordino train train.txt --ranker rank-svm --scale minmax --valid 0.25 --out m.ordino
+    """
+    from ordino.cli.output import print_json, print_table, say
+    from ordino.data.prepare import binarize_labels
+    from ordino.data.sources import read_data
+    from ordino.metrics import evaluate
+    from ordino.model_file import read_card, save
+
+    model = _make(ranker, param or [], scale, seed)
+    documents = read_data(data, label=label, qid=qid)
+    held_out: Dataset | None = None
+    if valid is not None and _is_share(valid):
+        documents, held_out = documents.split(1 - float(valid), seed=model.get_params().get("seed", 0))
+    elif valid is not None:
+        held_out = read_data(valid, label=label, qid=qid, n_features=documents.n_features)
+    if binarize is not None:
+        documents = binarize_labels(documents, threshold=binarize)
+        held_out = None if held_out is None else binarize_labels(held_out, threshold=binarize)
+    with _noticing_interrupts() as interrupts:
+        try:
+            model.fit(documents, valid=held_out)
+        except KeyboardInterrupt:
+            sys.stderr.write("ordino: stopped before anything was learned; no file was written\n")
+            raise typer.Exit(130) from None
+    metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
+    reached = {
+        name: evaluate(part, model.predict(part), metrics=metric, profile=profile)[metric]
+        for name, part in (("train", documents), ("valid", held_out))
+        if part is not None
+    }
+    notes = {
+        "source": Path(data).name,
+        "labels": "as given" if binarize is None else f"1 from {binarize:g} on, else 0",
+        "reached": {metric: reached},
+        "interrupted": bool(interrupts),
+    }
+    save(model, out, data=documents, valid=held_out, notes=notes)
+    if json:
+        print_json(read_card(out))
+        return
+    rows = [(name, f"{value:.4f}") for name, value in reached.items()]
+    print_table(["data", f"{metric} ({profile})"], rows)
+    say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if interrupts else ""))
+
+
+def _make(name: str, words: list[str], scale: str | None, seed: int | None) -> Any:
+    """The ranker with the parameters that were given, and those that the shared options mean."""
+    from ordino.cli.options import chosen_seed, shared_options
+    from ordino.cli.values import parse_params
+    from ordino.data.scaling import make_scaler
+    from ordino.errors import ParameterError
+    from ordino.rankers import ranker_class
+
+    cls = ranker_class(name)
+    params = parse_params(words, cls)
+    known = cls._get_param_names()
+    if scale is not None:
+        make_scaler(scale)
+        if "scaling" not in known:
+            raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scale {scale}")
+        params["scaling"] = scale
+    shared = {"seed": chosen_seed(seed), "n_jobs": shared_options().threads, "verbose": not shared_options().quiet}
+    given = {key: value for key, value in shared.items() if key in known and value is not None}
+    return cls(**(given | params))
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0 < float(text) < 1 and not Path(text).exists()
+    except ValueError:
+        return False
+
+
+@contextmanager
+def _noticing_interrupts() -> Iterator[list[int]]:
+    """Notes every Ctrl-C, and lets it do what it always does: end the learning."""
+    seen: list[int] = []
+
+    def note(number: int, frame: Any) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,73 @@
+"""``ordino reproduce`` as a person would type it."""
+
+import pytest
+
+from ordino.cli import main
+from ordino.experiment.papers import catalogue
+from ordino.experiment.papers.catalogue import TARGETS
+from ordino.experiment.papers.result import Cell, Figure, Result
+
+
+def ordino(*words):
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    return stop.value.code or 0
+
+
+@pytest.fixture
+def requests(monkeypatch):
+    """Replace the work by a small result; what was asked for is kept."""
+    asked = []
+
+    def run(name, request):
+        asked.append((name, request))
+        figure = Figure("bars", "method", "quality") if name == "directranker.fig2a" else None
+        cells = [Cell(("a",), 0.5, (0.75,))]
+        return Result(name, "a title", ("method",), cells, "What was done.", seconds=3.0, figure=figure, notes=["seen"])
+
+    monkeypatch.setattr(catalogue, "reproduce", run)
+    return asked
+
+
+def test_list_tells_every_target_with_data_and_time(capsys):
+    assert ordino("reproduce", "--list") == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.split("\t") == ["target", "what it shows", "data it needs", "takes about"]
+    assert [line.split("\t")[0] for line in lines] == list(TARGETS)
+    assert all(all(line.split("\t")) for line in lines)
+
+
+def test_a_table_is_printed(requests, capsys, tmp_path):
+    assert ordino("reproduce", "ranknet.table1", "rankde.table3", "--data", tmp_path, "--quick", "--seed", 3) == 0
+    assert [(name, request.quick, request.seed) for name, request in requests] == [
+        ("ranknet.table1", True, 3),
+        ("rankde.table3", True, 3),
+    ]
+    assert requests[0][1].data == tmp_path
+    assert capsys.readouterr().out.splitlines()[:5] == [
+        "ranknet.table1: a title",
+        "method\tpaper\tours ± standard deviation\tdifference",
+        "a\t0.500\t0.750\t+0.250",
+        "seen",
+        "1 number of the paper: ours are from +0.250 to +0.250 of them, +0.250 on average; 3 seconds",
+    ]
+
+
+def test_out_gets_table_and_figure(requests, capsys, tmp_path):
+    assert ordino("reproduce", "ranknet.table1", "directranker.fig2a", "--out", tmp_path / "new") == 0
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        "directranker.fig2a.csv",
+        "directranker.fig2a.md",
+        "directranker.fig2a.png",
+        "directranker.fig2a.svg",
+        "ranknet.table1.csv",
+        "ranknet.table1.md",
+    ]
+    assert "ranknet.table1.md: written" in capsys.readouterr().err
+
+
+def test_no_target_and_a_wrong_one(capsys):
+    assert ordino("reproduce") == 2
+    assert "name a target, for example ranknet.table1" in capsys.readouterr().err
+    assert ordino("reproduce", "ranknet.tabel1") == 1
+    assert "unknown target 'ranknet.tabel1'; did you mean 'ranknet.table1'?" in capsys.readouterr().err

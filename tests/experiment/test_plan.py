@@ -1,0 +1,208 @@
+"""Plans: three ways to write one, and everything that is wrong told at once."""
+
+import pytest
+
+from ordino import Dataset, synthetic, write_letor
+from ordino.data.folds import make_folds
+from ordino.errors import DataError, ParameterError
+from ordino.experiment.entry import Entry
+from ordino.experiment.plan import Plan
+from ordino.experiment.space import SPACES, Choices, Range, check_space
+from ordino.rankers import RANKERS
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = synthetic("mq", queries=9, seed=1)
+    write_letor(data, "all.txt")
+    (tmp_path / "Folds" / "Fold1").mkdir(parents=True)
+    for name, part in zip(("train", "vali", "test"), data.split(1 / 3, 1 / 3), strict=True):
+        write_letor(part, f"Folds/Fold1/{name}.txt")
+    return tmp_path
+
+
+def sound(**changes):
+    return Plan(**({"data": "all.txt", "rankers": ["ranknet"], "folds": 3} | changes))
+
+
+def test_a_toml_file_says_the_same_as_python(folder):
+    (folder / "plan.toml").write_text(
+        """
+        name = "first"
+        data = ["all.txt", "Folds"]
+        measures = ["map", "ndcg@5"]
+        profile = "letor4"
+        repeats = 2
+        folds = 3
+
+        [[rankers]]
+        ranker = "ranknet"
+        params = { hidden = [8] }
+        grid = { l2 = [0.0, 0.1] }
+
+        [[rankers]]
+        ranker = "rank-svm"
+        trials = 5
+        space = { C = { low = 0.1, high = 10, log = true } }
+        """
+    )
+    plan = Plan.from_toml(folder / "plan.toml")
+    plan.check()
+    assert list(plan.sources()) == ["all", "Folds"]
+    assert plan.entries() == [
+        Entry(ranker="ranknet", params={"hidden": [8]}, grid={"l2": [0.0, 0.1]}),
+        Entry(ranker="rank-svm", trials=5, space={"C": {"low": 0.1, "high": 10, "log": True}}),
+    ]
+    assert [entry.name for entry in plan.entries()] == ["RankNet, tuned", "RankSVM, tuned"]
+    assert plan.selection == "map"
+    assert list(plan.seeds) == [0, 1]
+
+
+def test_data_may_have_names_in_toml(folder):
+    (folder / "plan.toml").write_text('rankers = ["ranknet"]\n[data]\nbig = "all.txt"\nsmall = "Folds"\n')
+    plan = Plan.from_toml("plan.toml")
+    plan.check()
+    assert list(plan.sources()) == ["big", "small"]
+
+
+def test_one_path_may_stand_alone_in_toml(folder):
+    (folder / "plan.toml").write_text('data = "Folds"\nrankers = ["ranknet"]\n')
+    assert list(Plan.from_toml("plan.toml").sources()) == ["Folds"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("rankers = [", "cannot be read as a plan"),
+        ("reapeats = 3", "unknown field 'reapeats'; did you mean 'repeats'.; data is missing; rankers is missing"),
+    ],
+)
+def test_a_broken_toml_file_is_refused(folder, text, sentence):
+    (folder / "plan.toml").write_text(text)
+    with pytest.raises((DataError, ParameterError), match=sentence):
+        Plan.from_toml("plan.toml")
+    with pytest.raises(DataError, match="cannot be read as a plan"):
+        Plan.from_toml("missing.toml")
+
+
+def test_folds_come_from_a_folder_a_file_a_data_set_or_folds(folder):
+    data = synthetic("mq", queries=6, seed=2)
+    plan = sound(data={"a": "Folds", "b": "all.txt", "c": data, "d": make_folds(data, 6)})
+    plan.check()
+    assert [len(plan.open_folds(source)) for source in plan.sources().values()] == [1, 3, 3, 6]
+    assert list(sound(data=data).sources()) == ["data"]
+
+
+def test_every_combination_of_a_grid_is_a_setting():
+    entry = Entry(ranker="ranknet", params={"epochs": 3}, grid={"hidden": [[4], [8]], "l2": [0, 1]})
+    assert list(entry.settings()) == [
+        {"epochs": 3, "hidden": hidden, "l2": l2} for hidden in ([4], [8]) for l2 in (0, 1)
+    ]
+
+
+def test_parameters_reach_a_ranker_inside_a_ranker():
+    entry = Entry(ranker="rank-aggregation", params={"ranker": "lambda-mart", "ranker__bags": 4, "n": 2})
+    assert entry.problems() == []
+    assert entry.make(entry.params).ranker.bags == 4
+
+
+def test_all_problems_are_told_at_once(folder):
+    plan = Plan(
+        data=["all.txt", "nowhere.txt"],
+        rankers=[
+            "ranknett",
+            {"ranker": "ranknet", "params": {"hiden": 3}},
+            {"ranker": "rank-svm", "grid": {"C": 1}},
+            {"rankr": "rank-svm"},
+            {"grid": {}},
+            "prank",
+            "prank",
+        ],
+        measures=["ndgc@10"],
+        select="mapp",
+        profile="letor5",
+        repeats=0,
+        seed=-1,
+        folds=1,
+    )
+    with pytest.raises(ParameterError) as caught:
+        plan.check()
+    first, *rest = str(caught.value).split("\n- ")
+    assert first == f"the plan has {len(rest)} problems:"
+    expected = [
+        "nowhere.txt: there is no such file or folder",
+        "folds=1; it must be",
+        "unknown field 'rankr'",
+        "has no field 'ranker'",
+        "unknown ranker 'ranknett'; did you mean 'ranknet'?",
+        "ranknet: unknown parameter 'hiden'; did you mean 'hidden'?",
+        "rank-svm: grid of C is 1; give a list",
+        "two rankers are called 'PRank'; give each a label",
+        "unknown metric 'ndgc@10'",
+        "unknown metric 'mapp'",
+        "unknown profile 'letor5'",
+        "repeats=0; it must be",
+        "seed=-1; it must be",
+    ]
+    assert [sentence for sentence in expected if not any(sentence in one for one in rest)] == []
+    assert len(rest) == len(expected)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"rankers": []}, "there is no ranker; choose from: ranknet"),
+        ({"measures": []}, "metrics is empty"),
+        ({"data": []}, "there is no data"),
+        ({"data": ["all.txt", "all.txt"]}, "two sources of data have the same name"),
+        ({"data": "Empty"}, "Empty: there is no train file"),
+        ({"rankers": [{"ranker": "ranknet", "grid": {"l2": []}}]}, "grid of l2 is .*; give a list"),
+        ({"rankers": [{"ranker": "ranknet", "grid": {"l2": [1]}, "trials": 3}]}, "choose one way to tune"),
+        ({"rankers": [{"ranker": "ranknet", "space": {"l2": [1]}}]}, "no number of trials"),
+        ({"rankers": [{"ranker": "ranknet", "trials": -1}]}, "trials=-1"),
+        ({"rankers": [{"ranker": "random-ranker", "trials": 3}]}, "RandomRanker has no parameter that is searched"),
+        ({"rankers": [{"ranker": "ranknet", "trials": 3, "space": {"l2": 7}}]}, "space of l2 is 7"),
+        ({"rankers": [{"ranker": "ranknet", "params": {"l2": object()}}]}, "cannot be written down"),
+        ({"rankers": [{"ranker": "nested-ranker", "params": {"ranker": "ranknett"}}]}, "did you mean 'ranknet'"),
+    ],
+)
+def test_a_problem_is_one_sentence(folder, changes, sentence):
+    (folder / "Empty").mkdir()
+    with pytest.raises(ParameterError, match=sentence) as caught:
+        sound(**changes).check()
+    assert str(caught.value).startswith("the plan has a problem:\n- ")
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"low": 2, "high": 1}, "low must be less than high"),
+        ({"low": 0, "high": 1, "log": True}, "more than 0 with log"),
+        ({"low": "a", "high": 1}, "both must be numbers"),
+        ({"low": 0, "hihg": 1}, "space of l2: .*hihg"),
+        ([], "nothing to choose from"),
+        (5, "space of l2 is 5; give a list of values, or low and high"),
+    ],
+)
+def test_a_space_that_makes_no_sense_is_refused(given, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        check_space({"l2": given})
+
+
+def test_spaces_are_taken_as_they_are():
+    assert check_space({"a": Range(0, 1), "b": Choices([1])}) == {"a": Range(0, 1), "b": Choices([1])}
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_what_is_searched_by_default_is_what_a_ranker_has(name):
+    entry = Entry(ranker=name, trials=1)
+    known = entry.make({}).get_params()
+    if entry.problems():
+        assert not set(SPACES) & {parameter for parameter, value in known.items() if value is not None}
+    else:
+        assert set(entry.search_space()) <= set(known)
+
+
+def test_data_in_memory_is_no_path():
+    Plan(data=Dataset([[0.0]] * 3, [0, 1, 0], qid=[1, 2, 3]), rankers=["ranknet"], folds=3).check()

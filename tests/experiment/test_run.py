@@ -1,0 +1,272 @@
+"""Runs: the same trials whatever the number of processes, killed and resumed, two at once, and what fails."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from ordino import synthetic, write_letor
+from ordino.data.folds import Folds, make_folds
+from ordino.errors import OrdinoError, ParameterError
+from ordino.experiment import run as runner
+from ordino.experiment.plan import Plan
+from ordino.experiment.run import run
+from ordino.experiment.store import Store
+from ordino.experiment.work import Task, history_of, weights_of
+from ordino.metrics import evaluate
+from ordino.rankers.coordinate_ascent import CoordinateAscent
+from ordino.rankers.linear_regression import LinearRegressionRanker
+from ordino.rankers.random_ranker import RandomRanker
+from ordino.rankers.rankde import RankDE
+from ordino.rankers.ranknet import RankNet
+from ordino.testing import easy_data
+
+REPEATS = 150
+LONG_PLAN = """
+from ordino.experiment.plan import Plan
+from ordino.experiment.run import run
+
+if __name__ == "__main__":
+    run(Plan(data="data.txt", folds=3, repeats=REPEATS, rankers=["random-ranker"]), "store.sqlite", n_jobs=2)
+"""
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_letor(synthetic("mq", queries=9, seed=1), "data.txt")
+    (tmp_path / "long.py").write_text(LONG_PLAN.replace("REPEATS", str(REPEATS)))
+    return tmp_path
+
+
+def small_plan(**changes):
+    return Plan(
+        **(
+            {
+                "data": {"easy": easy_data(n_queries=9)},
+                "rankers": ["linear-regression-ranker", {"ranker": "random-ranker", "label": "chance"}],
+                "measures": ["ndcg@10", "map"],
+                "repeats": 2,
+                "folds": 3,
+            }
+            | changes
+        )
+    )
+
+
+def test_every_ranker_meets_every_fold_and_chance_is_repeated(store):
+    trials = run(small_plan(), store, n_jobs=1)
+    assert sorted((trial.label, trial.fold, trial.seed) for trial in trials) == sorted(
+        [("LinearRegressionRanker", f"Fold{i}", 0) for i in (1, 2, 3)]
+        + [("chance", f"Fold{i}", seed) for i in (1, 2, 3) for seed in (0, 1)]
+    )
+
+
+def test_a_trial_is_what_training_by_hand_gives(store):
+    (fold,) = make_folds(easy_data(n_queries=9), 3)[:1]
+    plan = small_plan(
+        data=Folds(["Fold1"], lambda _: fold), profile="directranker", rankers=["linear-regression-ranker"]
+    )
+    (trial,) = run(plan, store, n_jobs=1)
+    ranker = LinearRegressionRanker(profile="directranker").fit(fold.train, valid=fold.valid)
+    found = evaluate(fold.test, ranker.predict(fold.test), metrics=["ndcg@10", "map"], profile="directranker")
+    assert trial.test == dict(found)
+    np.testing.assert_array_equal(trial.per_query["map"], found.per_query["map"])
+    assert trial.query_ids.tolist() == fold.test.query_ids.tolist()
+    assert (
+        trial.valid["map"]
+        == evaluate(fold.valid, ranker.predict(fold.valid), metrics="map", profile="directranker")["map"]
+    )
+    assert trial.feature_weights == dict(ranker.feature_weights())
+    assert trial.train_seconds > 0
+    assert "numpy" in trial.versions
+
+
+def test_the_measure_and_profile_of_the_plan_reach_the_ranker():
+    task = Task(
+        store=None, experiment="", dataset="", fold="", fingerprint="", files={}, measures=("map",), profile="letor4",
+        entry=small_plan(rankers=["rank-aggregation"]).entries()[0], select="map", seed=7,
+        params={"ranker": "ranknet", "ranker__metric": "mrr"},
+    )  # fmt: skip
+    ranker = task.ranker()
+    assert (ranker.seed, ranker.n_jobs) == (7, 1)
+    assert (ranker.ranker.metric, ranker.ranker.profile) == ("mrr", "letor4")  # what the plan sets by hand stays
+
+
+def test_a_second_run_makes_nothing_again(store):
+    before = run(small_plan(), store, n_jobs=1)
+    after = run(small_plan(), store, n_jobs=1)
+    assert [(trial.key, trial.train_seconds) for trial in after] == [(t.key, t.train_seconds) for t in before]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"data": {"easy": easy_data(n_queries=9, seed=1)}},
+        {"measures": ["map"]},
+        {"profile": "letor4"},
+        {"select": "map"},
+        {"name": "other"},
+        {"rankers": [{"ranker": "linear-regression-ranker", "params": {"alpha": 2.0}}]},
+    ],
+    ids=lambda changes: next(iter(changes)),
+)
+def test_a_changed_plan_makes_new_trials(store, changes):
+    one = {"rankers": ["linear-regression-ranker"]}
+    run(small_plan(**one), store, n_jobs=1)
+    run(small_plan(**(one | changes)), store, n_jobs=1)
+    with Store(store) as both:
+        assert len(both) == 6
+
+
+def test_processes_make_the_same_trials(store, tmp_path):
+    plan = small_plan(rankers=["random-ranker", {"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 9.0]}}])
+    alone = run(plan, store, n_jobs=1)
+    before = dict(os.environ)
+    together = {trial.key: trial for trial in run(plan, tmp_path / "other.sqlite", n_jobs=2)}
+    assert dict(os.environ) == before
+    assert len(together) == len(alone) == 9
+    for trial in alone:
+        np.testing.assert_array_equal(together[trial.key].per_query["map"], trial.per_query["map"])
+
+
+def test_folds_without_a_validation_part_are_measured_too(store):
+    folds = make_folds(easy_data(n_queries=6), 3, valid=False)
+    (trial, *_) = run(small_plan(data={"easy": folds}), store, n_jobs=1)
+    assert trial.valid == {}
+    grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
+    with pytest.raises(ParameterError, match="easy, Fold1: there is no validation part to tune"):
+        run(small_plan(data={"easy": folds}, rankers=grid), store, n_jobs=1)
+
+
+def test_what_fails_is_told_and_the_rest_is_kept(store):
+    plan = small_plan(
+        rankers=["linear-regression-ranker", {"ranker": "ranknet", "params": {"epochs": 0}}],
+        data={"easy": make_folds(easy_data(n_queries=9), 3)[:1]},
+        repeats=1,
+    )
+    with pytest.raises(OrdinoError, match=r"a trial failed.*\n- RankNet on Fold1 of easy, seed 0: epochs=0; it must"):
+        run(plan, store, n_jobs=1)
+    with Store(store) as kept:
+        assert [trial.label for trial in kept.trials()] == ["LinearRegressionRanker"]
+
+
+def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store):
+    plan = small_plan(rankers=[{"ranker": "ranknet", "params": {"hidden": 2.5}}])
+    with pytest.raises(OrdinoError, match=r"6 trials failed.*(\n- .*TypeError: .*){6}"):
+        run(plan, store, n_jobs=1)
+
+
+def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
+    real, calls = runner.measure_trial, []
+
+    def interrupted(task):
+        calls.append(task)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        real(task)
+
+    monkeypatch.setattr(runner, "measure_trial", interrupted)
+    assert len(run(small_plan(), store, n_jobs=1)) == 2
+    assert "stopped at 2 of 9" in capsys.readouterr().err
+
+
+def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch):
+    grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
+    real, calls = runner.choose_setting, []
+
+    def interrupted(task):
+        calls.append(task)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(task)
+
+    monkeypatch.setattr(runner, "choose_setting", interrupted)
+    assert run(small_plan(rankers=grid), store, n_jobs=1) == []
+
+
+def test_a_worker_that_dies_is_told():
+    with pytest.raises(OrdinoError, match="a worker process died"):
+        list(runner._in_processes(os._exit, [9], 1))
+
+
+def wait_for(holds, seconds=120):
+    until = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < until, "waited too long"
+        time.sleep(0.02)
+
+
+def n_trials(path):
+    if not path.exists():
+        return 0
+    with Store(path) as opened:
+        return len(opened)
+
+
+def workers_of(pid):
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False)
+    return [int(one) for one in found.stdout.split()]
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_killed_at_any_moment_it_goes_on(folder):
+    path = folder / "store.sqlite"
+    first = subprocess.Popen([sys.executable, "long.py"])
+    wait_for(lambda: n_trials(path) >= 3)
+    workers = workers_of(first.pid)
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert workers
+    wait_for(lambda: not any(map(is_alive, workers)))  # nobody is left behind
+    with Store(path) as store:
+        before = {trial.key: trial for trial in store.trials()}
+    assert 3 <= len(before) < 3 * REPEATS
+    subprocess.run([sys.executable, "long.py"], check=True)
+    with Store(path) as store:
+        after = {trial.key: trial for trial in store.trials()}
+    assert len(after) == 3 * REPEATS
+    assert all(after[key].train_seconds == trial.train_seconds for key, trial in before.items())  # kept, not made again
+    assert len({(trial.fold, trial.seed) for trial in after.values()}) == 3 * REPEATS
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_two_runs_on_one_store_do_not_disturb_each_other(folder):
+    runs = [subprocess.Popen([sys.executable, "long.py"]) for _ in range(2)]
+    assert [one.wait() for one in runs] == [0, 0]
+    with Store(folder / "store.sqlite") as store:
+        trials = store.trials()
+    assert len(trials) == len({(trial.fold, trial.seed) for trial in trials}) == 3 * REPEATS
+    with closing(sqlite3.connect(folder / "store.sqlite")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_rankers_tell_their_history_and_weights():
+    data, valid = easy_data(n_queries=4), easy_data(n_queries=4, seed=1)
+    network = RankNet(hidden=(), epochs=2).fit(data, valid=valid)
+    assert [set(row) for row in history_of(network)] == [{"epoch", "error", "rate", "valid"}] * 2
+    assert weights_of(network) is None
+    evolved = RankDE(generations=3, population=5).fit(data)
+    assert history_of(evolved)[0]["generation"] == 0
+    assert set(weights_of(evolved)) == {"f1", "f2", "f3", "f4"}
+    assert history_of(RandomRanker().fit(data)) == []
+    assert history_of(CoordinateAscent(restarts=1).fit(data)) == []

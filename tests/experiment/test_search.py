@@ -1,0 +1,121 @@
+"""Choosing settings: on validation data alone, replayed from the store, drawn from the space."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from ordino import Dataset
+from ordino.data.folds import Fold, Folds
+from ordino.errors import OrdinoError
+from ordino.experiment.plan import Plan
+from ordino.experiment.run import run
+from ordino.experiment.store import Store
+from ordino.testing import easy_data
+
+GRID = {"ranker": "single-feature", "grid": {"feature": [1, 2]}}
+
+
+def two_faced():
+    """A fold in which the first feature is right on validation data and the second on test data."""
+    right, wrong = [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
+    return Folds(["Fold1"], lambda _: Fold("Fold1", *(Dataset(X, [1, 0], ["a", "a"]) for X in (wrong, right, wrong))))
+
+
+@pytest.fixture
+def store(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+def tune(store, entry, *, data=None, **changes):
+    plan = Plan(data={"data": two_faced() if data is None else data}, rankers=[entry], measures=["mrr"], **changes)
+    return run(plan, store, n_jobs=1)
+
+
+def test_a_grid_is_decided_on_validation_data_even_where_the_test_data_says_otherwise(store):
+    (trial,) = tune(store, GRID)
+    assert trial.params == {"feature": 1}
+    assert trial.valid == {"mrr": 1.0}
+    assert trial.test == {"mrr": 0.5}
+    assert trial.label == "SingleFeature, tuned"
+
+
+def test_settings_are_tried_without_a_look_at_the_test_data(store):
+    tune(store, GRID)
+    with Store(store) as opened:
+        tried = opened.trials(tuning=True)
+    assert [(trial.params["feature"], trial.valid["mrr"]) for trial in tried] == [(1, 1.0), (2, 0.5)]
+    assert all(trial.test == {} and trial.per_query == {} for trial in tried)
+
+
+def test_a_measure_of_errors_is_made_small(store):
+    (trial,) = tune(store, GRID, select="pairwise_error")
+    assert trial.params == {"feature": 1}
+    assert trial.valid["pairwise_error"] == 0.0
+
+
+def test_the_best_setting_is_repeated_with_every_seed(store):
+    entry = {"ranker": "ranknet", "params": {"epochs": 1}, "grid": {"hidden": [[2], [3]]}}
+    trials = tune(store, entry, data=easy_data(n_queries=6), folds=3, repeats=2)
+    assert [trial.seed for trial in trials if trial.fold == "Fold1"] == [0, 1]
+    assert len({trial.params["hidden"][0] for trial in trials if trial.fold == "Fold1"}) == 1
+
+
+def test_optuna_draws_from_the_space_and_the_same_again(store, tmp_path):
+    entry = {
+        "ranker": "linear-regression-ranker",
+        "trials": 6,
+        "params": {"scaling": "minmax"},
+        "space": {"alpha": {"low": 0.1, "high": 10.0, "log": True}, "scaling": ["quantile"]},
+    }
+    first = tune(store, entry, data=easy_data(n_queries=6), folds=3)
+    with Store(store) as opened:
+        tried = [trial.params for trial in opened.trials(tuning=True) if trial.fold == "Fold1"]
+    assert len(tried) == 6
+    assert all(0.1 <= params["alpha"] <= 10 and params["scaling"] == "minmax" for params in tried)
+    again = tune(tmp_path / "again.sqlite", entry, data=easy_data(n_queries=6), folds=3)
+    assert [trial.params for trial in again] == [trial.params for trial in first]
+
+
+def test_a_search_goes_on_where_it_was_stopped(store):
+    entry = {"ranker": "linear-regression-ranker", "space": {"alpha": {"low": 0.1, "high": 10.0}}}
+    data = easy_data(n_queries=6)
+    tune(store, entry | {"trials": 3}, data=data, folds=3)
+    with Store(store) as opened:
+        before = [trial.key for trial in opened.trials(tuning=True)]
+    tune(store, entry | {"trials": 5}, data=data, folds=3)
+    with Store(store) as opened:
+        after = [trial.key for trial in opened.trials(tuning=True)]
+    assert len(before) == 9
+    assert len(after) == 15
+    assert after[:9] == before
+
+
+def test_whole_numbers_and_lists_are_drawn_as_such(store):
+    entry = {
+        "ranker": "ranknet",
+        "params": {"learning_rate": 0.1},
+        "trials": 4,
+        "space": {"epochs": {"low": 1, "high": 3}, "hidden": [[], [2, 2]]},
+    }
+    tune(store, entry, data=easy_data(n_queries=3), folds=3)
+    with Store(store) as opened:
+        tried = [trial.params for trial in opened.trials(tuning=True)]
+    assert {type(params["epochs"]) for params in tried} == {int}
+    assert {tuple(params["hidden"]) for params in tried} <= {(), (2, 2)}
+
+
+def test_validation_data_that_says_nothing_is_told(store):
+    flat = Dataset([[1.0], [0.0]], [0, 0], ["a", "a"])
+    folds = Folds(
+        ["Fold1"], lambda _: Fold("Fold1", two_faced()[0].train, flat.replace(X=np.eye(2)), two_faced()[0].test)
+    )
+    with pytest.raises(OrdinoError, match="no validation query counts for mrr in profile 'directranker'"):
+        tune(store, GRID, data=folds, profile="directranker")
+
+
+def test_without_optuna_the_extra_is_named(store, monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    plan = Plan(data={"data": two_faced()}, rankers=[{"ranker": "rank-svm", "trials": 2}], measures=["mrr"])
+    with pytest.raises(OrdinoError, match=r"pip install 'ordino\[search\]'"):
+        run(plan, store, n_jobs=1)

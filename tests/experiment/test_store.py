@@ -1,0 +1,205 @@
+"""The store: what goes in comes out, whole trials only, and many writers at once."""
+
+import json
+import multiprocessing
+import sqlite3
+from contextlib import closing
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ordino.data.dataset import Dataset
+from ordino.errors import DataError
+from ordino.experiment.store import VERSION, Store
+from ordino.experiment.trial import Trial, fingerprint, installed_versions, trial_key
+
+TRIAL = Trial(
+    key="abc",
+    experiment="first",
+    dataset="MQ2008",
+    fold="Fold1",
+    ranker="ranknet",
+    label="RankNet, tuned",
+    params={"hidden": [64, 32], "l2": 0.1, "scaling": None},
+    seed=3,
+    profile="letor4",
+    versions={"ordino": "0.1.0"},
+    started="2026-01-02T03:04:05+00:00",
+    train_seconds=1.5,
+    score_seconds=0.25,
+    valid={"map": 0.5},
+    test={"map": 0.25, "ndcg@10": float("nan")},
+    per_query={"map": np.array([0.25, np.nan]), "ndcg@10": np.array([np.nan, np.nan])},
+    query_ids=np.array(["a", "b"]),
+    history=[{"epoch": 1, "error": 0.7}],
+    feature_weights={"f1": -2.0},
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
+
+
+def test_what_goes_in_comes_out(path):
+    with Store(path) as store:
+        store.add(TRIAL)
+    with Store(path) as store:
+        (back,) = store.trials()
+    for field in fields(Trial):
+        np.testing.assert_equal(getattr(back, field.name), getattr(TRIAL, field.name), err_msg=field.name)
+
+
+@given(
+    values=st.lists(st.floats(), max_size=20),
+    number=st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-(2**63), 2**63),
+        st.text(),
+        st.floats(allow_nan=False, allow_infinity=False),
+    ),
+)
+def test_any_value_survives(tmp_path_factory, values, number):
+    path = tmp_path_factory.mktemp("store") / "store.sqlite"
+    with Store(path) as store:
+        store.add(
+            replace(TRIAL, params={"x": [number]}, per_query={"m": np.array(values)}, query_ids=np.arange(len(values)))
+        )
+        (back,) = store.trials()
+    assert back.params == {"x": [number]}
+    np.testing.assert_array_equal(back.per_query["m"], np.array(values))
+
+
+def test_numpy_values_are_written_as_numbers(path):
+    with Store(path) as store:
+        store.add(replace(TRIAL, params={"a": np.int64(3), "b": np.float32(0.5), "c": np.array([1, 2])}))
+        assert store.trials()[0].params == {"a": 3, "b": 0.5, "c": [1, 2]}
+
+
+def test_a_trial_without_anything_optional(path):
+    bare = Trial(key="1", dataset="d", fold="f", ranker="r", label="R", params={}, seed=0, profile="standard")
+    with Store(path) as store:
+        store.add(bare)
+        assert store.trials() == []  # nothing was measured on test data
+        (back,) = store.trials(tuning=True)
+    assert back.per_query == {}
+    assert len(back.query_ids) == 0
+    assert back.feature_weights is None
+
+
+def test_the_first_of_a_key_stays(path):
+    with Store(path) as store:
+        store.add(TRIAL)
+        store.add(replace(TRIAL, label="another"))
+        assert len(store) == 1
+        assert store.trials()[0].label == "RankNet, tuned"
+
+
+def test_trials_are_found_by_key_and_by_experiment(path):
+    with Store(path) as store:
+        store.add(TRIAL)
+        store.add(replace(TRIAL, key="2", experiment="second"))
+        store.add(replace(TRIAL, key="3", experiment="second", test={}, per_query={}, query_ids=np.zeros(0)))
+        assert "2" in store
+        assert "4" not in store
+        assert store.find("2").experiment == "second"
+        assert store.find("4") is None
+        assert store.experiments() == ["first", "second"]
+        assert [trial.key for trial in store.trials("second")] == ["2"]
+        assert [trial.key for trial in store.trials(tuning=True)] == ["3"]
+
+
+def test_a_person_can_read_the_file(path):
+    with Store(path) as store:
+        store.add(TRIAL)
+    with closing(sqlite3.connect(path)) as connection:
+        row = connection.execute("SELECT ranker, params, test, seed FROM trials").fetchone()
+    assert row[0] == "ranknet"
+    assert json.loads(row[1])["hidden"] == [64, 32]
+    assert json.loads(row[2]) == {"map": 0.25, "ndcg@10": None}
+    assert row[3] == 3
+
+
+def test_a_trial_that_cannot_be_written_leaves_nothing(path):
+    with Store(path) as store:
+        with pytest.raises(TypeError):
+            store.add(replace(TRIAL, params={"x": object()}))
+        with pytest.raises(sqlite3.IntegrityError):
+            store.add(replace(TRIAL, seed=None))
+        assert len(store) == 0
+        store.add(TRIAL)
+        assert len(store) == 1
+
+
+def add_many(path, who):
+    with Store(path) as store:
+        for number in range(40):
+            store.add(replace(TRIAL, key=str(number), label=who))
+
+
+def test_many_processes_write_to_one_store(path):
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=add_many, args=(path, f"writer {i}")) for i in range(3)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0, 0]
+    with Store(path) as store:
+        assert sorted(int(trial.key) for trial in store.trials()) == list(range(40))
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_store_of_the_future_is_refused(path):
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    with pytest.raises(DataError, match=f"newer Ordino .format {VERSION + 1}, this one reads {VERSION}.; upgrade"):
+        Store(path)
+
+
+def test_other_files_are_refused(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as other:
+        other.execute("CREATE TABLE birds (name)")
+    with pytest.raises(DataError, match="not a store of trials; give another file"):
+        Store(tmp_path / "other.sqlite")
+    (tmp_path / "text.txt").write_text("0 qid:1 1:0.5\n" * 100)
+    with pytest.raises(DataError, match="cannot be used as a store"):
+        Store(tmp_path / "text.txt")
+    with pytest.raises(DataError, match="there is no folder"):
+        Store(tmp_path / "missing" / "store.sqlite")
+
+
+def test_a_key_depends_on_everything_but_order():
+    parts = {"ranker": "ranknet", "params": {"a": 1, "b": [2]}, "seed": 0}
+    assert trial_key(**parts) == trial_key(**dict(reversed(parts.items())))
+    changed = [parts | {"ranker": "rankde"}, parts | {"params": {"a": 1, "b": [3]}}, parts | {"seed": 1}]
+    assert len({trial_key(**one) for one in [parts, *changed]}) == 4
+
+
+def test_a_fingerprint_depends_on_all_that_is_in_the_data():
+    X, y, qid = [[1.0, 2.0], [3.0, 4.0]], [0, 1], ["a", "b"]
+    variants = [
+        Dataset(X, y, qid),
+        Dataset([[1.0, 2.0], [3.0, 5.0]], y, qid),
+        Dataset(X, [1, 1], qid),
+        Dataset(X, y, ["a", "a"]),
+        Dataset(X, y, ["a", "c"]),
+        Dataset(X, y, [1, 2]),
+        Dataset(X, y, qid, weights=[1, 2]),
+        Dataset(X, y, qid, feature_names=["u", "v"]),
+        None,
+    ]
+    assert len({fingerprint(one) for one in variants}) == len(variants)
+    assert fingerprint(Dataset(X, y, qid)) == fingerprint(Dataset(np.array(X), np.array(y), np.array(qid)))
+
+
+def test_versions_are_those_of_installed_packages(monkeypatch):
+    assert installed_versions()["numpy"] == np.__version__
+    monkeypatch.setattr("ordino.experiment.trial.PACKAGES", ("numpy", "no-such-package"))
+    assert list(installed_versions()) == ["numpy"]
