@@ -42,26 +42,37 @@ METRICS = ("ndcg@10", "map")
 TABLE31: dict[str, Any] = {
     "hidden": 10,
     "activation": "sigmoid",
+    "initializer": "glorot",
     "loss": "squared",
+    "optimizer": "adam",
     "learning_rate": 5e-3,
-    "l2": 0.0,
     "epochs": 60,
     "patience": None,
     "batch": 500,
     "n_pairs": 10_000,
     "n_valid_pairs": 5_000,
     "select": "pairs",
+    "scaling": "querymax",
+    "profile": PROFILE,
+}
+BEST: dict[str, Any] = {
+    "hidden": 40,
+    "dropout": 0.5,
+    "learning_rate": 5e-3,
+    "epochs": 15,
+    "batch": 2000,
+    "scaling": "zscore",
     "profile": PROFILE,
 }
 GRID: dict[str, list[Comparator]] = {
     "CmpNN, 10 hidden": [DeepNet(**TABLE31)],
     "dense net, 10 hidden": [DenseComparator(**TABLE31)],
-    "DeepNet": [DeepNet(hidden=hidden, n_pairs=20_000, epochs=40, profile=PROFILE) for hidden in (20, (24, 12))],
-    "SortNet": [SortNet(max_iter=8, epochs=20, profile=PROFILE)],
+    "DeepNet": [DeepNet(**BEST, n_pairs=n_pairs) for n_pairs in (40_000, 100_000)],
+    "SortNet": [SortNet(**BEST, max_iter=8)],
 }
 PARTS = {"table31": ["CmpNN, 10 hidden", "dense net, 10 hidden"], "deepnet": ["DeepNet"], "sortnet": ["SortNet"]}
 ASKED_ONCE = "dense net, 10 hidden, asked once"
-TD: dict[str, Any] = {"hidden": 20, "max_iter": 8, "epochs": 20, "batch": 1000, "metric": "map"}
+TD: dict[str, Any] = {"hidden": 20, "max_iter": 12, "epochs": 40, "batch": 500, "metric": "map"}
 Scores = NDArray[np.float64]
 Figures = dict[str, Any]
 

@@ -110,7 +110,6 @@ def bare_shuffled(fold: Fold, n_seeds: int) -> Runs:
 
 ROWS: Mapping[str, list[Candidate]] = {
     "bare LightGBM": [bare],
-    "bare LightGBM, rows shuffled": [bare_shuffled],
     "RankNet": [partial(networks, RankNet(**NETWORK))],
     "DirectRanker": [partial(networks, DirectRanker(**NETWORK, output=tau)) for tau in ("tanh", "half-tanh")],
     "LambdaRank": [partial(networks, LambdaRank(**NETWORK))],
@@ -119,6 +118,7 @@ ROWS: Mapping[str, list[Candidate]] = {
         f"trees, {loss}": [partial(trees, Scorer(loss=loss, loss_options=options, **TREES, profile=PROFILE))]
         for loss, options in (("ranknet", {"average": "queries"}), ("lambdarank", None), ("softmax", None))
     },
+    "bare LightGBM, rows shuffled": [bare_shuffled],
 }
 """The candidates of each row of the table; of several, validation data chooses, fold by fold."""
 

@@ -18,6 +18,9 @@ from ordino.experiment.table import make_boards
 from ordino.rankers import RANKERS
 
 QUICK = {  # settings for seconds instead of minutes, where a ranker's defaults take longer
+    "sortnet": {"max_iter": 4, "epochs": 15},
+    "deepnet": {"epochs": 20},
+    "dense-comparator": {"epochs": 20},
     "rankde": {"generations": 300},
     "swarm-rank": {"generations": 300},
     "cma-rank": {"generations": 150},

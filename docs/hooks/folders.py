@@ -1,4 +1,4 @@
-"""An entry of ``nav`` that ends in ``/`` becomes the pages of that folder, its index first, the others by name."""
+"""An entry of ``nav`` that ends in ``/`` becomes the pages in that folder, the index first, the others by path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def expand(entries: list[Any], docs: Path) -> list[Any]:
         if isinstance(entry, dict):
             found += [{title: expand(below, docs)} for title, below in entry.items()]
         elif entry.endswith("/"):
-            pages = sorted((docs / entry).glob("*.md"), key=lambda page: (page.stem != "index", page.stem))
+            pages = sorted((docs / entry).rglob("*.md"), key=lambda page: (page.stem != "index", page.as_posix()))
             found += [page.relative_to(docs).as_posix() for page in pages]
         else:
             found.append(entry)

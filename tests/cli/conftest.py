@@ -2,7 +2,7 @@
 
 import pytest
 
-from ordino import LinearRegressionRanker, RankNet, save, synthetic, write_letor
+from ordino import LinearRegressionRanker, RankNet, SortNet, save, synthetic, write_letor
 from ordino.experiment.store import Store
 from trials import made_trials
 
@@ -15,6 +15,7 @@ def models(tmp_path_factory):
     for name, ranker in {
         "model": RankNet(hidden=4, epochs=2),
         "linear": LinearRegressionRanker(),
+        "comparator": SortNet(hidden=4, epochs=1, max_iter=1),
     }.items():
         save(ranker.fit(train), place / f"{name}.ordino")
     return place

@@ -204,7 +204,7 @@ def test_params_tells_what_every_parameter_means(name, capsys):
 def test_params_prints_defaults_as_one_would_type_them(capsys):
     assert ordino("params", "ranknet") == 0
     printed = dict(line.split("\t")[:2] for line in capsys.readouterr().out.splitlines())
-    assert (printed["hidden"], printed["warm_start"], printed["scaling"]) == ("64,32", "false", "quantile")
+    assert (printed["hidden"], printed["warm_start"], printed["patience"]) == ("64,32", "false", "20")
 
 
 @pytest.mark.parametrize(

@@ -121,12 +121,16 @@ def test_cutoffs_keep_parameters_apart():
     }
 
 
-def test_learning_curves_leave_out_what_is_no_number():
+def test_learning_curves_leave_out_what_is_no_number_or_never_changes():
     trial = dataclasses.replace(
         made_trials(["A"])[0],
-        history=[{"loss": 1.0, "valid": None, "note": "x"}, {"loss": float("nan"), "valid": 0.5}, {"loss": 0.25}],
+        history=[
+            {"loss": 1.0, "valid": None, "note": "x", "rate": 0.01},
+            {"loss": float("nan"), "valid": 0.5, "rate": 0.01},
+            {"loss": 0.25, "valid": 0.75, "rate": 0.01},
+        ],
     )
-    assert learning_curves([trial]) == {"loss": [(1, 1.0), (3, 0.25)], "valid": [(2, 0.5)]}
+    assert learning_curves([trial]) == {"loss": [(1, 1.0), (3, 0.25)], "valid": [(2, 0.5), (3, 0.75)]}
     assert learning_curves([dataclasses.replace(trial, history=())]) == {}
 
 

@@ -37,8 +37,13 @@ EVERYTHING = {
 }  # fmt: skip
 """What the list of tables and figures in the project's papers names."""
 
-QUICK = {"ranknet.table2", "ranknet.table4", "sortnet.fig3", "deepnet.fig4.5", "deepnet.fig2.1", "directranker.fig2d"}
-"""Targets whose quick run is a matter of a second; the others are marked slow."""
+QUICK = {
+    "ranknet.table1", "ranknet.table2", "ranknet.table3", "ranknet.table4", "ranknet.table5", "ranknet.table6",
+    "sortnet.table1", "sortnet.fig2", "sortnet.fig3", "sortnet.shuffling",
+    "deepnet.fig2.1", "deepnet.table3.1", "deepnet.fig4.5", "deepnet.fig4.6", "deepnet.table5.2", "directranker.fig2d",
+    "directranker.table1", "directranker.table2", "rankde.table3", "rankde.table5",
+}  # fmt: skip
+"""One target of each kind; the others, which are the same with other settings, are marked slow."""
 
 
 @pytest.fixture(scope="session")
@@ -131,6 +136,7 @@ def test_markdown_says_what_one_must_know():
     )
     assert "| a | 10 | 0.500 | 0.600 ± 0.283 | +0.100 |" in text
     assert "- a note" in text
+    assert "![a title](paper.table1.png)" in text
     assert "± is the standard deviation over the repeats. Made on 20" in text
     assert "numpy" in text
     assert "±" not in Result("t", "", (), [Cell((), None, (1.0,))], "").to_markdown().splitlines()[-1]
@@ -275,6 +281,11 @@ def test_samples_are_50_queries_of_50_to_150_test_documents():
     assert samples.counts.min() >= 50
     assert samples.counts.max() <= 150
     assert samples.X.min() >= 1000
+
+
+@pytest.mark.parametrize(("size", "epochs"), [(1_000, 50), (10_000, 30), (100_000, 5)])
+def test_small_training_sets_are_seen_more_often(size, epochs):
+    assert directranker_synthetic._epochs(size) == epochs
 
 
 def test_the_claims_about_noise_are_checked():

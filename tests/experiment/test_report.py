@@ -94,6 +94,13 @@ def test_lines_come_best_first_and_lower_errors_are_better():
     assert board.lines[0].cells["pairwise_error"].is_best
 
 
+def test_equal_means_are_both_best():
+    """0.1 + 0.2 + 0.3 in two orders: not the same double, but the same mean."""
+    [board] = make_boards([a_trial("A", [0.1, 0.2, 0.3]), a_trial("B", [0.3, 0.2, 0.1])])
+    assert len({line.cells["map"].mean for line in board.lines}) == 2
+    assert all(line.cells["map"].is_best for line in board.lines)
+
+
 def test_marks_are_holm_corrected_tests_over_queries():
     [board] = make_boards(made_trials(LABELS), test="paired-t")
     best = board.lines[0].per_query["ndcg@10"]
@@ -148,6 +155,12 @@ def test_empty_queries_are_told(trials, n_empty, note):
     [board] = make_boards(trials)
     assert board.n_empty == n_empty
     assert note in board.notes[0]
+
+
+def test_a_deviation_is_promised_only_where_there_is_one():
+    assert "Means of one trial each." in make_boards([a_trial("A", [0.5, 0.6]), a_trial("B", [0.4, 0.1])])[0].notes
+    [board] = make_boards([a_trial("A", [0.5, 0.6]), a_trial("A", [0.4, 0.1], seed=1)])
+    assert "Mean ± standard deviation between trials (1 fold, 2 seeds)." in board.notes
 
 
 def test_a_line_that_lacks_folds_is_told():

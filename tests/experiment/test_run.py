@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ordino import synthetic, write_letor
+from ordino.cli import main
 from ordino.data.folds import Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment import run as runner
@@ -27,7 +28,7 @@ from ordino.rankers.rankde import RankDE
 from ordino.rankers.ranknet import RankNet
 from ordino.testing import easy_data
 
-REPEATS = 150
+REPEATS = 100
 LONG_PLAN = """
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
@@ -270,3 +271,44 @@ def test_rankers_tell_their_history_and_weights():
     assert set(weights_of(evolved)) == {"f1", "f2", "f3", "f4"}
     assert history_of(RandomRanker().fit(data)) == []
     assert history_of(CoordinateAscent(restarts=1).fit(data)) == []
+
+
+def ordino(*words):
+    """Run a command in this process; the exit code."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    return stop.value.code or 0
+
+
+def test_bench_takes_parameters_and_grids_for_each_ranker(folder, capsys):
+    words = ["data.txt", "-r", "random-ranker,linear-regression-ranker", "--folds", 3, "--n-jobs", 1, "-m", "map"]
+    grid = ["--grid", "linear-regression-ranker.alpha=1.0,10.0"]
+    assert ordino("bench", *words, *grid, "-p", "linear-regression-ranker.scaling=minmax", "-o", "a.sqlite") == 0
+    printed = capsys.readouterr().out
+    assert "LinearRegressionRanker, tuned" in printed
+    assert "6 trials in a.sqlite" in printed
+    with Store("a.sqlite") as opened:
+        tuned = opened.trials()[-1].params
+    assert tuned["scaling"] == "minmax"
+    assert tuned["alpha"] in (1.0, 10.0)
+
+
+def test_bench_carries_out_a_plan_from_a_file(folder, capsys):
+    (folder / "plan.toml").write_text('data = "data.txt"\nrankers = ["random-ranker"]\nfolds = 3\n')
+    assert ordino("--seed", 3, "--quiet", "bench", "--plan", "plan.toml", "--n-jobs", 1) == 0
+    assert "3 trials in ordino.sqlite" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["data.txt"], 1, "there is no ranker; choose from"),
+        ([], 2, "give DATA and --rankers, or --plan"),
+        (["data.txt", "--plan", "plan.toml"], 2, "give DATA and --rankers, or --plan"),
+        (["data.txt", "-r", "prank", "-p", "epochs=3"], 2, "'epochs=3' is not RANKER.PARAMETER=VALUE"),
+        (["data.txt", "-r", "prank", "-p", "ranknet.epochs=3"], 2, "which is not among --rankers"),
+    ],
+)
+def test_what_goes_wrong_in_bench_is_one_sentence(folder, capsys, words, code, sentence):
+    assert ordino("bench", *words) == code
+    assert sentence in " ".join(capsys.readouterr().err.replace("│", " ").split())

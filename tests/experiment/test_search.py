@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from ordino import Dataset
+from ordino import Dataset, synthetic, write_letor
+from ordino.cli import main
 from ordino.data.folds import Fold, Folds
 from ordino.errors import OrdinoError
 from ordino.experiment.plan import Plan
@@ -18,8 +19,8 @@ GRID = {"ranker": "single-feature", "grid": {"feature": [1, 2]}}
 
 def two_faced():
     """A fold in which the first feature is right on validation data and the second on test data."""
-    right, wrong = [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
-    return Folds(["Fold1"], lambda _: Fold("Fold1", *(Dataset(X, [1, 0], ["a", "a"]) for X in (wrong, right, wrong))))
+    both, first, second = [[1.0, 1.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]]
+    return Folds(["Fold1"], lambda _: Fold("Fold1", *(Dataset(X, [1, 0], ["a", "a"]) for X in (both, first, second))))
 
 
 @pytest.fixture
@@ -119,3 +120,39 @@ def test_without_optuna_the_extra_is_named(store, monkeypatch):
     plan = Plan(data={"data": two_faced()}, rankers=[{"ranker": "rank-svm", "trials": 2}], measures=["mrr"])
     with pytest.raises(OrdinoError, match=r"pip install 'ordino\[search\]'"):
         run(plan, store, n_jobs=1)
+
+
+def ordino(*words):
+    """Run a command in this process; the exit code."""
+    with pytest.raises(SystemExit) as stop:
+        main([str(word) for word in words])
+    return stop.value.code or 0
+
+
+def test_the_command_takes_ranges_lists_and_fixed_parameters(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_letor(synthetic("mq", queries=3, seed=1), "data.txt")
+    words = ["data.txt", "-r", "linear-regression-ranker", "--trials", 2, "--folds", 3, "--n-jobs", 1, "-m", "map"]
+    space = ["--space", "alpha=1..100", "--space", "scaling=minmax,zscore", "-p", "metric=mrr"]
+    assert ordino("search", *words, *space, "-o", "s.sqlite") == 0
+    assert "data\tFold1\t" in capsys.readouterr().out
+    with Store("s.sqlite") as opened:
+        tried = [trial.params for trial in opened.trials(tuning=True)]
+    assert len(tried) == 6
+    assert all(1 <= params["alpha"] <= 100 and params["metric"] == "mrr" for params in tried)
+    assert {params["scaling"] for params in tried} <= {"minmax", "zscore"}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["--trials", "0"], 2, "--trials must be 1 or more"),
+        (["--space", "alpha"], 2, "'alpha' is not PARAMETER=VALUE"),
+        (["--space", "alpha=2..1"], 1, "low must be less than high"),
+    ],
+)
+def test_what_goes_wrong_in_search_is_one_sentence(tmp_path, monkeypatch, capsys, words, code, sentence):
+    monkeypatch.chdir(tmp_path)
+    write_letor(synthetic("mq", queries=3, seed=1), "data.txt")
+    assert ordino("search", "data.txt", "-r", "linear-regression-ranker", "--folds", 3, *words) == code
+    assert sentence in " ".join(capsys.readouterr().err.replace("│", " ").split())

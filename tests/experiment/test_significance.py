@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -147,6 +147,7 @@ def test_cliffs_delta_counts_pairs():
 
 
 @pytest.mark.parametrize("name", TESTS)
+@settings(max_examples=25, deadline=None)
 @given(a=VALUES, data=st.data())
 def test_order_of_the_two_changes_no_p(name, a, data):
     b = data.draw(st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=len(a), max_size=len(a)))

@@ -69,7 +69,7 @@ def test_the_published_settings():
 
 def test_direct_ranker_with_cross_entropy_is_ranknet():
     binary = DATA.replace(y=(DATA.y > 0).astype(float))  # two classes: every pair is one of neighbors
-    settings = {"hidden": 6, "epochs": 5, "learning_rate": 0.01}
+    settings = {"hidden": 6, "epochs": 5, "learning_rate": 0.01, "scaling": "symlog"}
     direct = DirectRanker(loss="ranknet", **settings).fit(binary)
     assert direct.predict(binary).tolist() == RankNet(**settings).fit(binary).predict(binary).tolist()
     probability = RankNet(**settings).fit(binary).compare(DATA.X[:9], DATA.X[9:18])
@@ -101,6 +101,11 @@ def test_compare_is_a_probability_that_sums_to_one():
     ranker = RankNet(epochs=3).fit(DATA)
     A, B = DATA.X[:40], DATA.X[40:80]
     np.testing.assert_allclose(ranker.compare(A, B) + ranker.compare(B, A), 1, rtol=1e-12)
+
+
+def test_directranker_scales_as_its_paper_does_unless_told():
+    assert DirectRanker().scaling == "quantile"
+    assert clone(DirectRanker(scaling="zscore")).scaling == "zscore"
 
 
 def test_compare_refuses_a_scaling_that_needs_the_query():

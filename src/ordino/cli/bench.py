@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordino.cli.evaluate import METRICS
+from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options
+from ordino.cli.values import parse_value
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan
@@ -17,15 +18,17 @@ STORE = "ordino.sqlite"
 
 def bench(
     data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files, which are cut.")] = None,
-    rankers: Annotated[str, typer.Option("--rankers", "-r", help="Names, separated by commas.")] = "",
+    rankers: Annotated[
+        str, typer.Option("--rankers", "-r", help="Names, separated by commas.", autocompletion=ranker_names)
+    ] = "",
     plan: Annotated[str | None, typer.Option(help="A TOML file, in place of DATA and the other flags.")] = None,
     repeats: Annotated[int, typer.Option(help="Seeds for each ranker that depends on chance.")] = 1,
-    seed: Annotated[int, typer.Option(help="The first of them.")] = 0,
+    seed: Seed = None,
     metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
     profile: Annotated[str, typer.Option(help="Whose rules they follow.")] = "standard",
     select: Annotated[str, typer.Option(help="What is chosen by on validation data; the first measure.")] = "",
-    set: Annotated[list[str] | None, typer.Option(help="A parameter, such as ranknet.hidden=[32,16].")] = None,
-    grid: Annotated[list[str] | None, typer.Option(help="Values to try, such as ranknet.l2=[0.01,0.1].")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="Such as ranknet.hidden=64,32.")] = None,
+    grid: Annotated[list[str] | None, typer.Option(help="Values to try, such as ranknet.l2=0.01,0.1.")] = None,
     folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
     out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")] = STORE,
     name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "bench",
@@ -43,7 +46,7 @@ def bench(
         run_and_show(Plan.from_toml(plan), out, n_jobs)
         return
     tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split(rankers)}
-    for flag, field in ((set, "params"), (grid, "grid")):
+    for flag, field in ((param, "params"), (grid, "grid")):
         for text in flag or []:
             ranker, parameter, value = parameter_of(text)
             if ranker not in tables:
@@ -56,7 +59,7 @@ def bench(
         profile=profile,
         select=select,
         repeats=repeats,
-        seed=seed,
+        seed=chosen_seed(seed) or 0,
         folds=folds,
         name=name,
     )
@@ -69,7 +72,8 @@ def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> None:
     from ordino.experiment.run import run
     from ordino.experiment.table import make_boards
 
-    trials = run(plan, out, n_jobs=n_jobs, verbose=True)
+    said = shared_options()
+    trials = run(plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet)
     typer.echo(terminal(make_boards(trials)))
     typer.echo(f"{len(trials)} trials in {out}; `ordino report {out} --out page.html` draws them")
 
@@ -80,17 +84,9 @@ def split(names: str) -> list[str]:
 
 
 def parameter_of(text: str) -> tuple[str, str, Any]:
-    """Ranker, parameter and value of ``ranknet.hidden=[32,16]``; the value is read as TOML, else it is text."""
+    """Ranker, parameter and value of ``ranknet.hidden=64,32``."""
     target, equals, value = text.partition("=")
     ranker, dot, parameter = target.partition(".")
     if not (equals and dot):
-        raise typer.BadParameter(f"{text!r} is not RANKER.PARAMETER=VALUE, such as ranknet.hidden=[32,16]")
-    return ranker, parameter, value_of(value)
-
-
-def value_of(text: str) -> Any:
-    """A value as TOML writes it; what TOML cannot read is text."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
+        raise typer.BadParameter(f"{text!r} is not RANKER.PARAMETER=VALUE, such as ranknet.hidden=64,32")
+    return ranker, parameter, parse_value(value)

@@ -7,20 +7,24 @@ from typing import Annotated, Any
 
 import typer
 
-from ordino.cli.bench import STORE, run_and_show, split, value_of
+from ordino.cli.bench import STORE, run_and_show, split
 from ordino.cli.evaluate import METRICS
+from ordino.cli.options import Seed, chosen_seed, ranker_names
+from ordino.cli.values import parse_value
 
 LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its logarithm
 
 
 def search(
     data: Annotated[list[str], typer.Argument(help="Folders of folds, or files, which are cut.")],
-    ranker: Annotated[str, typer.Option("--ranker", "-r", help="The ranker's name.")],
+    ranker: Annotated[
+        str, typer.Option("--ranker", "-r", help="Which; `ordino rankers` tells them all.", autocompletion=ranker_names)
+    ],
     trials: Annotated[int, typer.Option(help="Settings to try on each fold.")] = 30,
     space: Annotated[list[str] | None, typer.Option(help="l2=0.001..1 or hidden=[[8],[16]]; repeated.")] = None,
-    set: Annotated[list[str] | None, typer.Option(help="A fixed parameter, such as epochs=20.")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="A fixed one, such as epochs=20.")] = None,
     repeats: Annotated[int, typer.Option(help="Seeds that the best setting is measured with.")] = 1,
-    seed: Annotated[int, typer.Option(help="The first of them, and that of the search.")] = 0,
+    seed: Seed = None,
     metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
     profile: Annotated[str, typer.Option(help="Whose rules they follow.")] = "standard",
     select: Annotated[str, typer.Option(help="What is chosen by on validation data; the first measure.")] = "",
@@ -39,7 +43,7 @@ def search(
 
     if trials < 1:
         raise typer.BadParameter("--trials must be 1 or more")
-    fixed = {parameter: value_of(value) for parameter, value in map(_named, set or [])}
+    fixed = {parameter: parse_value(value) for parameter, value in map(_named, param or [])}
     ranges = {parameter: _range(value) for parameter, value in map(_named, space or [])}
     plan = Plan(
         data=data,
@@ -48,7 +52,7 @@ def search(
         profile=profile,
         select=select,
         repeats=repeats,
-        seed=seed,
+        seed=chosen_seed(seed) or 0,
         folds=folds,
         name=name,
     )
@@ -75,7 +79,7 @@ def _range(text: str) -> Any:
     """A range from ``low..high``, or a list of values."""
     ends = re.fullmatch(r"(.+?)\.\.(.+)", text)
     if ends is None:
-        return value_of(text)
-    low, high = value_of(ends[1]), value_of(ends[2])
+        return parse_value(text)
+    low, high = parse_value(ends[1]), parse_value(ends[2])
     is_wide = isinstance(low, int | float) and isinstance(high, int | float) and low > 0 and high / low >= LOG_FROM
     return {"low": low, "high": high, "log": is_wide}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import sys
 from io import BytesIO
 from pathlib import Path
@@ -45,11 +46,10 @@ def format_of(path: str) -> str:
     >>> [format_of(path) for path in ("s.txt", "bm25.run", "ranked.csv", "ranked.letor", "-")]
     ['scores', 'trec', 'rows', 'rows', 'scores']
     """
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes if suffix.lower() != ".gz"]
-    last = suffixes[-1] if suffixes else ""
-    if last in (".run", ".trec"):
+    ending = _ending(path)
+    if ending in (".run", ".trec"):
         return "trec"
-    return "rows" if last in ENDINGS and last != ".txt" else "scores"
+    return "rows" if ending in ENDINGS and ending != ".txt" else "scores"
 
 
 def write_ranked(
@@ -68,7 +68,8 @@ def write_ranked(
     form = format_of(path) if form is None else form
     if form not in FORMATS:
         raise unknown_name("format", form, FORMATS)
-    if form == "rows" and (table is not None or _is_table(path)):
+    is_table = ENDINGS.get(_ending(path), "letor") != "letor"
+    if form == "rows" and (is_table or (table is not None and path == "-")):
         columns = to_frame(data, "pyarrow") if table is None else table
         for name, values in (("rank", ranks(data, scores)), ("score", scores)):
             if name in columns.column_names:
@@ -84,11 +85,12 @@ def write_ranked(
         sys.stdout.buffer.write(content)
         return
     with written_whole(Path(path)) as part:
-        part.write_bytes(content)
+        part.write_bytes(gzip.compress(content, mtime=0) if path.lower().endswith(".gz") else content)
 
 
-def _is_table(path: str) -> bool:
-    return ENDINGS.get(Path(path).suffix.lower(), "letor") != "letor"
+def _ending(path: str) -> str:
+    """What the name ends in, ``.gz`` aside."""
+    return Path(path.lower().removesuffix(".gz")).suffix
 
 
 def _score_lines(scores: NDArray[np.float64]) -> str:

@@ -21,6 +21,7 @@ from scipy.special import ndtri
 from ordino.data import scaling_kernels as kernels
 from ordino.data.grouping import Groups
 from ordino.data.scaler import BLOCK_ROWS, Features, Scaler, blocks_of, frozen
+from ordino.data.symlog import symmetric_log
 from ordino.errors import DataError, ParameterError, unknown_name
 
 
@@ -256,9 +257,7 @@ class SymmetricLog(Scaler):
         scaled = np.empty_like(features)
 
         def work(rows: slice) -> None:
-            np.abs(features[rows], out=scaled[rows])
-            np.log1p(scaled[rows], out=scaled[rows])
-            np.copysign(scaled[rows], features[rows], out=scaled[rows])
+            symmetric_log(features[rows], out=scaled[rows])
 
         self._run(work, blocks_of(len(features)))
         return scaled

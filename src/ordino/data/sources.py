@@ -185,7 +185,7 @@ def _read_table(source: Any, form: str, path: str | Path) -> Any:
 
     try:
         if form == "parquet":
-            return parquet.read_table(source)
+            return parquet.ParquetFile(source).read()  # read_table() loads pandas
         if form == "arrow":
             return feather.read_table(source)
         delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in Path(path).suffixes) else ","

@@ -36,6 +36,8 @@ def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
 def learning_curves(trials: Sequence[Trial]) -> dict[str, list[tuple[int, float]]]:
     """By quantity the points ``(step, mean over the trials that got so far)``, steps from 1, at most :data:`POINTS`.
 
+    What never changes, such as a fixed learning rate, is no curve.
+
     Examples
     --------
     >>> first = Trial(key="1", dataset="", fold="", ranker="", label="", params={}, seed=0, profile="",
@@ -55,7 +57,7 @@ def learning_curves(trials: Sequence[Trial]) -> dict[str, list[tuple[int, float]
             values = [found for trial in trials if (found := _value(trial.history, step - 1, name)) is not None]
             if values:
                 points.append((step, float(np.mean(values))))
-        if points:
+        if len({value for _, value in points}) > 1:
             curves[name] = points
     return curves
 

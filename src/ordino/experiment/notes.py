@@ -44,7 +44,9 @@ def board_notes(
     queries = _count(n_queries, "query", "queries") + ("" if n_empty is None else f", {n_empty:,} of them empty")
     notes = [
         f"Profile {profile.name}: {empty}; {queries}.",
-        f"Mean ± standard deviation between trials ({_count(len(folds), 'fold')}, {_count(len(seeds), 'seed')}).",
+        "Means of one trial each."
+        if len(trials) == len(by_label)
+        else f"Mean ± standard deviation between trials ({_count(len(folds), 'fold')}, {_count(len(seeds), 'seed')}).",
     ]
     if len(by_label) > 1:
         against = f"the baseline {baseline}" if baseline in by_label else "the best of each column"

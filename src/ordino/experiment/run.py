@@ -186,7 +186,7 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _start_worker() -> None:
+def _start_worker() -> None:  # pragma: no cover  (in another process; the test that kills a run sees what it does)
     """A worker ends at once with Ctrl-C, and when the process that started it is gone."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     parent = parent_process()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 from pathlib import Path
 from typing import Any, final
 
@@ -211,7 +212,7 @@ def _column(
             deviation=float(own.std(ddof=1)) if len(own) > 1 else np.nan,
             p=p.get(label, np.nan),
             mark=(BETTER if gain > 0 else WORSE) if is_marked else "",
-            is_best=centers[label] == centers[best],
+            is_best=isclose(centers[label], centers[best]),  # sums in another order are no difference
         )
     return reference, column
 

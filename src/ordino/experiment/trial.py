@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, final
@@ -98,10 +99,12 @@ def fingerprint(dataset: Dataset | None) -> str:
 
 def installed_versions() -> dict[str, str]:
     """The versions of what a trial runs on."""
-    found = {}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {package: found for package in PACKAGES if (found := _version(package))}
+
+
+@lru_cache
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

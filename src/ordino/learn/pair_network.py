@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -21,7 +22,19 @@ from torch import Tensor
 from ordino.errors import unknown_name
 from ordino.learn.gather_kernels import gather, scatter
 from ordino.learn.layers import Layer
-from ordino.learn.network import ACTIVATIONS, INITIALIZERS, dropout_mask
+from ordino.learn.network import ACTIVATIONS, INITIALIZERS, Weights, dropout_mask
+
+
+def _difference(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
+    """Glorot's, with opposite weights for the two documents, or for neurons and their duals.
+
+    The network starts from the difference of what it sees, and equal documents from a tie: next to a score.
+    """
+    own = INITIALIZERS["glorot"](rng, n_in // 2, n_out, last)
+    return np.concatenate((own, -own, np.zeros((n_in % 2, n_out))))
+
+
+PAIR_INITIALIZERS = MappingProxyType({**INITIALIZERS, "difference": _difference})
 
 
 @dataclass(frozen=True)
@@ -49,7 +62,7 @@ class CmpNN:
     shared
         Tie the weights of each neuron to those of its dual; False is a dense net.
     activation, initializer
-        Names from ``ACTIVATIONS`` and ``INITIALIZERS``.
+        Names from ``ACTIVATIONS`` and ``PAIR_INITIALIZERS``.
     dropout
         The share of hidden neurons that is dropped in training.
     seeds
@@ -72,13 +85,13 @@ class CmpNN:
     ) -> None:
         if activation not in ACTIVATIONS:
             raise unknown_name("activation", activation, ACTIVATIONS)
-        if initializer not in INITIALIZERS:
-            raise unknown_name("initialization", initializer, INITIALIZERS)
+        if initializer not in PAIR_INITIALIZERS:
+            raise unknown_name("initialization", initializer, PAIR_INITIALIZERS)
         self.shared = shared
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
         self._masks = np.random.Generator(np.random.SFC64(np.random.SeedSequence([*seeds, 1])))
-        draw = INITIALIZERS[initializer]
+        draw = PAIR_INITIALIZERS[initializer]
         rngs = [np.random.default_rng(seed) for seed in seeds]
         sizes = [2 * n_features, *hidden, n_outputs]
         self.W: list[Tensor] = []  # each (n_networks, n_in, n_out), or half of n_out if shared

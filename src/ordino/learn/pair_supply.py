@@ -50,8 +50,11 @@ class ComparisonBatches:
             yield self._chunk(drawn[start : start + self._batch])
 
     def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
-        docs, places = np.unique(self._set.pairs[chosen], return_inverse=True)
-        a, b = torch.from_numpy(np.ascontiguousarray(places.reshape(-1, 2).T, np.int64))
+        docs = self._set.pairs[chosen].T.ravel()  # the first of every pair, then the second
+        places = np.arange(len(docs))
+        if len(docs) > len(self._X):  # documents stand in several pairs: each is needed only once
+            docs, places = np.unique(docs, return_inverse=True)
+        a, b = torch.from_numpy(places.reshape(2, -1))
         target = np.column_stack((self._set.target[chosen], 1 - self._set.target[chosen]))
 
         def loss(outputs: Outputs) -> tuple[NDArray[np.float64], Outputs]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ordino import __version__
 from ordino.data.dataset import Dataset
 from ordino.rankers import RANKERS
 
@@ -136,5 +135,5 @@ def _plain(value: Any) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    packages = ["numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
-    return {"ordino": __version__, "python": platform.python_version(), **{name: version(name) for name in packages}}
+    packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
+    return {"python": platform.python_version(), **{name: version(name) for name in packages}}

@@ -1,7 +1,8 @@
-"""Scores straight from a model file, with numpy alone where the model is a network of unscaled features.
+"""Scores straight from a model file, with numpy alone where the model is a network.
 
 The class of a ranker brings scikit-learn with it, whose import takes longer than scoring a quarter of a million
-documents. A network is its layers, so ``ordino rank`` has no need of the class.
+documents. A network is its layers, and the logarithm before them if there is one, so ``ordino rank`` has no need of the
+class. Networks behind other scalers are loaded as rankers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ordino.data.agreement import check_features, check_no_nan
 from ordino.data.dataset import Dataset
+from ordino.data.symlog import symmetric_log
 from ordino.errors import ModelFileError
 from ordino.learn.layers import ACTIVATIONS, forward
 from ordino.model_file.container import Contents, read_file
@@ -41,6 +43,7 @@ class NetworkScorer:
         self._activation = contents.model["params"]["activation"]
         self._n_features = learned["n_features_in_"]
         self._names = decoder.decode(learned.get("feature_names_in_"))
+        self._is_scaled = learned["scaler_"] is not None
         if not are_layers(self._layers) or len(self._layers[0].W) != self._n_features:
             raise ModelFileError(f"layers_ of its {self._name} do not fit the rest; get the file again")
         if self._names is not None and np.shape(self._names) != (self._n_features,):
@@ -50,22 +53,25 @@ class NetworkScorer:
         """The same scores as the ranker's own ``predict``, to the last bit."""
         check_features(data, self._n_features, self._names)
         check_no_nan(data, "X", self._name)
-        scores: NDArray[np.float64] = data.restore(forward(data.X, self._layers, self._activation))
+        X = symmetric_log(data.X) if self._is_scaled else data.X
+        scores: NDArray[np.float64] = data.restore(forward(X, self._layers, self._activation))
         return scores
 
 
 def load_scorer(path: str | Path) -> tuple[Scoring, dict[str, Any]]:
     """What scores as the model of a file does, and the model's card; the ranker itself unless layers are enough."""
     contents = read_file(Path(path))
-    params, learned = contents.model.get("params"), contents.model.get("learned")
-    plain_network = (
-        contents.card.get("form") == "network"
-        and isinstance(params, dict)
-        and isinstance(learned, dict)
-        and learned.get("scaler_", "missing") is None
-        and params.get("activation") in ACTIVATIONS
-    )
-    if plain_network:
-        with sentences_about(Path(path)):
+    with sentences_about(Path(path)):
+        if _layers_are_enough(contents):
             return NetworkScorer(contents), contents.card
     return loaded(Path(path), contents), contents.card
+
+
+def _layers_are_enough(contents: Contents) -> bool:
+    model = contents.model
+    scaler = model["learned"]["scaler_"]
+    return (
+        contents.card["form"] == "network"
+        and (scaler is None or scaler["estimator"] == "SymmetricLog")
+        and model["params"]["activation"] in ACTIVATIONS
+    )

@@ -33,6 +33,7 @@ class DirectRanker(NetworkRanker):
         What counts equally in a step: every query ("queries") or every pair ("pairs").
     network
         The parameters of :class:`~ordino.rankers.network.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
+        Features are scaled to normal quantiles, as in the paper, unless ``scaling`` says otherwise.
 
     Examples
     --------
@@ -47,7 +48,7 @@ class DirectRanker(NetworkRanker):
     def __init__(
         self, *, output: str = "identity", loss: str = "directranker", average: str = "queries", **network: Any
     ) -> None:
-        super().__init__(**network)
+        super().__init__(**{"scaling": "quantile", **network})
         self.output = output
         self.loss = loss
         self.average = average

@@ -39,8 +39,8 @@ class DrawnPairs(Comparator):
         self,
         *,
         pairs: str = "C",
-        n_pairs: int | None = 100_000,
-        n_valid_pairs: int | None = 50_000,
+        n_pairs: int | None = 40_000,
+        n_valid_pairs: int | None = 20_000,
         select: str = "metric",
         **network: Any,
     ) -> None:

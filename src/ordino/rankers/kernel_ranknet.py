@@ -72,7 +72,7 @@ class KernelRankNet(NetworkRanker):
         drawn = np.random.default_rng(self.seed).permutation(data.n_docs)[: 4 * n_components]
         self.features_ = Nystroem(
             kernel=self.kernel, gamma=self.gamma, n_components=n_components, random_state=self.seed
-        ).fit(data.X[drawn])
+        ).fit(data.X[drawn].astype(np.float64))
         supply = QueryBatches(data, self._loss(), batch=self._batch(), transform=self._phi)
         return self._learn(lambda _: supply, n_components, valid, seeds)
 
@@ -86,4 +86,5 @@ class KernelRankNet(NetworkRanker):
         )
 
     def _phi(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
-        return np.ascontiguousarray(self.features_.transform(X), dtype=np.float32)
+        # in double precision: the root of an almost singular kernel matrix would show the rounding of single
+        return np.ascontiguousarray(self.features_.transform(X.astype(np.float64)), dtype=np.float32)

@@ -54,8 +54,8 @@ class NetworkRanker(Ranker):
     metric, profile
         What the best epoch is chosen by on ``valid``, and what ``score`` gives.
     scaling
-        How features are scaled first, a name of ``SCALERS``, or None. On the LETOR 4.0 sets ``"zscore"`` ranks best, but
-        it sees whole queries, which leaves nothing to ``compare``.
+        How features are scaled first, a name of ``SCALERS``, or None. ``"zscore"`` ranked best on validation data of
+        MQ2008, but it needs whole queries, which ``compare`` does not have.
     warm_start
         Go on from the weights of the last ``fit``.
     seed

@@ -56,7 +56,7 @@ class SortNet(Comparator):
     shared: ClassVar[bool] = True
 
     def __init__(
-        self, *, hidden: int | Sequence[int] = 20, max_iter: int = 20, warm_start: bool = False, **comparator: Any
+        self, *, hidden: int | Sequence[int] = 40, max_iter: int = 20, warm_start: bool = False, **comparator: Any
     ) -> None:
         super().__init__(hidden=hidden, **comparator)
         self.max_iter = max_iter
@@ -71,6 +71,7 @@ class SortNet(Comparator):
         published: dict[str, Any] = {
             "hidden": 20,
             "activation": "sigmoid",
+            "dropout": 0.0,
             "initializer": "unit",
             "loss": "squared",
             "optimizer": "descent",

@@ -50,7 +50,7 @@ def _panel(alt: Any, result: Result, figure: Figure, cells: Sequence[Cell], colo
     base = alt.Chart(alt.Data(values=[_point(result, figure, cell) for cell in cells]))
     is_lines = figure.kind == "lines"
     if is_lines:
-        scale = alt.Scale(type="log" if figure.logarithmic else "linear", zero=False)
+        scale = alt.Scale(type="log" if figure.logarithmic else "linear", zero=False, nice=False, padding=12)
         x = alt.X("x:Q", scale=scale, axis=alt.Axis(grid=False), title=figure.x_title or figure.x)
     else:
         x = alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=-40), title=figure.x_title or figure.x)
@@ -69,10 +69,8 @@ def _panel(alt: Any, result: Result, figure: Figure, cells: Sequence[Cell], colo
         rules.encode(y="low:Q", y2="high:Q", **shared, **(color if is_lines else {})),
     ]
     if any(cell.paper is not None for cell in cells):
-        crosses = base.transform_filter("datum.paper !== null")
-        layers.append(
-            crosses.mark_point(shape="cross", size=50, filled=True, color="black").encode(y="paper:Q", **shared)
-        )
+        crosses = base.transform_filter("datum.paper !== null").mark_point(shape="cross", size=60, color="black")
+        layers.append(crosses.encode(y="paper:Q", **shared, **(color if is_lines else {})))
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 

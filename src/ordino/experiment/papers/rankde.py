@@ -124,7 +124,7 @@ def table5(request: Request) -> Result:
     weights = np.array([fitted[0].coef_ for fitted in trials.rankers])
     length = np.linalg.norm([weight or 0.0 for weight in TABLE_5.values()])
     weights *= length / np.linalg.norm(weights, axis=1, keepdims=True)
-    same_data = name == "TD2003"
+    same_data = name == "TD2003" and weights.shape[1] == len(TABLE_5)
     features = list(TABLE_5.items()) if same_data else [(f"feature {j + 1}", None) for j in range(weights.shape[1])]
     cells = [
         Cell((feature,), paper, tuple(column)) for (feature, paper), column in zip(features, weights.T, strict=True)

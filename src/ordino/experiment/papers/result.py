@@ -125,6 +125,7 @@ class Result:
             _row(["---"] * width + ["---:"] * 3),
             *map(_row, self.rows()),
             "",
+            *([] if self.figure is None else [f"![{self.title}]({self.target}.png)", ""]),
             *(f"- {note}" for note in self.notes),
             *([""] if self.notes else []),
             self._spread_sentence() + self.provenance(),

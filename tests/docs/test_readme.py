@@ -1,0 +1,57 @@
+"""What README says is so: counts, names, links, figures, commands."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ordino.cli import main
+from ordino.metrics import PROFILES
+from ordino.rankers import RANKERS
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+RESULTS = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "results").glob("*.md"))
+
+
+def test_the_number_of_rankers():
+    assert f"{len(RANKERS)} rankers under one scikit-learn contract" in README
+
+
+def test_the_profiles():
+    told = README.partition("rules count: ")[2].partition(".\n")[0]
+    assert re.findall(r"`(\w+)`", told) == list(PROFILES)
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_links_and_named_files_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)#:]+)\)", text)
+    named = re.findall(r"`((?:tests|benchmarks|docs|examples)/[\w/]+\.(?:py|md))`", text)
+    assert [path for path in links + named if not (ROOT / path).exists()] == []
+
+
+def test_the_targets_of_make_exist():
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"make (\w+)", README)) <= set(targets)
+
+
+def test_figures_are_those_of_the_results():
+    table = README.partition("| published |")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| (\w+) \| (\d.\d+) \| (\d.\d+) \|", table, re.MULTILINE)
+    assert len(rows) == 6
+    for ranker, *figures in rows:
+        for figure in figures:
+            assert re.search(rf"^\| {ranker} \|.*\b{re.escape(figure)}\b", RESULTS, re.MULTILINE), (ranker, figure)
+
+
+def test_the_commands_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    block = README.partition("## On the command line")[2].split("```")[1]
+    lines = re.findall(r"^ordino (.+?)(?:   *\S.*)?$", block, re.MULTILINE)
+    assert len(lines) == 6
+    for line in lines:
+        with pytest.raises(SystemExit) as stop:
+            main(shlex.split(line))
+        assert not stop.value.code, line

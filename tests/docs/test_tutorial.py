@@ -1,0 +1,60 @@
+"""The commands of the tutorial are typed as they stand, and print what the page shows."""
+
+import re
+import shlex
+import subprocess
+import sys
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+
+from ordino.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
+
+
+def steps(page: str) -> list[tuple[str, str]]:
+    """Every command of the page's console blocks, with what is shown below it."""
+    blocks = re.findall(r"```console\n(.*?)```", page, re.DOTALL)
+    typed = [part.partition("\n") for block in blocks for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
+    return [(command, shown) for command, _, shown in typed]
+
+
+def printed(command: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command prints; ours run in this process, which saves their start."""
+    words = shlex.split(command)
+    if words[0] == "ordino":
+        with pytest.raises(SystemExit) as stop:
+            main(words[1:])
+        out, err = capsys.readouterr()
+        assert not stop.value.code, err
+        return out + err
+    if words[0] == "python":
+        words[0] = sys.executable
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def assert_same_words(shown: str, seen: str) -> None:
+    """The same words, numbers within 0.02; ``...`` stands for the rest."""
+    for wanted, found in zip_longest(shown.split(), seen.split(), fillvalue=""):
+        if wanted == "...":
+            return
+        try:
+            assert float(found) == pytest.approx(float(wanted), abs=0.02), seen
+        except ValueError:
+            assert found == wanted, seen
+
+
+def test_the_commands_of_the_tutorial(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for command, shown in steps(PAGE.read_text(encoding="utf-8")):
+        assert_same_words(shown, printed(command, capsys))
+
+
+def test_words_are_compared():
+    assert_same_words("map 0.50 ...", "map 0.51 and more")
+    with pytest.raises(AssertionError):
+        assert_same_words("map 0.50", "map 0.60")
+    with pytest.raises(AssertionError):
+        assert_same_words("map", "map 0.60")
