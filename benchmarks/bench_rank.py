@@ -29,7 +29,7 @@ import numpy as np
 import onnxruntime
 import pyarrow.parquet as parquet
 
-table = parquet.read_table(sys.argv[1])
+table = parquet.ParquetFile(sys.argv[1]).read()  # read_table() would load pandas
 names = [name for name in table.column_names if name not in ("qid", "label")]
 X = np.empty((len(table), len(names)), np.float32)
 for j, name in enumerate(names):

@@ -65,21 +65,23 @@ def main() -> None:
     folder = os.environ.get("ORDINO_DATA")
     if folder is None:
         sys.exit("ORDINO_DATA names no folder; it must hold MQ2007 and MQ2008")
-    rounds = 20 if args.quick else ROUNDS
+    experiment, rounds = ("quick", 20) if args.quick else ("combination", ROUNDS)
     until = time.monotonic() + 60 * args.minutes
     with Store(args.store) as store:
         for collection, n_trials in [("MQ2008", 4)] if args.quick else TRIALS.items():
             for fold in list(read_folds(Path(folder) / collection))[: 1 if args.quick else None]:
                 for name, learn in SYSTEMS.items():
                     if time.monotonic() < until:
-                        keep(store, collection, fold, name, learn, n_trials, rounds)
-        lines = [*HEADER, *(line for collection in TRIALS for line in table(store, collection))]
+                        keep(store, experiment, collection, fold, name, learn, n_trials, rounds)
+        lines = [*HEADER, *(line for collection in TRIALS for line in table(store, experiment, collection))]
     print("\n".join(lines))
     if args.out is not None:
         args.out.write_text("\n".join([*lines, ""]))
 
 
-def keep(store: Store, collection: str, fold: Fold, name: str, learn: Learn, n_trials: int, rounds: int) -> None:
+def keep(
+    store: Store, experiment: str, collection: str, fold: Fold, name: str, learn: Learn, n_trials: int, rounds: int
+) -> None:
     """Train a system on a fold and write it down, unless that was done before."""
     data = [fingerprint(part) for part in (fold.train, fold.valid, fold.test)]
     key = trial_key(data=data, system=name, n_trials=n_trials, rounds=rounds)
@@ -92,7 +94,7 @@ def keep(store: Store, collection: str, fold: Fold, name: str, learn: Learn, n_t
     valid, test = measured(fold.valid, chosen.valid), measured(fold.test, chosen.test)
     trial = Trial(
         key=key,
-        experiment="combination",
+        experiment=experiment,
         dataset=collection,
         fold=fold.name,
         ranker=name,
@@ -285,38 +287,34 @@ HEADER = (
     "# A combination of rankers against tuned boosters",
     "",
     f"Made by `benchmarks/quality_combination.py`. Profile `{PROFILE}`: labels are relevant or not, queries without",
-    "a relevant document are left out. Means over the five official folds. Each booster is the best of 12 settings",
-    f"(6 on MQ2007) that Optuna drew, by NDCG@10 on the validation part of its fold; up to {ROUNDS} rounds, stopped",
-    f"after {PATIENCE} without a better one. The combination trains as many members, in turn LambdaMART of 5 bags and",
-    f"networks of {SEEDS} seeds, on graded and binary labels, and takes all or the better",
+    "a relevant document are left out. Means over the official folds, as many as the table says. Each booster is the",
+    f"best of 12 settings (6 on MQ2007) that Optuna drew, by NDCG@10 on the validation part of its fold; {ROUNDS}",
+    f"rounds at most, stopped after {PATIENCE} without a better one. The combination trains as many members, in turn",
+    f"LambdaMART of 5 bags and networks of {SEEDS} seeds, on graded and binary labels, and takes all or the better",
     "half, by score mean or rank sum, whichever is best by the same measure on the same data. p-values: paired t-test",
-    "over all test queries, combination against booster, two-sided, not corrected. Seconds: all training on all folds,",
+    "over all test queries, combination against booster, two-sided, not corrected. Seconds: training on these folds,",
     "one thread; the machine did other work at the same time.",
 )
 
 
-def table(store: Store, collection: str) -> Iterator[str]:
-    """A Markdown table of what the store has of a collection."""
-    rows: dict[str, list[Trial]] = {}
-    for trial in store.trials("combination"):
-        if trial.dataset == collection:
-            rows.setdefault(trial.label, []).append(trial)
-    if COMBINATION not in rows:
+def table(store: Store, experiment: str, collection: str) -> Iterator[str]:
+    """A Markdown table of the folds of a collection that all systems have been through."""
+    trials = [trial for trial in store.trials(experiment) if trial.dataset == collection]
+    by_fold = {fold: {t.label: t for t in trials if t.fold == fold} for fold in sorted({t.fold for t in trials})}
+    whole = [systems for systems in by_fold.values() if len(systems) == len(SYSTEMS)]
+    rows = {name: [systems[name] for systems in whole] for name in SYSTEMS}
+    if not whole:
         return
     yield from ("", f"## {collection}", "")
     yield "| system | NDCG@10 | p | MAP | p | folds | seconds |"
     yield "|---|---:|---:|---:|---:|---:|---:|"
-    ours = {trial.fold: trial for trial in rows[COMBINATION]}
-    for name, trials in rows.items():
+    for name, ran in rows.items():
         cells = []
         for measure in MEASURES:
-            p = ""
-            if name != COMBINATION:
-                both = [(ours[trial.fold], trial) for trial in trials if trial.fold in ours]
-                pooled = [np.concatenate([pair[j].per_query[measure] for pair in both]) for j in (0, 1)]
-                p = f"{paired_t(*pooled).p:.3f}"
-            cells += [f"{np.mean([trial.test[measure] for trial in trials]):.4f}", p]
-        yield f"| {name} | {' | '.join(cells)} | {len(trials)} | {sum(t.train_seconds for t in trials):.0f} |"
+            ours, theirs = (np.concatenate([t.per_query[measure] for t in rows[one]]) for one in (COMBINATION, name))
+            p = "" if name == COMBINATION else f"{paired_t(ours, theirs).p:.3f}"
+            cells += [f"{np.mean([trial.test[measure] for trial in ran]):.4f}", p]
+        yield f"| {name} | {' | '.join(cells)} | {len(ran)} | {sum(trial.train_seconds for trial in ran):.0f} |"
     yield from ("", "What the combination took, fold by fold (LambdaMART with its leaves and share of features):", "")
     for trial in rows[COMBINATION]:
         yield f"- {trial.fold}: {trial.params['method']} of {', '.join(trial.params['members'])}"

@@ -200,7 +200,7 @@ def report(store: Figures) -> list[str]:
         n_folds = len({key.split("|")[1] for key in store if key.startswith(collection)})
         if runs:
             lines += [
-                f"## {collection}, {n_folds} folds",
+                f"## {collection}, folds: {n_folds}",
                 "",
                 "| ranker | NDCG@10 | MAP | seeds |",
                 "|---|---|---|---|",

@@ -108,19 +108,19 @@ def bare_shuffled(fold: Fold, n_seeds: int) -> Runs:
     return 0.0, [bare_lightgbm(fold, seed) for seed in range(n_seeds)]
 
 
-ROWS: Mapping[str, list[Candidate]] = {
-    "bare LightGBM": [bare],
-    "RankNet": [partial(networks, RankNet(**NETWORK))],
-    "DirectRanker": [partial(networks, DirectRanker(**NETWORK, output=tau)) for tau in ("tanh", "half-tanh")],
-    "LambdaRank": [partial(networks, LambdaRank(**NETWORK))],
-    "network, softmax": [partial(networks, Scorer(loss="softmax", **NETWORK))],
+ROWS: Mapping[str, dict[str, Candidate]] = {
+    "bare LightGBM": {"": bare},
+    "RankNet": {"": partial(networks, RankNet(**NETWORK))},
+    "DirectRanker": {tau: partial(networks, DirectRanker(**NETWORK, output=tau)) for tau in ("tanh", "half-tanh")},
+    "LambdaRank": {"": partial(networks, LambdaRank(**NETWORK))},
+    "network, softmax": {"": partial(networks, Scorer(loss="softmax", **NETWORK))},
     **{
-        f"trees, {loss}": [partial(trees, Scorer(loss=loss, loss_options=options, **TREES, profile=PROFILE))]
+        f"trees, {loss}": {"": partial(trees, Scorer(loss=loss, loss_options=options, **TREES, profile=PROFILE))}
         for loss, options in (("ranknet", {"average": "queries"}), ("lambdarank", None), ("softmax", None))
     },
-    "bare LightGBM, rows shuffled": [bare_shuffled],
+    "bare LightGBM, rows shuffled": {"": bare_shuffled},
 }
-"""The candidates of each row of the table; of several, validation data chooses, fold by fold."""
+"""The candidates of each row of the table by what tells them apart; validation data chooses, fold by fold."""
 
 
 def main() -> None:
@@ -142,12 +142,17 @@ def main() -> None:
     end = time.monotonic() + 60 * args.minutes
     names = [name for name in ROWS if args.rows in name]
     text = ["# Scoring networks on the official folds", "", f"{date.today().isoformat()}, {versions()}; {seeds} seeds."]
-    text += ["Means over five folds; ± is the standard deviation over seeds.", ""]
+    text += [
+        "Made by `benchmarks/quality_scorers.py`, which has the settings. Means over the official folds in profile",
+        "`directranker`; ± is the standard deviation over seeds. Epochs and settings are chosen on validation parts. Bare",
+        "LightGBM depends on the order of its training rows, so it is also given with rows shuffled inside queries.",
+        "",
+    ]
     for collection in args.sets.split(","):
         folds = list(read_folds(Path(folder) / collection))[: 1 if args.quick else None]
         for name in names:
             for fold in folds:
-                for number, candidate in enumerate(ROWS[name]):
+                for number, candidate in enumerate(ROWS[name].values()):
                     key = f"{collection} {fold.name} {name} {number} {seeds}"
                     if key in pieces or time.monotonic() > end:
                         continue
@@ -205,10 +210,10 @@ def table(collection: str, folds: list[str], names: list[str], n_seeds: int, pie
         if not all(key in pieces for of_fold in keys for key in of_fold):
             continue  # stopped before it was done
         chosen = [max(of_fold, key=lambda key: float(pieces[key]["valid"])) for of_fold in keys]
-        numbers = " ".join(key.split()[-2] for key in chosen) if len(ROWS[name]) > 1 else ""
+        labels = ", ".join(list(ROWS[name])[of_fold.index(key)] for of_fold, key in zip(keys, chosen, strict=True))
         seconds = sum(pieces[key]["seconds"] for of_fold in keys for key in of_fold)
         runs = np.mean([pieces[key]["test"] for key in chosen], axis=0)  # (n_runs, n_metrics)
-        lines.append(f"| {name} | {cells(runs)} | {numbers} | {seconds:.0f} |")
+        lines.append(f"| {name} | {cells(runs)} | {labels.strip(', ')} | {seconds:.0f} |")
         if len(runs) > 1 and "LightGBM" not in name:
             together = np.mean([[pieces[key]["rank sum"]] for key in chosen], axis=0)
             lines.append(f"| {name}, rank sum of {len(runs)} | {cells(together)} | | |")

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -186,6 +187,34 @@ def test_documents_are_called_by_their_ids(folder, capsys):
     write_data(library.Dataset(data.X, data.y, data.qid, doc_ids=ids), "named.txt")
     assert ordino("explain", "linear.ordino", "named.txt", "--why", "D1", "D0") == 0
     assert capsys.readouterr().out.startswith("feature\tD1\tD0\tadds\n")
+
+
+def test_columns_may_have_other_names(folder, capsys):
+    table = read_data("train.txt").to_frame("pyarrow")
+    names = [{"label": "grade", "qid": "query"}.get(name, name) for name in table.column_names]
+    pa.csv.write_csv(table.rename_columns(names), "other.csv")
+    columns = ["--label", "grade", "--qid", "query"]
+    assert ordino("train", "other.csv", "-r", "linear-regression-ranker", *columns, "--out", "m.ordino") == 0
+    np.testing.assert_array_equal(library.load("m.ordino").coef_, library.load("linear.ordino").coef_)
+    assert ordino("rank", "m.ordino", "other.csv", "--qid", "query", "--out", "s.txt") == 0
+    capsys.readouterr()
+    for words in (["evaluate", "m.ordino", "other.csv"], ["evaluate", "other.csv", "s.txt"]):
+        assert ordino(*words, *columns, "-m", "map", "--json") == 0
+    first, second = capsys.readouterr().out.split("}\n{")
+    assert first.partition("map")[2].split()[1] == second.partition("map")[2].split()[1]
+    assert ordino("explain", "m.ordino", "other.csv", "--why", "0", "1", "--qid", "query") == 0
+
+
+@pytest.mark.parametrize("words", ["ordino train t.txt --ranker lambda", "ordino params lambda"])
+def test_the_shell_completes_names_of_rankers(words):
+    environment = os.environ | {
+        "_ORDINO_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    program = "from ordino.cli.app import app; app(prog_name='ordino')"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["lambdarank", "lambda-mart"]
 
 
 def test_rankers_tells_them_all(capsys):

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import yaml
 
 import ordino
@@ -34,9 +33,9 @@ def test_every_page_can_be_reached():
     assert sorted(pages) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
-@pytest.mark.parametrize(("page", "text"), HOOKS["ranker_pages"]["pages"]().items(), ids=str)
-def test_pages_made_from_the_table_of_rankers(page, text):
-    assert (DOCS / page).read_text(encoding="utf-8") == text, "run: python docs/hooks/ranker_pages.py"
+def test_pages_made_from_the_table_of_rankers():
+    for page, text in HOOKS["ranker_pages"]["pages"]().items():
+        assert (DOCS / page).read_text(encoding="utf-8") == text, "run: python docs/hooks/ranker_pages.py"
 
 
 def test_every_public_name_is_in_the_reference():

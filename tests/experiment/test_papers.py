@@ -23,7 +23,7 @@ from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result, summary
-from ordino.experiment.papers.trials import Protocol, Setting, Trials, cells_of, ranker, run_setting
+from ordino.experiment.papers.trials import Protocol, Setting, Trials, cells_of, part_of, ranker, run_setting
 
 EVERYTHING = {
     "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],
@@ -210,6 +210,12 @@ def test_seeds_reach_the_rankers_inside_a_ranker(folder):
     trials = run_setting(Setting("m", deep, repeats=3), folds, Protocol(("map",)), Request(seed=7))
     assert [fitted.ranker.seed for fitted in trials.rankers[0]] == [7, 107, 207]
     assert len(set(trials.by_seed("test", "map"))) > 1
+
+
+def test_a_fold_without_a_validation_part(folder):
+    fold = Request(folder).collections(("TD2003",))["TD2003"][0]._replace(valid=None)
+    with pytest.raises(DataError, match="Fold1 has no validation part, which this table measures"):
+        part_of(fold, "valid")
 
 
 # what was copied from the papers

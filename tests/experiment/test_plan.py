@@ -101,6 +101,10 @@ def test_every_combination_of_a_grid_is_a_setting():
     ]
 
 
+def test_a_ranker_may_be_named_like_its_class():
+    assert Entry(ranker="RankSVM").command == Entry(ranker="rank-svm").command == "rank-svm"
+
+
 def test_parameters_reach_a_ranker_inside_a_ranker():
     entry = Entry(ranker="rank-aggregation", params={"ranker": "lambda-mart", "ranker__bags": 4, "n": 2})
     assert entry.problems() == []

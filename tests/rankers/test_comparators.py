@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import ordino
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.rankers.base import NotFittedError
@@ -54,6 +55,16 @@ def test_the_network_is_symmetric_after_training(name):
     np.testing.assert_allclose(network.outputs(A, B)[:, 0], network.outputs(B, A)[:, 1], atol=1e-5)
 
 
+@pytest.mark.parametrize("name", RANKERS)
+def test_saved_and_loaded_it_compares_and_sorts_alike(name, tmp_path):
+    ranker = clone(RANKERS[name]).fit(DATA)
+    ordino.save(ranker, tmp_path / "model.ordino")
+    loaded = ordino.load(tmp_path / "model.ordino")
+    assert loaded.network_.symmetric == ranker.shared
+    assert (loaded.compare(DATA.X[:50], DATA.X[50:100]) == ranker.compare(DATA.X[:50], DATA.X[50:100])).all()
+    assert (loaded.predict(DATA) == ranker.predict(DATA)).all()
+
+
 def test_compare_refuses_a_scaling_that_needs_the_query():
     with pytest.raises(DataError, match="needs the whole query"):
         clone(RANKERS["deepnet"]).set_params(scaling="zscore").fit(DATA).compare(DATA.X[:1], DATA.X[1:2])
@@ -71,11 +82,13 @@ def test_parameters_of_all_three_levels_are_seen():
 @pytest.mark.parametrize("loss", ["squared", "absolute", "ranknet", "fidelity"])
 @pytest.mark.parametrize("activation", ["sigmoid", "tanh", "relu", "softplus"])
 def test_every_loss_and_activation_learns(loss, activation):
-    ranker = DeepNet(hidden=8, n_pairs=1000, loss=loss, activation=activation, learning_rate=0.03, epochs=30)
+    ranker = DeepNet(
+        hidden=8, dropout=0.0, n_pairs=1000, loss=loss, activation=activation, learning_rate=0.03, epochs=30
+    )
     assert ranker.fit(DATA).score(VALID) > 0.85
 
 
-@pytest.mark.parametrize("initializer", ["uniform", "glorot", "he", "unit", "autoencoders"])
+@pytest.mark.parametrize("initializer", ["difference", "uniform", "glorot", "he", "unit", "autoencoders"])
 def test_every_initialization_learns(initializer):
     ranker = DeepNet(hidden=(8, 6), n_pairs=1000, initializer=initializer, pretraining=5, **QUICK)
     assert ranker.fit(DATA).score(VALID) > 0.85
@@ -133,12 +146,14 @@ def test_the_published_deep_net():
 
 
 def test_preferences_alone_teach_an_order():
-    ranker = DeepNet(hidden=4, scaling=None, epochs=100, learning_rate=0.05).fit_pairs(THREE, [(2, 1), (1, 0), (2, 0)])
+    ranker = DeepNet(hidden=4, dropout=0.0, scaling=None, epochs=100, learning_rate=0.05).fit_pairs(
+        THREE, [(2, 1), (1, 0), (2, 0)]
+    )
     assert ranker.rank(THREE).tolist() == [2, 1, 0]
 
 
 def test_contradicting_preferences_settle_at_their_probability():
-    ranker = DeepNet(hidden=4, scaling=None, epochs=400, learning_rate=0.02, optimizer="adam")
+    ranker = DeepNet(hidden=4, dropout=0.0, scaling=None, epochs=400, learning_rate=0.02, optimizer="adam")
     ranker.fit_pairs([[0.0], [1.0]], [(1, 0)] * 3 + [(0, 1)])  # three of four say 1 before 0
     assert ranker.compare([[1.0]], [[0.0]])[0] == pytest.approx(3 / 4, abs=0.01)
 

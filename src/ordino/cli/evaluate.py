@@ -17,15 +17,17 @@ METRICS = "ndcg@10,map,p@10,mrr"
 def evaluate(
     first: Annotated[
         str | None,
-        typer.Argument(metavar="[DATA|MODEL]", help="Labelled data (LETOR, Arrow, Parquet, CSV), or a model."),
+        typer.Argument(metavar="DATA|MODEL", help="Labelled data (LETOR, Arrow, Parquet, CSV), or a model."),
     ] = None,
     second: Annotated[
-        str | None, typer.Argument(metavar="[SCORES|DATA]", help="Scores, a number a line, or the data for a model.")
+        str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, a number a line, or the data for a model.")
     ] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments, in place of DATA.")] = None,
     run: Annotated[str | None, typer.Option(help="TREC run, in place of SCORES.")] = None,
     metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
-    profile: Annotated[str | None, typer.Option(help="Whose rules; `standard`, or `trec` with --qrels.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Whose rules; the model's, `standard`, or `trec` with --qrels.")
+    ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Print a line for each query as well.")] = False,
     complete: Annotated[bool, typer.Option("--complete", help="Judged queries missing in the run count 0.")] = False,
     label: Label = None,

@@ -10,7 +10,7 @@ from typing import Any, final
 
 from ordino.errors import OrdinoError, ParameterError, unknown_name
 from ordino.experiment.space import Space, check_space, default_space
-from ordino.rankers import ranker_class
+from ordino.rankers import RANKERS, ranker_class
 from ordino.rankers.base import Ranker
 from ordino.rankers.parameters import check_int
 
@@ -48,6 +48,12 @@ class Entry:
     def name(self) -> str:
         """What reports call it."""
         return self.label or ranker_class(self.ranker).__name__ + (", tuned" if self.is_tuned else "")
+
+    @property
+    def command(self) -> str:
+        """The ranker's name on the command line, however the plan writes it."""
+        cls = ranker_class(self.ranker).__name__
+        return next(name for name, entry in RANKERS.items() if entry.cls == cls)
 
     @property
     def is_tuned(self) -> bool:

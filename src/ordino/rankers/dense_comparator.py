@@ -6,7 +6,6 @@ and the mean of the two answers decides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 from ordino.rankers.drawn_pairs import DrawnPairs
@@ -18,11 +17,9 @@ class DenseComparator(DrawnPairs):
 
     Parameters
     ----------
-    hidden
-        Neurons of each hidden layer; none has a dual, so odd numbers are fine.
     comparator
         The parameters of :class:`~ordino.rankers.drawn_pairs.DrawnPairs` and of
-        :class:`~ordino.rankers.comparator.Comparator`.
+        :class:`~ordino.rankers.comparator.Comparator`. No neuron has a dual, so odd numbers in ``hidden`` are fine.
 
     Examples
     --------
@@ -35,5 +32,5 @@ class DenseComparator(DrawnPairs):
 
     shared: ClassVar[bool] = False
 
-    def __init__(self, *, hidden: int | Sequence[int] = 10, **comparator: Any) -> None:
-        super().__init__(hidden=hidden, **comparator)
+    def __init__(self, **comparator: Any) -> None:
+        super().__init__(**comparator)

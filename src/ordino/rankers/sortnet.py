@@ -6,7 +6,6 @@ the way to what is known of either set, train a new comparator on them, and keep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
@@ -35,15 +34,13 @@ class SortNet(Comparator):
 
     Parameters
     ----------
-    hidden
-        Neurons of each hidden layer, duals included, so even numbers.
     max_iter
         Most iterations; fewer if no mis-compared pair is new. The first sorts with random weights.
     warm_start
         Train on from the comparator before, instead of from new random weights in every iteration.
     comparator
-        The parameters of :class:`~ordino.rankers.comparator.Comparator`: ``epochs``, ``metric``, ``loss`` ... Within an
-        iteration the epoch with the smallest error on the validation pairs is kept.
+        The parameters of :class:`~ordino.rankers.comparator.Comparator`: ``hidden``, ``epochs``, ``metric`` ... Within
+        an iteration the epoch with the smallest error on the validation pairs is kept.
 
     Examples
     --------
@@ -55,10 +52,8 @@ class SortNet(Comparator):
 
     shared: ClassVar[bool] = True
 
-    def __init__(
-        self, *, hidden: int | Sequence[int] = 40, max_iter: int = 20, warm_start: bool = False, **comparator: Any
-    ) -> None:
-        super().__init__(hidden=hidden, **comparator)
+    def __init__(self, *, max_iter: int = 20, warm_start: bool = False, **comparator: Any) -> None:
+        super().__init__(**comparator)
         self.max_iter = max_iter
         self.warm_start = warm_start
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ordino.data.dataset import Dataset
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Result
-from ordino.experiment.papers.trials import Make, part_of, ranker
+from ordino.experiment.papers.trials import Make, ranker
 from ordino.experiment.significance import wilcoxon
 from ordino.metrics import parse_metric
 
@@ -162,7 +162,7 @@ def _systems(request: Request) -> dict[str, System]:
 @cache
 def _parts(request: Request) -> Parts:
     name, folds = next(iter(request.collections(("search",)).items()))
-    pieces = [part_of(folds[0], part) for part in ("train", "valid", "test")]
+    pieces = [part for part in folds[0][1:] if part is not None]
     whole = Dataset(*(np.concatenate(columns) for columns in zip(*((p.X, p.y, p.qid) for p in pieces), strict=True)))
     train, valid, test = whole.split(2 / 3, 1 / 6, 1 / 6, seed=request.seed)
     is_judged = train.y > 0

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
+from ordino.errors import DataError
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell
 from ordino.metrics import measure, parse_metric
@@ -111,9 +112,11 @@ def fit_seeds(ranker: Ranker, fold: Fold, seeds: Iterable[int]) -> list[Ranker]:
 
 
 def part_of(fold: Fold, part: str) -> Dataset:
-    """A part of a fold by name; where there is no validation part, the test part."""
+    """A part of a fold by name."""
     data: Dataset | None = getattr(fold, part)
-    return fold.test if data is None else data
+    if data is None:
+        raise DataError(f"{fold.name} has no validation part, which this table measures; add a vali.txt to each fold")
+    return data
 
 
 def means(data: Dataset, ranker: Ranker, protocol: Protocol) -> Mapping[str, float]:

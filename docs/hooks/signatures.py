@@ -1,4 +1,4 @@
-"""Defaults of parameters that share a line, such as ``metric, profile``: each gets its own, from the signature."""
+"""Parameters that share a line, such as ``metric, profile``: each gets its own type and default, from the signature."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import griffe
 
 
-class Defaults(griffe.Extension):
-    """Griffe, which reads docstrings for the site, would give all of them the default of the first."""
+class Signatures(griffe.Extension):
+    """Griffe, which reads docstrings for the site, would give all of them those of the first."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Called when the whole package was read."""
@@ -16,7 +16,7 @@ class Defaults(griffe.Extension):
 
 
 def correct(thing: griffe.Module | griffe.Class) -> None:
-    """Set the defaults of every function and of every class that has an ``__init__``."""
+    """Set types and defaults of every function and of every class that has an ``__init__``."""
     for member in thing.members.values():
         if isinstance(member, griffe.Function) or (isinstance(member, griffe.Class) and "__init__" in member.members):
             _take_from_signature(member)
@@ -25,8 +25,10 @@ def correct(thing: griffe.Module | griffe.Class) -> None:
 
 
 def _take_from_signature(signed: griffe.Function | griffe.Class) -> None:
-    defaults = {parameter.name: parameter.default for parameter in signed.parameters}
+    signature = {parameter.name: parameter for parameter in signed.parameters}
     for section in [] if signed.docstring is None else signed.docstring.parsed:
         if isinstance(section, griffe.DocstringSectionParameters):
             for parameter in section.value:
-                parameter.value = defaults.get(parameter.name)
+                if parameter.name in signature:
+                    parameter.annotation = signature[parameter.name].annotation
+                    parameter.value = signature[parameter.name].default
