@@ -72,7 +72,7 @@ GRID: dict[str, list[Comparator]] = {
 }
 PARTS = {"table31": ["CmpNN, 10 hidden", "dense net, 10 hidden"], "deepnet": ["DeepNet"], "sortnet": ["SortNet"]}
 ASKED_ONCE = "dense net, 10 hidden, asked once"
-TD: dict[str, Any] = {"hidden": 20, "max_iter": 12, "epochs": 40, "batch": 500, "metric": "map"}
+TD: dict[str, Any] = {"hidden": 20, "max_iter": 8, "epochs": 25, "batch": 500, "metric": "map"}
 Scores = NDArray[np.float64]
 Figures = dict[str, Any]
 

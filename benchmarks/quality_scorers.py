@@ -144,8 +144,8 @@ def main() -> None:
     text = ["# Scoring networks on the official folds", "", f"{date.today().isoformat()}, {versions()}; {seeds} seeds."]
     text += [
         "Made by `benchmarks/quality_scorers.py`, which has the settings. Means over the official folds in profile",
-        "`directranker`; ± is the standard deviation over seeds. Epochs and settings are chosen on validation parts. Bare",
-        "LightGBM depends on the order of its training rows, so it is also given with rows shuffled inside queries.",
+        "`directranker`; ± is the standard deviation over seeds. Epochs and settings are chosen on validation parts.",
+        "Bare LightGBM depends on the order of its training rows, so it is also given with rows shuffled inside queries.",
         "",
     ]
     for collection in args.sets.split(","):

@@ -21,4 +21,4 @@ if "scipy.linalg" not in sys.modules and find_spec("scipy") is not None:
     finally:
         del sys.modules[_ASKED_FOR]
 
-njit = import_module("numba").njit
+from numba import njit as njit  # noqa: E402  (only now)

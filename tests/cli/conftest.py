@@ -28,6 +28,7 @@ def folder(tmp_path, monkeypatch, models):
     for model in models.iterdir():
         (tmp_path / model.name).write_bytes(model.read_bytes())
     train, test = synthetic("mq", queries=8, seed=1).split(0.5)
+    write_letor(synthetic("mq", queries=8, seed=1), "all.txt")
     write_letor(train, "train.txt")
     write_letor(test, "test.txt")
     (tmp_path / "scores.txt").write_text("".join(f"{row.sum()}\n" for row in test.X))

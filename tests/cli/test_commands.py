@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from shell import ordino
 
-from ordino import Dataset, synthetic, write_letor
+from ordino import Dataset, read_letor, synthetic, write_letor
 from ordino.cli import main
 from ordino.cli.app import app
+from ordino.data.scaling import make_scaler
 
 COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
 EXAMPLES = [
@@ -94,6 +95,15 @@ def test_convert_keeps_the_data(folder):
     np.testing.assert_array_equal(before.y, after.y)
 
 
+def test_convert_cuts_by_query_and_scales_by_the_first_part(folder):
+    assert ordino("convert", "all.txt", "a.arrow", "b.arrow", "--split", "0.75", "--scale", "quantile") == 0
+    a, b = Dataset.open("a.arrow"), Dataset.open("b.arrow")
+    assert (a.n_queries, b.n_queries) == (6, 2)
+    assert not set(a.query_ids) & set(b.query_ids)
+    train, test = read_letor("all.txt").split(0.75)
+    np.testing.assert_array_equal(b.X, make_scaler("quantile").fit(train).transform(test).X)
+
+
 def test_convert_applies_label_rules(folder):
     from ordino.data.sources import read_data
 
@@ -116,6 +126,8 @@ def test_synth_lists_its_sets(capsys):
         (["synth", "mq"], 2, "--out"),
         (["synth", "mqq", "--out", "t.txt"], 1, "unknown"),
         (["convert", "train.txt", "train.docx"], 1, "docx"),
+        (["convert", "all.txt", "a.txt", "b.txt"], 1, "1 parts for 2 files"),
+        (["convert", "all.txt", "a.txt", "b.txt", "--split", "most"], 1, "--split 'most' is not a list of shares"),
         (["fly"], 2, "fly"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,

@@ -184,6 +184,7 @@ def test_sortnet_history_tells_the_algorithm():
         assert rows[0][f"{part}_known"] == 0
         for before, after in pairwise(rows):
             assert after[f"{part}_known"] == before[f"{part}_known"] + before[f"{part}_new"]
+            assert after[f"{part}_new"] >= 0  # what is known is never forgotten
         least = data.n_docs - data.n_queries  # a sort looks at every document
         assert all(row[f"{part}_comparisons"] >= least for row in rows)
     qualities = [row["valid"] for row in rows]
@@ -234,7 +235,7 @@ def test_any_sort_will_do(algorithm):
         ({"hidden": (0,)}, "hidden=0; it must be a whole number, 2 or more"),
         ({"loss": "hinge"}, "unknown loss 'hinge'"),
         ({"activation": "identity"}, "unknown activation 'identity'"),
-        ({"initializer": "autoencoder"}, "unknown initial"),
+        ({"initializer": "autoencoder"}, "did you mean 'autoencoders'"),
         ({"pairs": "F"}, "unknown pairs 'F'"),
         ({"n_pairs": 0}, "n_pairs=0"),
         ({"dropout": 1.0}, "dropout=1.0"),

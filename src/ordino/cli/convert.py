@@ -1,4 +1,4 @@
-"""``ordino convert``: from one file format to another, with scaling and label rules on the way."""
+"""``ordino convert``: from one file format to another, with scaling, label rules and a split by query on the way."""
 
 from __future__ import annotations
 
@@ -7,31 +7,62 @@ from typing import Annotated
 
 import typer
 
+from ordino.cli.options import Seed, chosen_seed
+
 
 def convert(
     source: Annotated[str, typer.Argument(help="Data file to read, or - for a pipe.")],
-    target: Annotated[Path, typer.Argument(help="File to write (.txt, .txt.gz, .arrow, .parquet, .csv); - is a pipe.")],
+    targets: Annotated[
+        list[Path],
+        typer.Argument(
+            help="File to write (.txt, .txt.gz, .arrow, .parquet, .csv); - is a pipe. Several with --split."
+        ),
+    ],
+    split: Annotated[
+        str | None,
+        typer.Option(help="Share of the queries for each file, such as 0.6,0.2,0.2; the last may be left out."),
+    ] = None,
     scale: Annotated[str | None, typer.Option(help="Scale the features: a name such as minmax or zscore.")] = None,
     binarize: Annotated[float | None, typer.Option(help="Labels from this value on become 1, others 0.")] = None,
     drop_empty: Annotated[
         bool, typer.Option("--drop-empty", help="Leave out queries with no relevant document.")
     ] = False,
+    seed: Seed = None,
 ) -> None:
-    """Write a data file in another format; the formats are known by their endings.
+    """Write a data file in another format, or cut it into parts that share no query; endings tell the formats.
 
     Example: ordino convert train.txt train.arrow --scale minmax
+
+    Example: ordino convert all.txt train.txt test.txt --split 0.75
     """
     from ordino.cli.output import say
     from ordino.data.prepare import binarize_labels, drop_empty_queries
     from ordino.data.scaling import make_scaler
     from ordino.data.sources import read_data, write_data
+    from ordino.errors import ParameterError
 
     data = read_data(source)
     if binarize is not None:
         data = binarize_labels(data, threshold=binarize)
     if drop_empty:
         data = drop_empty_queries(data)
-    if scale is not None:
-        data = make_scaler(scale).fit(data).transform(data)
-    write_data(data, target)
-    say(f"{target}: {data.n_docs:,} documents, {data.n_queries:,} queries, {data.n_features} features")
+    parts = (data,) if split is None else data.split(*_shares(split), seed=chosen_seed(seed) or 0)
+    if len(parts) != len(targets):
+        raise ParameterError(
+            f"there are {len(parts)} parts for {len(targets)} files; give --split one share for each file, such as "
+            f"--split {','.join(['0.6', '0.2', '0.2'][: len(targets)])}"
+        )
+    scaler = None if scale is None else make_scaler(scale).fit(parts[0])  # what is tested must not shape the scaling
+    for part, target in zip(parts, targets, strict=True):
+        write_data(part if scaler is None else scaler.transform(part), target)
+        say(f"{target}: {part.n_docs:,} documents, {part.n_queries:,} queries, {part.n_features} features")
+
+
+def _shares(text: str) -> list[float]:
+    """Numbers between commas."""
+    from ordino.errors import ParameterError
+
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"--split {text!r} is not a list of shares; give for example 0.6,0.2,0.2") from None

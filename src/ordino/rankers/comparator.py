@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LOSSES = ("squared", "absolute", "ranknet", "fidelity")
 HIDDEN_ACTIVATIONS = ("sigmoid", "tanh", "relu", "softplus")
-ADAMW_DECAY = 0.5  # times the rate, a step; the best of 0 to 3 on validation parts of MQ2008
+ADAMW_DECAY = 0.5  # times the rate, a step; found on validation parts of MQ2008
 WATCHED_PAIRS = 1000  # pairs on which the activations of an epoch are measured
 
 
@@ -171,21 +171,23 @@ class Comparator(Ranker):
     def _fresh(self, X: NDArray[np.float32], learning_set: LearningSet, seed: int) -> CmpNN:
         """A network with first weights; auto-encoders learn theirs from the pairs."""
         from ordino.learn.autoencoders import stacked_autoencoders
-        from ordino.learn.pair_network import CmpNN
+        from ordino.learn.pair_network import PAIR_INITIALIZERS, CmpNN
         from ordino.learn.training import Schedule
 
-        widths, pretrain = self._widths(), self.initializer == "autoencoders" and len(learning_set.pairs) > 0
+        widths = self._widths()
+        initializer = check_choice("initializer", self.initializer, [*PAIR_INITIALIZERS, "autoencoders"])
+        pretrained = initializer == "autoencoders"
         activation = check_choice("activation", self.activation, HIDDEN_ACTIVATIONS)
         network = CmpNN(
             X.shape[1],
             widths,
             shared=self.shared,
             activation=activation,
-            initializer="glorot" if self.initializer == "autoencoders" else self.initializer,
+            initializer="glorot" if pretrained else initializer,
             dropout=check_real("dropout", self.dropout, low=0, high=0.95),
             seeds=[seed],
         )
-        if pretrain:
+        if pretrained and len(learning_set.pairs):
             schedule = Schedule(check_int("pretraining", self.pretraining, low=1), 1e-3, optimizer="adam")
             pairs = self._supply(X, learning_set).whole().X
             layers = stacked_autoencoders(
