@@ -145,7 +145,7 @@ def main() -> None:
     text += [
         "Made by `benchmarks/quality_scorers.py`, which has the settings. Means over the official folds in profile",
         "`directranker`; ± is the standard deviation over seeds. Epochs and settings are chosen on validation parts.",
-        "Bare LightGBM depends on the order of its training rows, so it is also given with rows shuffled inside queries.",
+        "Bare LightGBM depends on the order of its training rows, so it is also given with rows shuffled in queries.",
         "",
     ]
     for collection in args.sets.split(","):

@@ -52,6 +52,8 @@ class NestedRanker(Ranker):
     [None, 10, 5]
     """
 
+    uses_weights = True  # if its rankers do, and they say it if not
+
     def __init__(
         self,
         ranker: RankerLike | Sequence[RankerLike] = "ranknet",

@@ -64,6 +64,8 @@ class RankAggregation(Ranker):
     3
     """
 
+    uses_weights = True  # if its rankers do, and they say it if not
+
     def __init__(
         self,
         ranker: RankerLike | Sequence[RankerLike] = "ranknet",

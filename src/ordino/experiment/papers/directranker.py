@@ -42,7 +42,7 @@ TABLE_2: Mapping[str, float] = MappingProxyType(
 NETWORK: Mapping[str, Any] = MappingProxyType(
     {
         "hidden": (100, 100), "dropout": 0.5, "l2": 0.01, "learning_rate": 3e-3, "epochs": 40, "patience": 10,
-        "batch": 32, "quick": {"epochs": 1, "hidden": 4},
+        "batch": 32, "scaling": "quantile", "quick": {"epochs": 1, "hidden": 4},
     }
 )  # fmt: skip
 BOOSTING: Mapping[str, Any] = MappingProxyType({"quick": {"rounds": 3}})

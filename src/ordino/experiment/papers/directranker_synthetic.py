@@ -89,8 +89,9 @@ def _quality(*, classes: int, features: int, noise: float, size: int, seed: int,
     )  # fmt: skip
     train = made.select_queries(np.arange(size // GROUP))
     ranker = DirectRanker(
-        hidden=(70, classes), epochs=epochs, batch=10, learning_rate=3e-3, seed=10_000 + seed, metric="ndcg@20"
-    )
+        hidden=(70, classes), epochs=epochs, batch=10, learning_rate=3e-3, scaling="quantile", seed=10_000 + seed,
+        metric="ndcg@20",
+    )  # fmt: skip
     ranker.fit(train)
     samples = _samples(made, size, np.random.default_rng((seed, 1)))
     return evaluate(samples, ranker.predict(samples), metrics="ndcg@20")["ndcg@20"]
