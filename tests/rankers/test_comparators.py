@@ -232,7 +232,7 @@ def test_any_sort_will_do(algorithm):
     [
         ({"hidden": 7}, "hidden=7; a layer counts its dual neurons too, so it must be even"),
         ({"hidden": ()}, r"hidden=\(\); a comparator needs a hidden layer"),
-        ({"hidden": (0,)}, "hidden=0; it must be a whole number, 2 or more"),
+        ({"hidden": (0,)}, "hidden=0; it must be a whole number, 1 or more"),
         ({"loss": "hinge"}, "unknown loss 'hinge'"),
         ({"activation": "identity"}, "unknown activation 'identity'"),
         ({"initializer": "autoencoder"}, "did you mean 'autoencoders'"),

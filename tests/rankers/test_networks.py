@@ -225,3 +225,17 @@ def test_bad_parameters_are_refused(params, sentence):
 def test_an_unknown_model_is_refused():
     with pytest.raises(ParameterError, match="did you mean 'trees'"):
         Scorer(model="tree").fit(DATA)
+
+
+@pytest.mark.parametrize("hidden", ["abc", 1.5, None])
+def test_widths_that_are_none_are_refused_as_given(hidden):
+    with pytest.raises(ParameterError, match=f"hidden={hidden!r}; give the neurons"):
+        RankNet(hidden=hidden).fit(DATA)
+
+
+def test_the_epoch_with_the_smallest_error_is_kept():
+    kept = {}
+    for metric in ("pairwise_error", "pairwise_accuracy"):
+        ranker = RankNet(hidden=4, epochs=8, learning_rate=0.1, metric=metric, patience=None)
+        kept[metric] = ranker.fit(DATA, valid=easy_data(seed=3)).best_epoch_
+    assert kept["pairwise_error"] == kept["pairwise_accuracy"]

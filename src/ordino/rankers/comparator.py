@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.canonical_kernels import hash_rows
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError, ParameterError
+from ordino.errors import ParameterError
 from ordino.learn.layers import ACTIVATIONS, Layer
-from ordino.metrics import parse_metric
-from ordino.rankers.base import Ranker
+from ordino.rankers.gradient import GradientRanker
 from ordino.rankers.parameters import check_choice, check_int, check_real
 from ordino.rankers.preferences import check_preferences
 from ordino.sort import PairNetwork, Sorted, scores_from_order, sort_queries
@@ -24,7 +23,7 @@ from ordino.sort import PairNetwork, Sorted, scores_from_order, sort_queries
 if TYPE_CHECKING:
     from ordino.learn.learning_sets import LearningSet
     from ordino.learn.pair_network import CmpNN
-    from ordino.learn.training import Judge, Schedule, Trained
+    from ordino.learn.training import Judge, Trained
 
 LOSSES = ("squared", "absolute", "ranknet", "fidelity")
 HIDDEN_ACTIVATIONS = ("sigmoid", "tanh", "relu", "softplus")
@@ -32,7 +31,7 @@ ADAMW_DECAY = 0.5  # times the rate, a step; found on validation parts of MQ2008
 WATCHED_PAIRS = 1000  # pairs on which the activations of an epoch are measured
 
 
-class Comparator(Ranker):
+class Comparator(GradientRanker):
     """A network that says which of two documents comes first; a sort by it makes the ranking.
 
     Parameters
@@ -130,24 +129,12 @@ class Comparator(Ranker):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """A subclass names its own parameters and takes the family's as keywords; scikit-learn wants to know all."""
-        own = super()._get_param_names
-        family = [kind for kind in cls.__mro__ if issubclass(kind, Comparator)]
-        return sorted({name for kind in family for name in own.__func__(kind)})
-
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         return self._sorted_scores(self.network_, data)
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """P(a before b) = (1 + N>(a, b) - N<(a, b)) / 2 for each row a of A and b of B."""
-        self._check_fitted()
-        if self.scaler_ is not None and self.scaler_.by_query:
-            raise DataError(
-                f"compare() sees two documents, but scaling={self.scaling!r} needs the whole query; "
-                "scale the data first and use scaling=None, or use scaling='quantile'"
-            )
+        self._check_documents_alone()
         network: PairNetwork = self.network_
         return network.compare(*(self._scaled(self._checked(documents, None)).X for documents in (A, B)))
 
@@ -200,8 +187,8 @@ class Comparator(Ranker):
         from ordino.learn.pair_supply import ComparisonBatches
         from ordino.losses import pair_loss
 
-        batch = None if self.batch is None else check_int("batch", self.batch, low=1)
-        return ComparisonBatches(X, learning_set, pair_loss(check_choice("loss", self.loss, LOSSES)), batch=batch)
+        loss = pair_loss(check_choice("loss", self.loss, LOSSES))
+        return ComparisonBatches(X, learning_set, loss, batch=self._batch())
 
     def _learn(
         self, network: CmpNN, X: NDArray[np.float32], learning_set: LearningSet, judge: Judge | None, *, verbose: bool
@@ -217,22 +204,11 @@ class Comparator(Ranker):
         name = type(self).__name__
         return train(network, supply, schedule, judge=judge, watch=watch, label=name, verbose=verbose)[0]
 
-    def _schedule(self) -> Schedule:
-        from ordino.learn.training import Schedule
-
-        return Schedule(
-            epochs=check_int("epochs", self.epochs, low=1),
-            learning_rate=check_real("learning_rate", self.learning_rate, low=0, open_low=True),
-            optimizer=self.optimizer,
-            rate=self.rate,
-            l1=check_real("l1", self.l1, low=0),
-            l2=check_real("l2", self.l2, low=0) if self.l2 is not None else ADAMW_DECAY * (self.optimizer == "adamw"),
-            patience=None if self.patience is None else check_int("patience", self.patience, low=1),
-        )
+    def _decay(self) -> float | None:
+        return self.l2 if self.l2 is not None else ADAMW_DECAY * (self.optimizer == "adamw")
 
     def _widths(self) -> tuple[int, ...]:
-        hidden = (self.hidden,) if isinstance(self.hidden, int | np.integer) else tuple(self.hidden)
-        widths = tuple(check_int("hidden", width, low=2 if self.shared else 1) for width in hidden)
+        widths = super()._widths()
         if not widths:
             raise ParameterError("hidden=(); a comparator needs a hidden layer")
         odd = next((width for width in widths if width % 2 and self.shared), None)
@@ -253,17 +229,6 @@ class Comparator(Ranker):
         """Quality is the metric of sorted validation data."""
         quality = self._quality(valid)
         return lambda network: np.array([quality(self._sorted_scores(self._plain(network.layers(0)), valid))])
-
-    def _quality(self, data: Dataset) -> Callable[[NDArray[np.float64]], float]:
-        """The metric, averaged over the queries that have one; larger is better."""
-        metric = parse_metric(self.metric)
-
-        def quality(scores: NDArray[np.float64]) -> float:
-            values = metric.per_query(data.y, scores, data.offsets, profile=self.profile)
-            mean = float(np.nanmean(values)) if np.isfinite(values).any() else 0.0
-            return mean if metric.greater_is_better else -mean
-
-        return quality
 
     def _watch(self, X: NDArray[np.float32], learning_set: LearningSet) -> Callable[[CmpNN], list[dict[str, float]]]:
         few = learning_set._replace(

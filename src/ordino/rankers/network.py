@@ -8,27 +8,26 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError
 from ordino.learn.layers import ACTIVATIONS, Layer, forward
-from ordino.metrics import parse_metric
-from ordino.rankers.base import Ranker, Validation
-from ordino.rankers.parameters import check_choice, check_int, check_real
+from ordino.rankers.base import Validation
+from ordino.rankers.gradient import GradientRanker
+from ordino.rankers.parameters import check_choice, check_real
 
 if TYPE_CHECKING:
     from ordino.learn.network import Network
     from ordino.learn.supply import Supply
-    from ordino.learn.training import Schedule, Trained
+    from ordino.learn.training import Judge, Trained
     from ordino.losses import Loss
 
 
-class NetworkRanker(Ranker):
+class NetworkRanker(GradientRanker):
     """A network f(x) learned by gradient; documents are ordered by f.
 
     Parameters
@@ -107,12 +106,6 @@ class NetworkRanker(Ranker):
         self.seed = seed
         self.verbose = verbose
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """A subclass names its own parameters and takes the family's as keywords; scikit-learn wants to know both."""
-        own = super()._get_param_names
-        return sorted({*own(), *own.__func__(NetworkRanker)})
-
     @abstractmethod
     def _loss(self) -> Loss:
         """What learning minimizes."""
@@ -129,12 +122,7 @@ class NetworkRanker(Ranker):
 
     def _difference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """f(a) - f(b) for each row a of A and b of B."""
-        self._check_fitted()
-        if self.scaler_ is not None and self.scaler_.by_query:
-            raise DataError(
-                f"compare() sees two documents, but scaling={self.scaling!r} needs the whole query; "
-                "scale the data first and use scaling=None, or use scaling='symlog'"
-            )
+        self._check_documents_alone()
         return self.predict(A) - self.predict(B)
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
@@ -158,9 +146,6 @@ class NetworkRanker(Ranker):
         loss = self._loss()
         return self._learn(lambda _: QueryBatches(data, loss, batch=self._batch()), data.n_features, valid, seeds)
 
-    def _batch(self) -> int | None:
-        return None if self.batch is None else check_int("batch", self.batch, low=1)
-
     def _learn(
         self, supply: Callable[[Network], Supply], n_inputs: int, valid: Dataset | None, seeds: Sequence[int]
     ) -> list[Trained]:
@@ -182,34 +167,12 @@ class NetworkRanker(Ranker):
         name = type(self).__name__
         return train(network, supply(network), self._schedule(), judge=judge, label=name, verbose=self.verbose)
 
-    def _schedule(self) -> Schedule:
-        from ordino.learn.training import Schedule
-
-        return Schedule(
-            epochs=check_int("epochs", self.epochs, low=1),
-            learning_rate=check_real("learning_rate", self.learning_rate, low=0, open_low=True),
-            optimizer=self.optimizer,
-            rate=self.rate,
-            l1=check_real("l1", self.l1, low=0),
-            l2=check_real("l2", self.l2, low=0),
-            patience=None if self.patience is None else check_int("patience", self.patience, low=1),
-        )
-
-    def _widths(self) -> tuple[int, ...]:
-        hidden = (self.hidden,) if isinstance(self.hidden, int | np.integer) else tuple(self.hidden)
-        return tuple(check_int("hidden", width, low=1) for width in hidden)
-
-    def _judge(self, valid: Dataset) -> Any:
-        metric = parse_metric(self.metric)
+    def _judge(self, valid: Dataset) -> Judge:
+        quality = self._quality(valid)
 
         def judge(network: Network) -> NDArray[np.float64]:
-            values = [
-                metric.per_query(
-                    valid.y, self._score_with(network.layers(m), valid), valid.offsets, profile=self.profile
-                )
-                for m in range(len(network.W[0]))
-            ]
-            return np.array([np.nanmean(value) if np.isfinite(value).any() else 0.0 for value in values])
+            scores = [self._score_with(network.layers(m), valid) for m in range(len(network.W[0]))]
+            return np.array([quality(of_network) for of_network in scores])
 
         return judge
 
