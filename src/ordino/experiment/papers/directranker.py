@@ -80,7 +80,7 @@ PROTOCOL = (
     "Test parts are only measured. Networks: two layers of 100, dropout 0.5, AdamW with rate 0.003, at most 40 "
     f"epochs, {N_SEEDS} seeds; evolved rankers: 500 generations (their default is 1,300), one seed; the others: "
     "their defaults. The paper instead searches grids by inner cross-validation, which it does not print, and "
-    "took the numbers of the evolved rankers from a paper with another measure."
+    "took the numbers of the evolved rankers from another paper."
 )
 
 
