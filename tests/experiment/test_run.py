@@ -164,7 +164,7 @@ def test_what_fails_is_told_and_the_rest_is_kept(store):
 
 
 def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store):
-    plan = small_plan(rankers=[{"ranker": "ranknet", "params": {"hidden": 2.5}}])
+    plan = small_plan(rankers=[{"ranker": "ranknet", "params": {"optimizer": {}}}])
     with pytest.raises(OrdinoError, match=r"6 trials failed.*(\n- .*TypeError: .*){6}"):
         run(plan, store, n_jobs=1)
 
