@@ -107,9 +107,9 @@ def table(results: list[Result]) -> str:
     return "\n".join(lines)
 
 
-def head(command: str, n_seeds: int) -> str:
+def head(command: str, title: str, n_seeds: int) -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("ordino", "numpy", "numba", "cmaes"))
-    return f"""# The rankers that evolve, on MQ2007 and MQ2008
+    return f"""# {title}
 
 Written by `{command}` on {date.today().isoformat()} with Python {platform.python_version()}, {packages};
 seeds 0 to {n_seeds - 1}.
@@ -140,7 +140,9 @@ def main() -> None:
     print(text)
     if args.out is not None:
         command = " ".join(["python", "benchmarks/quality_evolved.py", *sys.argv[1:]])
-        args.out.write_text(head(command, args.seeds) + text + "\n")
+        which = "The rankers that evolve" if args.rankers == list(RANKERS) else ", ".join(args.rankers)
+        title = f"{which} on {' and '.join(args.data)}, seeds: {args.seeds}"
+        args.out.write_text(head(command, title, args.seeds) + text + "\n")
 
 
 if __name__ == "__main__":

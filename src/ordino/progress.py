@@ -27,6 +27,8 @@ class Steps:
         How many steps there are at most.
     verbose
         Draw a bar, if standard error is a terminal.
+    kept
+        What Ctrl-C leaves behind, as it is told then.
 
     Examples
     --------
@@ -37,8 +39,9 @@ class Steps:
     (3, False)
     """
 
-    def __init__(self, label: str, total: int, *, verbose: bool = False) -> None:
+    def __init__(self, label: str, total: int, *, verbose: bool = False, kept: str = "the best so far") -> None:
         self.label = label
+        self.kept = kept
         self.total = total
         self.done = 0
         self.interrupted = False
@@ -69,7 +72,7 @@ class Steps:
             self._bar.stop()
         if kind is not None and issubclass(kind, KeyboardInterrupt) and self.done:
             self.interrupted = True
-            sys.stderr.write(f"{self.label}: stopped at {self.done} of {self.total}; the best so far is kept\n")
+            sys.stderr.write(f"{self.label}: stopped at {self.done} of {self.total}; {self.kept} is kept\n")
         return self.interrupted
 
 

@@ -180,7 +180,7 @@ def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
 
     monkeypatch.setattr(runner, "measure_trial", interrupted)
     assert len(run(small_plan(), store, n_jobs=1)) == 2
-    assert "stopped at 2 of 9" in capsys.readouterr().err
+    assert "stopped at 2 of 9; what is done is kept" in capsys.readouterr().err
 
 
 def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch):

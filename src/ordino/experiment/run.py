@@ -135,7 +135,7 @@ def _all(
     outcomes: dict[int, Outcome] = {}
     if tasks:
         work = _here if n_jobs == 1 else partial(_in_processes, n_jobs=min(n_jobs, len(tasks)))
-        with Steps(label, len(tasks), verbose=verbose) as steps:
+        with Steps(label, len(tasks), verbose=verbose, kept="what is done") as steps:
             for _, (number, outcome) in zip(steps, work(function, tasks), strict=True):
                 outcomes[number] = outcome
     return [outcomes[number] for number in sorted(outcomes)]
