@@ -17,7 +17,6 @@ import numpy as np
 
 from ordino.compiled import njit
 
-RUN = 12  # shorter runs are sorted by insertion, longer ones by merging
 WHOLE_LABELS = 64  # the gain of whole labels below this is looked up, and their best order is counted, not sorted
 
 PRECISION, RECALL, MAP, NDCG, DCG, MEAN_NDCG, RECIPROCAL_RANK, ERR, RBP, HIT = range(10)
@@ -34,19 +33,7 @@ OUTER: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "
 def sort_descending(keys: Any, carry: Any, first: int, last: int, keys_out: Any, carry_out: Any) -> int:
     """Sort ``keys[first:last]``, largest first and stable, ``carry`` along with them; give the number of inversions."""
     inversions = 0
-    for start in range(first, last, RUN):
-        for i in range(start + 1, min(start + RUN, last)):
-            key = keys[i]
-            value = carry[i]
-            j = i
-            while j > start and keys[j - 1] < key:
-                keys[j] = keys[j - 1]
-                carry[j] = carry[j - 1]
-                j -= 1
-            keys[j] = key
-            carry[j] = value
-            inversions += i - j
-    width = RUN
+    width = 1
     while width < last - first:
         for start in range(first, last, 2 * width):
             middle = min(start + width, last)
