@@ -21,7 +21,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 bench: $(READY)  ## every figure of docs/benchmarks.md, each a ratio in one run
-	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+	failed=0; for script in benchmarks/bench_*.py; do echo "== $$script"; $(BIN)/python $$script || failed=1; done; exit $$failed
 
 docs: $(READY)  ## the site in site/, built offline; a broken link fails it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
