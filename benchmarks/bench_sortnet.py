@@ -39,7 +39,8 @@ def main() -> None:
         best = max(row["valid"] for row in rows)
         print(
             f"| {name} | {len(rows)} | {rows[-1]['train_known']:,} | {comparisons:,} | {total:.1f} "
-            f"| {seconds['sorting']:.1f} | {seconds['training']:.1f} | {best:.3f} |"
+            f"| {seconds['sorting']:.1f} | {seconds['training']:.1f} | {best:.3f} |",
+            flush=True,
         )
 
 

@@ -31,6 +31,22 @@ def test_nothing_heavy_is_loaded_before_it_is_used(code):
     assert HEAVY.isdisjoint(loaded)
 
 
+def test_measuring_does_not_load_the_linear_algebra_that_numba_looks_for():
+    loaded = run_python(
+        "import sys\nimport ordino\n"
+        "ordino.evaluate([1, 0], [2.0, 1.0], qid=[1, 1], metrics=['map'])\n"
+        "print(*(name for name in sys.modules if name.startswith('scipy.linalg')))"
+    )
+    assert loaded.split() == []
+
+
+def test_compiled_code_still_multiplies_matrices():
+    product = run_python(
+        "import numpy as np\nfrom ordino.compiled import njit\nprint(njit(lambda a: a @ a)(np.array([[2.0]]))[0, 0])"
+    )
+    assert float(product) == 4.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "limit"), [(["-c", "import ordino"], 0.4), (["-m", "ordino.cli", "--help"], 0.6)]
 )
