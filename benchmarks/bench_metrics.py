@@ -86,11 +86,8 @@ def against_peers(n_queries: int, n_docs: int, repeats: int) -> bool:
 
 
 def first_calls(repeats: int) -> bool:
-    """The first call of a process, with compiled kernels on disk and without.
-
-    Equal scores need one kernel more; its time is shown beside the others, without a limit.
-    """
-    held = []
+    """The first call of a process, with compiled kernels on disk and without; equal scores need one kernel more."""
+    held = True
     for tied in (1, 3):
         with tempfile.TemporaryDirectory() as folder:
             times = [_fresh_process(folder, tied) for _ in range(1 + repeats)]
@@ -99,8 +96,8 @@ def first_calls(repeats: int) -> bool:
             f"first call, import included, {'no' if tied == 1 else 'with'} equal scores: "
             f"{after_install:.2f} s after install, {cached:.2f} s with kernels cached"
         )
-        held.append(after_install < 5 and cached < 1)
-    return held[0]
+        held = held and after_install < 5 and cached < 1
+    return held
 
 
 def _fresh_process(folder: str, tied: int) -> float:
