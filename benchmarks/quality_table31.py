@@ -1,0 +1,214 @@
+"""Shared weights or not: DeepNet's Table 3.1, CmpNN against a dense net of equal size, on MQ2008 and MQ2007.
+
+The protocol was fixed before a test part was measured, by what the thesis does (sections 2.2, 2.3 and 3.1), after a
+look at validation parts of two folds:
+
+- both nets have 10 hidden sigmoid neurons, squared error, full batches with the adaptive rate (from 0.1), features
+  scaled inside each query; the same 10,000 training and 5,000 validation pairs of different labels, each in a random
+  order; the epoch of at most 1,000 with the smallest error on the validation pairs. Unlike the thesis, training ends
+  after 300 epochs without a better one;
+- of first weights the thesis says no more than "random": uniform in [-1, 1] or Glorot's, chosen for each net and fold
+  by NDCG@10 on the validation part, the mean of the first 4 seeds;
+- both are sorted by Python's sort from the same shuffled start, and asked once for two documents, [x, y] as the sort
+  meets them;
+- five official folds, profile directranker, 16 seeds (the thesis: 30), each with pairs and weights of its own. A seed's
+  figure is the mean over the folds; Welch's t-test compares 16 figures with 16, and p < 0.05 in both NDCG@10 and MAP is
+  "clearly above";
+- beside them: the share of wrong answers to test pairs of different labels, in both orders; how often a net contradicts
+  itself, that is gives [x, y] and [y, x] to the same side; the share of cyclic triples, each pair asked in the order of
+  the rows; and the dense net asked in both orders, as the library does unless told otherwise;
+- where does sharing matter? The same with 300, 1,000 and 3,000 training pairs, half as many for validation, the first
+  weights chosen at 10,000 pairs, 5 seeds.
+
+Figures are kept in the JSON file --store, network by network, so that a run that was cut off goes on.
+
+    ORDINO_DATA=folds python benchmarks/quality_table31.py --store figures.json --out docs/results/table31.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from datetime import date
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold, read_folds
+from ordino.experiment.significance import welch
+from ordino.metrics import evaluate
+from ordino.rankers.comparator import Comparator
+from ordino.rankers.deepnet import DeepNet
+from ordino.rankers.dense_comparator import DenseComparator
+from ordino.sort import scores_from_order, sort_once
+
+PROFILE = "directranker"
+SETTINGS: dict[str, Any] = DeepNet.as_published(
+    hidden=10, activation="sigmoid", dropout=0.0, patience=300, profile=PROFILE, n_jobs=1
+).get_params()
+FIRST_WEIGHTS = ("unit", "glorot")
+NETS: dict[str, type[Comparator]] = {"CmpNN": DeepNet, "dense net": DenseComparator}
+COLLECTIONS = ("MQ2008", "MQ2007")
+PAIRS = 10_000
+FEWER = (3_000, 1_000, 300)
+CHOOSING = 4  # seeds by which the first weights are chosen
+FIGURES = ("NDCG@10", "MAP", "pair error", "contradictions", "cyclic triples", "NDCG@10, both", "MAP, both")
+Store = dict[str, list[float]]  # validation NDCG@10, then FIGURES, by set|fold|net|pairs|first weights|seed
+Values = NDArray[np.float64]  # (n_seeds, n_figures)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="first fold, few seeds")
+    parser.add_argument("--sets", default=",".join(COLLECTIONS), help="separated by commas")
+    parser.add_argument("--seeds", type=int, default=16)
+    parser.add_argument("--fewer-seeds", type=int, default=5, help="seeds of the runs with fewer pairs")
+    parser.add_argument("--store", type=Path, help="keep the figures in this file, and go on from it")
+    parser.add_argument("--out", type=Path, help="write the tables to this file")
+    args = parser.parse_args()
+    seeds, fewer = (CHOOSING, 2) if args.quick else (args.seeds, args.fewer_seeds)
+    store: Store = json.loads(args.store.read_text()) if args.store and args.store.exists() else {}
+    folds = {name: folds_of(name)[: 1 if args.quick else 5] for name in args.sets.split(",")}
+
+    def run(collection: str, n_pairs: int, seed: int) -> None:
+        start = time.process_time()
+        for fold, name in product(folds[collection], NETS):
+            setting = f"{collection}|{fold.name}|{name}"
+            choosing = n_pairs == PAIRS and seed < CHOOSING
+            for weights in FIRST_WEIGHTS if choosing else (chosen(store, setting),):
+                key = f"{setting}|{n_pairs}|{weights}|{seed}"
+                if key not in store:
+                    store[key] = measured(fold, name, n_pairs, weights, seed)
+        print(f"{collection}, {n_pairs} pairs, seed {seed}: {time.process_time() - start:.0f} s", file=sys.stderr)
+        if args.store is not None:
+            args.store.write_text(json.dumps(store, indent=0))
+
+    for seed, collection in product(range(seeds), folds):
+        run(collection, PAIRS, seed)
+    for n_pairs, seed, collection in product(FEWER, range(fewer), folds):
+        run(collection, n_pairs, seed)
+    lines = report(store)
+    print("\n".join(lines))
+    if args.out is not None:
+        args.out.write_text("\n".join(lines) + "\n")
+
+
+def chosen(store: Store, setting: str) -> str:
+    """The first weights with the best mean of NDCG@10 on the validation part over the first seeds."""
+    values = {weights: [store[f"{setting}|{PAIRS}|{weights}|{seed}"][0] for seed in range(CHOOSING)]
+              for weights in FIRST_WEIGHTS}  # fmt: skip
+    return max(values, key=lambda weights: float(np.mean(values[weights])))
+
+
+def folds_of(collection: str) -> list[Fold]:
+    folder = os.environ.get("ORDINO_DATA")
+    if folder is None:
+        sys.exit("ORDINO_DATA names no folder; it must hold MQ2007 and MQ2008")
+    return list(read_folds(Path(folder) / collection))
+
+
+def measured(fold: Fold, name: str, n_pairs: int, weights: str, seed: int) -> list[float]:
+    """NDCG@10 of one network on the validation part, and its figures on the test part in the order of FIGURES."""
+    changes = {"n_pairs": n_pairs, "n_valid_pairs": n_pairs // 2, "initializer": weights, "seed": 100 * seed}
+    assert fold.valid is not None
+    ranker = NETS[name](**(SETTINGS | changes)).fit(fold.train, valid=fold.valid)
+    valid = quality(fold.valid, asked_once(ranker, fold.valid, seed))[0] if seed < CHOOSING else np.nan
+    once = quality(fold.test, asked_once(ranker, fold.test, seed))
+    both = quality(fold.test, ranker.predict(fold.test))
+    return [valid, *once, *answers(ranker, fold.test), *both]
+
+
+def asked_once(ranker: Comparator, data: Dataset, seed: int) -> NDArray[np.float64]:
+    """Scores by Python's sort from a shuffled start, which is the same for both nets."""
+    rng = np.random.default_rng(seed)
+    start = np.concatenate([rng.permutation(np.arange(*bounds)) for bounds in pairwise(data.offsets.tolist())])
+    scores = np.empty(data.n_docs)
+    order = sort_once(ranker.network_, scaled(ranker, data)[start], data.offsets)
+    scores[start] = scores_from_order(order, data.offsets)
+    return scores
+
+
+def scaled(ranker: Comparator, data: Dataset) -> NDArray[np.float32]:
+    assert ranker.scaler_ is not None
+    X: NDArray[np.float32] = ranker.scaler_.transform(data).X
+    return X
+
+
+def quality(data: Dataset, scores: NDArray[np.float64]) -> list[float]:
+    return list(evaluate(data, scores, metrics=("ndcg@10", "map"), profile=PROFILE).values())
+
+
+def answers(ranker: Comparator, data: Dataset) -> tuple[float, float, float]:
+    """Shares of wrong answers, of pairs with two answers that contradict each other, and of cyclic triples."""
+    network, X, y = ranker.network_, scaled(ranker, data), data.y
+    left, right = network.project(X)
+    wrong, judged, contradicted, pairs, cyclic, triples = 0, 0, 0, 0, 0, 0
+    for start, stop in pairwise(data.offsets.tolist()):
+        n = stop - start
+        h = left[start:stop, None] + right[None, start:stop] + network.bias  # (n, n, n_hidden)
+        z = (0.5 + 0.5 * np.tanh(0.5 * h)) @ network.deeper[0].W + network.deeper[0].b
+        first = z[..., 0] > z[..., 1]  # of [row, column], the row comes first
+        label = y[start:stop, None] - y[None, start:stop]
+        wrong += int((first != (label > 0))[label != 0].sum())
+        judged += int((label != 0).sum())
+        different = np.triu((X[start:stop, None] != X[None, start:stop]).any(2), 1)
+        contradicted += int((first == first.T)[different].sum())
+        pairs += int(different.sum())
+        upper = np.triu(first, 1)
+        wins = upper.sum(1) + np.tril(~upper.T, -1).sum(1)
+        cyclic += n * (n - 1) * (n - 2) // 6 - int((wins * (wins - 1) // 2).sum())
+        triples += n * (n - 1) * (n - 2) // 6
+    return wrong / judged, contradicted / pairs, cyclic / triples
+
+
+def by_seed(store: Store, collection: str, n_pairs: int, name: str) -> Values:
+    """The mean over the folds for each seed that has all folds, shape ``(n_seeds, n_figures)``."""
+    folds = sorted({key.split("|")[1] for key in store if key.startswith(f"{collection}|")})
+    settings = [f"{collection}|{fold}|{name}" for fold in folds]
+    keys = [f"{setting}|{n_pairs}|{chosen(store, setting)}|" for setting in settings]
+    seeds = [seed for seed in range(len(store)) if keys and all(f"{key}{seed}" in store for key in keys)]
+    figures = np.array([[store[f"{key}{seed}"][1:] for key in keys] for seed in seeds])  # (n_seeds, n_folds, ...)
+    return np.mean(figures, axis=1) if seeds else np.empty((0, len(FIGURES)))
+
+
+def report(store: Store) -> list[str]:
+    lines = ["# Shared weights or not: DeepNet's Table 3.1 on MQ2008 and MQ2007", ""]
+    lines += [f"{date.today().isoformat()}, Python {platform.python_version()}, torch {torch.__version__}. Made by"]
+    lines += ["`benchmarks/quality_table31.py`, whose first lines say how. Means over five folds ± deviation of seeds;"]
+    lines += ["p is Welch's t-test over the seeds.", ""]
+    for collection in COLLECTIONS:
+        cmpnn, dense = (by_seed(store, collection, PAIRS, name) for name in NETS)
+        if min(len(cmpnn), len(dense)) > 1:
+            lines += [f"## {collection}, {PAIRS:,} pairs, {len(cmpnn)} seeds", ""]
+            lines += ["| figure | CmpNN | dense net | difference | p |", "|---|---|---|---|---|"]
+            lines += [row(FIGURES[i], cmpnn[:, i], dense[:, i]) for i in range(5)]
+            lines += [row(f"{FIGURES[i]} orders", cmpnn[:, i], dense[:, i]) for i in (5, 6)] + [""]
+    lines += ["## Fewer pairs", "", "| set | pairs | seeds | figure | CmpNN | dense net | difference | p |"]
+    lines += ["|---|---|---|---|---|---|---|---|"]
+    for collection in COLLECTIONS:
+        for n_pairs in (*reversed(FEWER), PAIRS):
+            cmpnn, dense = (by_seed(store, collection, n_pairs, name) for name in NETS)
+            if min(len(cmpnn), len(dense)) > 1:
+                setting = f"| {collection} | {n_pairs:,} | {len(cmpnn)} "
+                lines += [setting + row(FIGURES[i], cmpnn[:, i], dense[:, i]) for i in range(3)]
+    return lines
+
+
+def row(figure: str, cmpnn: Sequence[float] | Values, dense: Sequence[float] | Values) -> str:
+    cells = [f"{np.mean(values):.4f} ± {np.std(values, ddof=1):.4f}" for values in (cmpnn, dense)]
+    p = welch(cmpnn, dense).p
+    return f"| {figure} | {' | '.join(cells)} | {np.mean(cmpnn) - np.mean(dense):+.4f} | {p:.2g} |"
+
+
+if __name__ == "__main__":
+    main()
