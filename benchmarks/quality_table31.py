@@ -59,6 +59,15 @@ SEEDS = {"MQ2008": 20, "MQ2007": 10}
 PAIRS = 10_000
 FEWER, FEWER_SEEDS = (300, 1_000, 3_000), 4
 FIGURES = ("NDCG@10", "MAP", "pair error", "contradictions", "cyclic triples", "NDCG@10, both", "MAP, both")
+HOW = (
+    "`benchmarks/quality_table31.py`, whose first lines say how. Means over five folds ± deviation of seeds; p and the",
+    "95 % interval of the difference are Welch's, over the seeds. With 46 features the CmpNN has 476 weights of its own,",
+    "5 neurons whose duals share theirs, and the dense net 952.",
+)
+TWICE = (
+    "Queries have equal shares, so that one with few pairs gives each several times, in random orders: the dense net",
+    "then sees the symmetry in the data.",
+)
 ADAM = (
     "An earlier run, whose test figures were known when this protocol was fixed, trained both nets by Adam (60 epochs",
     "in steps of 500 pairs, Glorot's weights, 5 seeds). CmpNN against the dense net asked once: on MQ2008 0.7305 and",
@@ -178,20 +187,7 @@ def by_seed(store: Store, collection: str, n_pairs: int, name: str) -> Values:
 def report(store: Store, notes: Sequence[str]) -> list[str]:
     lines = ["# Shared weights or not: DeepNet's Table 3.1 on MQ2008 and MQ2007", ""]
     lines += [f"{date.today().isoformat()}, Python {platform.python_version()}, torch {torch.__version__}. Made by"]
-    lines += ["`benchmarks/quality_table31.py`, whose first lines say how. Means over five folds ± deviation of seeds;"]
-    lines += [
-        "p and the 95 % interval are Welch's over the seeds. With 46 features the CmpNN has 476 weights of its own, 5 neurons whose"
-    ]
-    lines += [
-        "duals share theirs, and the dense net 952. Queries have equal shares, so that one with few pairs gives each"
-    ]
-    lines += [
-        "several times, in random orders: the dense net then sees the symmetry in the data.",
-        *notes,
-        "",
-        *ADAM,
-        "",
-    ]
+    lines += [*HOW, "", *TWICE, *notes, "", *ADAM, ""]
     for collection in SEEDS:
         cmpnn, dense = (by_seed(store, collection, PAIRS, name) for name in NETS)
         if min(len(cmpnn), len(dense)) > 1:
