@@ -1,4 +1,4 @@
-"""Rankers that compare: shared weights or not (DeepNet, Table 3.1), SortNet and DeepNet, and SortNet's choice of pairs.
+"""Rankers that compare: SortNet and DeepNet on real folds, and SortNet's choice of pairs.
 
 Reads the folder named by ORDINO_DATA. On MQ2008 and MQ2007: five official folds, profile directranker, several seeds;
 setting, epoch and iteration are chosen on the validation part, test parts are only measured. The last part needs no
@@ -18,14 +18,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import date
-from functools import cmp_to_key, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import ttest_ind
 from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
@@ -34,27 +33,10 @@ from ordino.data.synthetic import synthetic
 from ordino.metrics import evaluate
 from ordino.rankers.comparator import Comparator
 from ordino.rankers.deepnet import DeepNet
-from ordino.rankers.dense_comparator import DenseComparator
 from ordino.rankers.sortnet import SortNet
 
 PROFILE = "directranker"
 METRICS = ("ndcg@10", "map")
-TABLE31: dict[str, Any] = {
-    "hidden": 10,
-    "activation": "sigmoid",
-    "initializer": "glorot",
-    "loss": "squared",
-    "optimizer": "adam",
-    "learning_rate": 5e-3,
-    "epochs": 60,
-    "patience": None,
-    "batch": 500,
-    "n_pairs": 10_000,
-    "n_valid_pairs": 5_000,
-    "select": "pairs",
-    "scaling": "querymax",
-    "profile": PROFILE,
-}
 BEST: dict[str, Any] = {
     "hidden": 40,
     "dropout": 0.5,
@@ -65,13 +47,10 @@ BEST: dict[str, Any] = {
     "profile": PROFILE,
 }
 GRID: dict[str, list[Comparator]] = {
-    "CmpNN, 10 hidden": [DeepNet(**TABLE31)],
-    "dense net, 10 hidden": [DenseComparator(**TABLE31)],
     "DeepNet": [DeepNet(**BEST, n_pairs=n_pairs) for n_pairs in (40_000, 100_000)],
     "SortNet": [SortNet(**BEST, max_iter=8)],
 }
-PARTS = {"table31": ["CmpNN, 10 hidden", "dense net, 10 hidden"], "deepnet": ["DeepNet"], "sortnet": ["SortNet"]}
-ASKED_ONCE = "dense net, 10 hidden, asked once"
+PARTS = {"deepnet": ["DeepNet"], "sortnet": ["SortNet"]}
 TD: dict[str, Any] = {"hidden": 20, "max_iter": 8, "epochs": 25, "batch": 500, "metric": "map"}
 Scores = NDArray[np.float64]
 Figures = dict[str, Any]
@@ -125,37 +104,19 @@ def measure_fold(
     collection: str, fold: Any, name: str, seeds: int, keep: Callable[[str, Callable[[], Any]], None]
 ) -> None:
     """Test figures of each seed, in the setting that is best on validation data over all seeds."""
-    chosen: list[Comparator] = []
 
     def learned() -> list[list[float]]:
-        best = -np.inf
+        best, chosen = -np.inf, []
         for setting in GRID[name]:
             rankers = [
                 clone(setting).set_params(seed=100 * seed).fit(fold.train, valid=fold.valid) for seed in range(seeds)
             ]
             quality = float(np.mean([measured(fold.valid, ranker.predict(fold.valid))[0] for ranker in rankers]))
             if quality > best:
-                best, chosen[:] = quality, rankers
+                best, chosen = quality, rankers
         return [measured(fold.test, ranker.predict(fold.test)) for ranker in chosen]
 
     keep(f"{collection}|{fold.name}|{name}", learned)
-    if chosen and not chosen[0].shared:
-        once = [measured(fold.test, asked_once(ranker, fold.test)) for ranker in chosen]
-        keep(f"{collection}|{fold.name}|{ASKED_ONCE}", lambda: once)
-
-
-def asked_once(ranker: Comparator, data: Dataset) -> Scores:
-    """The thesis' way for the dense net: Python's sort, and of two documents only [x, y] as the sort meets them."""
-    X = data.X if ranker.scaler_ is None else ranker.scaler_.transform(data).X
-    scores = np.empty(data.n_docs)
-    for start, stop in zip(data.offsets[:-1], data.offsets[1:], strict=True):
-        n_docs = stop - start
-        first, second = np.divmod(np.arange(n_docs * n_docs), n_docs)
-        outputs = ranker.network_.outputs(X[start + first], X[start + second])
-        margin = (outputs[:, 1] - outputs[:, 0]).reshape(n_docs, n_docs)
-        order = sorted(range(n_docs), key=cmp_to_key(lambda i, j, margin=margin: margin[i, j]))  # type: ignore[misc]
-        scores[start + np.array(order)] = np.arange(n_docs)[::-1]
-    return scores
 
 
 def measured(data: Dataset, scores: Scores) -> list[float]:
@@ -186,7 +147,7 @@ def incremental_or_random(seed: int) -> list[list[float]]:
 
 
 def report(store: Figures) -> list[str]:
-    lines = ["# Comparators: CmpNN or dense net, SortNet, DeepNet", ""]
+    lines = ["# Comparators: SortNet and DeepNet", ""]
     lines += [f"{date.today().isoformat()}, Python {platform.python_version()}, torch {torch.__version__}. Made by", ""]
     lines[-2] += (
         " `benchmarks/quality_comparators.py`, whose first lines say how. Means over folds ± deviation of seeds."
@@ -215,10 +176,6 @@ def report(store: Figures) -> list[str]:
             cells = [f"{m:.4f} ± {s:.4f}" for m, s in zip(run.mean(0), run.std(0), strict=True)]
             lines.append(f"| {name} | {' | '.join(cells)} | {len(run)} |")
         lines += [""] if runs else []
-        for other in (ASKED_ONCE, "dense net, 10 hidden"):
-            if "CmpNN, 10 hidden" in runs and other in runs:
-                p = ttest_ind(runs["CmpNN, 10 hidden"], runs[other], equal_var=False).pvalue
-                lines += [f"Welch's t-test of CmpNN against {other}: p = {p[0]:.1g} (NDCG@10), {p[1]:.1g} (MAP).", ""]
     td = np.array([value for key, value in store.items() if key.startswith("td|")])  # (n_seeds, 2, 3)
     if len(td):
         lines += [f"## TD2003's shape, {len(td)} sets of 30 + 10 + 10 queries", ""]

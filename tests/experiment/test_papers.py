@@ -244,6 +244,12 @@ def test_every_setting_of_the_thesis_tables_has_its_numbers():
             assert set(experiment.settings) <= set(PAPER)
 
 
+def test_the_dense_net_of_the_thesis_is_asked_once_and_else_the_same():
+    nets = {name: make(Request()).get_params() for name, make in deepnet.EXPERIMENTS["table3.1"].settings.items()}
+    assert nets["dense"].pop("asked") == "once"
+    assert nets["dense"] == nets["CmpNN"]
+
+
 def test_rankde_weights_are_those_of_44_features():
     assert len(rankde.TABLE_5) == 44
 

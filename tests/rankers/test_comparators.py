@@ -65,6 +65,28 @@ def test_saved_and_loaded_it_compares_and_sorts_alike(name, tmp_path):
     assert (loaded.predict(DATA) == ranker.predict(DATA)).all()
 
 
+def test_a_dense_net_asked_once_ranks_by_what_it_says_of_one_order(tmp_path):
+    both = clone(RANKERS["dense-comparator"]).set_params(epochs=1, scaling=None).fit(DATA)
+    once = clone(both).set_params(asked="once").fit(DATA)
+    assert (once.network_.left == both.network_.left).all()
+    assert (once.predict(DATA) != both.predict(DATA)).any()
+    shuffle = np.concatenate([np.random.default_rng(0).permutation(np.arange(*q)) for q in pairwise(DATA.offsets)])
+    turned = Dataset(DATA.X[shuffle], DATA.y[shuffle], DATA.qid[shuffle])
+    assert (once.predict(turned) == once.predict(DATA)[shuffle]).all()
+    ordino.save(once, tmp_path / "model.ordino")
+    assert (ordino.load(tmp_path / "model.ordino").predict(DATA) == once.predict(DATA)).all()
+
+
+def test_a_dense_net_asked_once_is_chosen_by_the_metric_of_such_rankings():
+    ranker = clone(RANKERS["dense-comparator"]).set_params(asked="once", epochs=5).fit(DATA, valid=VALID)
+    assert ranker.score(VALID) == pytest.approx(max(row["valid"] for row in ranker.history_))
+
+
+def test_how_a_dense_net_is_asked_has_two_names():
+    with pytest.raises(ParameterError, match="asked 'twice'"):
+        DenseComparator(asked="twice", epochs=1, n_pairs=100).fit(DATA).predict(DATA)
+
+
 def test_compare_refuses_a_scaling_that_needs_the_query():
     with pytest.raises(DataError, match="needs the whole query"):
         clone(RANKERS["deepnet"]).set_params(scaling="zscore").fit(DATA).compare(DATA.X[:1], DATA.X[1:2])

@@ -253,13 +253,16 @@ class Comparator(GradientRanker):
         left, right = first.W[:n_features], first.W[n_features:]
         return PairNetwork(left, right, first.b, tuple(layers[1:]), activation=self.activation)
 
-    def _sorted(self, network: PairNetwork, data: Dataset, y: NDArray[np.float64] | None = None) -> Sorted:
-        """Sort, starting from the rows ordered by what they are.
+    def _start(self, data: Dataset) -> NDArray[np.intp]:
+        """Where a sort starts: from the rows of each query ordered by what they are.
 
         A comparator need not be transitive, so where a sort starts may show: it must not be the order of the rows.
         """
         hashes = hash_rows(np.ascontiguousarray(data.X), np.empty((data.n_docs, 0), np.uint64))
-        start = np.lexsort((hashes, np.repeat(np.arange(data.n_queries), data.counts)))
+        return np.lexsort((hashes, np.repeat(np.arange(data.n_queries), data.counts)))
+
+    def _sorted(self, network: PairNetwork, data: Dataset, y: NDArray[np.float64] | None = None) -> Sorted:
+        start = self._start(data)
         order, comparisons, miscompared = sort_queries(
             network,
             data.X[start],

@@ -4,6 +4,7 @@
 
     network     PairNetwork, the comparator as plain arrays
     sorting     sort_queries, the algorithms by name (SORTS)
+    once        sort_once, Python's sort that asks once for two documents
     tournament  orders that do not depend on where the sort starts
     audit       how far from transitive a comparator is on given data
     kernels     the compiled comparator; sort_kernels, the sorts around it
@@ -11,7 +12,18 @@
 
 from ordino.sort.audit import Audit, audit
 from ordino.sort.network import PairNetwork
+from ordino.sort.once import sort_once
 from ordino.sort.sorting import SORTS, Sorted, scores_from_order, sort_queries
 from ordino.sort.tournament import tournament
 
-__all__ = ["SORTS", "Audit", "PairNetwork", "Sorted", "audit", "scores_from_order", "sort_queries", "tournament"]
+__all__ = [
+    "SORTS",
+    "Audit",
+    "PairNetwork",
+    "Sorted",
+    "audit",
+    "scores_from_order",
+    "sort_once",
+    "sort_queries",
+    "tournament",
+]
