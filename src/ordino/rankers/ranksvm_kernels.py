@@ -144,9 +144,9 @@ def pair_slopes(scores, level, weight, floor, offsets, is_long, first, last, low
 
 
 @njit(cache=True, nogil=True)
-def pair_product(
+def pair_product(  # type: ignore[no-untyped-def]
     X, rows, scores, level, weight, floor, offsets, is_long, first, last, low, high, order, degree, v, out
-):  # type: ignore[no-untyped-def]
+):
     """Add half the second derivative by the weights, times v, over the pairs of queries first to last - 1.
 
     Documents without a pair between low and high are left out, which are most if the band is narrow.
@@ -183,6 +183,7 @@ def pair_product(
 
 @njit(nogil=True, fastmath=VECTORS)
 def row_times(row, w):  # type: ignore[no-untyped-def]
+    """``row @ w``."""
     total = 0.0
     for j in range(len(row)):
         total += row[j] * w[j]
@@ -191,6 +192,7 @@ def row_times(row, w):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, fastmath=VECTORS)
 def add_row(factor, row, out):  # type: ignore[no-untyped-def]
+    """``out += factor * row``."""
     for j in range(len(row)):
         out[j] += factor * row[j]
 

@@ -128,7 +128,8 @@ class PairSums:
         parts = np.zeros((len(self.blocks), self.X.shape[1]))
         places = {first: place for place, (first, _) in enumerate(self.blocks)}
         self._run(lambda first, last: add(first, last, parts[places[first]]))
-        return parts.sum(axis=0)
+        total: Vector = parts.sum(axis=0)
+        return total
 
     def _run(self, part: Callable[[int, int], T]) -> list[T]:
         """Call part for every block of queries; results in the order of the blocks."""

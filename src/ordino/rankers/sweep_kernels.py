@@ -1,9 +1,9 @@
 """Sums over all pairs of one long query: sort by score, sweep, count by level in a Fenwick tree.
 
-A pair is two documents with different labels; its margin is the score of the better minus that of the worse. Pairs with
-a margin below a threshold are active. In order of score, the active partners of a document are a run that starts or ends
-at one place, which only moves forward as the documents are swept; the tree tells how many of that run have a lower (or
-higher) label. A query of n documents costs n log n time and n memory.
+A pair is two documents with different labels; its margin is the score of the better minus that of the worse. Pairs
+with a margin below a threshold are active. In order of score, the active partners of a document are a run that starts
+or ends at one place, which only moves forward as the documents are swept; the tree tells how many of that run have a
+lower (or higher) label. A query of n documents costs n log n time and n memory.
 """
 
 from __future__ import annotations
