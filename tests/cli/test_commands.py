@@ -111,6 +111,13 @@ def test_convert_applies_label_rules(folder):
     assert set(read_data("binary.arrow").y) == {0.0, 1.0}
 
 
+def test_convert_drops_features(folder):
+    from ordino.data.sources import read_data
+
+    assert ordino("convert", "train.txt", "fewer.arrow", "--drop", "1, 3") == 0
+    np.testing.assert_array_equal(read_data("fewer.arrow").X, np.delete(read_data("train.txt").X, [0, 2], axis=1))
+
+
 def test_synth_lists_its_sets(capsys):
     assert ordino("synth", "list") == 0
     assert "mslr" in capsys.readouterr().out

@@ -179,6 +179,10 @@ def test_explain_tells_weights_importances_and_reasons(folder, capsys):
     found = json.loads(capsys.readouterr().out)
     scores = library.load("linear.ordino").predict(read_data("test.txt"))
     assert found["difference"] == pytest.approx(scores[1] - scores[0])
+    assert ordino("explain", "linear.ordino", "test.txt", "--why", "1", "0", "--top", "2") == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [row[0] for row in rows[2:]] == [f"{len(coef) - 2} others", "together"]
+    assert sum(float(row[3]) for row in rows[:3]) == pytest.approx(float(rows[3][3]), abs=2e-4)
 
 
 def test_documents_are_called_by_their_ids(folder, capsys):

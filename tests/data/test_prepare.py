@@ -15,6 +15,7 @@ from ordino.data.prepare import (
     QuadraticFeatures,
     binarize_labels,
     drop_empty_queries,
+    drop_features,
     keep_share,
     n_quadratic,
     quadratic_features,
@@ -114,8 +115,27 @@ def test_quadratic_features_in_a_pipeline():
         step.transform([[3.0, 4.0]])
 
 
+def test_drop_features_by_name_and_number():
+    named = Dataset([[1.0, 2.0, 3.0]], [0], feature_names=["bm25", "age", "length"])
+    assert drop_features(named, ["length", "bm25"]).X.tolist() == [[2]]
+    plain = drop_features(Dataset([[1.0, 2.0, 3.0]], [0]), ["2"])
+    assert plain.X.tolist() == [[1, 3]]
+    assert plain.feature_names is None
+    with pytest.raises(ParameterError, match="unknown feature 'agr'; did you mean 'age'"):
+        drop_features(named, ["agr"])
+    with pytest.raises(ParameterError, match="no feature would be left"):
+        drop_features(Dataset([[1.0]], [0]), ["1"])
+
+
 def test_every_step_is_documented():
     page = (Path(__file__).parents[2] / "docs" / "data-preparation.md").read_text()
-    for name in ("binarize_labels", "drop_empty_queries", "keep_share", "quadratic_features", "QuadraticFeatures"):
+    for name in (
+        "binarize_labels",
+        "drop_empty_queries",
+        "drop_features",
+        "keep_share",
+        "quadratic_features",
+        "QuadraticFeatures",
+    ):
         assert hasattr(prepare, name)
         assert f"`{name}" in page

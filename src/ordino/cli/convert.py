@@ -27,6 +27,9 @@ def convert(
     drop_empty: Annotated[
         bool, typer.Option("--drop-empty", help="Leave out queries with no relevant document.")
     ] = False,
+    drop: Annotated[
+        str | None, typer.Option(help="Features to leave out, by name or by number from 1, such as 42,43.")
+    ] = None,
     seed: Seed = None,
 ) -> None:
     """Write a data file in another format, or cut it into parts that share no query; endings tell the formats.
@@ -34,9 +37,11 @@ def convert(
     Example: ordino convert train.txt train.arrow --scale minmax
 
     Example: ordino convert all.txt train.txt test.txt --split 0.75
+
+    Example: ordino convert all.txt fewer.txt --drop 42,43
     """
     from ordino.cli.output import say
-    from ordino.data.prepare import binarize_labels, drop_empty_queries
+    from ordino.data.prepare import binarize_labels, drop_empty_queries, drop_features
     from ordino.data.scaling import make_scaler
     from ordino.data.sources import read_data, write_data
     from ordino.errors import ParameterError
@@ -46,6 +51,8 @@ def convert(
         data = binarize_labels(data, threshold=binarize)
     if drop_empty:
         data = drop_empty_queries(data)
+    if drop is not None:
+        data = drop_features(data, [name.strip() for name in drop.split(",")])
     parts = (data,) if split is None else data.split(*_shares(split), seed=chosen_seed(seed) or 0)
     if len(parts) != len(targets):
         raise ParameterError(

@@ -69,7 +69,11 @@ def explain(
         if json:
             print_json(found.to_dict())
             return
-        rows = [(r.feature, f"{r.a:.4g}", f"{r.b:.4g}", f"{r.adds:+.4f}") for r in found.reasons[:top]]
+        reasons = [reason for reason in found.reasons if reason.adds][:top]
+        rows = [(r.feature, f"{r.a:.4g}", f"{r.b:.4g}", f"{r.adds:+.4f}") for r in reasons]
+        if len(rows) < len(found.reasons):
+            rest = found.difference - sum(reason.adds for reason in reasons)
+            rows.append((f"{len(found.reasons) - len(rows)} others", "", "", f"{rest:+.4f}"))
         print_table(["feature", why[0], why[1], "adds"], [*rows, ("together", "", "", f"{found.difference:+.4f}")])
         return
     importances = permutation_importance(

@@ -206,8 +206,8 @@ def odd_features(dataset: Dataset) -> Iterator[Ill]:
     sentinel = _sentinels(dataset.X, low, high, missing) & ~gone & ~constant
     huge = (np.maximum(np.abs(low), np.abs(high)) > HUGE) & ~sentinel
     for which, severity, what, fix in (
-        (gone, "warning", "no value at all", "drop what is always missing"),
-        (constant, "note", "one value throughout", "drop what says nothing"),
+        (gone, "warning", "no value at all", "drop what is always missing: ordino convert --drop"),
+        (constant, "note", "one value throughout", "drop what says nothing: ordino convert --drop"),
         (sentinel, "warning", "a number far from all others that seems to mean missing", "write NaN or leave it out"),
         ((missing > 0) & ~gone, "note", "missing values (NaN)", "trees take them, for networks and sums fill them in"),
         (huge, "warning", f"values beyond {HUGE:g}", "scale by query or take logarithms, except for trees"),

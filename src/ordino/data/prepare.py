@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ordino.data.dataset import Dataset, as_features
-from ordino.errors import DataError, ParameterError
+from ordino.errors import DataError, ParameterError, unknown_name
 
 
 def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
@@ -47,6 +47,29 @@ def drop_empty_queries(dataset: Dataset, relevant_from: float = 1) -> Dataset:
         largest = f"the largest label is {dataset.y.max():g}" if dataset.n_docs else "there are no documents"
         raise DataError(f"no query has a label from {relevant_from:g} on ({largest}); lower relevant_from")
     return dataset.select_queries(relevant)
+
+
+def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
+    """Leave out features, by name, or by number from 1 where they have no names.
+
+    Without names, the features that stay are numbered anew: drop the same ones from all parts of the data.
+
+    Examples
+    --------
+    >>> data = Dataset([[1.0, 2.0, 3.0]], [0], feature_names=["bm25", "age", "length"])
+    >>> drop_features(data, ["age"]).feature_names
+    ('bm25', 'length')
+    """
+    names = dataset.feature_names or tuple(str(j + 1) for j in range(dataset.n_features))
+    for feature in features:
+        if feature not in names:
+            raise unknown_name("feature", feature, names)
+    kept = [j for j, name in enumerate(names) if name not in features]
+    if not kept:
+        raise ParameterError("no feature would be left; drop fewer")
+    return dataset.replace(
+        X=dataset.X[:, kept], feature_names=None if dataset.feature_names is None else [names[j] for j in kept]
+    )
 
 
 def keep_share(dataset: Dataset, share: float = 0.02, *, label: float = 0.0, seed: int = 0) -> Dataset:

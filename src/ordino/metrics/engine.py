@@ -28,8 +28,8 @@ from ordino.metrics.checks import (
 )
 from ordino.metrics.metric import METRICS, Metric
 from ordino.metrics.profiles import Profile, find_profile
+from ordino.metrics.ranking import BLOCK, rank_queries
 
-BLOCK = 2**14  # documents, and queries, in a block; the kernels count with as many
 ENOUGH_FOR_THREADS = 65536  # documents below which threads cost more than they bring
 
 # What the kernels call these names: the order is theirs.
@@ -100,13 +100,7 @@ def _single_precision(scores: Floats) -> Floats:
 
 def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, threads: int) -> Values:
     """Share the blocks among threads; each has its own buffers, as long as the longest query."""
-    from ordino.metrics.kernels import (
-        average_block,
-        finish_block,
-        list_block,
-        pack_block,
-        rank_block,
-    )  # numba loads on first use
+    from ordino.metrics.kernels import average_block, list_block  # numba loads on first use
 
     n_queries, longest = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
     lists = [m for m, metric in enumerate(metrics) if not metric.measure.of_pairs]
@@ -125,21 +119,14 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
         ranked, best, a, b, c = (np.empty(room) for _ in range(5))
         same, packed = np.empty(room, np.bool_), np.empty(min(room, BLOCK), np.uint64)
 
-        def rank(by: Floats, backward: bool, worst_first: bool, into: Floats) -> None:
-            n_docs = offsets[last] - offsets[first]
-            keys = packed[: n_docs if n_docs <= BLOCK else 0]
-            if len(keys):
-                pack_block(by.view(np.uint64), offsets, first, last, backward, keys)
-                keys.sort()  # numpy sorts integers several at a time
-            place, out = (offsets, first, last, backward), (into, same, tied, lengths)
-            if rank_block(y, by, keys, *place, *out):
-                finish_block(by, keys, *place, worst_first, *out, a, b, c)
+        def rank(by: Floats, ties: str, into: Floats) -> None:
+            rank_queries(y, by, offsets, first, last, ties, packed, into, same, tied, lengths, (a, b, c))
 
         for first, last in mine:
-            counts = np.empty(_WHOLE_LABELS if _are_small_whole(y[offsets[first] : offsets[last]]) else 0, np.int64)
+            counts = np.empty(_n_labels(y[offsets[first] : offsets[last]]), np.int64)
             if not len(counts):  # the best order is that of the labels themselves
-                rank(y, False, False, best)
-            rank(scores, profile.ties == "docno", profile.ties in ("pessimistic", "averaged"), ranked)
+                rank(y, "stable", best)
+            rank(scores, profile.ties, ranked)
             if profile.ties == "averaged":
                 n_docs, gain = offsets[last] - offsets[first], _GAINS[profile.gain]
                 average_block(ranked, same, n_docs, gain, profile.relevant_from, _POWERS, a, b)
@@ -243,11 +230,11 @@ def _norm(metric: Metric, profile: Profile) -> float:
     return total
 
 
-def _are_small_whole(labels: Floats) -> bool:
-    """Whether the kernels can count these labels instead of sorting them."""
-    if not len(labels):
-        return True
-    return bool(labels.min() >= 0 and labels.max() < _WHOLE_LABELS and (labels == np.floor(labels)).all())
+def _n_labels(labels: Floats) -> int:
+    """How many whole labels from 0 there may be, so that the kernels can count instead of sort; 0 if they cannot."""
+    top = labels.max(initial=0.0)
+    countable = labels.min(initial=0.0) >= 0 and top < _WHOLE_LABELS and (labels == np.floor(labels)).all()
+    return int(top) + 1 if countable else 0
 
 
 def _blocks(offsets: Ints) -> list[tuple[int, int]]:

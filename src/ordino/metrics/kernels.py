@@ -5,7 +5,8 @@ the order of the scores, :func:`list_block` (and ``pair_kernels.pair_block``) re
 one set for each thread, as long as the largest block; nothing is allocated here. Bounds are checked before.
 
 The first call after an installation compiles, so what compiles slowly is left out: slices, tuples, wrappers for
-functions that only other kernels call. What most data does not need is a kernel of its own (:func:`finish_block`).
+functions that only other kernels call. What most profiles do not need is a kernel of its own
+(:func:`worst_first_block`).
 """
 
 from __future__ import annotations
@@ -94,75 +95,56 @@ def pack_block(bits: Any, offsets: Any, first: int, last: int, backward: bool, p
             packed[place] = np.uint64(q - first) << QUERY | score >> CUT << PLACE | np.uint64(place)
 
 
-@njit(**INNER)
-def row_of(packed: Any, i: int, start: int, stop: int, backward: bool) -> int:
-    """The row, counted from the block's first, of the document that stands at ``i`` in the packed order."""
-    place: Any = i if len(packed) == 0 else np.int64(packed[i] & PLACES)
-    row: int = start + stop - 1 - place if backward else place
-    return row
-
-
 @njit(**OUTER)
 def rank_block(
-    y: Any, scores: Any, packed: Any, offsets: Any, first: int, last: int, backward: bool,
+    y: Any, scores: Any, order: Any, places: Any, offsets: Any, first: int, last: int, backward: bool,
     ranked: Any, same: Any, tied: Any, lengths: Any,
 ) -> int:  # fmt: skip
     """Put the labels of queries ``first`` to ``last`` into ``ranked``, best score first, query after query.
 
-    ``packed`` is what :func:`pack_block` made, sorted; a query too long for it comes without. What the packed scores
-    tell apart is ranked here, which is nearly every query of most data. The others are marked by ``lengths[q] = -1``
-    and left to :func:`finish_block`; how many there are is what this gives.
+    ``order`` has the documents of each query in rank order, their places in the bits that ``places`` picks: what
+    :func:`pack_block` made, sorted, or exact numbers. ``same[i]`` says that a document has the score of the one before
+    it, ``tied[q]`` that equal scores have different labels in query ``q``, ``lengths[q]`` how many documents have a
+    rank: those with score -inf have none. A query whose packed scores were too coarse to order it has length -1; how
+    many there are is what this gives.
     """
     base = offsets[first]
     unfinished = 0
     for q in range(first, last):
         start = offsets[q] - base
         stop = offsets[q + 1] - base
-        plain = True
+        rising = False
+        ambiguous = False
+        length = 0
+        above = inf
         for i in range(start, stop):
-            row = row_of(packed, i, start, stop, backward)
-            ranked[i] = y[base + row]
-            same[i] = i > start and (len(packed) == 0 or packed[i] >> PLACE == packed[i - 1] >> PLACE)
-            plain = plain and not same[i] and scores[base + row] > NO_RANK
-        tied[q] = False
-        lengths[q] = stop - start if plain else -1
-        unfinished += not plain
+            place = np.int64(order[i] & places)
+            row = base + (start + stop - 1 - place if backward else place)
+            score = scores[row]
+            ranked[i] = y[row]
+            same[i] = i > start and score == above
+            rising = rising or score > above
+            if score > NO_RANK:
+                length += 1
+                ambiguous = ambiguous or (same[i] and ranked[i] != ranked[i - 1])
+            above = score
+        tied[q] = ambiguous
+        lengths[q] = -1 if rising else length
+        unfinished += rising
     return unfinished
 
 
 @njit(**OUTER)
-def finish_block(
-    scores: Any, packed: Any, offsets: Any, first: int, last: int, backward: bool, worst_first: bool,
-    ranked: Any, same: Any, tied: Any, lengths: Any, keys: Any, keys_out: Any, carry_out: Any,
-) -> None:  # fmt: skip
-    """Finish the queries that :func:`rank_block` left, and look for ties.
-
-    ``same[i]`` says that a document has the score of the one before it, ``tied[q]`` that equal scores have different
-    labels in query ``q``, ``lengths[q]`` how many documents have a rank: those with score -inf have none. Equal scores
-    keep the row order, the opposite one (``backward``), or the lowest label first.
-    """
+def worst_first_block(
+    offsets: Any, first: int, last: int, ranked: Any, same: Any, tied: Any, keys: Any, keys_out: Any, carry_out: Any
+) -> None:
+    """Put the lowest label first among documents with equal scores."""
     base = offsets[first]
     for q in range(first, last):
-        if lengths[q] >= 0:
-            continue
-        start = offsets[q] - base
-        stop = offsets[q + 1] - base
-        ambiguous = False
-        length = 0
-        for i in range(start, stop):
-            keys[i] = scores[base + row_of(packed, i, start, stop, backward)]
-        sort_runs(keys, ranked, same, start, stop, keys_out, carry_out)
-        for i in range(start, stop):
-            same[i] = i > start and keys[i] == keys[i - 1]
-            if keys[i] > NO_RANK:
-                length += 1
-                ambiguous = ambiguous or (same[i] and ranked[i] != ranked[i - 1])
-        tied[q] = ambiguous
-        lengths[q] = length
-        if ambiguous and worst_first:
-            for i in range(start, stop):
+        if tied[q]:
+            for i in range(offsets[q] - base, offsets[q + 1] - base):
                 keys[i] = -ranked[i]
-            sort_runs(keys, ranked, same, start, stop, keys_out, carry_out)
+            sort_runs(keys, ranked, same, offsets[q] - base, offsets[q + 1] - base, keys_out, carry_out)
 
 
 @njit(**INNER)
@@ -182,13 +164,13 @@ def gain_of(label: float, kind: int, relevant_from: float, powers: Any) -> float
 
 @njit(**INNER)
 def count_best(ranked: Any, start: int, stop: int, depth: int, best: Any, counts: Any) -> None:
-    """Put the ``depth`` highest labels into ``best[start:]``, highest first; all are whole and below WHOLE_LABELS."""
-    for whole in range(WHOLE_LABELS):
+    """Put the ``depth`` highest labels into ``best[start:]``, highest first; all are whole and below len(counts)."""
+    for whole in range(len(counts)):
         counts[whole] = 0
     for i in range(start, stop):
         counts[int(ranked[i])] += 1
     at = start
-    whole = WHOLE_LABELS - 1
+    whole = len(counts) - 1
     while at < start + depth:
         if counts[whole] > 0:
             counts[whole] -= 1
