@@ -85,7 +85,7 @@ labels = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 queries = st.lists(labels, min_size=1, max_size=4)
 
 
-@pytest.mark.parametrize("most_pairs", [0, 100], ids=["sweep", "loop"])
+@pytest.mark.parametrize("most_pairs", [0, 150], ids=["sweep", "loop"])
 @settings(max_examples=60, deadline=None)
 @given(
     queries,

@@ -2,9 +2,9 @@
 
 A pair is two documents of one query with different labels; its margin is the score of the better minus that of the
 worse. Documents stand by rising label inside their query, so that the worse partners of a document are the run from
-the query's start to the document's ``floor``. The double loop over such runs does four pairs in one instruction, which
-beats sorting as long as a document has a few hundred pairs; :mod:`ordino.rankers.sweep_kernels` has the other form,
-n log n for n documents.
+the query's start to the document's ``floor``. The double loop over such runs does several pairs in one instruction,
+which beats sorting up to some hundred pairs a document; :mod:`ordino.rankers.sweep_kernels` has the other form, n log n
+for n documents.
 
 All sums are of max(0, high - margin)^2 - max(0, low - margin)^2: the squared hinge where low is minus infinity, a hinge
 with a rounded corner otherwise.

@@ -18,7 +18,7 @@ Vector = NDArray[np.float64]
 T = TypeVar("T")
 
 BLOCK = 8192  # documents that one thread works on at a time; fixed, so that sums do not depend on the thread count
-MOST_PAIRS = 100  # a document, up to which looping over the pairs of a query is quicker than sorting its documents
+MOST_PAIRS = 150  # a document, up to which looping over the pairs of a query is quicker than sorting its documents
 
 
 class HingeSums(NamedTuple):
