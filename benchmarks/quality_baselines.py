@@ -3,7 +3,7 @@
 Reads the folder named by ORDINO_DATA (MQ2007/Fold1..5 and MQ2008/Fold1..5). Profile letor4; whatever is chosen (C,
 rounds, epochs, restarts) is chosen on the validation part of the fold by the measure that the table reports. Prints a
 Markdown table; ``--out docs/results/baselines.md`` writes it, ``--quick`` runs one fold with few rounds. It takes about
-a quarter of an hour; ``--store some.json`` keeps each row as it is done, and a run that was broken off goes on from there.
+a quarter of an hour; ``--store some.json`` keeps each row as it is done, so that a run broken off goes on from there.
 """
 
 from __future__ import annotations
@@ -142,10 +142,11 @@ def main() -> None:
 HEAD = """# The classical rankers on MQ2007 and MQ2008
 
 Made by `benchmarks/quality_baselines.py`: means over the five official folds, profile `letor4`. C, rounds, epochs and
-restarts are chosen on the validation part of each fold by the measure of the row. Two settings are the same in all folds and were found by looking at several: AdaRank's `reweighting` (at three
-folds of MQ2007) and OAPBPM's `tau` (at two folds of each set). The paper's AdaRank stands beside ours, with 50 rounds
-instead of 200, of which it uses few. "Published" are the baselines of LETOR 4.0. The machine did other work at the same
-time, so the seconds are no benchmark.
+restarts are chosen on the validation part of each fold by the measure of the row. Two settings are the same in all
+folds and were found by looking at several: AdaRank's `reweighting` (at three folds of MQ2007) and OAPBPM's `tau` (at
+two folds of each set). The paper's AdaRank stands beside ours, with 50 rounds instead of 200, of which it uses few.
+"Published" are the baselines of LETOR 4.0. The machine did other work at the same time, so the seconds are no
+benchmark.
 
 """
 
