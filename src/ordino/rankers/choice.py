@@ -52,14 +52,19 @@ class Judge:
         >>> judge.means(data, [np.array([1.0, 0.0]), np.array([0.0, 1.0])])
         [0.5, 1.0]
         """
-        starts = np.arange(len(batch))[:, None] * data.n_docs + data.offsets[:-1]  # (n_batch, n_queries)
-        offsets = np.append(starts.ravel(), len(batch) * data.n_docs)
-        values = self._signed(np.tile(data.y, len(batch)), np.concatenate(batch), offsets)
-        return [_mean(one) for one in values.reshape(starts.shape)]
+        y, offsets = copies(data, len(batch))
+        values = self._signed(y, np.concatenate(batch), offsets)
+        return [_mean(one) for one in values.reshape(len(batch), -1)]
 
     def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
         values = self.metric.per_query(y, scores, offsets, profile=self.profile)
         return values if self.metric.greater_is_better else -values
+
+
+def copies(data: Dataset, n: int) -> tuple[Scores, NDArray[np.int64]]:
+    """Labels and offsets of n copies of the data, one after another."""
+    starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
+    return np.tile(data.y, n), np.append(starts.ravel(), n * data.n_docs).astype(np.int64)
 
 
 def _mean(values: Scores) -> float:
