@@ -23,7 +23,7 @@ from ordino.data.synthetic import synthetic
 from ordino.rankers.lambdamart import LambdaMART
 
 LIMIT = 1.05
-ROUNDS = {"MQ2007": 300, "MSLR": 100}
+ROUNDS = {"MQ2007": 300, "MSLR": 50}
 LEAVES = {"MQ2007": 15, "MSLR": 63}
 
 
@@ -50,7 +50,7 @@ def collections() -> dict[str, tuple[Dataset, Dataset]]:
         fold = read_folds(Path(folder) / "MQ2007")[0]
         assert fold.valid is not None
         first, second = fold.train, fold.valid
-    train, valid = synthetic("mslr", queries=1600).split(0.75)
+    train, valid = synthetic("mslr", queries=600).split(0.75)
     return {"MQ2007": (first, second), "MSLR": (train, valid)}
 
 

@@ -14,7 +14,9 @@ from sklearn.svm import LinearSVC
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.rankers.ranksvm import LOSSES, RankSVM, pair_weights
-from ordino.rankers.ranksvm_solver import PairSums, minimize
+from ordino.rankers.ranksvm_kernels import dense_levels
+from ordino.rankers.ranksvm_pairs import PairSums
+from ordino.rankers.ranksvm_solver import minimize
 from ordino.testing import CHECKS, easy_data
 
 
@@ -83,44 +85,79 @@ labels = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 queries = st.lists(labels, min_size=1, max_size=4)
 
 
+@pytest.mark.parametrize("most_pairs", [0, 150], ids=["sweep", "loop"])
 @settings(max_examples=60, deadline=None)
-@given(queries, st.integers(0, 2**31), st.sampled_from([0.1, 1.0, 1.5]), st.booleans())
-def test_sums_are_those_of_a_double_loop(by_query: list[list[int]], seed: int, threshold: float, rounded: bool) -> None:
+@given(
+    queries,
+    st.integers(0, 2**31),
+    st.sampled_from([(-np.inf, 0.1), (-np.inf, 1.0), (0.5, 1.5), (0.0, 2.0), (1.0, 2.0)]),
+    st.booleans(),
+)
+def test_sums_are_those_of_a_double_loop(
+    most_pairs: int, by_query: list[list[int]], seed: int, band: tuple[float, float], rounded: bool
+) -> None:
+    low, high = band
     rng = np.random.default_rng(seed)
     y = np.concatenate(by_query).astype(float)
     offsets = np.concatenate(([0], np.cumsum([len(q) for q in by_query]))).astype(np.int64)
     scores = rng.normal(0, 1.5, len(y)).round(
         0 if rounded else 9
-    )  # rounded ones have ties and margins on the threshold
+    )  # rounded ones have ties and margins on the thresholds
     weights, v = rng.random(len(y)), rng.normal(size=len(y))
     value, shortfall = 0.0, 0.0
     slope, degree, curved = np.zeros(len(y)), np.zeros(len(y)), np.zeros(len(y))
     for start, stop in pairwise(offsets):
         for i in range(start, stop):
             for j in range(start, stop):
-                short = threshold - (scores[i] - scores[j])
-                if y[i] > y[j] and scores[i] - scores[j] < threshold:
+                margin = scores[i] - scores[j]
+                if y[i] > y[j] and margin < high:
                     weight = weights[i] * weights[j]
-                    value += weight * short**2
+                    short = (high - margin) - max(0.0, low - margin)
+                    value += weight * ((high - margin) ** 2 - max(0.0, low - margin) ** 2)
                     shortfall += weight * short
                     slope[i] += weight * short
                     slope[j] -= weight * short
-                    degree[[i, j]] += weight
-                    curved[i] += weight * (v[i] - v[j])
-                    curved[j] += weight * (v[j] - v[i])
-    pairs = PairSums(np.zeros((len(y), 1), np.float32), y, offsets, weights)
-    order = pairs.order(scores)
-    sums = pairs.sums(scores, order, threshold)
+                    if margin >= low:
+                        degree[[i, j]] += weight
+                        curved[i] += weight * (v[i] - v[j])
+                        curved[j] += weight * (v[j] - v[i])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ordino.rankers.ranksvm_pairs.MOST_PAIRS", most_pairs)
+        pairs = PairSums(np.eye(len(y), dtype=np.float32), y, offsets, weights)  # a feature for each document
+    assert pairs.is_long.all() == (most_pairs == 0) or len(pairs.rows) == 0
+    np.testing.assert_array_equal(pairs.scores(scores), scores[pairs.rows])
+    sums = pairs.sums(pairs.scores(scores), low, high)
     assert sums.value == pytest.approx(value, abs=1e-9)
     assert sums.shortfall == pytest.approx(shortfall, abs=1e-9)
-    np.testing.assert_allclose(sums.slope, slope, atol=1e-9)
-    np.testing.assert_allclose(sums.degree, degree, atol=1e-9)
-    np.testing.assert_allclose(pairs.curvature(scores, order, sums, v), curved, atol=1e-9)
+    np.testing.assert_allclose(pairs.features(sums.slope), slope, atol=1e-9)
+    np.testing.assert_allclose(pairs.features(sums.degree), degree, atol=1e-9)
+    np.testing.assert_allclose(pairs.curvature(scores[pairs.rows], sums, v), curved, atol=1e-9)
 
 
 def test_number_of_pairs_by_hand() -> None:
     y = np.array([0.0, 1.0, 2.0, 1.0, 5.0, 5.0])  # 0 1 2 1: 3 above 0, 2 above a 1; 5 5: none
-    assert PairSums(np.zeros((6, 1), np.float32), y, np.array([0, 4, 6])).pairs_of_query.tolist() == [5, 0]
+    assert dense_levels(y, np.array([0, 4, 6]))[1].tolist() == [5, 0]
+    pairs = PairSums(np.zeros((6, 1), np.float32), y, np.array([0, 4, 6]))
+    assert pairs.n_pairs == 5
+    assert pairs.rows.tolist() == [0, 1, 3, 2]  # by label, without the query that has no pair
+    assert pairs.floor.tolist() == [0, 1, 1, 3]  # worse documents of each
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_long_queries_end_where_short_ones_do(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = noisy_data(n_levels=4)
+    looped = RankSVM(C=0.1, loss=loss, tol=1e-7).fit(data)
+    monkeypatch.setattr("ordino.rankers.ranksvm_pairs.MOST_PAIRS", 0)
+    swept = RankSVM(C=0.1, loss=loss, tol=1e-7).fit(data)
+    assert swept.objective_ == pytest.approx(looped.objective_, rel=2e-7)
+    assert swept.objective_ == pytest.approx(listed_objective(data, swept.coef_, 0.1, loss), rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_nothing_to_compare(loss: str) -> None:
+    ranker = RankSVM(loss=loss).fit([[1.0], [2.0]], [1, 1])
+    assert ranker.coef_.tolist() == [0.0]
+    assert ranker.objective_ == 0.0
 
 
 def test_scales_of_pairs() -> None:
@@ -160,7 +197,7 @@ def test_path_is_warm_and_chosen_on_valid() -> None:
 
 
 def test_threads_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ordino.rankers.ranksvm_solver.BLOCK", 32)
+    monkeypatch.setattr("ordino.rankers.ranksvm_pairs.BLOCK", 32)
     data = noisy_data()
     one, two = (RankSVM(C=1.0, n_jobs=n).fit(data) for n in (1, 2))
     assert np.array_equal(one.coef_, two.coef_)

@@ -14,7 +14,8 @@ from scipy.optimize import approx_fprime
 from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, MissingExtraError, ParameterError
-from ordino.metrics import evaluate
+from ordino.metrics import METRICS, evaluate
+from ordino.rankers.choice import Judge
 from ordino.rankers.lambdamart import LambdaMART, graded
 from ordino.rankers.mcrank import McRank, at_levels, logistic_gradients
 from ordino.rankers.trees import load_trees, training_groups
@@ -61,6 +62,34 @@ def test_the_best_round_on_held_out_data_is_kept(metric: str, profile: str):
     assert load_trees(ranker.model_).num_trees() == ranker.best_round_
     # what was followed round by round is what the kept model says of the held-out data, in canonical row order
     assert ranker.score(canonical(valid)) == pytest.approx(max(ranker.valid_history_), abs=1e-12)
+
+
+@pytest.mark.parametrize("patience", [1, 3, 7, 60])
+@pytest.mark.parametrize("kind", [LambdaMART, McRank])
+def test_rounds_measured_together_are_those_measured_one_by_one(kind, patience: int, monkeypatch: pytest.MonkeyPatch):
+    data, valid = easy_data(n_queries=6), easy_data(n_queries=40, seed=1)
+    ranker = kind(rounds=60, learning_rate=0.3, min_leaf=3, patience=patience)
+    sizes: list[int] = []
+    means = Judge.means
+    monkeypatch.setattr(Judge, "means", lambda self, data, batch: sizes.append(len(batch)) or means(self, data, batch))
+    together = ranker.fit(data, valid=valid)
+    kept = (together.model_, together.best_round_, together.valid_history_)
+    assert sizes[0] == 1
+    assert max(sizes) == (min(patience, 16) if patience > 1 else 1)
+    monkeypatch.setattr("ordino.rankers.choice.MOST_AT_ONCE", 1)
+    sizes.clear()
+    alone = ranker.fit(data, valid=valid)
+    assert set(sizes) == {1}
+    assert (alone.model_, alone.best_round_, alone.valid_history_) == kept
+
+
+@pytest.mark.parametrize("metric", [*(m.example for m in METRICS.values()), "pairwise_accuracy(samples=5)"])
+def test_means_of_several_scores_are_their_means(metric: str):
+    rng = np.random.default_rng(0)
+    data = easy_data(n_queries=5)
+    judge = Judge(metric, "directranker")
+    batch = [rng.random(data.n_docs).round(1) for _ in range(3)]
+    assert judge.means(data, batch) == [judge.mean(data, scores) for scores in batch]
 
 
 def test_without_held_out_data_all_rounds_are_kept():

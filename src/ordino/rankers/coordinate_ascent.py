@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.progress import Steps
-from ordino.rankers.choice import Choice, Judge
+from ordino.rankers.choice import Choice, Judge, copies
 from ordino.rankers.linear import LinearRanker, linear_scores
 from ordino.rankers.parameters import check_int, check_real
 
@@ -130,7 +130,7 @@ class _Climb:
         deviation = np.array([column.astype(np.float64).std() for column in data.X.T])
         self.per_unit = np.divide(1.0, deviation, out=np.zeros(len(deviation)), where=deviation > 1e-12)
         at_a_time = min(max(MOVE_CELLS // data.n_docs, 1), len(self.moves) + 1)
-        self.copies = _copies(data, at_a_time)
+        self.copies = copies(data, at_a_time)
         self.at_a_time = at_a_time
 
     @property
@@ -178,9 +178,3 @@ class _Climb:
             counted = ~np.isnan(values[0])  # labels alone say which queries count
             means[first : first + len(some)] = values[:, counted].mean(axis=1) if counted.any() else np.nan
         return means if self.judge.metric.greater_is_better else -means
-
-
-def _copies(data: Dataset, n: int) -> tuple[Vector, NDArray[np.int64]]:
-    """Labels and offsets of n copies of the data, one after another."""
-    starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
-    return np.tile(data.y, n), np.append(starts.ravel(), n * data.n_docs).astype(np.int64)

@@ -4,9 +4,10 @@ r"""RankSVM: the widest margin between better and worse documents of the same qu
 
 with :math:`\ell(m) = \max(0, 1 - m)^2` or :math:`\max(0, 1 - m)`. Herbrich, Graepel and Obermayer, "Large margin rank
 boundaries for ordinal regression", 2000; Joachims, "Optimizing search engines using clickthrough data", KDD 2002. Pairs
-are never listed: they are summed by sorting and counting (Joachims, KDD 2006; Lee and Lin, "Large-scale linear
-RankSVM", Neural Computation 2014), and the primal is solved by truncated Newton steps (Chapelle and Keerthi, "Efficient
-algorithms for ranking with SVMs", Information Retrieval 2010). :mod:`ordino.rankers.ranksvm_solver` has the solver.
+are never listed: those of a short query are looped over, those of a long one summed by sorting and counting (Joachims,
+KDD 2006; Lee and Lin, "Large-scale linear RankSVM", Neural Computation 2014), and the primal is solved by truncated
+Newton steps (Chapelle and Keerthi, "Efficient algorithms for ranking with SVMs", Information Retrieval 2010).
+:mod:`ordino.rankers.ranksvm_solver` has the solver.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from ordino.progress import Steps
 from ordino.rankers.choice import Choice
 from ordino.rankers.linear import LinearRanker
 from ordino.rankers.parameters import check_choice, check_int, check_real
-from ordino.rankers.ranksvm_solver import PairSums, minimize
+from ordino.rankers.ranksvm_kernels import dense_levels
+from ordino.rankers.ranksvm_pairs import PairSums
+from ordino.rankers.ranksvm_solver import minimize
 
 LOSSES = ("squared_hinge", "hinge")
 PAIRS = ("sum", "mean", "query")
@@ -156,9 +159,11 @@ def pair_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     [1.0, 1.0, 0.5, 0.5, 0.5]
     """
     weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
-    counts = PairSums(data.X, data.y, data.offsets).pairs_of_query
+    if pairs == "sum":
+        return weights
+    counts = dense_levels(data.y, data.offsets)[1]
     if pairs == "mean":
         weights /= np.sqrt(max(counts.sum(), 1.0))
-    elif pairs == "query":
+    else:
         weights /= np.repeat(np.sqrt(np.maximum(counts, 1.0)), data.counts)
     return weights

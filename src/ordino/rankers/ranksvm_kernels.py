@@ -1,15 +1,24 @@
-"""Sums over all pairs of a query without a list of pairs: sort by score, sweep, count by level in a Fenwick tree.
+"""Sums over all pairs of a query without a list of pairs: a double loop where they are few, sort and sweep where not.
 
 A pair is two documents of one query with different labels; its margin is the score of the better minus that of the
-worse. Pairs with a margin below a threshold t are active. In order of score, the active partners of a document are a
-run that starts or ends at one place, which only moves forward as the documents are swept; the tree tells how many of
-that run have a lower (or higher) label. A query of n documents costs n log n time and n memory.
+worse. Documents stand by rising label inside their query, so that the worse partners of a document are the run from
+the query's start to the document's ``floor``. The double loop over such runs does several pairs in one instruction,
+which beats sorting up to some hundred pairs a document; :mod:`ordino.rankers.sweep_kernels` has the other form, n log n
+for n documents.
+
+All sums are of max(0, high - margin)^2 - max(0, low - margin)^2: the squared hinge where low is minus infinity, a hinge
+with a rounded corner otherwise.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from ordino.rankers.sweep_kernels import sort_scores, sweep_curvature, sweep_slopes
+
+# Sums may be reordered so that they run in vector registers; NaN and infinity keep their meaning.
+VECTORS = {"reassoc", "contract", "nsz"}
 
 
 @njit(cache=True, nogil=True)
@@ -34,152 +43,170 @@ def dense_levels(y, offsets):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def sort_scores(scores, offsets, first, last, order):  # type: ignore[no-untyped-def]
-    """Fill order with the rows of queries first to last - 1 by rising score inside each query."""
-    for q in range(first, last):
+def by_level(level, offsets, queries, n_docs):  # type: ignore[no-untyped-def]
+    """Rows of some queries by rising level inside each; for each, how many of its query stand below its level."""
+    rows, floor = np.empty(n_docs, np.int64), np.empty(n_docs, np.int64)
+    done = 0
+    for q in queries:
         start, stop = offsets[q], offsets[q + 1]
-        order[start:stop] = start + np.argsort(scores[start:stop])
-
-
-@njit(cache=True, nogil=True)
-def pair_slopes(scores, level, weight, offsets, first, last, order, threshold, slope, degree):  # type: ignore[no-untyped-def]
-    """Sums of the squared hinge max(0, threshold - margin)^2 over pairs; a pair weighs the product of its weights.
-
-    Fills slope with minus half the derivative by each score (up is positive) and degree with the weight of each
-    document's active pairs. Gives the sum of the squares and the sum of max(0, threshold - margin).
-    """
-    n_max = 0
-    for q in range(first, last):
-        n_max = max(n_max, offsets[q + 1] - offsets[q])
-    weights = np.zeros(n_max + 1)
-    weighted = np.zeros(n_max + 1)
-    shortfall = 0.0
-    work = 0.0
-    for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
-        size = 0
+        place = np.zeros(stop - start + 1, np.int64)
         for i in range(start, stop):
-            size = max(size, level[i] + 1)
-            slope[i] = 0.0
-            degree[i] = 0.0
-        if size < 2:
-            continue
-        # the better document of a pair: its worse partners with scores above its own minus the threshold
-        weights[: size + 1] = 0.0
-        weighted[: size + 1] = 0.0
-        p = stop - 1
-        for k in range(stop - 1, start - 1, -1):
-            i = order[k]
-            while p >= start and scores[i] - scores[order[p]] < threshold:
-                j = order[p]
-                node = level[j] + 1
-                while node <= size:
-                    weights[node] += weight[j]
-                    weighted[node] += weight[j] * scores[j]
-                    node += node & -node
-                p -= 1
-            total, moment = 0.0, 0.0
-            node = level[i]
-            while node > 0:
-                total += weights[node]
-                moment += weighted[node]
-                node -= node & -node
-            gain = weight[i] * ((threshold - scores[i]) * total + moment)
-            slope[i] = gain
-            degree[i] = weight[i] * total
-            shortfall += gain
-        # the worse document of a pair: levels are mirrored, so that better partners come first in the tree
-        weights[: size + 1] = 0.0
-        weighted[: size + 1] = 0.0
-        p = start
-        for k in range(start, stop):
-            i = order[k]
-            while p < stop and scores[order[p]] - scores[i] < threshold:
-                j = order[p]
-                node = size - level[j]
-                while node <= size:
-                    weights[node] += weight[j]
-                    weighted[node] += weight[j] * scores[j]
-                    node += node & -node
-                p += 1
-            total, moment = 0.0, 0.0
-            node = size - 1 - level[i]
-            while node > 0:
-                total += weights[node]
-                moment += weighted[node]
-                node -= node & -node
-            slope[i] -= weight[i] * ((threshold + scores[i]) * total - moment)
-            degree[i] += weight[i] * total
-            work += slope[i] * scores[i]
-    return threshold * shortfall - work, shortfall
-
-
-@njit(cache=True, nogil=True)
-def pair_curvature(scores, level, weight, offsets, first, last, order, threshold, degree, v, out):  # type: ignore[no-untyped-def]
-    """Fill out with half the second derivative of the squared hinge times v: degree * v minus v of active partners."""
-    n_max = 0
-    for q in range(first, last):
-        n_max = max(n_max, offsets[q + 1] - offsets[q])
-    tree = np.zeros(n_max + 1)
-    for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
-        size = 0
+            place[level[i] + 1] += 1
+        place = np.cumsum(place)  # where each level begins
+        begins = place.copy()
         for i in range(start, stop):
-            size = max(size, level[i] + 1)
-            out[i] = degree[i] * v[i]
-        if size < 2:
+            k = done + place[level[i]]
+            place[level[i]] += 1
+            rows[k], floor[k] = i, begins[level[i]]
+        done += stop - start
+    return rows, floor
+
+
+@njit(nogil=True, fastmath=VECTORS)
+def loop_slopes(scores, weight, floor, low, high, slope, degree):  # type: ignore[no-untyped-def]
+    """The sums of one query pair by pair; see pair_slopes."""
+    value, shortfall = 0.0, 0.0
+    slope[:] = 0.0
+    degree[:] = 0.0
+    for i in range(len(scores)):
+        if floor[i] == 0:
             continue
-        tree[: size + 1] = 0.0
-        p = stop - 1
-        for k in range(stop - 1, start - 1, -1):
-            i = order[k]
-            while p >= start and scores[i] - scores[order[p]] < threshold:
-                j = order[p]
-                node = level[j] + 1
-                while node <= size:
-                    tree[node] += weight[j] * v[j]
-                    node += node & -node
-                p -= 1
-            total = 0.0
-            node = level[i]
-            while node > 0:
-                total += tree[node]
-                node -= node & -node
-            out[i] -= weight[i] * total
-        tree[: size + 1] = 0.0
-        p = start
-        for k in range(start, stop):
-            i = order[k]
-            while p < stop and scores[order[p]] - scores[i] < threshold:
-                j = order[p]
-                node = size - level[j]
-                while node <= size:
-                    tree[node] += weight[j] * v[j]
-                    node += node & -node
-                p += 1
-            total = 0.0
-            node = size - 1 - level[i]
-            while node > 0:
-                total += tree[node]
-                node -= node & -node
-            out[i] -= weight[i] * total
+        score, heavy = scores[i], weight[i]
+        worse, light = scores[: floor[i]], weight[: floor[i]]
+        down, active = slope[: floor[i]], degree[: floor[i]]
+        gain, total, squares = 0.0, 0.0, 0.0
+        for j in range(len(worse)):
+            margin = score - worse[j]
+            outer, inner = high - margin, low - margin
+            one = 1.0 if outer > 0.0 else 0.0
+            two = 1.0 if inner > 0.0 else 0.0
+            outer = outer if outer > 0.0 else 0.0
+            inner = inner if inner > 0.0 else 0.0
+            push, count = light[j] * (outer - inner), light[j] * (one - two)
+            gain += push
+            total += count
+            squares += light[j] * (outer * outer - inner * inner)
+            down[j] -= heavy * push
+            active[j] += heavy * count
+        slope[i] += heavy * gain
+        degree[i] += heavy * total
+        shortfall += heavy * gain
+        value += heavy * squares
+    return value, shortfall
 
 
-# Sums may be reordered so that they run in vector registers; NaN and infinity keep their meaning.
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def rows_times(X, w, start, stop, out):  # type: ignore[no-untyped-def]
-    """``out[i] = X[i] @ w`` for rows start to stop - 1, in double precision."""
-    for i in range(start, stop):
+@njit(nogil=True, fastmath=VECTORS)
+def loop_curvature(scores, weight, floor, low, high, v, out):  # type: ignore[no-untyped-def]
+    """Fill out with half the second derivative of one query's sum, times v, pair by pair."""
+    out[:] = 0.0
+    for i in range(len(scores)):
+        if floor[i] == 0:
+            continue
+        score, heavy, own = scores[i], weight[i], v[i]
+        worse, light, other, down = scores[: floor[i]], weight[: floor[i]], v[: floor[i]], out[: floor[i]]
         total = 0.0
-        for j in range(X.shape[1]):
-            total += X[i, j] * w[j]
-        out[i] = total
+        for j in range(len(worse)):
+            margin = score - worse[j]
+            count = light[j] if (margin < high) & (margin >= low) else 0.0
+            change = count * (own - other[j])
+            total += change
+            down[j] -= heavy * change
+        out[i] += heavy * total
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def times_rows(X, v, start, stop, out):  # type: ignore[no-untyped-def]
-    """``out += v @ X`` over rows start to stop - 1, in double precision."""
+@njit(cache=True, nogil=True)
+def pair_slopes(scores, level, weight, floor, offsets, is_long, first, last, low, high, order, slope, degree):  # type: ignore[no-untyped-def]
+    """Sums over the pairs of queries first to last - 1; a pair weighs the product of its documents' weights.
+
+    Fills slope with minus half the derivative by each score (up is positive), degree with the weight of each document's
+    pairs with margins from low to high, and order, for long queries, with the documents by rising score. Gives the sum
+    and that of max(0, high - margin) - max(0, low - margin).
+    """
+    value, shortfall = 0.0, 0.0
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        s, w, g, d = scores[a:b], weight[a:b], slope[a:b], degree[a:b]
+        if is_long[q]:
+            sort_scores(s, order[a:b])
+            squares, short = sweep_slopes(s, level[a:b], w, order[a:b], high, g, d)
+            if low > -np.inf:
+                inner_g, inner_d = np.empty(b - a), np.empty(b - a)
+                less, less_short = sweep_slopes(s, level[a:b], w, order[a:b], low, inner_g, inner_d)
+                squares -= less
+                short -= less_short
+                g -= inner_g
+                d -= inner_d
+        else:
+            squares, short = loop_slopes(s, w, floor[a:b], low, high, g, d)
+        value += squares
+        shortfall += short
+    return value, shortfall
+
+
+@njit(cache=True, nogil=True)
+def pair_product(  # type: ignore[no-untyped-def]
+    X, rows, scores, level, weight, floor, offsets, is_long, first, last, low, high, order, degree, v, out
+):
+    """Add half the second derivative by the weights, times v, over the pairs of queries first to last - 1.
+
+    Documents without a pair between low and high are left out, which are most if the band is narrow.
+    """
+    longest = 0
+    for q in range(first, last):
+        longest = max(longest, offsets[q + 1] - offsets[q])
+    change, curved = np.zeros(longest), np.zeros(longest)
+    for q in range(first, last):
+        a, b = offsets[q], offsets[q + 1]
+        c, h = change[: b - a], curved[: b - a]
+        n_active = 0
+        for i in range(a, b):
+            c[i - a] = 0.0
+            if degree[i] != 0.0:
+                c[i - a] = row_times(X[rows[i]], v)
+                n_active += 1
+        if n_active == 0:
+            continue
+        if is_long[q]:
+            sweep_curvature(scores[a:b], level[a:b], weight[a:b], order[a:b], high, c, h)
+            if low > -np.inf:
+                inner = np.empty(b - a)
+                sweep_curvature(scores[a:b], level[a:b], weight[a:b], order[a:b], low, c, inner)
+                h -= inner
+            for i in range(a, b):
+                h[i - a] += degree[i] * c[i - a]
+        else:
+            loop_curvature(scores[a:b], weight[a:b], floor[a:b], low, high, c, h)
+        for i in range(a, b):
+            if h[i - a] != 0.0:
+                add_row(h[i - a], X[rows[i]], out)
+
+
+@njit(nogil=True, fastmath=VECTORS)
+def row_times(row, w):  # type: ignore[no-untyped-def]
+    """``row @ w``."""
+    total = 0.0
+    for j in range(len(row)):
+        total += row[j] * w[j]
+    return total
+
+
+@njit(nogil=True, fastmath=VECTORS)
+def add_row(factor, row, out):  # type: ignore[no-untyped-def]
+    """``out += factor * row``."""
+    for j in range(len(row)):
+        out[j] += factor * row[j]
+
+
+@njit(cache=True, nogil=True)
+def rows_times(X, rows, w, start, stop, out):  # type: ignore[no-untyped-def]
+    """``out[i] = X[rows[i]] @ w`` for i from start to stop - 1, in double precision."""
+    for i in range(start, stop):
+        out[i] = row_times(X[rows[i]], w)
+
+
+@njit(cache=True, nogil=True)
+def times_rows(X, rows, v, start, stop, out):  # type: ignore[no-untyped-def]
+    """``out += v[i] * X[rows[i]]`` for i from start to stop - 1, in double precision."""
     for i in range(start, stop):
         if v[i] != 0.0:
-            for j in range(X.shape[1]):
-                out[j] += v[i] * X[i, j]
+            add_row(v[i], X[rows[i]], out)

@@ -80,22 +80,37 @@ class TreeRanker(Ranker):
         lgb = import_extra("lightgbm", extra="trees", purpose=type(self).__name__)
         booster, held_out = _booster(lgb, params, task, data, valid)
         choice = Choice(valid, self.metric, self.profile)
+        rounds = check_int("rounds", self.rounds, low=1)
         self.best_round_ = 0
-        with Steps(type(self).__name__, check_int("rounds", self.rounds, low=1), verbose=self.verbose) as steps:
+        waiting: list[NDArray[np.float64]] = []  # scores after the last rounds, not measured yet
+        with Steps(type(self).__name__, rounds, verbose=self.verbose) as steps:
             for step in steps:
                 exhausted = booster.update(fobj=task.gradients)
-                if valid is None or choice.takes(scores(_outputs(booster, held_out))):
+                if valid is None:
                     self.best_round_ = step + 1
-                steps.show(**choice.figures)
-                if choice.history and np.isnan(choice.history[0]):
-                    raise DataError(
-                        f"valid has no query that {self.metric} in profile {self.profile!r} counts; give others"
-                    )
+                else:
+                    waiting.append(scores(_outputs(booster, held_out)))
+                # a better round among those that wait can only put the end off
+                may_end = exhausted or step + 1 >= self.best_round_ + patience
+                if may_end or len(waiting) >= choice.at_once:
+                    self._settle(choice, waiting)
+                    steps.show(**choice.figures)
                 if exhausted or step + 1 >= self.best_round_ + patience:
                     break
+        self._settle(choice, waiting)
         self.valid_history_ = choice.history
         self.model_: str = booster.model_to_string(num_iteration=self.best_round_)
         return steps.interrupted
+
+    def _settle(self, choice: Choice, waiting: list[NDArray[np.float64]]) -> None:
+        """Measure the rounds that wait, all in one call, and note the best."""
+        done = len(choice.history)
+        taken = choice.takes_which(waiting)
+        waiting.clear()
+        if taken is not None:
+            self.best_round_ = done + taken + 1
+        if choice.history and np.isnan(choice.history[0]):
+            raise DataError(f"valid has no query that {self.metric} in profile {self.profile!r} counts; give others")
 
     def _params(self) -> dict[str, object]:
         """LightGBM's parameters under our names, and those that make it deterministic."""
@@ -210,7 +225,7 @@ def _outputs(booster: Any, held_out: Any) -> NDArray[np.float64]:
     seen: list[NDArray[np.float64]] = []
 
     def look(outputs: NDArray[np.float64], _: Any) -> tuple[str, float, bool]:
-        seen.append(outputs)
+        seen.append(np.copy(outputs))  # LightGBM writes the next round's into the same place
         return "seen", 0.0, True
 
     booster.eval(held_out, "valid", look)
