@@ -324,3 +324,32 @@ def real_folds():
     if "ORDINO_DATA" not in os.environ:
         pytest.skip("ORDINO_DATA names no folder with MQ2008")
     return Path(os.environ["ORDINO_DATA"])
+
+
+# one request for several targets
+
+
+def test_what_two_targets_need_is_trained_once(folder, monkeypatch):
+    from ordino.rankers.random_ranker import RandomRanker
+
+    fits = []
+    fit = RandomRanker.fit
+    monkeypatch.setattr(RandomRanker, "fit", lambda self, *args, **named: fits.append(1) or fit(self, *args, **named))
+    folds = Request(folder).collections(("TD2003",))["TD2003"][:2]
+    request, setting = Request(seed=3), Setting("m", ranker("random-ranker"), repeats=2)
+    first = run_setting(setting, folds, Protocol(("map",)), request)
+    second = run_setting(setting, folds, Protocol(("ndcg@5",)), request)
+    assert len(fits) == 4  # two folds, two seeds
+    assert first.rankers == second.rankers
+    assert first.seconds == second.seconds
+    assert len(request.reused) == 2
+    run_setting(setting._replace(repeats=1), folds, Protocol(("map",)), request)
+    assert len(fits) == 6  # other seeds are other rankers
+
+
+def test_fewer_repeats_are_said(folder):
+    result = reproduce("ranknet.table2", Request(quick=True, repeats=1))
+    assert {len(cell.ours) for cell in result.cells} == {1}
+    assert "`--repeats 1`" in result.to_markdown()
+    assert "--repeats" not in reproduce("ranknet.table2", Request(quick=True)).to_markdown()
+    assert [Request(repeats=3).at_most(n) for n in (1, 5)] == [1, 3]

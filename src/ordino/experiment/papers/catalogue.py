@@ -114,10 +114,14 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 
 
 def reproduce(name: str, request: Request) -> Result:
-    """Run a target; what it takes in time is part of the result."""
+    """Run a target; the time it takes is part of the result, also that of what another target has trained for it."""
     if name not in TARGETS:
         raise unknown_name("target", name, TARGETS)
     module = import_module(TARGETS[name].module)
-    start = time.perf_counter()
+    start, before = time.perf_counter(), len(request.reused)
     result: Result = module.RUNS[name.partition(".")[2]](request)
-    return replace(result, seconds=time.perf_counter() - start)
+    seconds = time.perf_counter() - start + sum(request.reused[before:])
+    reduced = (
+        [f"Reduced by `--repeats {request.repeats}`: at most so many repeats of everything."] if request.repeats else []
+    )
+    return replace(result, seconds=seconds, notes=[*result.notes, *reduced])

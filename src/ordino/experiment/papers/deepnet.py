@@ -253,7 +253,7 @@ def _reached(
     pairs = starts[:, None] + rng.integers(0, np.repeat(fold.test.counts, 200)[:, None], (len(starts), 2))
     found = {}
     for variant, changes in variants.items():
-        [fitted] = fit_seeds(plain(hidden=(24, 12, 6), **changes)(request), fold, [request.seed])
+        [fitted], _ = fit_seeds(plain(hidden=(24, 12, 6), **changes)(request), fold, [request.seed], request)
         found[variant] = fitted.activations(fold.test, pairs)
     return found
 
