@@ -23,7 +23,7 @@ from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result, summary
-from ordino.experiment.papers.trials import Protocol, Setting, Trials, cells_of, part_of, ranker, run_setting
+from ordino.experiment.papers.trials import Protocol, Setting, Trials, cells_of, means, part_of, ranker, run_setting
 
 EVERYTHING = {
     "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],
@@ -310,10 +310,31 @@ def test_labels_become_relevant_or_not(folder):
     assert sorted(labels) == [0, 0, 1, 1, 1]
 
 
+def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(folder, monkeypatch):
+    grid = ({"feature": 1, "sign": 1}, {"feature": 1, "sign": -1})
+    monkeypatch.setattr(directranker, "METHODS", {"one": directranker.Method("single-feature", {}, True, grid=grid)})
+    folds = directranker._binary(Request(folder).collections(("TD2003",))["TD2003"][:2], 1)
+    trials, chosen = directranker._run("one", ("map",), folds, Request())
+    for number, (fold, setting) in enumerate(zip(folds, chosen, strict=True)):
+        qualities = [
+            means(
+                fold.valid,
+                ranker("single-feature", **one)(Request()).fit(fold.train),
+                Protocol(("map",), "directranker"),
+            )
+            for one in grid
+        ]
+        assert setting == grid[int(np.argmax([quality["map"] for quality in qualities]))]
+        test = means(fold.test, trials.rankers[number][0], Protocol(("map",), "directranker"))
+        assert trials.by_fold("test", "map")[number] == test["map"]
+    assert directranker._told("one", chosen)[0].startswith("one: feature 1, sign ")
+    assert directranker._told("other", [{}, {}]) == []
+
+
 @pytest.mark.slow
 def test_the_methods_of_table_1_on_real_folds_are_near_the_paper(real_folds):
     folds = directranker._binary(Request(real_folds).collections(("MQ2008",))["MQ2008"][:1], 1)
-    trials = directranker._run("AdaRank", ("ndcg@10",), folds, Request())
+    trials, _ = directranker._run("AdaRank", ("ndcg@10",), folds, Request())
     assert abs(np.mean(trials.by_fold("test", "ndcg@10")) - 0.722) < 0.08
 
 
