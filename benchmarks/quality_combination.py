@@ -29,7 +29,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
 from ordino.experiment.significance import paired_t
 from ordino.experiment.store import Store
-from ordino.experiment.trial import Trial, fingerprint, installed_versions, trial_key
+from ordino.experiment.trial import QUERY_COUNTS, Trial, fingerprint, installed_versions, trial_key
 from ordino.metrics import evaluate
 from ordino.rankers.directranker import DirectRanker
 from ordino.rankers.lambdamart import LambdaMART
@@ -109,6 +109,7 @@ def keep(
         test=dict(test),
         per_query=test.per_query,
         query_ids=test.query_ids,
+        query_counts={name: getattr(test, name) for name in QUERY_COUNTS},
     )
     store.add(trial)
     print(collection, fold.name, name, f"{seconds:.0f} s", f"valid {valid['ndcg@10']:.4f}", file=sys.stderr, flush=True)
