@@ -10,6 +10,7 @@ from ordino.errors import import_extra
 from ordino.experiment.papers.result import Cell, Figure, Result
 
 WIDTH, HEIGHT = 320, 240
+MOST_NAMES = 60  # bars that can all have their name below them
 COLORS = ("#3b6fb6", "#d1495b", "#2a9d8f", "#8d6cab", "#e9a23b", "#5b5b5b")
 
 
@@ -53,7 +54,9 @@ def _panel(alt: Any, result: Result, figure: Figure, cells: Sequence[Cell], colo
         scale = alt.Scale(type="log" if figure.logarithmic else "linear", zero=False, nice=False, padding=12)
         x = alt.X("x:Q", scale=scale, axis=alt.Axis(grid=False), title=figure.x_title or figure.x)
     else:
-        x = alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=-40), title=figure.x_title or figure.x)
+        many = len({_label(result, cell, figure.x) for cell in cells}) > MOST_NAMES
+        axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False) if many else alt.Axis(labelAngle=-40)
+        x = alt.X("x:N", sort=None, axis=axis, title=figure.x_title or figure.x)
     shared: dict[str, Any] = {"x": x}
     color: dict[str, Any] = {}
     if figure.color is not None:
