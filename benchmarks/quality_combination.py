@@ -75,6 +75,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, default=Path("combination.sqlite"))
     parser.add_argument("--quick", action="store_true", help="first fold of MQ2008, few trials and rounds")
+    parser.add_argument("--sets", default=",".join(TRIALS), help="separated by commas")
     parser.add_argument("--minutes", type=float, default=np.inf, help="start nothing new after so long")
     parser.add_argument("--out", type=Path, help="write the tables to this file")
     args = parser.parse_args()
@@ -84,7 +85,8 @@ def main() -> None:
     experiment, rounds = ("quick", 20) if args.quick else ("combination", ROUNDS)
     until = time.monotonic() + 60 * args.minutes
     with Store(args.store) as store:
-        for collection, n_trials in [("MQ2008", 4)] if args.quick else TRIALS.items():
+        for collection in ["MQ2008"] if args.quick else args.sets.split(","):
+            n_trials = 4 if args.quick else TRIALS[collection]
             for fold in list(read_folds(Path(folder) / collection))[: 1 if args.quick else None]:
                 for name, learn in SYSTEMS.items():
                     if time.monotonic() < until:
