@@ -67,10 +67,9 @@ def _panel(alt: Any, result: Result, figure: Figure, cells: Sequence[Cell], colo
     y = alt.Y("ours:Q", title=figure.y, scale=alt.Scale(zero=not is_lines))
     marks = base.mark_line(point=True) if is_lines else base.mark_bar(color=COLORS[0])
     rules = base.mark_rule() if is_lines else base.mark_rule(color="black")
-    layers = [
-        marks.encode(y=y, **shared, **color),
-        rules.encode(y="low:Q", y2="high:Q", **shared, **(color if is_lines else {})),
-    ]
+    layers = [marks.encode(y=y, **shared, **color)]
+    if any(result.deviation(cell) for cell in cells):
+        layers.append(rules.encode(y="low:Q", y2="high:Q", **shared, **(color if is_lines else {})))
     if any(cell.paper is not None for cell in cells):
         crosses = base.transform_filter("datum.paper !== null").mark_point(shape="cross", size=60, color="black")
         layers.append(crosses.encode(y="paper:Q", **shared, **(color if is_lines else {})))
