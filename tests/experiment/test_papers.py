@@ -363,9 +363,23 @@ def test_what_two_targets_need_is_trained_once(folder, monkeypatch):
     assert len(fits) == 4  # two folds, two seeds
     assert first.rankers == second.rankers
     assert first.seconds == second.seconds
-    assert len(request.reused) == 2
+    assert len(request.reused) == 2  # folds
     run_setting(setting._replace(repeats=1), folds, Protocol(("map",)), request)
     assert len(fits) == 6  # other seeds are other rankers
+
+
+def test_seconds_count_what_another_target_has_trained_but_nothing_twice(folder, monkeypatch):
+    from ordino.experiment.papers import trials
+    from ordino.experiment.papers.request import Repeats
+
+    monkeypatch.setattr(trials, "Repeats", lambda rankers, seconds: Repeats(rankers, 1000.0))
+    request = Request(folder, quick=True)
+    assert reproduce("directranker.table1", request).seconds < 1000  # which asks for the settings it chose again
+    assert request.reused
+    n_trained = len(request.trained)
+    again = reproduce("directranker.table1", request)
+    assert len(request.trained) == n_trained
+    assert 1000 * n_trained <= again.seconds < 1000 * n_trained + 1000
 
 
 def test_fewer_repeats_are_said(folder):

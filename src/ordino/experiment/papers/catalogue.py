@@ -118,9 +118,10 @@ def reproduce(name: str, request: Request) -> Result:
     if name not in TARGETS:
         raise unknown_name("target", name, TARGETS)
     module = import_module(TARGETS[name].module)
-    start, before = time.perf_counter(), len(request.reused)
+    start, before, known = time.perf_counter(), len(request.reused), set(request.trained)
     result: Result = module.RUNS[name.partition(".")[2]](request)
-    seconds = time.perf_counter() - start + sum(request.reused[before:])
+    shared = known & set(request.reused[before:])
+    seconds = time.perf_counter() - start + sum(request.trained[key].seconds for key in shared)
     reduced = (
         [f"Reduced by `--repeats {request.repeats}`: at most so many repeats of everything."] if request.repeats else []
     )

@@ -34,8 +34,8 @@ class Request:
     """Seeds of each setting, where the paper's number takes too long; None is the target's own number."""
     trained: dict[tuple[Hashable, ...], Repeats] = field(default_factory=dict, compare=False)
     """What was trained for this request so far: targets that ask for the same networks share them."""
-    reused: list[float] = field(default_factory=list, compare=False)
-    """Seconds that training took which was not done again."""
+    reused: list[tuple[Hashable, ...]] = field(default_factory=list, compare=False)
+    """What of it was asked for again."""
 
     def at_most(self, n_repeats: int) -> int:
         """How many repeats to make where the paper makes so many."""

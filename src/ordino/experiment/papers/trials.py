@@ -109,7 +109,7 @@ def fit_seeds(ranker: Ranker, fold: Fold, seeds: Iterable[int], request: Request
     data = [fingerprint(part) for part in (fold.train, fold.valid)]
     key = (*data, type(ranker), repr(sorted(ranker.get_params().items())), *chosen)
     if key in request.trained:
-        request.reused.append(request.trained[key].seconds)
+        request.reused.append(key)
     else:
         start = time.perf_counter()
         fitted: list[Ranker]
