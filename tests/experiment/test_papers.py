@@ -23,7 +23,7 @@ from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result, summary
-from ordino.experiment.papers.trials import Protocol, Setting, Trials, cells_of, part_of, ranker, run_setting
+from ordino.experiment.papers.trials import Protocol, Setting, Trials, cells_of, means, part_of, ranker, run_setting
 
 EVERYTHING = {
     "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],
@@ -316,10 +316,31 @@ def test_labels_become_relevant_or_not(folder):
     assert sorted(labels) == [0, 0, 1, 1, 1]
 
 
+def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(folder, monkeypatch):
+    grid = ({"feature": 1, "sign": 1}, {"feature": 1, "sign": -1})
+    monkeypatch.setattr(directranker, "METHODS", {"one": directranker.Method("single-feature", {}, True, grid=grid)})
+    folds = directranker._binary(Request(folder).collections(("TD2003",))["TD2003"][:2], 1)
+    trials, chosen = directranker._run("one", ("map",), folds, Request())
+    for number, (fold, setting) in enumerate(zip(folds, chosen, strict=True)):
+        qualities = [
+            means(
+                fold.valid,
+                ranker("single-feature", **one)(Request()).fit(fold.train),
+                Protocol(("map",), "directranker"),
+            )
+            for one in grid
+        ]
+        assert setting == grid[int(np.argmax([quality["map"] for quality in qualities]))]
+        test = means(fold.test, trials.rankers[number][0], Protocol(("map",), "directranker"))
+        assert trials.by_fold("test", "map")[number] == test["map"]
+    assert directranker._told("one", chosen)[0].startswith("one: feature 1, sign ")
+    assert directranker._told("other", [{}, {}]) == []
+
+
 @pytest.mark.slow
 def test_the_methods_of_table_1_on_real_folds_are_near_the_paper(real_folds):
     folds = directranker._binary(Request(real_folds).collections(("MQ2008",))["MQ2008"][:1], 1)
-    trials = directranker._run("AdaRank", ("ndcg@10",), folds, Request())
+    trials, _ = directranker._run("AdaRank", ("ndcg@10",), folds, Request())
     assert abs(np.mean(trials.by_fold("test", "ndcg@10")) - 0.722) < 0.08
 
 
@@ -330,3 +351,46 @@ def real_folds():
     if "ORDINO_DATA" not in os.environ:
         pytest.skip("ORDINO_DATA names no folder with MQ2008")
     return Path(os.environ["ORDINO_DATA"])
+
+
+# one request for several targets
+
+
+def test_what_two_targets_need_is_trained_once(folder, monkeypatch):
+    from ordino.rankers.random_ranker import RandomRanker
+
+    fits = []
+    fit = RandomRanker.fit
+    monkeypatch.setattr(RandomRanker, "fit", lambda self, *args, **named: fits.append(1) or fit(self, *args, **named))
+    folds = Request(folder).collections(("TD2003",))["TD2003"][:2]
+    request, setting = Request(seed=3), Setting("m", ranker("random-ranker"), repeats=2)
+    first = run_setting(setting, folds, Protocol(("map",)), request)
+    second = run_setting(setting, folds, Protocol(("ndcg@5",)), request)
+    assert len(fits) == 4  # two folds, two seeds
+    assert first.rankers == second.rankers
+    assert first.seconds == second.seconds
+    assert len(request.reused) == 2  # folds
+    run_setting(setting._replace(repeats=1), folds, Protocol(("map",)), request)
+    assert len(fits) == 6  # other seeds are other rankers
+
+
+def test_seconds_count_what_another_target_has_trained_but_nothing_twice(folder, monkeypatch):
+    from ordino.experiment.papers import trials
+    from ordino.experiment.papers.request import Repeats
+
+    monkeypatch.setattr(trials, "Repeats", lambda rankers, seconds: Repeats(rankers, 1000.0))
+    request = Request(folder, quick=True)
+    assert reproduce("directranker.table1", request).seconds < 1000  # which asks for the settings it chose again
+    assert request.reused
+    n_trained = len(request.trained)
+    again = reproduce("directranker.table1", request)
+    assert len(request.trained) == n_trained
+    assert 1000 * n_trained <= again.seconds < 1000 * n_trained + 1000
+
+
+def test_fewer_repeats_are_said(folder):
+    result = reproduce("ranknet.table2", Request(quick=True, repeats=1))
+    assert {len(cell.ours) for cell in result.cells} == {1}
+    assert "`--repeats 1`" in result.to_markdown()
+    assert "--repeats" not in reproduce("ranknet.table2", Request(quick=True)).to_markdown()
+    assert [Request(repeats=3).at_most(n) for n in (1, 5)] == [1, 3]

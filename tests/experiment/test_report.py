@@ -5,6 +5,7 @@ import dataclasses
 import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -21,7 +22,7 @@ from ordino.experiment.report_formats import FORMATS, choose_format, render
 from ordino.experiment.significance import TESTS, holm
 from ordino.experiment.store import Store
 from ordino.experiment.table import make_boards, read_trials
-from ordino.experiment.trial import Trial
+from ordino.experiment.trial import QUERY_COUNTS, Trial
 from trials import MEASURES, made_trials
 
 HOSTILE = "</script><script>alert(1)</script> | \x1b[31m*a*_b_ & 50% \\cmd{$x^2$} #1 [x](y)\n'\"`"
@@ -153,8 +154,65 @@ def test_a_baseline_of_another_data_set_gives_way_to_the_best():
 )
 def test_empty_queries_are_told(trials, n_empty, note):
     [board] = make_boards(trials)
-    assert board.n_empty == n_empty
+    assert board.counts.get("n_empty") == n_empty
     assert note in board.notes[0]
+
+
+def counted(trial, *numbers):
+    return dataclasses.replace(trial, query_counts=dict(zip(QUERY_COUNTS, numbers, strict=True)))
+
+
+def test_counts_of_the_trials_are_told():
+    first, second = a_trial("A", [0.5, 0.0, 0.1]), a_trial("A", [0.5, 0.1], fold="Fold2", ids=[5, 6])
+    other = [a_trial("B", [0.4, 0.2, 0.0]), a_trial("B", [0.4, 0.2], fold="Fold2", ids=[5, 6])]
+    again = a_trial("A", [0.5, 0.1, 0.1], seed=1)
+    trials = [counted(first, 1, 2, 3, 1), counted(second, 0, 0, 1, 0), counted(again, 1, 1, 3, 1)]
+    trials += [counted(trial, *numbers) for trial, numbers in zip(other, ((1, 0, 3, 1), (0, 0, 1, 0)), strict=True)]
+    [board] = make_boards(trials)
+    assert board.counts == {"n_empty": 1, "n_short": 4, "n_left_out": 1}
+    assert board.line("A").n_tied == 1.5  # 2 and 1 with two seeds in one fold, 0 in the other
+    assert board.notes[0].endswith("5 queries, 1 of them empty, 4 shorter than the largest k, 1 left out of a mean.")
+    assert (
+        "Queries with equal scores of different labels: A 1.5; profile standard: they keep the order of the rows."
+        in board.notes
+    )
+    rows = list(csv.DictReader(io.StringIO(report.comma_separated([board]))))
+    assert {(row["label"], row["n_empty"], row["n_tied"], row["n_short"], row["n_left_out"]) for row in rows} == {
+        ("A", "1", "1.5", "4", "1"),
+        ("B", "1", "0.0", "4", "1"),
+    }
+
+
+def test_no_ties_are_told_and_unknown_ties_are_not():
+    untied = [counted(a_trial(label, [0.5, 0.6]), 0, 0, 0, 0) for label in "AB"]
+    assert "No query has equal scores of different labels." in make_boards(untied)[0].notes
+    [board] = make_boards([untied[0], a_trial("B", [0.4, 0.1])])  # one of a store of the first format
+    assert not any("equal scores" in note for note in board.notes)
+    assert board.line("B").n_tied is None
+    assert board.counts == {"n_empty": 0}  # seen from the measures
+
+
+def test_folds_that_share_queries_do_not_count_them_twice():
+    shared = [counted(a_trial("A", [0.5, 0.0], fold=fold), 1, 0, 0, 0) for fold in ("Fold1", "Fold2")]
+    assert make_boards(shared)[0].counts == {"n_empty": 1}
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no pdflatex to compile the report with")
+def test_latex_compiles(tmp_path):
+    boards = make_boards(made_trials([*LABELS, HOSTILE, "Größe – naïve"], folds=3, seeds=(0, 1)))
+    boards += make_boards(made_trials(["A"], dataset="50%_of {it}"), measures=["map"])
+    (tmp_path / "report.tex").write_text(report.latex(boards), encoding="utf-8")
+    needs = report.latex(boards).splitlines()[0].removeprefix("% needs ")
+    (tmp_path / "paper.tex").write_text(
+        f"\\documentclass{{article}}\n{needs}\n\\begin{{document}}\n\\input{{report}}\n\\end{{document}}\n"
+    )
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+        cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout  # a table wider than the text is made smaller
+    assert (tmp_path / "paper.pdf").stat().st_size > 10_000
 
 
 def test_a_deviation_is_promised_only_where_there_is_one():

@@ -19,6 +19,7 @@ from ordino.experiment import run as runner
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
 from ordino.experiment.store import Store
+from ordino.experiment.trial import QUERY_COUNTS
 from ordino.experiment.work import Task, history_of, weights_of
 from ordino.metrics import evaluate
 from ordino.rankers.coordinate_ascent import CoordinateAscent
@@ -85,6 +86,7 @@ def test_a_trial_is_what_training_by_hand_gives(store):
     assert trial.test == dict(found)
     np.testing.assert_array_equal(trial.per_query["map"], found.per_query["map"])
     assert trial.query_ids.tolist() == fold.test.query_ids.tolist()
+    assert trial.query_counts == {name: found.to_dict()[name] for name in QUERY_COUNTS}
     assert (
         trial.valid["map"]
         == evaluate(fold.valid, ranker.predict(fold.valid), metrics="map", profile="directranker")["map"]

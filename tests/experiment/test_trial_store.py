@@ -34,6 +34,7 @@ TRIAL = Trial(
     test={"map": 0.25, "ndcg@10": float("nan")},
     per_query={"map": np.array([0.25, np.nan]), "ndcg@10": np.array([np.nan, np.nan])},
     query_ids=np.array(["a", "b"]),
+    query_counts={"n_empty": 1, "n_tied": 2, "n_short": 0, "n_left_out": 2},
     history=[{"epoch": 1, "error": 0.7}],
     feature_weights={"f1": -2.0},
 )
@@ -153,6 +154,42 @@ def test_many_processes_write_to_one_store(path):
         assert sorted(int(trial.key) for trial in store.trials()) == list(range(40))
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+FIRST_FORMAT = """
+CREATE TABLE trials (
+    number INTEGER PRIMARY KEY,
+    key TEXT NOT NULL, experiment TEXT NOT NULL, dataset TEXT NOT NULL, fold TEXT NOT NULL, ranker TEXT NOT NULL,
+    label TEXT NOT NULL, profile TEXT NOT NULL, started TEXT NOT NULL, params TEXT NOT NULL, versions TEXT NOT NULL,
+    valid TEXT NOT NULL, test TEXT NOT NULL, history TEXT NOT NULL, feature_weights TEXT NOT NULL,
+    query_ids TEXT NOT NULL, seed INTEGER NOT NULL, train_seconds REAL NOT NULL, score_seconds REAL NOT NULL,
+    per_query BLOB NOT NULL, UNIQUE (key)
+)
+"""  # as version 0.1.0 wrote it
+
+
+def test_a_store_of_the_first_format_is_brought_up_to_date(path):
+    Store(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DROP TABLE trials")
+        connection.execute(FIRST_FORMAT)
+        connection.execute("PRAGMA user_version = 1")
+        old = dict.fromkeys(("experiment", "started"), "") | dict.fromkeys(("params", "versions", "valid"), "{}")
+        old |= {"key": "old", "dataset": "d", "fold": "Fold1", "ranker": "ranknet", "label": "RankNet", "seed": 0}
+        old |= {"profile": "standard", "test": '{"map": 0.5}', "history": "[]", "feature_weights": "null"}
+        old |= {"query_ids": "[1]", "train_seconds": 1.0, "score_seconds": 0.1}
+        old |= {"per_query": b'["map"]\n' + np.array([0.5]).tobytes()}
+        marks = ", ".join("?" * len(old))
+        connection.execute(f"INSERT INTO trials ({', '.join(old)}) VALUES ({marks})", list(old.values()))
+    for _ in range(2):  # the second time there is nothing to do
+        with Store(path) as store:
+            store.add(TRIAL)
+            earlier, new = store.trials()
+    assert earlier.per_query["map"].tolist() == [0.5]
+    assert earlier.query_counts == {}
+    assert new.query_counts == TRIAL.query_counts != {}
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
 
 
 def test_a_store_of_the_future_is_refused(path):

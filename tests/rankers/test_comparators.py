@@ -269,3 +269,33 @@ def test_any_sort_will_do(algorithm):
 def test_bad_parameters_are_refused(params, sentence):
     with pytest.raises(ParameterError, match=sentence):
         DeepNet(**({"epochs": 1, "n_pairs": 50} | params)).fit(DATA, valid=VALID)
+
+
+@pytest.mark.parametrize("select", ["pairs", "metric"])
+@pytest.mark.parametrize("initializer", ["difference", "autoencoders"])
+def test_repeats_that_train_together_are_those_that_train_alone(select, initializer):
+    ranker = DeepNet(
+        hidden=(8, 4), n_pairs=300, n_valid_pairs=200, select=select, initializer=initializer, pretraining=2,
+        epochs=4, patience=None, batch=100, dropout=0.25, record_activations=True,
+    )  # fmt: skip
+    together = ranker.fit_repeats(DATA, [0, 7, 3], valid=VALID)
+    for seed, repeat in zip([0, 7, 3], together, strict=True):
+        alone = clone(ranker).set_params(seed=seed).fit(DATA, valid=VALID)
+        assert repeat.seed == seed
+        assert repeat.best_epoch_ == alone.best_epoch_
+        np.testing.assert_allclose(repeat.network_.left, alone.network_.left, atol=1e-5)
+        assert repeat.history_[-1]["mean_1"] == pytest.approx(alone.history_[-1]["mean_1"], abs=1e-5)
+    assert not np.allclose(together[0].network_.left, together[1].network_.left, atol=0.01)
+
+
+def test_many_repeats_train_in_groups(monkeypatch):
+    monkeypatch.setattr("ordino.rankers.drawn_pairs.AT_ONCE", 600)  # two networks of 300 pairs
+    ranker = DenseComparator(hidden=4, n_pairs=300, epochs=2, dropout=0.0)
+    fitted = ranker.fit_repeats(DATA, [0, 1, 2], valid=VALID)
+    assert [one.seed for one in fitted] == [0, 1, 2]
+    assert len({float(one.network_.left.sum()) for one in fitted}) == 3
+
+
+def test_repeats_without_a_pair_stay_as_they_began():
+    flat = DATA.replace(y=np.ones(DATA.n_docs))
+    assert [one.best_epoch_ for one in DeepNet(hidden=4, n_pairs=300, epochs=3).fit_repeats(flat, [0, 1])] == [0, 0]

@@ -19,6 +19,9 @@ def reproduce(
     data: Annotated[Path | None, typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only see that it runs; the numbers mean nothing.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")] = 0,
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="At most so many seeds of each setting; the page says so.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the table (.md, .csv) and figure (.png, .svg).")] = None,
 ) -> None:
     """Run a table or figure of a paper again: paper, ours with its deviation, difference.
@@ -39,8 +42,9 @@ def reproduce(
         return
     if not targets:
         raise typer.BadParameter("name a target, for example ranknet.table1; --list tells them all")
+    request = Request(data, quick, seed, repeats)  # one for all: what two targets need is trained once
     for name in targets:
-        result = run(name, Request(data, quick, seed))
+        result = run(name, request)
         typer.echo(f"{result.target}: {result.title}")
         print_table(result.header, result.rows())
         for line in (*result.notes, f"{summary(result)}; {result.seconds:.0f} seconds"):

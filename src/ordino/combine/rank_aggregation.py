@@ -20,8 +20,8 @@ from ordino.combine.members import RankerLike, all_allow_nan, as_rankers
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.rankers.base import Ranker
-from ordino.rankers.network import NetworkRanker
 from ordino.rankers.parameters import check_choice, check_int, check_real
+from ordino.rankers.repeats import Repeatable
 
 RESAMPLES = ("queries", "documents")
 MOST = 10_000  # members
@@ -96,7 +96,7 @@ class RankAggregation(Ranker):
         if self.resample is not None:
             check_choice("resample", self.resample, RESAMPLES)
             check_real("share", self.share, low=0, high=1, open_low=True)
-        elif isinstance(members[0], NetworkRanker) and seeds:
+        elif isinstance(members[0], Repeatable) and seeds:
             self.rankers_: list[Ranker] = [*members[0].fit_repeats(data, seeds, valid=valid)]
             return
         n_jobs = min(check_int("n_jobs", self.n_jobs or os.cpu_count() or 1, low=1), len(members))

@@ -3,16 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from ordino.experiment.significance import Floats, find_test
-from ordino.experiment.trial import Trial
+from ordino.experiment.trial import QUERY_COUNTS, Trial
 from ordino.metrics import find_profile
 
 ALPHA = 0.05
 """A difference is marked if chance alone makes it less often than this."""
 BETTER, WORSE = "▲", "▼"
+TIES: Mapping[str, str] = MappingProxyType(
+    {
+        "stable": "they keep the order of the rows",
+        "pessimistic": "the lowest label comes first",
+        "averaged": "the mean over all orders counts",
+        "docno": "document ids decide",
+    }
+)
+"""What a profile does with equal scores, in words."""
+
+
+def count_queries(trials: Sequence[Trial], n_queries: int) -> dict[str, int]:
+    """How many queries of a board are empty, short or left out, fold by fold as its trials counted them.
+
+    Nothing where a trial does not say (it was stored before they were counted), or where folds share queries.
+    """
+    by_fold: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_fold.setdefault(trial.fold, []).append(trial)
+    if not all(trial.query_counts for trial in trials):
+        return {}
+    if sum(len(group[0].query_ids) for group in by_fold.values()) != n_queries:
+        return {}
+    return {
+        name: sum(max(trial.query_counts[name] for trial in group) for group in by_fold.values())
+        for name in QUERY_COUNTS
+        if name != "n_tied"  # of a ranker, not of the queries
+    }
+
+
+def count_tied(trials: Sequence[Trial]) -> float | None:
+    """Queries in which a ranker's equal scores have different labels: of all folds, the mean over the seeds."""
+    if not all(trial.query_counts for trial in trials):
+        return None
+    by_fold: dict[str, list[int]] = {}
+    for trial in trials:
+        by_fold.setdefault(trial.fold, []).append(trial.query_counts["n_tied"])
+    return float(sum(np.mean(counts) for counts in by_fold.values()))
 
 
 def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> int | None:
@@ -32,7 +71,7 @@ def board_notes(
     baseline: str | None,
     test: str,
     n_queries: int,
-    n_empty: int | None,
+    counts: Mapping[str, int],
     shown: Sequence[str],
     stored: Sequence[str],
 ) -> list[str]:
@@ -41,13 +80,27 @@ def board_notes(
     folds, seeds = {trial.fold for trial in trials}, {trial.seed for trial in trials}
     profile = find_profile(trials[0].profile)
     empty = "empty queries are left out" if np.isnan(profile.empty) else f"an empty query counts {profile.empty:g}"
-    queries = _count(n_queries, "query", "queries") + ("" if n_empty is None else f", {n_empty:,} of them empty")
+    told = {"n_empty": "of them empty", "n_short": "shorter than the largest k", "n_left_out": "left out of a mean"}
+    queries = ", ".join(
+        [
+            _count(n_queries, "query", "queries"),
+            *(f"{counts[name]:,} {words}" for name, words in told.items() if name in counts),
+        ]
+    )
     notes = [
         f"Profile {profile.name}: {empty}; {queries}.",
         "Means of one trial each."
         if len(trials) == len(by_label)
         else f"Mean ± standard deviation between trials ({_count(len(folds), 'fold')}, {_count(len(seeds), 'seed')}).",
     ]
+    tied = {label: count_tied(group) for label, group in by_label.items()}
+    if any(tied.values()):
+        ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)
+        notes.append(
+            f"Queries with equal scores of different labels: {ranked}; profile {profile.name}: {TIES[profile.ties]}."
+        )
+    elif None not in tied.values():
+        notes.append("No query has equal scores of different labels.")
     if len(by_label) > 1:
         against = f"the baseline {baseline}" if baseline in by_label else "the best of each column"
         unit = "over queries" if find_test(test).is_paired else "over trials"

@@ -10,6 +10,7 @@ from math import isnan
 
 from ordino.experiment.notes import BETTER, WORSE
 from ordino.experiment.table import Board, Cell
+from ordino.experiment.trial import QUERY_COUNTS
 
 MARKS = {BETTER: "green", WORSE: "red"}
 WIDE = 240  # columns where nobody's window limits them
@@ -76,8 +77,11 @@ def markdown(boards: Sequence[Board]) -> str:
 
 
 def latex(boards: Sequence[Board]) -> str:
-    """Floating tables for booktabs; the notes stand in the caption."""
-    parts = ["% needs \\usepackage{booktabs,amssymb}"]
+    """Floating tables for booktabs, made smaller where they are wider than the text; the notes stand in the caption.
+
+    pdfLaTeX knows Latin letters; names in other scripts need XeLaTeX or LuaLaTeX and a font that has them.
+    """
+    parts = ["% needs \\usepackage{booktabs,amssymb,graphicx}"]
     for board in boards:
         columns = header(board)
         rows = []
@@ -92,13 +96,15 @@ def latex(boards: Sequence[Board]) -> str:
             "\\begin{table}",
             "\\centering",
             f"\\caption{{{latex_text(' '.join([board.dataset + '.', *board.notes]))}}}",
+            "\\medskip",
+            "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
             f"\\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
             "\\toprule",
             " & ".join(map(latex_text, columns)) + r" \\",
             "\\midrule",
             *(" & ".join(row) + r" \\" for row in rows),
             "\\bottomrule",
-            "\\end{tabular}",
+            "\\end{tabular}}",
             "\\end{table}",
         ]
     return "\n".join(parts) + "\n"
@@ -109,18 +115,21 @@ def comma_separated(boards: Sequence[Board]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     head = (
-        "dataset profile label trials queries measure mean deviation p mark reference test train_seconds score_seconds"
+        "dataset profile label trials queries measure mean deviation p mark reference test train_seconds score_seconds "
+        "n_empty n_tied n_short n_left_out"
     )
     writer.writerow(head.split())
     for board in boards:
         for line in board.lines:
+            counts = {**board.counts, "n_tied": line.n_tied}
+            counted = ["" if counts.get(name) is None else counts[name] for name in QUERY_COUNTS]
             score_seconds = sum(trial.score_seconds for trial in line.trials) / len(line.trials)
             for name in board.all_measures:
                 cell = line.cells[name]
                 numbers = ["" if isnan(value) else value for value in (cell.mean, cell.deviation, cell.p)]
                 who = [board.dataset, board.profile, line.label, len(line.trials), len(board.query_ids)]
                 how = [cell.mark, board.references[name], board.test, line.train_seconds, score_seconds]
-                writer.writerow([*who, name, *numbers, *how])
+                writer.writerow([*who, name, *numbers, *how, *counted])
     return out.getvalue()
 
 

@@ -22,12 +22,12 @@ from ordino.errors import DataError
 from ordino.experiment.trial import Trial
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
-VERSION = 1
+VERSION = 2
 PATIENCE = 60.0  # seconds to wait for another run's transaction
 
 _TEXT = ("key", "experiment", "dataset", "fold", "ranker", "label", "profile", "started")
 _NUMBERS = ("seed", "train_seconds", "score_seconds")
-_JSON = ("params", "versions", "valid", "test", "history", "feature_weights", "query_ids")
+_JSON = ("params", "versions", "valid", "test", "history", "feature_weights", "query_ids", "query_counts")
 _COLUMNS = (*_TEXT, *_NUMBERS, *_JSON, "per_query")
 _SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS trials (
@@ -40,6 +40,8 @@ CREATE TABLE IF NOT EXISTS trials (
     UNIQUE (key)
 )
 """
+_UPGRADES = {1: "ALTER TABLE trials ADD COLUMN query_counts TEXT NOT NULL DEFAULT '{}'"}
+"""What makes a store of each earlier format one of the next; its trials stay."""
 assert set(_COLUMNS) == {field.name for field in fields(Trial)}
 
 
@@ -91,8 +93,11 @@ class Store:
                 )
             if not tables:
                 self._connection.execute(_SCHEMA)
-                self._connection.execute(f"PRAGMA user_version = {VERSION}")
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            for earlier in range(version, VERSION) if tables else ():
+                self._connection.execute(_UPGRADES[earlier])
+            if version < VERSION:
+                self._connection.execute(f"PRAGMA user_version = {VERSION}")
         # readers never wait for writers; what was committed survives a killed process
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")

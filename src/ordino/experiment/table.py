@@ -16,7 +16,7 @@ from typing import Any, final
 import numpy as np
 
 from ordino.errors import DataError, ParameterError, unknown_name
-from ordino.experiment.notes import ALPHA, BETTER, WORSE, board_notes, count_empty
+from ordino.experiment.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
 from ordino.experiment.significance import Floats, compare_all, find_test
 from ordino.experiment.store import Store
 from ordino.experiment.trial import Trial
@@ -58,6 +58,11 @@ class Line:
         """How long one training took on average."""
         return float(np.mean([trial.train_seconds for trial in self.trials]))
 
+    @property
+    def n_tied(self) -> float | None:
+        """Queries with equal scores of different labels; None where the store does not tell."""
+        return count_tied(self.trials)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -73,8 +78,8 @@ class Board:
     references: Mapping[str, str]
     """By measure the label that the others were compared with."""
     query_ids: Sequence[Any]
-    n_empty: int | None
-    """Queries without a relevant document; None where the stored measures do not tell."""
+    counts: Mapping[str, int]
+    """Queries that are empty, short or left out (``n_empty`` ...), as far as the store tells."""
     test: str
     notes: Sequence[str]
     """What a reader must know to trust the figures, a sentence each."""
@@ -153,7 +158,10 @@ def _board(trials: list[Trial], measures: Sequence[str] | None, baseline: str | 
         for label, cell in column.items():
             cells[label][name] = cell
     best_first = sorted(by_label, key=lambda label: _goodness(shown[0], cells[label][shown[0]].mean), reverse=True)
-    n_empty = count_empty(trials[0].profile, list(values.values()))
+    counts = count_queries(trials, len(index))
+    seen = None if counts else count_empty(trials[0].profile, list(values.values()))
+    if seen is not None:
+        counts = {"n_empty": seen}
     return Board(
         dataset=trials[0].dataset,
         profile=trials[0].profile,
@@ -162,9 +170,9 @@ def _board(trials: list[Trial], measures: Sequence[str] | None, baseline: str | 
         lines=[Line(label, by_label[label], values[label], cells[label]) for label in best_first],
         references=references,
         query_ids=list(index),
-        n_empty=n_empty,
+        counts=counts,
         test=test,
-        notes=board_notes(by_label, baseline, test, len(index), n_empty, shown, stored),
+        notes=board_notes(by_label, baseline, test, len(index), counts, shown, stored),
     )
 
 

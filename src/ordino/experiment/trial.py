@@ -18,6 +18,10 @@ from ordino.data.dataset import Dataset
 PACKAGES = ("ordino", "numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm")
 """Whose versions a trial writes down, where they are installed."""
 
+QUERY_COUNTS = ("n_empty", "n_tied", "n_short", "n_left_out")
+"""What :func:`~ordino.metrics.evaluate` counts: queries with nothing relevant, with equal scores of different labels,
+with fewer documents than the largest k, and left out of a mean."""
+
 
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,6 +59,9 @@ class Trial:
     per_query: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     """The value of each test query by measure, in the order of ``query_ids``; NaN where a query is left out."""
     query_ids: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.int64))
+    query_counts: Mapping[str, int] = field(default_factory=dict)
+    """How many test queries a choice of the profile concerns, by the names of :data:`QUERY_COUNTS`; nothing in a trial
+    of a store that was written before they were kept."""
     history: Sequence[Mapping[str, Any]] = ()
     """What happened in each epoch, round or generation, as far as the ranker tells."""
     feature_weights: Mapping[str, float] | None = None

@@ -18,7 +18,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import OrdinoError
 from ordino.experiment.entry import Entry
 from ordino.experiment.store import Store
-from ordino.experiment.trial import Trial, installed_versions, trial_key
+from ordino.experiment.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.metrics import evaluate, parse_metric
 from ordino.rankers.base import Ranker
 
@@ -128,7 +128,12 @@ def _trained(task: Task, *, tuning: bool) -> Trial:
     score_seconds = time.perf_counter() - clock
     found = evaluate(test, scores, metrics=task.measures, profile=task.profile, threads=1)
     return replace(
-        trial, score_seconds=score_seconds, test=dict(found), per_query=found.per_query, query_ids=found.query_ids
+        trial,
+        score_seconds=score_seconds,
+        test=dict(found),
+        per_query=found.per_query,
+        query_ids=found.query_ids,
+        query_counts={name: getattr(found, name) for name in QUERY_COUNTS},
     )
 
 

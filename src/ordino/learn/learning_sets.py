@@ -6,7 +6,7 @@ two always wins. Two documents of equal label have the target 1/2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
@@ -35,10 +35,33 @@ MOST_PAIRS = 20_000_000  # more would not fit the memory of a usual machine seve
 
 
 class LearningSet(NamedTuple):
-    """Pairs of rows and the probability that the first of a pair comes first."""
+    """Pairs of rows and the probability that the first of a pair comes first; for one network, or for each of several.
 
-    pairs: Rows  # (n_pairs, 2)
-    target: Labels  # (n_pairs,)
+    Examples
+    --------
+    >>> one = LearningSet(np.array([[0, 1], [2, 3]]), np.array([1.0, 0.5]))
+    >>> one.n_pairs, side_by_side([one, one, one]).pairs.shape
+    (2, (3, 2, 2))
+    """
+
+    pairs: Rows  # (n_pairs, 2) or (n_networks, n_pairs, 2)
+    target: Labels  # (n_pairs,) or (n_networks, n_pairs)
+
+    @property
+    def n_pairs(self) -> int:
+        """Of a network."""
+        return int(self.target.shape[-1])
+
+    def take(self, chosen: Rows) -> LearningSet:
+        """These of the pairs, the same numbers for every network."""
+        return LearningSet(self.pairs[..., chosen, :], self.target[..., chosen])
+
+
+def side_by_side(sets: Sequence[LearningSet]) -> LearningSet:
+    """One set for each network of a batch, all of the same size."""
+    if len(sets) == 1:
+        return sets[0]
+    return LearningSet(np.stack([one.pairs for one in sets]), np.stack([one.target for one in sets]))
 
 
 def draw_pairs(

@@ -17,6 +17,7 @@ from typing import Any, final
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ordino.errors import unknown_name
@@ -39,14 +40,18 @@ PAIR_INITIALIZERS = MappingProxyType({**INITIALIZERS, "difference": _difference}
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of rows of X: the documents ``X[a]`` and ``X[b]``."""
+    """Pairs of rows of X: the documents ``X[a]`` and ``X[b]``, the same for all networks of a batch or each its own."""
 
     X: Tensor  # (n_docs, n_features)
-    a: Tensor  # (n_pairs,) int64
-    b: Tensor  # (n_pairs,)
+    a: Tensor  # (n_pairs,) or (n_networks, n_pairs), int64
+    b: Tensor  # as a
 
     def __len__(self) -> int:
-        return len(self.a)
+        return self.a.shape[-1]
+
+    def of_network(self, number: int) -> Pairs:
+        """What one network of the batch sees."""
+        return self if self.a.ndim == 1 else Pairs(self.X, self.a[number], self.b[number])
 
 
 @final
@@ -90,7 +95,7 @@ class CmpNN:
         self.shared = shared
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
-        self._masks = np.random.Generator(np.random.SFC64(np.random.SeedSequence([*seeds, 1])))
+        self._masks = [np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 1]))) for seed in seeds]
         draw = PAIR_INITIALIZERS[initializer]
         rngs = [np.random.default_rng(seed) for seed in seeds]
         sizes = [2 * n_features, *hidden, n_outputs]
@@ -120,7 +125,8 @@ class CmpNN:
             if i < len(self.W) - 1:
                 h = self._squash(h)
                 if training and self._dropout:
-                    h = h * dropout_mask(h, self._dropout, self._masks)
+                    masks = [dropout_mask(own, self._dropout, rng) for own, rng in zip(h, self._masks, strict=True)]
+                    h = h * (masks[0][None] if len(masks) == 1 else torch.stack(masks))
             reached.append(h)
         return reached
 
@@ -165,13 +171,18 @@ class _Gather(torch.autograd.Function):
     def forward(ctx: Any, left: Tensor, right: Tensor, a: Tensor, b: Tensor) -> Tensor:
         ctx.save_for_backward(a, b)
         ctx.n_docs = left.shape[1]
-        out = torch.empty(len(left), len(a), left.shape[2])
-        gather(left.numpy(), right.numpy(), a.numpy(), b.numpy(), out.numpy())
+        out = torch.empty(len(left), a.shape[-1], left.shape[2])
+        gather(left.numpy(), right.numpy(), _by_network(a), _by_network(b), out.numpy())
         return out
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
         a, b = ctx.saved_tensors
         left, right = torch.zeros(2, len(gradient), ctx.n_docs, gradient.shape[2])
-        scatter(gradient.contiguous().numpy(), a.numpy(), b.numpy(), left.numpy(), right.numpy())
+        scatter(gradient.contiguous().numpy(), _by_network(a), _by_network(b), left.numpy(), right.numpy())
         return left, right, None, None
+
+
+def _by_network(rows: Tensor) -> NDArray[np.int64]:
+    """Shape (n_networks, n_pairs), or one row where all networks see the same pairs."""
+    return np.atleast_2d(rows.numpy())

@@ -36,12 +36,12 @@ class ComparisonBatches:
     def whole(self) -> Batch:
         """All pairs as one batch."""
         if self._whole is None:
-            self._whole = self._chunk(np.arange(len(self._set.pairs)))
+            self._whole = self._chunk(np.arange(self._set.n_pairs))
         return self._whole
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
-        n_pairs = len(self._set.pairs)
+        n_pairs = self._set.n_pairs
         if self._batch is None or self._batch >= n_pairs:
             yield self.whole()
             return
@@ -50,18 +50,19 @@ class ComparisonBatches:
             yield self._chunk(drawn[start : start + self._batch])
 
     def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
-        docs = self._set.pairs[chosen].T.ravel()  # the first of every pair, then the second
+        pairs, first = self._set.take(chosen)
+        docs = np.moveaxis(pairs, -1, 0).ravel()  # the first of every pair, then the second
         places = np.arange(len(docs))
         if len(docs) > len(self._X):  # documents stand in several pairs: each is needed only once
             docs, places = np.unique(docs, return_inverse=True)
-        a, b = torch.from_numpy(places.reshape(2, -1))
-        target = np.column_stack((self._set.target[chosen], 1 - self._set.target[chosen]))
+        a, b = torch.from_numpy(places.reshape(2, *first.shape))
+        target = np.stack((first, 1 - first), axis=-1)
 
         def loss(outputs: Outputs) -> tuple[NDArray[np.float64], Outputs]:
             value, slope = self._loss(outputs, target)
-            return value.mean((1, 2), dtype=np.float64), (slope / target.size).astype(np.float32, copy=False)
+            return value.mean((1, 2), dtype=np.float64), (slope / (2 * len(chosen))).astype(np.float32, copy=False)
 
-        return Batch(Pairs(as_tensor(self._X[docs]), a, b), loss, len(chosen) / len(self._set.pairs))
+        return Batch(Pairs(as_tensor(self._X[docs]), a, b), loss, len(chosen) / self._set.n_pairs)
 
 
 def mean_error(network: CmpNN, batch: Batch) -> NDArray[np.float64]:

@@ -155,8 +155,8 @@ class Comparator(GradientRanker):
         last = network.deeper[-1]
         return [*reached, ACTIVATIONS[network.output](reached[-1] @ last.W + last.b)]
 
-    def _fresh(self, X: NDArray[np.float32], learning_set: LearningSet, seed: int) -> CmpNN:
-        """A network with first weights; auto-encoders learn theirs from the pairs."""
+    def _fresh(self, X: NDArray[np.float32], learning_set: LearningSet, seeds: Sequence[int]) -> CmpNN:
+        """A network for each seed, with first weights; auto-encoders learn theirs from the pairs."""
         from ordino.learn.autoencoders import stacked_autoencoders
         from ordino.learn.pair_network import PAIR_INITIALIZERS, CmpNN
         from ordino.learn.training import Schedule
@@ -172,15 +172,17 @@ class Comparator(GradientRanker):
             activation=activation,
             initializer="glorot" if pretrained else initializer,
             dropout=check_real("dropout", self.dropout, low=0, high=0.95),
-            seeds=[seed],
+            seeds=seeds,
         )
-        if pretrained and len(learning_set.pairs):
+        if pretrained and learning_set.n_pairs:
             schedule = Schedule(check_int("pretraining", self.pretraining, low=1), 1e-3, optimizer="adam")
             pairs = self._supply(X, learning_set).whole().X
-            layers = stacked_autoencoders(
-                pairs, widths, shared=self.shared, activation=activation, schedule=schedule, seeds=[seed]
-            )
-            network.load(0, layers[0])
+            for m, seed in enumerate(seeds):
+                [layers] = stacked_autoencoders(
+                    pairs.of_network(m), widths, shared=self.shared, activation=activation, schedule=schedule,
+                    seeds=[seed],
+                )  # fmt: skip
+                network.load(m, layers)
         return network
 
     def _supply(self, X: NDArray[np.float32], learning_set: LearningSet) -> Any:
@@ -192,17 +194,17 @@ class Comparator(GradientRanker):
 
     def _learn(
         self, network: CmpNN, X: NDArray[np.float32], learning_set: LearningSet, judge: Judge | None, *, verbose: bool
-    ) -> Trained:
-        """The network after training; without a pair to learn from, as it is."""
+    ) -> list[Trained]:
+        """Every network of the batch after training; without a pair to learn from, as it is."""
         from ordino.learn.training import Trained, train
 
         schedule = self._schedule()
-        if not len(learning_set.pairs):
-            return Trained(network.layers(0), [], 0)
+        if not learning_set.n_pairs:
+            return [Trained(network.layers(m), [], 0) for m in range(len(network.W[0]))]
         supply = self._supply(X, learning_set)
         watch = self._watch(X, learning_set) if self.record_activations else None
         name = type(self).__name__
-        return train(network, supply, schedule, judge=judge, watch=watch, label=name, verbose=verbose)[0]
+        return train(network, supply, schedule, judge=judge, watch=watch, label=name, verbose=verbose)
 
     def _decay(self) -> float | None:
         return self.l2 if self.l2 is not None else ADAMW_DECAY * (self.optimizer == "adamw")
@@ -220,7 +222,7 @@ class Comparator(GradientRanker):
         """Quality is a small error on these pairs; None if there are none."""
         from ordino.learn.pair_supply import mean_error
 
-        if not len(learning_set.pairs):
+        if not learning_set.n_pairs:
             return None
         batch = self._supply(X, learning_set).whole()
         return lambda network: -mean_error(network, batch)
@@ -228,22 +230,26 @@ class Comparator(GradientRanker):
     def _by_metric(self, valid: Dataset) -> Judge:
         """Quality is the metric of sorted validation data."""
         quality = self._quality(valid)
-        return lambda network: np.array([quality(self._sorted_scores(self._plain(network.layers(0)), valid))])
+
+        def judge(network: CmpNN) -> NDArray[np.float64]:
+            plain = (self._plain(network.layers(m)) for m in range(len(network.W[0])))
+            return np.array([quality(self._sorted_scores(one, valid)) for one in plain])
+
+        return judge
 
     def _watch(self, X: NDArray[np.float32], learning_set: LearningSet) -> Callable[[CmpNN], list[dict[str, float]]]:
-        few = learning_set._replace(
-            pairs=learning_set.pairs[:WATCHED_PAIRS], target=learning_set.target[:WATCHED_PAIRS]
-        )
+        few = learning_set.take(np.arange(min(WATCHED_PAIRS, learning_set.n_pairs)))
         pairs = self._supply(X, few).whole().X
 
         def watch(network: CmpNN) -> list[dict[str, float]]:
             reached = [h.detach() for h in network.activations(pairs)]
             reached[-1] = reached[-1].sigmoid()
             names = [*(str(i + 1) for i in range(len(reached) - 1)), "out"]
-            figures: dict[str, float] = {}
+            figures: list[dict[str, float]] = [{} for _ in reached[0]]
             for name, h in zip(names, reached, strict=True):
-                figures |= {f"mean_{name}": float(h.mean()), f"std_{name}": float(h.std())}
-            return [figures]
+                for own, row in zip(h, figures, strict=True):
+                    row |= {f"mean_{name}": float(own.mean()), f"std_{name}": float(own.std())}
+            return figures
 
         return watch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,14 +12,17 @@ from ordino.data.dataset import Dataset, as_features
 from ordino.rankers.comparator import Comparator
 from ordino.rankers.parameters import check_choice, check_int
 from ordino.rankers.preferences import check_preferences
+from ordino.rankers.repeats import Repeatable
 
 if TYPE_CHECKING:
     from ordino.learn.learning_sets import LearningSet
-    from ordino.learn.training import Judge
+    from ordino.learn.training import Judge, Trained
+
+AT_ONCE = 60_000  # pairs of the networks that train together; more leave the processor's cache
 
 
-class DrawnPairs(Comparator):
-    """A comparator whose pairs are drawn before training.
+class DrawnPairs(Comparator, Repeatable):
+    """A comparator whose pairs are drawn before training; repeats draw pairs of their own and train together.
 
     Parameters
     ----------
@@ -51,24 +55,40 @@ class DrawnPairs(Comparator):
         self.select = select
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        self._fit_to(data.X, self._draw(data, "n_pairs", 1), valid)
+        self._keep(self._train(data, valid, [self.seed])[0])
 
-    def _draw(self, data: Dataset, parameter: str, stream: int) -> LearningSet:
-        from ordino.learn.learning_sets import draw_pairs
+    def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
+        learned: list[Trained] = []
+        at_once = max(1, AT_ONCE // (self.n_pairs or AT_ONCE))
+        for start in range(0, len(seeds), at_once):
+            some = seeds[start : start + at_once]
+            learned += self._train_on(data.X, self._draw(data, "n_pairs", 1, some), valid, some)
+        return learned
+
+    def _draw(self, data: Dataset, parameter: str, stream: int, seeds: Sequence[int]) -> LearningSet:
+        """Pairs of its own for each seed."""
+        from ordino.learn.learning_sets import draw_pairs, side_by_side
 
         asked = getattr(self, parameter)
         number = None if asked is None else check_int(parameter, asked, low=1)
-        return draw_pairs(data.y, data.offsets, self.pairs, number, np.random.default_rng([self.seed, stream]))
+        rngs = [np.random.default_rng([seed, stream]) for seed in seeds]
+        return side_by_side([draw_pairs(data.y, data.offsets, self.pairs, number, rng) for rng in rngs])
 
-    def _fit_to(self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None) -> None:
+    def _train_on(
+        self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seeds: Sequence[int]
+    ) -> list[Trained]:
         judge: Judge | None = None
         if valid is not None:
             by_metric = check_choice("select", self.select, ("metric", "pairs")) == "metric"
             judge = (
-                self._by_metric(valid) if by_metric else self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", 2))
+                self._by_metric(valid)
+                if by_metric
+                else self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", 2, seeds))
             )
-        network = self._fresh(X, learning_set, self.seed)
-        learned = self._learn(network, X, learning_set, judge, verbose=self.verbose)
+        network = self._fresh(X, learning_set, seeds)
+        return self._learn(network, X, learning_set, judge, verbose=self.verbose)
+
+    def _keep(self, learned: Trained) -> None:
         self.network_ = self._plain(learned.layers)
         self.history_ = learned.history
         self.best_epoch_ = learned.best_epoch
@@ -85,5 +105,6 @@ class DrawnPairs(Comparator):
         features = as_features(X)
         chosen, target = check_preferences(pairs, probability, len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
-        self._fit_to(data.X, in_random_order(chosen, target, np.random.default_rng([self.seed, 1])), held_out)
+        learning_set = in_random_order(chosen, target, np.random.default_rng([self.seed, 1]))
+        self._keep(self._train_on(data.X, learning_set, held_out, [self.seed])[0])
         return self

@@ -1,24 +1,22 @@
 """What all rankers that are scoring networks share: their parameters, how they learn, how they score.
 
 A ranker of this family is a loss: its file says which, and everything else is here. Repeats that differ only in their
-seed train together (:meth:`NetworkRanker.fit_repeats`).
+seed train together (:mod:`ordino.rankers.repeats`).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
 from ordino.learn.layers import ACTIVATIONS, Layer, forward
-from ordino.rankers.base import Validation
-from ordino.rankers.gradient import GradientRanker
 from ordino.rankers.parameters import check_choice, check_real
+from ordino.rankers.repeats import Repeatable
 
 if TYPE_CHECKING:
     from ordino.learn.network import Network
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from ordino.losses import Loss
 
 
-class NetworkRanker(GradientRanker):
+class NetworkRanker(Repeatable):
     """A network f(x) learned by gradient; documents are ordered by f.
 
     Parameters
@@ -124,21 +122,6 @@ class NetworkRanker(GradientRanker):
         """f(a) - f(b) for each row a of A and b of B."""
         self._check_documents_alone()
         return self.predict(A) - self.predict(B)
-
-    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
-        """One fitted ranker for each seed, trained together along a leading axis: far cheaper than one by one."""
-        from ordino.data.canonical import canonical
-
-        first = clone(self)
-        train_data, held_out = first._prepare(data, valid)
-        rankers = [clone(self).set_params(seed=seed) for seed in seeds]
-        learned = first._train(canonical(train_data), None if held_out is None else canonical(held_out), seeds)
-        for ranker, one in zip(rankers, learned, strict=True):
-            ranker.__dict__.update(
-                {k: v for k, v in first.__dict__.items() if k.endswith("_") and not k.startswith("_")}
-            )
-            ranker._keep(one)
-        return rankers
 
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
         from ordino.learn.supply import QueryBatches

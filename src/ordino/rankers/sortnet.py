@@ -83,7 +83,7 @@ class SortNet(Comparator):
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         known, known_valid = _KnownPairs(data), _KnownPairs(valid)
-        layers = self._fresh(data.X, known.learning_set(), self.seed).layers(0)
+        layers = self._fresh(data.X, known.learning_set(), [self.seed]).layers(0)
         best = -np.inf
         self.history_: list[dict[str, float]] = []
         with Steps("SortNet", check_int("max_iter", self.max_iter, low=1), verbose=self.verbose) as steps:
@@ -120,11 +120,11 @@ class SortNet(Comparator):
     ) -> list[Layer]:
         """TrainAndValidate: the layers after training on the pairs known so far."""
         learning_set, X = known.learning_set(), known.data.X
-        network = self._fresh(X, learning_set, self.seed + iteration)
+        network = self._fresh(X, learning_set, [self.seed + iteration])
         if self.warm_start:
             network.load(0, before)
         judge = self._by_pairs(known_valid.data.X, known_valid.learning_set())
-        return self._learn(network, X, learning_set, judge, verbose=False).layers
+        return self._learn(network, X, learning_set, judge, verbose=False)[0].layers
 
 
 class _KnownPairs:

@@ -184,12 +184,20 @@ EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
 )
 
 PROTOCOL = (
-    "The protocol of sections 2.2 and 2.3: {folds} folds, {repeats} repeats with new pairs and weights (one of "
+    "The protocol of sections 2.2 and 2.3: {folds}, {repeats} with new pairs and weights (one of "
     "the methods that the thesis took from others), 10,000 training and 5,000 validation pairs in equal shares of "
     "every query, 1,000 epochs of full batches with the adaptive rate, the epoch with the smallest error on the "
     "validation pairs; features scaled inside each query. NDCG has the discount log(1 + j). Where the thesis "
     "tunes dropout for each depth (Fig. 4.3), it is 0.25 here, its choice for three layers. A dense net is asked once "
     "for two documents, in the order in which Python's sort meets them."
+)
+
+
+OF_QUERIES = "The share of documents labelled above 0 in each query of the test parts; nothing is trained."
+OF_NEURONS = (
+    "A network of 24, 12 and 6 sigmoids of each kind, trained on the first fold as in section 2.3 (10,000 pairs, 1,000 "
+    "epochs of full batches, the epoch with the smallest error on 5,000 validation pairs), and what its neurons give "
+    "for 200 random pairs of documents of each query of the test part."
 )
 
 
@@ -205,8 +213,13 @@ def run(target: str, request: Request) -> Result:
             setting = Setting(label, make, {COLLECTION: PAPER.get(label, {})}, repeats=1 if label in ONCE else None)
             cells += cells_of(setting, collection, run_setting(setting, folds, protocol, request))
     notes = [] if experiment.compared is None else [_tested(cells, *experiment.compared)]
-    return _result(target, experiment.shows, ("collection", "method", "part", "measure"), cells, request, n_folds,
-                   experiment.figure, notes)  # fmt: skip
+    repeats = max(len(cell.ours) for cell in cells)
+    protocol_text = PROTOCOL.format(folds=_count(n_folds, "fold"), repeats=_count(repeats, "repeat"))
+    columns = ("collection", "method", "part", "measure")
+    return Result(
+        f"deepnet.{target}", experiment.shows, columns, cells, protocol_text, seed=request.seed,
+        figure=experiment.figure, notes=notes,
+    )  # fmt: skip
 
 
 def relevant_share(request: Request) -> Result:
@@ -215,9 +228,8 @@ def relevant_share(request: Request) -> Result:
     shares = [100 * float((query.y > 0).mean()) for fold in folds for query in fold.test]
     cells = [Cell((str(number),), None, (share,)) for number, share in enumerate(shares, 1)]
     figure = Figure("bars", "query", "relevant documents (%)")
-    return _result(
-        "fig2.1", "share of relevant documents of each query", ("query",), cells, request, len(folds), figure
-    )
+    title = "share of relevant documents of each query"
+    return Result("deepnet.fig2.1", title, ("query",), cells, OF_QUERIES, seed=request.seed, figure=figure)
 
 
 def activations(target: str, variants: Mapping[str, Mapping[str, Any]], request: Request) -> Result:
@@ -228,8 +240,8 @@ def activations(target: str, variants: Mapping[str, Mapping[str, Any]], request:
             for neuron, mean in enumerate(layer.mean(axis=0), 1):
                 cells.append(Cell((variant, f"hidden layer {number}", str(neuron)), None, (float(mean),)))
     figure = Figure("bars", "neuron", "mean activation", color="variant", facet="layer")
-    title = f"mean activations: {', '.join(variants)}"
-    return _result(target, title, ("variant", "layer", "neuron"), cells, request, 1, figure)
+    title, columns = f"mean activations: {', '.join(variants)}", ("variant", "layer", "neuron")
+    return Result(f"deepnet.{target}", title, columns, cells, OF_NEURONS, seed=request.seed, figure=figure)
 
 
 def layer_activations(request: Request) -> Result:
@@ -241,7 +253,8 @@ def layer_activations(request: Request) -> Result:
         for name, layer in zip(names, layers, strict=True):
             cells.append(Cell((variant, name), None, tuple(layer.ravel().tolist())))
     figure = Figure("bars", "layer", "activation", color="variant")
-    return _result("fig4.6", "activations of each layer by L2 penalty", ("variant", "layer"), cells, request, 1, figure)
+    title, columns, of = "activations of each layer by L2 penalty", ("variant", "layer"), "neurons and pairs"
+    return Result("deepnet.fig4.6", title, columns, cells, OF_NEURONS, of=of, seed=request.seed, figure=figure)
 
 
 def _reached(
@@ -254,7 +267,7 @@ def _reached(
     pairs = starts[:, None] + rng.integers(0, np.repeat(fold.test.counts, 200)[:, None], (len(starts), 2))
     found = {}
     for variant, changes in variants.items():
-        [fitted] = fit_seeds(plain(hidden=(24, 12, 6), **changes)(request), fold, [request.seed])
+        [fitted], _ = fit_seeds(plain(hidden=(24, 12, 6), **changes)(request), fold, [request.seed], request)
         found[variant] = fitted.activations(fold.test, pairs)
     return found
 
@@ -269,14 +282,8 @@ def _tested(cells: list[Cell], a: str, b: str) -> str:
     return f"Welch's test of {a} against {b}: {'; '.join(said)}."
 
 
-def _result(
-    target: str, title: str, columns: tuple[str, ...], cells: list[Cell], request: Request, n_folds: int,
-    figure: Figure | None = None, notes: list[str] | None = None,
-) -> Result:  # fmt: skip
-    protocol = PROTOCOL.format(folds=n_folds, repeats=max(len(cell.ours) for cell in cells))
-    return Result(
-        f"deepnet.{target}", title, columns, cells, protocol, seed=request.seed, figure=figure, notes=notes or []
-    )
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType(

@@ -62,7 +62,7 @@ def sweep(panel: str, request: Request) -> Result:
     cells = []
     for value in values[:2] if request.quick else values:
         setting = {**USUAL, **({"size": 2_000} if request.quick else {}), varies: value}
-        seeds = range(request.seed, request.seed + (2 if request.quick else N_SETS))
+        seeds = range(request.seed, request.seed + request.at_most(N_SETS))
         ours = tuple(
             _quality(**setting, seed=seed, epochs=1 if request.quick else _epochs(setting["size"])) for seed in seeds
         )

@@ -10,6 +10,7 @@ from ordino.errors import import_extra
 from ordino.experiment.papers.result import Cell, Figure, Result
 
 WIDTH, HEIGHT = 320, 240
+MOST_NAMES = 60  # bars that can all have their name below them
 COLORS = ("#3b6fb6", "#d1495b", "#2a9d8f", "#8d6cab", "#e9a23b", "#5b5b5b")
 
 
@@ -53,7 +54,9 @@ def _panel(alt: Any, result: Result, figure: Figure, cells: Sequence[Cell], colo
         scale = alt.Scale(type="log" if figure.logarithmic else "linear", zero=False, nice=False, padding=12)
         x = alt.X("x:Q", scale=scale, axis=alt.Axis(grid=False), title=figure.x_title or figure.x)
     else:
-        x = alt.X("x:N", sort=None, axis=alt.Axis(labelAngle=-40), title=figure.x_title or figure.x)
+        many = len({_label(result, cell, figure.x) for cell in cells}) > MOST_NAMES
+        axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False) if many else alt.Axis(labelAngle=-40)
+        x = alt.X("x:N", sort=None, axis=axis, title=figure.x_title or figure.x)
     shared: dict[str, Any] = {"x": x}
     color: dict[str, Any] = {}
     if figure.color is not None:
@@ -64,10 +67,9 @@ def _panel(alt: Any, result: Result, figure: Figure, cells: Sequence[Cell], colo
     y = alt.Y("ours:Q", title=figure.y, scale=alt.Scale(zero=not is_lines))
     marks = base.mark_line(point=True) if is_lines else base.mark_bar(color=COLORS[0])
     rules = base.mark_rule() if is_lines else base.mark_rule(color="black")
-    layers = [
-        marks.encode(y=y, **shared, **color),
-        rules.encode(y="low:Q", y2="high:Q", **shared, **(color if is_lines else {})),
-    ]
+    layers = [marks.encode(y=y, **shared, **color)]
+    if any(result.deviation(cell) for cell in cells):
+        layers.append(rules.encode(y="low:Q", y2="high:Q", **shared, **(color if is_lines else {})))
     if any(cell.paper is not None for cell in cells):
         crosses = base.transform_filter("datum.paper !== null").mark_point(shape="cross", size=60, color="black")
         layers.append(crosses.encode(y="paper:Q", **shared, **(color if is_lines else {})))

@@ -120,7 +120,7 @@ def _sizes(paper: Mapping[int, float], request: Request) -> Iterator[tuple[int, 
 
 
 def _seeds(request: Request) -> range:
-    return range(request.seed, request.seed + (2 if request.quick else N_FUNCTIONS))
+    return range(request.seed, request.seed + request.at_most(N_FUNCTIONS))
 
 
 def _result(

@@ -1,14 +1,24 @@
-"""What a person asks a reproduction for: the data it may use, whether it may be rough, and the seed."""
+"""What a person asks a reproduction for: the data it may use, whether it may be rough, how many repeats, the seed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import final
+from typing import NamedTuple, final
 
 from ordino.data.folds import Folds, read_folds
 from ordino.errors import DataError
+from ordino.rankers.base import Ranker
+
+
+class Repeats(NamedTuple):
+    """One setting on one fold."""
+
+    rankers: list[Ranker]
+    """One of each seed."""
+    seconds: float
+    """What training them took."""
 
 
 @final
@@ -20,6 +30,16 @@ class Request:
     quick: bool = False
     """Run a small part of the work, to see that everything works; the numbers then mean nothing."""
     seed: int = 0
+    repeats: int | None = None
+    """Seeds of each setting, where the paper's number takes too long; None is the target's own number."""
+    trained: dict[tuple[Hashable, ...], Repeats] = field(default_factory=dict, compare=False)
+    """What was trained for this request so far: targets that ask for the same networks share them."""
+    reused: list[tuple[Hashable, ...]] = field(default_factory=list, compare=False)
+    """What of it was asked for again."""
+
+    def at_most(self, n_repeats: int) -> int:
+        """How many repeats to make where the paper makes so many."""
+        return min(n_repeats, 2 if self.quick else n_repeats, self.repeats or n_repeats)
 
     def collections(self, names: Sequence[str]) -> dict[str, Folds]:
         """The folds of each named collection that the data folder has.

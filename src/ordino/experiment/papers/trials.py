@@ -17,11 +17,13 @@ from sklearn.base import clone
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.errors import DataError
-from ordino.experiment.papers.request import Request
+from ordino.experiment.papers.request import Repeats, Request
 from ordino.experiment.papers.result import Cell
+from ordino.experiment.trial import fingerprint
 from ordino.metrics import measure, parse_metric
 from ordino.rankers import ranker_class
 from ordino.rankers.base import Ranker
+from ordino.rankers.repeats import Repeatable
 
 Paper = Mapping[str, Mapping[str, float]]
 Make = Callable[[Request], Ranker]
@@ -61,8 +63,8 @@ class Protocol:
 
     def seeds(self, request: Request, setting: Setting) -> range:
         """Seeds of the repeats, far enough apart for rankers that use the seeds after their own as well."""
-        n = setting.repeats or self.repeats
-        return range(request.seed, request.seed + 100 * (min(2, n) if request.quick else n), 100)
+        n = request.at_most(setting.repeats or self.repeats)
+        return range(request.seed, request.seed + 100 * n, 100)
 
 
 class Trials(NamedTuple):
@@ -90,9 +92,8 @@ def run_setting(setting: Setting, folds: Folds, protocol: Protocol, request: Req
     values: dict[tuple[str, str], list[list[float]]] = {(p, m): [] for p in protocol.parts for m in protocol.metrics}
     seconds, rankers = [], []
     for fold in folds:
-        start = time.perf_counter()
-        fitted = fit_seeds(setting.make(request), fold, seeds)
-        seconds.append((time.perf_counter() - start) / len(seeds))
+        fitted, took = fit_seeds(setting.make(request), fold, seeds, request)
+        seconds.append(took / len(seeds))
         rankers.append(fitted)
         for part in protocol.parts:
             data = part_of(fold, part)
@@ -102,13 +103,22 @@ def run_setting(setting: Setting, folds: Folds, protocol: Protocol, request: Req
     return Trials({key: np.array(rows) for key, rows in values.items()}, tuple(seconds), rankers)
 
 
-def fit_seeds(ranker: Ranker, fold: Fold, seeds: Iterable[int]) -> list[Ranker]:
-    """One fitted ranker for each seed; together where the ranker can do so."""
-    together = getattr(ranker, "fit_repeats", None)
-    if together is not None:
-        fitted: list[Ranker] = together(fold.train, list(seeds), valid=fold.valid)
-        return fitted
-    return [_seeded(ranker, seed).fit(fold.train, valid=fold.valid) for seed in seeds]
+def fit_seeds(ranker: Ranker, fold: Fold, seeds: Iterable[int], request: Request) -> Repeats:
+    """One fitted ranker for each seed, together where the ranker can do so; once only for all targets of a request."""
+    chosen = list(seeds)
+    data = [fingerprint(part) for part in (fold.train, fold.valid)]
+    key = (*data, type(ranker), repr(sorted(ranker.get_params().items())), *chosen)
+    if key in request.trained:
+        request.reused.append(key)
+    else:
+        start = time.perf_counter()
+        fitted: list[Ranker]
+        if isinstance(ranker, Repeatable):
+            fitted = [*ranker.fit_repeats(fold.train, chosen, valid=fold.valid)]
+        else:
+            fitted = [_seeded(ranker, seed).fit(fold.train, valid=fold.valid) for seed in chosen]
+        request.trained[key] = Repeats(fitted, time.perf_counter() - start)
+    return request.trained[key]
 
 
 def part_of(fold: Fold, part: str) -> Dataset:
