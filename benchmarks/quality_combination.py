@@ -32,7 +32,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
-from importlib.metadata import version
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,7 +91,8 @@ def main() -> None:
                 for name, learn in SYSTEMS.items():
                     if time.monotonic() < until:
                         keep(store, experiment, collection, fold, name, learn, n_trials, rounds)
-        made = f"{date.today().isoformat()}, {', '.join(f'{name} {version(name)}' for name in LIBRARIES)}."
+        versions = ", ".join(f"{name} {import_module(name).__version__}" for name in LIBRARIES)
+        made = f"{date.today().isoformat()}, {versions}."
         lines = [*HEADER, "", made, *(line for collection in TRIALS for line in table(store, experiment, collection))]
     print("\n".join(lines))
     if args.out is not None:
