@@ -179,6 +179,20 @@ def test_queries_too_long_for_a_block_are_ranked_alike(profile: str) -> None:
     assert found["ndcg"] == pytest.approx(np.sum(1 / np.log2(relevant + 1)) / best, rel=1e-12)
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_picking_the_best_gives_what_sorting_gives(profile: str) -> None:
+    rng = np.random.default_rng(0)
+    sizes = np.array([1, 2, 3, 9, 10, 11, 12, 33, 60, 60, engine.BLOCK + 5])
+    offsets = np.append(0, np.cumsum(sizes))
+    y = rng.integers(0, 2 if profile == "catboost" else 5, offsets[-1]).astype(float)
+    for scores in (rng.random(len(y)), rng.integers(0, 6, len(y)) / 3, -np.arange(len(y)), np.arange(len(y))):
+        missing = np.where(rng.random(len(y)) < 0.2, -np.inf, scores)
+        for metric in (metric for metric in EVERY if metric.k is not None):
+            for some in (scores, missing):
+                sorted_ones = measure(y, some, offsets, [metric], profile=profile).per_query[str(metric)]
+                np.testing.assert_array_equal(metric.per_query(y, some, offsets, profile=profile), sorted_ones)
+
+
 def test_kernels_and_tables_count_alike() -> None:
     codes = [getattr(kernels, name) for name in LIST_CODES]
     codes += [pair_kernels.PAIRWISE_ACCURACY, pair_kernels.PAIRWISE_ERROR, pair_kernels.KENDALL, pair_kernels.SPEARMAN]

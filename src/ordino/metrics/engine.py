@@ -30,6 +30,7 @@ from ordino.metrics.metric import METRICS, Metric
 from ordino.metrics.profiles import Profile, find_profile
 from ordino.metrics.ranking import BLOCK, rank_queries
 
+MOST_PICKED = 32  # documents up to which picking the best of a query is quicker than sorting it
 ENOUGH_FOR_THREADS = 65536  # documents below which threads cost more than they bring
 
 # What the kernels call these names: the order is theirs.
@@ -56,6 +57,7 @@ def values_of(
     *,
     profile: str | Profile = "standard",
     doc_ids: ArrayLike | None = None,
+    find_ties: bool = True,
     threads: int | None = None,
 ) -> Values:
     """Measure every query with every metric; one sort of a query serves all metrics.
@@ -68,6 +70,8 @@ def values_of(
         Query ``q`` owns rows ``offsets[q]:offsets[q + 1]``, shape ``(n_queries + 1,)``.
     doc_ids
         Names of the documents, for profiles that order ties by them; without, they are ordered as if named by row.
+    find_ties
+        Look for ties. Without, ``tied`` is False throughout, and metrics with small cutoffs need no sort: quicker.
     threads
         How many threads work; None takes the processors there are.
 
@@ -87,7 +91,8 @@ def values_of(
     if style.ties == "docno" and doc_ids is not None:
         rows = docno_order(doc_ids, bounds)
         labels, order_by = labels[rows], order_by[rows]
-    return _run(labels, order_by, bounds, metrics, style, _n_threads(threads, len(labels)))
+    top = 0 if find_ties else _top(metrics, style)
+    return _run(labels, order_by, bounds, metrics, style, top, _n_threads(threads, len(labels)))
 
 
 def _single_precision(scores: Floats) -> Floats:
@@ -98,7 +103,16 @@ def _single_precision(scores: Floats) -> Floats:
     return single.astype(np.float64)
 
 
-def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, threads: int) -> Values:
+def _top(metrics: Sequence[Metric], profile: Profile) -> int:
+    """How many documents of a query must be in order; 0 if all, or if picking them is no quicker than a sort."""
+    deepest = [0 if metric.measure.of_pairs else _cutoff(metric, profile) for metric in metrics]
+    small = min(deepest, default=0) > 0 and max(deepest) <= MOST_PICKED
+    return max(deepest) if small and profile.ties in ("stable", "docno") else 0
+
+
+def _run(
+    y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, top: int, threads: int
+) -> Values:
     """Share the blocks among threads; each has its own buffers, as long as the longest query."""
     from ordino.metrics.kernels import average_block, list_block  # numba loads on first use
 
@@ -120,7 +134,7 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
         same, packed = np.empty(room, np.bool_), np.empty(min(room, BLOCK), np.uint64)
 
         def rank(by: Floats, ties: str, into: Floats) -> None:
-            rank_queries(y, by, offsets, first, last, ties, packed, into, same, tied, lengths, (a, b, c))
+            rank_queries(y, by, offsets, first, last, ties, top, packed, into, same, tied, lengths, (a, b, c))
 
         for first, last in mine:
             counts = np.empty(_n_labels(y[offsets[first] : offsets[last]]), np.int64)

@@ -14,7 +14,7 @@ from ordino.rankers.linear import linear_scores
 
 Scores = NDArray[np.float64]
 
-ENOUGH = 131_072  # documents that a measure gets at once where it can wait: work for its threads, and little around it
+ENOUGH = 65_535  # documents that a measure gets at once where it can wait: little around it, and on one thread
 MOST_AT_ONCE = 16  # times that scores are collected to get there
 
 
