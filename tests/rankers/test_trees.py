@@ -10,14 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
+from sklearn.base import clone
 
 from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.synthetic import synthetic
 from ordino.errors import DataError, MissingExtraError, ParameterError
 from ordino.metrics import METRICS, evaluate
+from ordino.rankers import trees
 from ordino.rankers.choice import Judge
 from ordino.rankers.lambdamart import LambdaMART, graded
 from ordino.rankers.mcrank import McRank, at_levels, logistic_gradients
+from ordino.rankers.native_ndcg import native_ndcg
 from ordino.rankers.trees import load_trees, training_groups
 from ordino.testing import CHECKS, easy_data
 
@@ -68,7 +72,7 @@ def test_the_best_round_on_held_out_data_is_kept(metric: str, profile: str):
 @pytest.mark.parametrize("kind", [LambdaMART, McRank])
 def test_rounds_measured_together_are_those_measured_one_by_one(kind, patience: int, monkeypatch: pytest.MonkeyPatch):
     data, valid = easy_data(n_queries=6), easy_data(n_queries=40, seed=1)
-    ranker = kind(rounds=60, learning_rate=0.3, min_leaf=3, patience=patience)
+    ranker = kind(rounds=60, learning_rate=0.3, min_leaf=3, patience=patience, metric="ndcg")  # not LightGBM's own
     sizes: list[int] = []
     means = Judge.means
     monkeypatch.setattr(Judge, "means", lambda self, data, batch: sizes.append(len(batch)) or means(self, data, batch))
@@ -90,6 +94,43 @@ def test_means_of_several_scores_are_their_means(metric: str):
     judge = Judge(metric, "directranker")
     batch = [rng.random(data.n_docs).round(1) for _ in range(3)]
     assert judge.means(data, batch) == [judge.mean(data, scores) for scores in batch]
+
+
+@pytest.mark.parametrize("profile", ["standard", "lightgbm"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_lightgbm_measures_what_we_would_have_measured(profile: str, n_jobs: int, monkeypatch: pytest.MonkeyPatch):
+    data = synthetic("mq", queries=60, seed=3)
+    train, valid = data.replace(X=np.round(data.X, 1)).split(0.6)  # few values, so that scores are equal
+    ranker = LambdaMART(rounds=60, patience=20, profile=profile, n_jobs=n_jobs)
+    asked = []
+    monkeypatch.setattr(trees, "_outputs", lambda *given: asked.append(given))
+    native = clone(ranker).fit(train, valid=valid)
+    assert not asked
+    monkeypatch.undo()
+    monkeypatch.setattr(trees, "native_ndcg", lambda *given: None)
+    ours = clone(ranker).fit(train, valid=valid)
+    assert min(valid.select_queries([q]).y.max() for q in range(valid.n_queries)) == 0  # there are empty queries
+    assert native.model_.partition("parameters:")[0] == ours.model_.partition("parameters:")[0]
+    assert native.valid_history_ == pytest.approx(ours.valid_history_, rel=0, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("metric", "profile", "labels"),
+    [
+        ("map", "standard", [0, 1, 2]),
+        ("ndcg", "standard", [0, 1, 2]),
+        ("ndcg@10", "letor4", [0, 1, 2]),
+        ("ndcg@10", "standard", [0, 1]),  # valid has a label that training lacks
+        ("ndcg@10", "standard", [0, 1.5, 3]),
+        ("ndcg@10", "standard", [1, 2]),
+    ],
+)
+def test_lightgbm_measures_nothing_else(metric: str, profile: str, labels: list[float]):
+    valid = Dataset([[0.0]] * 3, [0, 1, 2])
+    assert native_ndcg("ndcg@10", "standard", np.array([0.0, 1.0, 2.0]), valid) is not None
+    assert native_ndcg(metric, profile, np.array(labels, float), valid) is None
+    long = Dataset(np.zeros((10_001, 1)), np.arange(10_001) % 3)
+    assert native_ndcg("ndcg@10", "standard", np.array([0.0, 1.0, 2.0]), long) is None
 
 
 def test_without_held_out_data_all_rounds_are_kept():

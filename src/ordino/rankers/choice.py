@@ -99,7 +99,7 @@ class Choice:
         """Whether these scores of the held-out documents are better than all before."""
         if self.valid is None:
             return True
-        return self._is_best(self.judge.mean(self.valid, scores))
+        return self.takes_value(self.judge.mean(self.valid, scores))
 
     @property
     def at_once(self) -> int:
@@ -120,9 +120,10 @@ class Choice:
         if self.valid is None or not batch:
             return len(batch) - 1 if batch else None
         reached = self.judge.means(self.valid, batch)
-        return max((place for place, value in enumerate(reached) if self._is_best(value)), default=None)
+        return max((place for place, value in enumerate(reached) if self.takes_value(value)), default=None)
 
-    def _is_best(self, reached: float) -> bool:
+    def takes_value(self, reached: float) -> bool:
+        """Whether this value of the measure is better than all before."""
         best = max(self.history, default=-np.inf)
         self.history.append(reached)
         return len(self.history) == 1 or reached > best

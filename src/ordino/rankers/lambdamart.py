@@ -123,14 +123,15 @@ class LambdaMART(TreeRanker):
         bags = check_int("bags", self.bags, low=1)
         if bags > 1 and self.query_share == self.feature_share == 1:
             raise ParameterError(f"bags={bags} would all be the same; set query_share or feature_share below 1")
+        labels = np.unique(data.y)
+        known = labels if self.gain == "exponential" and len(labels) <= MOST_LEVELS else None
         models: list[str] = []
         history: list[float] = []
         rounds = 0
         for bag in range(bags):
             try:
-                stopped = self._grow(
-                    Task(params | self._draw(bag), levels), data, valid, scores=lambda outputs: outputs
-                )
+                task = Task(params | self._draw(bag), levels, levels=known)
+                stopped = self._grow(task, data, valid, scores=lambda outputs: outputs)
             except KeyboardInterrupt:
                 if not models:
                     raise

@@ -21,9 +21,9 @@ from ordino.progress import Steps
 from ordino.rankers.base import Ranker
 from ordino.rankers.choice import Choice
 from ordino.rankers.linear import FeatureWeight
+from ordino.rankers.native_ndcg import LIMIT, NativeNDCG, native_ndcg
 from ordino.rankers.parameters import check_int, check_real
 
-LIMIT = 10_000  # documents of a query that LightGBM's ranking objective accepts
 Gradients = Callable[[NDArray[np.float64], Any], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
@@ -34,6 +34,7 @@ class Task(NamedTuple):
     labels: NDArray[Any]
     gradients: Gradients | None = None  # where the objective is not one of LightGBM's
     start: NDArray[np.float64] | None = None  # of each output, before the first tree
+    levels: NDArray[np.float64] | None = None  # the label of each level, where the gains of LightGBM's NDCG are ours
 
 
 class TreeRanker(Ranker):
@@ -75,10 +76,11 @@ class TreeRanker(Ranker):
         scores: Callable[[NDArray[np.float64]], NDArray[np.float64]],
     ) -> bool:
         """Boost round after round, and tell whether Ctrl-C ended it; ``scores`` makes a score of the trees' outputs."""
-        params = self._params() | dict(task.params)
+        native = None if valid is None else native_ndcg(self.metric, self.profile, task.levels, valid)
+        params = self._params() | dict(task.params) | ({} if native is None else native.params)
         patience = check_int("patience", self.patience, low=1)
         lgb = import_extra("lightgbm", extra="trees", purpose=type(self).__name__)
-        booster, held_out = _booster(lgb, params, task, data, valid)
+        booster, held_out = _booster(lgb, params, task, data, valid, native)
         choice = Choice(valid, self.metric, self.profile)
         rounds = check_int("rounds", self.rounds, low=1)
         self.best_round_ = 0
@@ -86,13 +88,13 @@ class TreeRanker(Ranker):
         with Steps(type(self).__name__, rounds, verbose=self.verbose) as steps:
             for step in steps:
                 exhausted = booster.update(fobj=task.gradients)
-                if valid is None:
+                if valid is None or (native is not None and choice.takes_value(native.mean(booster))):
                     self.best_round_ = step + 1
-                else:
+                elif native is None:
                     waiting.append(scores(_outputs(booster, held_out)))
                 # a better round among those that wait can only put the end off
                 may_end = exhausted or step + 1 >= self.best_round_ + patience
-                if may_end or len(waiting) >= choice.at_once:
+                if native is not None or may_end or len(waiting) >= choice.at_once:
                     self._settle(choice, waiting)
                     steps.show(**choice.figures)
                 if exhausted or step + 1 >= self.best_round_ + patience:
@@ -194,7 +196,9 @@ def training_groups(counts: NDArray[np.int64], limit: int = LIMIT) -> NDArray[np
     return share + (part < rest)
 
 
-def _booster(lgb: Any, params: dict[str, object], task: Task, data: Dataset, valid: Dataset | None) -> tuple[Any, Any]:
+def _booster(
+    lgb: Any, params: dict[str, object], task: Task, data: Dataset, valid: Dataset | None, native: NativeNDCG | None
+) -> tuple[Any, Any]:
     """A booster on its data and, beside it, the held-out data that it follows."""
 
     def start(n_docs: int) -> NDArray[np.float64] | None:
@@ -214,8 +218,9 @@ def _booster(lgb: Any, params: dict[str, object], task: Task, data: Dataset, val
     booster = lgb.Booster(params, train)
     if valid is None:
         return booster, None
+    labels, counts = (np.zeros(valid.n_docs), None) if native is None else (native.levels, native.counts)
     held_out = lgb.Dataset(
-        valid.X, np.zeros(valid.n_docs), init_score=start(valid.n_docs), reference=train, params=params
+        valid.X, labels, group=counts, init_score=start(valid.n_docs), reference=train, params=params
     )
     return booster.add_valid(held_out, "valid"), held_out
 
