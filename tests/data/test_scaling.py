@@ -106,7 +106,8 @@ def test_log_counts_finds_the_counts():
 
 
 def test_log_counts_of_given_columns():
-    assert LogCounts(columns=[1]).fit_transform([[3, 0.5]])[0, 1] == np.float32(np.log1p(0.5))
+    # single precision: the last bit depends on the processor
+    assert LogCounts(columns=[1]).fit_transform([[3, 0.5]])[0, 1] == pytest.approx(np.log1p(0.5), rel=2e-7)
     with pytest.raises(DataError, match=r"feature 1 has -3 in row 2, but is scaled as a count; name the counts"):
         LogCounts().fit([[0.5, 1]]).transform([[0, 0], [0, 0], [0, -3]])
     for columns in ([2], [-1], [0.5]):
