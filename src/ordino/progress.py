@@ -1,7 +1,7 @@
 """Long work shows where it is, and stops cleanly.
 
 A loop over :class:`Steps` draws a bar on a terminal (nothing in a pipe or a log file), and after Ctrl-C it ends as
-if that had been the last step, so that what was learned so far is kept.
+if that had been the last step, so that what was learned so far is kept. So do the loops around it and those of threads.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, final
+
+from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -48,6 +50,7 @@ class Steps:
         self._bar = _bar() if verbose and sys.stderr.isatty() else None
 
     def __enter__(self) -> Self:
+        self._heeded = PRESSES.heeded
         if self._bar is not None:
             self._bar.start()
             self._task = self._bar.add_task(self.label, total=self.total, figures="")
@@ -55,6 +58,7 @@ class Steps:
 
     def __iter__(self) -> Iterator[int]:
         for step in range(self.total):
+            PRESSES.raise_if_pressed(self._heeded)
             yield step
             self.done += 1
             if self._bar is not None:
@@ -72,6 +76,7 @@ class Steps:
             self._bar.stop()
         if kind is not None and issubclass(kind, KeyboardInterrupt) and self.done:
             self.interrupted = True
+            PRESSES.heed()
             sys.stderr.write(f"{self.label}: stopped at {self.done} of {self.total}; {self.kept} is kept\n")
         return self.interrupted
 

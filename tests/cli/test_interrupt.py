@@ -8,6 +8,7 @@ import time
 import pytest
 
 from ordino import load
+from ordino.cli import main
 from ordino.data.sources import read_data
 from ordino.model_file import read_card
 
@@ -51,16 +52,11 @@ def test_ctrl_c_before_anything_was_learned_writes_nothing(folder):
     words = [sys.executable, "-m", "ordino.cli", "train", "train.txt", *LONG, "--out", "early.ordino"]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     time.sleep(0.5)
-    errors = None
-    for _ in range(24):  # a library may swallow the first Ctrl-C while it is imported; people press again
-        process.send_signal(signal.SIGINT)
-        try:
-            errors = process.communicate(timeout=5)[1]
-            break
-        except subprocess.TimeoutExpired:
-            continue
-    process.kill()
-    assert errors is not None
+    process.send_signal(signal.SIGINT)
+    try:
+        errors = process.communicate(timeout=60)[1]
+    finally:
+        process.kill()
     if process.returncode == 0:  # it was quick enough to learn something
         assert read_card("early.ordino")["notes"]["interrupted"] is True
     else:
@@ -88,3 +84,13 @@ def test_a_kill_while_writing_leaves_the_old_or_the_new_file(folder):
     process.kill()
     process.communicate()
     assert len(load("often.ordino").large_) == 3_000_000
+
+
+def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(monkeypatch):
+    def loaded(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ordino.cli.app.app", loaded)
+    with pytest.raises(SystemExit) as stopped:
+        main(["rankers"])
+    assert stopped.value.code == 130

@@ -7,15 +7,19 @@ import sys
 from collections.abc import Sequence
 
 from ordino.errors import OrdinoError
+from ordino.interrupts import counting_presses
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; what goes wrong is one line on standard error and exit code 1 (2 for wrong usage)."""
-    from ordino.cli.app import app
-
     words = _shared_first(list(sys.argv[1:] if arguments is None else arguments))
     try:
-        app(words)
+        with counting_presses():
+            from ordino.cli.app import app
+
+            app(words)
+    except KeyboardInterrupt:  # while the commands were loaded
+        raise SystemExit(130) from None
     except (OrdinoError, OSError) as error:
         if "--debug" in words:
             raise

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordino.cli.options import Json, Label, Qid, Seed, ranker_names
+from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
@@ -58,12 +56,13 @@ def train(
     if binarize is not None:
         documents = binarize_labels(documents, threshold=binarize)
         held_out = None if held_out is None else binarize_labels(held_out, threshold=binarize)
-    with _noticing_interrupts() as interrupts:
-        try:
-            model.fit(documents, valid=held_out)
-        except KeyboardInterrupt:
-            sys.stderr.write("ordino: stopped before anything was learned; no file was written\n")
-            raise typer.Exit(130) from None
+    try:
+        PRESSES.raise_if_pressed()
+        model.fit(documents, valid=held_out)
+    except KeyboardInterrupt:
+        sys.stderr.write("ordino: stopped before anything was learned; no file was written\n")
+        raise typer.Exit(130) from None
+    was_interrupted = PRESSES.pressed > 0
     metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
     reached = {
         name: evaluate(part, model.predict(part), metrics=metric, profile=profile)[metric]
@@ -74,7 +73,7 @@ def train(
         "source": Path(data).name,
         "labels": "as given" if binarize is None else f"1 from {binarize:g} on, else 0",
         "reached": {metric: reached},
-        "interrupted": bool(interrupts),
+        "interrupted": was_interrupted,
     }
     save(model, out, data=documents, valid=held_out, notes=notes)
     if json:
@@ -82,7 +81,7 @@ def train(
         return
     rows = [(name, f"{value:.4f}") for name, value in reached.items()]
     print_table(["data", f"{metric} ({profile})"], rows)
-    say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if interrupts else ""))
+    say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
 
 
 def _make(name: str, words: list[str], scale: str | None, seed: int | None) -> Any:
@@ -111,19 +110,3 @@ def _is_share(text: str) -> bool:
         return 0 < float(text) < 1 and not Path(text).exists()
     except ValueError:
         return False
-
-
-@contextmanager
-def _noticing_interrupts() -> Iterator[list[int]]:
-    """Notes every Ctrl-C, and lets it do what it always does: end the learning."""
-    seen: list[int] = []
-
-    def note(number: int, frame: Any) -> None:
-        seen.append(number)
-        signal.default_int_handler(number, frame)
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield seen
-    finally:
-        signal.signal(signal.SIGINT, before)

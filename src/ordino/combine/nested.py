@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ordino.combine.members import RankerLike, all_allow_nan, as_rankers
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.progress import Steps
 from ordino.rankers.base import Ranker
 from ordino.rankers.choice import Judge
 from ordino.rankers.parameters import check_int
@@ -78,25 +79,28 @@ class NestedRanker(Ranker):
         judge = Judge(self.metric, self.profile)
         places = _rows_as_they_lie(data)
         held_out = None if valid is None else _rows_as_they_lie(valid)
-        self.rankers_: list[Ranker] = []
-        self.sizes_: list[int | None] = []
-        self.stage_values_: list[float] = []
+        trained: list[tuple[Ranker, int | None, float]] = []
         seen = -1  # documents that the last stage learned from
-        for stage, size in zip(stages, sizes, strict=True):
-            top = _is_on_top(places, size)
-            if top.sum() == seen and isinstance(self.ranker, str | Ranker):
-                continue
-            seen = int(top.sum())
-            valid_top = None if valid is None or held_out is None else valid.select_docs(_is_on_top(held_out, size))
-            self.rankers_.append(stage.fit(data.select_docs(top), valid=valid_top))
-            self.sizes_.append(size)
-            places = _rerank(stage, data, places, size)
-            if valid is not None and held_out is not None:
-                held_out = _rerank(stage, valid, held_out, size)
-                self.stage_values_.append(judge.mean(valid, -held_out.astype(np.float64)))
-        if self.stage_values_:
-            n_best = int(np.argmax(np.nan_to_num(self.stage_values_, nan=-np.inf))) + 1
-            self.rankers_, self.sizes_ = self.rankers_[:n_best], self.sizes_[:n_best]
+        with Steps("nested ranker", len(sizes), kept="what the stages before it learned") as steps:
+            for number in steps:
+                stage, size = stages[number], sizes[number]
+                top = _is_on_top(places, size)
+                if top.sum() == seen and isinstance(self.ranker, str | Ranker):
+                    continue
+                seen = int(top.sum())
+                valid_top = None if valid is None or held_out is None else valid.select_docs(_is_on_top(held_out, size))
+                stage.fit(data.select_docs(top), valid=valid_top)
+                places = _rerank(stage, data, places, size)
+                value = np.nan
+                if valid is not None and held_out is not None:
+                    held_out = _rerank(stage, valid, held_out, size)
+                    value = judge.mean(valid, -held_out.astype(np.float64))
+                trained.append((stage, size, value))
+        values = [value for _, _, value in trained]
+        n_best = len(trained) if valid is None else int(np.argmax(np.nan_to_num(values, nan=-np.inf))) + 1
+        self.rankers_: list[Ranker] = [stage for stage, _, _ in trained[:n_best]]
+        self.sizes_: list[int | None] = [size for _, size, _ in trained[:n_best]]
+        self.stage_values_: list[float] = [] if valid is None else values
 
     def _checked_sizes(self) -> list[int | None]:
         first, *rest = self.sizes or (0,)

@@ -19,6 +19,7 @@ from ordino.combine.fusion import METHODS, fuse
 from ordino.combine.members import RankerLike, all_allow_nan, as_rankers
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.progress import Steps
 from ordino.rankers.base import Ranker
 from ordino.rankers.parameters import check_choice, check_int, check_real
 from ordino.rankers.repeats import Repeatable
@@ -107,8 +108,15 @@ class RankAggregation(Ranker):
         def train(i: int) -> Ranker:
             return members[i].fit(self._drawn(data, i), valid=valid)
 
+        self.rankers_ = []
         with ThreadPoolExecutor(n_jobs) as pool:
-            self.rankers_ = list(pool.map(train, range(len(members))))
+            under_way = [pool.submit(train, i) for i in range(len(members))]
+            try:
+                with Steps("rank aggregation", len(members), kept="what the members before it learned") as steps:
+                    for i in steps:
+                        self.rankers_.append(under_way[i].result())
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def _members(self) -> tuple[list[Ranker], list[int]]:
         """The rankers to train, and their seeds where these are ours to choose."""

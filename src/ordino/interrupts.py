@@ -1,0 +1,58 @@
+"""Ctrl-C that does not get lost.
+
+Python raises KeyboardInterrupt wherever the program happens to be. A library may swallow it there, an inner loop may
+end for it while the outer one goes on, and threads never hear of it. So presses are counted, and every loop over
+:class:`~ordino.progress.Steps` looks at the count before it takes a step.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import final
+
+
+@final
+class Presses:
+    """How often Ctrl-C was pressed in this process, and for how many of these a loop has ended."""
+
+    def __init__(self) -> None:
+        self.pressed = 0
+        self.heeded = 0
+
+    def raise_if_pressed(self, heeded: int = 0) -> None:
+        """Raise what was swallowed, or ended an inner loop only, if it came after so many heeded presses."""
+        if self.pressed > heeded:
+            raise KeyboardInterrupt
+
+    def heed(self) -> None:
+        """A loop has ended: the one around it shall end too, the next one need not (the main thread says so)."""
+        self.pressed = max(self.pressed, self.heeded + 1)  # nobody counts outside of a command
+        if threading.current_thread() is threading.main_thread():
+            self.heeded = self.pressed
+
+
+PRESSES = Presses()
+
+
+@contextmanager
+def counting_presses() -> Iterator[Presses]:
+    """Counts every Ctrl-C, which does what it always does. For commands only: a library leaves signals alone."""
+    PRESSES.pressed = PRESSES.heeded = 0
+    if threading.current_thread() is not threading.main_thread():  # where signals never arrive
+        yield PRESSES
+        return
+
+    def count(number: int, frame: FrameType | None) -> None:
+        PRESSES.pressed += 1
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, count)
+    try:
+        yield PRESSES
+    finally:
+        signal.signal(signal.SIGINT, before)
+        PRESSES.heeded = PRESSES.pressed

@@ -1,0 +1,161 @@
+"""Ctrl-C that a library swallows, that an inner loop ends for, that comes while threads work."""
+
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from ordino import NestedRanker, RankAggregation, RankNet, SortNet
+from ordino.interrupts import counting_presses
+from ordino.progress import Steps
+from ordino.testing import easy_data
+
+EPOCHS = 7
+
+
+@pytest.fixture
+def command():
+    """What a command does around its work."""
+    with counting_presses() as presses:
+        yield presses
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def swallow() -> None:
+    """What some libraries do while they are imported."""
+    try:
+        press()
+    except BaseException:
+        return
+    pytest.fail("Ctrl-C did nothing")
+
+
+def steps_of(total: int, act_at: int, act=press) -> Steps:
+    with Steps("counting", total) as steps:
+        for i in steps:
+            if i == act_at:
+                act()
+    return steps
+
+
+def test_a_swallowed_press_before_a_loop_stops_it_before_its_first_step(command):
+    swallow()
+    with pytest.raises(KeyboardInterrupt):
+        steps_of(3, act_at=99)
+
+
+def test_a_swallowed_press_inside_a_loop_ends_it_with_the_step(command):
+    steps = steps_of(9, act_at=4, act=swallow)
+    assert (steps.done, steps.interrupted) == (5, True)
+
+
+@pytest.mark.parametrize("in_command", [True, False])
+def test_the_loop_around_a_loop_ends_too(in_command):
+    def act():
+        assert steps_of(9, act_at=4).done == 4
+
+    if in_command:
+        with counting_presses():
+            outer = steps_of(5, act_at=2, act=act)
+    else:  # in a notebook nobody counts
+        outer = steps_of(5, act_at=2, act=act)
+    assert (outer.done, outer.interrupted) == (3, True)
+
+
+@pytest.mark.parametrize("in_command", [True, False])
+def test_the_loop_after_it_does_not(in_command):
+    if in_command:
+        with counting_presses():
+            steps_of(9, act_at=4)
+            after = steps_of(5, act_at=99)
+    else:
+        steps_of(9, act_at=4)
+        after = steps_of(5, act_at=99)
+    assert (after.done, after.interrupted) == (5, False)
+
+
+def test_what_was_pressed_in_one_command_does_not_stop_the_next():
+    with counting_presses():
+        swallow()
+    with counting_presses() as presses:
+        assert presses.pressed == 0
+        assert steps_of(3, act_at=99).done == 3
+    assert steps_of(3, act_at=99).done == 3
+
+
+def test_loops_in_threads_end(command):
+    started, go_on = threading.Event(), threading.Event()
+
+    def work() -> Steps:
+        def act():
+            started.set()
+            assert go_on.wait(60)
+
+        return steps_of(100, act_at=1, act=act)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(work)
+        assert started.wait(60)
+        swallow()
+        go_on.set()
+        steps = running.result(60)
+    assert (steps.done, steps.interrupted) == (2, True)
+
+
+def test_a_command_can_run_in_a_thread():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: steps_of(3, act_at=99).done).result(60) == 3
+        pool.submit(lambda: counting_presses().__enter__()).result(60)
+
+
+@pytest.fixture
+def press_in_inner_loop(monkeypatch):
+    """Ctrl-C in the second epoch of a network that is part of something larger."""
+    epochs = []
+
+    def show(steps, **_):
+        if steps.total == EPOCHS:
+            epochs.append(steps)
+            if len(epochs) == 2:
+                press()
+
+    monkeypatch.setattr(Steps, "show", show)
+    return epochs
+
+
+def test_ctrl_c_in_the_training_of_a_comparator_ends_sortnet(press_in_inner_loop):
+    ranker = SortNet(hidden=4, max_iter=20, epochs=EPOCHS, patience=None).fit(easy_data())
+    assert len(ranker.history_) == 2
+
+
+def test_ctrl_c_in_a_stage_ends_a_nested_ranker(press_in_inner_loop):
+    data = easy_data()
+    ranker = NestedRanker(RankNet(hidden=4, epochs=EPOCHS, patience=None), sizes=(None, 5, 2)).fit(data)
+    assert ranker.sizes_ == [None]
+    assert ranker.predict(data).shape == (data.n_docs,)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_in_a_member_ends_an_aggregation_and_keeps_the_members_before(n_jobs, monkeypatch):
+    trained = []
+
+    def fit(self, data, **_):
+        trained.append(self)
+        if len(trained) == 4:
+            press()
+        return fit_as_ever(self, data)
+
+    fit_as_ever = RankNet.fit
+    monkeypatch.setattr(RankNet, "fit", fit)
+    data = easy_data()
+    members = RankNet(hidden=4, epochs=2)
+    with counting_presses():
+        ranker = RankAggregation(members, n=15, resample="queries", n_jobs=n_jobs).fit(data)
+    assert 1 <= len(ranker.rankers_) <= 3
+    assert len(trained) <= 6
+    assert ranker.predict(data).shape == (data.n_docs,)
