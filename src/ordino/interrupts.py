@@ -56,3 +56,11 @@ def counting_presses() -> Iterator[Presses]:
     finally:
         signal.signal(signal.SIGINT, before)
         PRESSES.heeded = PRESSES.pressed
+
+
+@contextmanager
+def all_or_nothing() -> Iterator[None]:
+    """Work of which the first part must not be taken for the whole: a loop in it that Ctrl-C ended ends it as well."""
+    heeded = PRESSES.heeded
+    yield
+    PRESSES.raise_if_pressed(heeded)

@@ -71,3 +71,22 @@ def test_no_target_and_a_wrong_one(capsys):
     assert "name a target, for example ranknet.table1" in capsys.readouterr().err
     assert ordino("reproduce", "ranknet.tabel1") == 1
     assert "unknown target 'ranknet.tabel1'; did you mean 'ranknet.table1'?" in capsys.readouterr().err
+
+
+def test_what_was_trained_is_kept_where_one_says(requests, tmp_path):
+    assert ordino("reproduce", "rankde.table3", "--keep", tmp_path, "--n-jobs", 3) == 0
+    assert ordino("reproduce", "rankde.table3", "--quick", "-q") == 0
+    [(_, kept), (_, quick)] = requests
+    assert (kept.kept, kept.n_jobs, kept.verbose) == (tmp_path, 3, True)
+    assert (quick.kept, quick.n_jobs, quick.verbose) == (None, 1, False)
+
+
+@pytest.mark.parametrize("words", [[], ["--keep", "kept"]])
+def test_ctrl_c_says_how_to_go_on(monkeypatch, capsys, words):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(catalogue, "reproduce", stopped)
+    assert ordino("reproduce", "rankde.table3", *words) == 130
+    rest = "; the same command goes on from kept" if words else ""
+    assert capsys.readouterr().err == f"ordino: rankde.table3 was stopped{rest}\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ordino import Dataset, synthetic, write_letor
+from ordino import Dataset
 from ordino.data.folds import make_folds
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.papers import (
@@ -44,21 +44,6 @@ QUICK = {
     "directranker.table1", "directranker.table2", "rankde.table3", "rankde.table5",
 }  # fmt: skip
 """One target of each kind; the others, which are the same with other settings, are marked slow."""
-
-
-@pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    """Folds with the shape of LETOR's, small: TD2003 and TD2004 with 44 features, MQ2008 with 46."""
-    root = tmp_path_factory.mktemp("collections")
-    for name, kind in (("TD2003", "td2003"), ("TD2004", "td2003"), ("MQ2008", "mq2008")):
-        data = synthetic(kind, queries=10, docs=20, seed=3)
-        best = np.argsort(-data.X[:, 5]) < 60  # scattered, and in every query
-        for fold in make_folds(data.replace(y=best.astype(float)), 5):
-            home = root / name / fold.name
-            home.mkdir(parents=True)
-            for part, rows in (("train", fold.train), ("vali", fold.valid), ("test", fold.test)):
-                write_letor(rows, home / f"{part}.txt")
-    return root
 
 
 def test_the_catalogue_names_every_table_and_figure():
@@ -351,41 +336,6 @@ def real_folds():
     if "ORDINO_DATA" not in os.environ:
         pytest.skip("ORDINO_DATA names no folder with MQ2008")
     return Path(os.environ["ORDINO_DATA"])
-
-
-# one request for several targets
-
-
-def test_what_two_targets_need_is_trained_once(folder, monkeypatch):
-    from ordino.rankers.random_ranker import RandomRanker
-
-    fits = []
-    fit = RandomRanker.fit
-    monkeypatch.setattr(RandomRanker, "fit", lambda self, *args, **named: fits.append(1) or fit(self, *args, **named))
-    folds = Request(folder).collections(("TD2003",))["TD2003"][:2]
-    request, setting = Request(seed=3), Setting("m", ranker("random-ranker"), repeats=2)
-    first = run_setting(setting, folds, Protocol(("map",)), request)
-    second = run_setting(setting, folds, Protocol(("ndcg@5",)), request)
-    assert len(fits) == 4  # two folds, two seeds
-    assert first.rankers == second.rankers
-    assert first.seconds == second.seconds
-    assert len(request.reused) == 2  # folds
-    run_setting(setting._replace(repeats=1), folds, Protocol(("map",)), request)
-    assert len(fits) == 6  # other seeds are other rankers
-
-
-def test_seconds_count_what_another_target_has_trained_but_nothing_twice(folder, monkeypatch):
-    from ordino.experiment.papers import trials
-    from ordino.experiment.papers.request import Repeats
-
-    monkeypatch.setattr(trials, "Repeats", lambda rankers, seconds: Repeats(rankers, 1000.0))
-    request = Request(folder, quick=True)
-    assert reproduce("directranker.table1", request).seconds < 1000  # which asks for the settings it chose again
-    assert request.reused
-    n_trained = len(request.trained)
-    again = reproduce("directranker.table1", request)
-    assert len(request.trained) == n_trained
-    assert 1000 * n_trained <= again.seconds < 1000 * n_trained + 1000
 
 
 def test_fewer_repeats_are_said(folder):

@@ -16,12 +16,14 @@ from ordino.cli import main
 from ordino.data.folds import Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment import run as runner
+from ordino.experiment import workers
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
 from ordino.experiment.store import Store
 from ordino.experiment.trial import QUERY_COUNTS
 from ordino.experiment.work import Task, history_of, weights_of
 from ordino.metrics import evaluate
+from ordino.progress import Steps
 from ordino.rankers.coordinate_ascent import CoordinateAscent
 from ordino.rankers.linear_regression import LinearRegressionRanker
 from ordino.rankers.random_ranker import RandomRanker
@@ -185,6 +187,15 @@ def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
     assert "stopped at 2 of 9; what is done is kept" in capsys.readouterr().err
 
 
+def test_a_trial_whose_training_ctrl_c_ended_is_not_stored(store, monkeypatch):
+    shown = []
+    monkeypatch.setattr(Steps, "show", lambda *_, **__: shown.append(1) or len(shown) != 12 or os.kill(os.getpid(), 2))
+    plan = small_plan(rankers=[{"ranker": "ranknet", "params": {"hidden": 4, "epochs": 8, "patience": None}}])
+    [done] = run(plan, store, n_jobs=1)
+    assert len(done.history) == 8
+    assert len(shown) == 12  # no other training began
+
+
 def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch):
     grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
     real, calls = runner.choose_setting, []
@@ -201,7 +212,7 @@ def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch):
 
 def test_a_worker_that_dies_is_told():
     with pytest.raises(OrdinoError, match="a worker process died"):
-        list(runner._in_processes(os._exit, [9], 1))
+        list(workers._in_processes(os._exit, [9], 1))
 
 
 def wait_for(holds, seconds=120):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ordino.cli.options import shared_options
 
 if TYPE_CHECKING:
     from ordino.experiment.papers.result import Result
@@ -23,6 +27,10 @@ def reproduce(
         int | None, typer.Option(min=1, help="At most so many seeds of each setting; the page says so.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the table (.md, .csv) and figure (.png, .svg).")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="Folder for what was trained; a stopped run goes on from there.")
+    ] = None,
+    n_jobs: Annotated[int | None, typer.Option(min=1, help="Processes that train; all cores by default.")] = None,
 ) -> None:
     """Run a table or figure of a paper again: paper, ours with its deviation, difference.
 
@@ -42,9 +50,19 @@ def reproduce(
         return
     if not targets:
         raise typer.BadParameter("name a target, for example ranknet.table1; --list tells them all")
-    request = Request(data, quick, seed, repeats)  # one for all: what two targets need is trained once
+    said = shared_options()
+    cores = 1 if quick else os.cpu_count() or 1
+    # one request for all: what two targets need is trained once
+    request = Request(
+        data, quick, seed, repeats, kept=keep, n_jobs=n_jobs or said.threads or cores, verbose=not said.quiet
+    )
     for name in targets:
-        result = run(name, request)
+        try:
+            result = run(name, request)
+        except KeyboardInterrupt:
+            rest = "" if keep is None else f"; the same command goes on from {keep}"
+            sys.stderr.write(f"ordino: {name} was stopped{rest}\n")
+            raise typer.Exit(130) from None
         typer.echo(f"{result.target}: {result.title}")
         print_table(result.header, result.rows())
         for line in (*result.notes, f"{summary(result)}; {result.seconds:.0f} seconds"):

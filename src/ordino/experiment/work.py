@@ -19,6 +19,7 @@ from ordino.errors import OrdinoError
 from ordino.experiment.entry import Entry
 from ordino.experiment.store import Store
 from ordino.experiment.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
+from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.rankers.base import Ranker
 
@@ -101,7 +102,8 @@ def _trained(task: Task, *, tuning: bool) -> Trial:
     ranker = task.ranker()
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.perf_counter()
-    ranker.fit(train, valid=held_out)
+    with all_or_nothing():
+        ranker.fit(train, valid=held_out)
     train_seconds = time.perf_counter() - clock
     trial = Trial(
         key=task.key(tuning=tuning),

@@ -114,14 +114,15 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
 
 
 def reproduce(name: str, request: Request) -> Result:
-    """Run a target; the time it takes is part of the result, also that of what another target has trained for it."""
+    """Run a target; the time it takes is part of the result, with that of all training it needs, as if on one core."""
     if name not in TARGETS:
         raise unknown_name("target", name, TARGETS)
     module = import_module(TARGETS[name].module)
-    start, before, known = time.perf_counter(), len(request.reused), set(request.trained)
+    trained = request.trained
+    start, waited, n_used = time.perf_counter(), trained.waited, len(trained.used)
     result: Result = module.RUNS[name.partition(".")[2]](request)
-    shared = known & set(request.reused[before:])
-    seconds = time.perf_counter() - start + sum(request.trained[key].seconds for key in shared)
+    seconds = time.perf_counter() - start - (trained.waited - waited)
+    seconds += sum(trained.repeats[key].seconds for key in set(trained.used[n_used:]))
     reduced = (
         [f"Reduced by `--repeats {request.repeats}`: at most so many repeats of everything."] if request.repeats else []
     )

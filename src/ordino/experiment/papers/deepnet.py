@@ -18,14 +18,13 @@ from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result
 from ordino.experiment.papers.sortnet import BASELINES, sortnet
+from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
 from ordino.experiment.papers.trials import (
     LETOR_METRICS,
     Make,
     Protocol,
     Setting,
-    cells_of,
-    fit_seeds,
-    run_setting,
+    run_table,
 )
 from ordino.experiment.significance import welch
 from ordino.rankers import ranker_class
@@ -209,9 +208,11 @@ def run(target: str, request: Request) -> Result:
     n_folds = 0
     for collection, folds in request.collections((COLLECTION,)).items():
         n_folds = len(folds)
-        for label, make in experiment.settings.items():
-            setting = Setting(label, make, {COLLECTION: PAPER.get(label, {})}, repeats=1 if label in ONCE else None)
-            cells += cells_of(setting, collection, run_setting(setting, folds, protocol, request))
+        settings = [
+            Setting(label, make, {COLLECTION: PAPER.get(label, {})}, repeats=1 if label in ONCE else None)
+            for label, make in experiment.settings.items()
+        ]
+        cells += run_table(settings, collection, folds, protocol, request)
     notes = [] if experiment.compared is None else [_tested(cells, *experiment.compared)]
     repeats = max(len(cell.ours) for cell in cells)
     protocol_text = PROTOCOL.format(folds=_count(n_folds, "fold"), repeats=_count(repeats, "repeat"))
@@ -265,9 +266,11 @@ def _reached(
     rng = np.random.default_rng(request.seed)
     starts = np.repeat(fold.test.offsets[:-1], 200)
     pairs = starts[:, None] + rng.integers(0, np.repeat(fold.test.counts, 200)[:, None], (len(starts), 2))
+    nets = {variant: plain(hidden=(24, 12, 6), **changes)(request) for variant, changes in variants.items()}
+    train_ahead([Wanted(net, fold, [request.seed]) for net in nets.values()], request)
     found = {}
-    for variant, changes in variants.items():
-        [fitted], _ = fit_seeds(plain(hidden=(24, 12, 6), **changes)(request), fold, [request.seed], request)
+    for variant, net in nets.items():
+        [fitted], _ = fit_seeds(net, fold, [request.seed], request)
         found[variant] = fitted.activations(fold.test, pairs)
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -12,12 +13,12 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Result
+from ordino.experiment.papers.training import Trained, Wanted, fit_seeds, train_ahead
 from ordino.experiment.papers.trials import (
     Make,
     Protocol,
     Setting,
     Trials,
-    fit_seeds,
     means,
     part_of,
     ranker,
@@ -123,12 +124,13 @@ def table1(request: Request) -> Result:
 
 
 def table2(request: Request) -> Result:
-    """Training time of all methods, a fold and seed."""
+    """Training time of all methods, a fold and seed; one after the other, whatever was trained for other targets."""
+    alone = replace(request, kept=None, n_jobs=1, trained=Trained())
     cells = []
     for collection, folds in request.collections(COLLECTIONS[::-1]).items():
         binary = _binary(folds, 2 if collection == "MSLR-WEB10K" else 1)
         for method in METHODS:
-            seconds = _run(method, MEASURES[:1], binary, request)[0].seconds
+            seconds = _run(method, MEASURES[:1], binary, alone)[0].seconds
             cells.append(Cell((collection, method), TABLE_2[method] if collection == "MSLR-WEB10K" else None, seconds))
     return _result("directranker.table2", "seconds to train", ("collection", "method"), cells, request, 2)
 
@@ -138,27 +140,28 @@ def _run(
 ) -> tuple[Trials, list[Mapping[str, Any]]]:
     """What a method gives, and the setting that it has on each fold."""
     how = METHODS[method]
-    chosen: list[Mapping[str, Any]] = []
-    trials: list[Trials] = []
-    for i, fold in enumerate(folds):
-        makes = [ranker(how.ranker, metric=metrics[0], profile=PROFILE, **params, **how.params) for params in how.grid]
-        best = _best(makes, metrics[0], fold, request) if len(makes) > 1 else 0
-        chosen.append(how.grid[best])
-        setting = Setting(method, makes[best], repeats=how.repeats)
-        trials.append(run_setting(setting, folds[i : i + 1], Protocol(metrics, PROFILE), request))
+    makes = [ranker(how.ranker, metric=metrics[0], profile=PROFILE, **params, **how.params) for params in how.grid]
+    best = _best(makes, metrics[0], folds, request) if len(makes) > 1 else [0] * len(folds)
+    settings = [Setting(method, make, repeats=how.repeats) for make in makes]
+    protocol = Protocol(metrics, PROFILE)
+    seeds = protocol.seeds(request, settings[0])
+    train_ahead((Wanted(makes[i](request), fold, seeds) for fold, i in zip(folds, best, strict=True)), request)
+    trials = [run_setting(settings[i], folds[at : at + 1], protocol, request) for at, i in enumerate(best)]
     values = {key: np.concatenate([one.values[key] for one in trials]) for key in trials[0].values}
     seconds = tuple(second for one in trials for second in one.seconds)
-    return Trials(values, seconds, [fitted for one in trials for fitted in one.rankers]), chosen
+    return Trials(values, seconds, [fitted for one in trials for fitted in one.rankers]), [how.grid[i] for i in best]
 
 
-def _best(makes: Sequence[Make], metric: str, fold: Fold, request: Request) -> int:
-    """The setting that is best on the validation part, with one seed."""
-    valid, protocol = part_of(fold, "valid"), Protocol((metric,), PROFILE)
-    reached = []
-    for make in makes:
-        [fitted], _ = fit_seeds(make(request), fold, [request.seed], request)
-        reached.append(means(valid, fitted, protocol)[metric])
-    return int(np.argmax(reached))
+def _best(makes: Sequence[Make], metric: str, folds: Folds, request: Request) -> list[int]:
+    """The setting that is best on the validation part of each fold, with one seed."""
+    seeds, protocol = [request.seed], Protocol((metric,), PROFILE)
+    train_ahead((Wanted(make(request), fold, seeds) for fold in folds for make in makes), request)
+    best = []
+    for fold in folds:
+        valid = part_of(fold, "valid")
+        fitted = [fit_seeds(make(request), fold, seeds, request).rankers[0] for make in makes]
+        best.append(int(np.argmax([means(valid, one, protocol)[metric] for one in fitted])))
+    return best
 
 
 def _told(who: str, chosen: list[Mapping[str, Any]]) -> list[str]:

@@ -17,9 +17,9 @@ from ordino.experiment.papers.trials import (
     Protocol,
     Setting,
     at_10,
-    cells_of,
     ranker,
     run_setting,
+    run_table,
 )
 
 PROFILE = "rankde"
@@ -114,9 +114,11 @@ def methods(table: str, collection: str, request: Request) -> Result:
     cells = []
     for name, folds in request.collections((collection,)).items():
         own = {"BM25": BM25_LETOR_4} if folds[0].train.n_features == N_LETOR_4 else {}
-        for method, make in {**METHODS, **own}.items():
-            setting = Setting(method, make, {collection: PAPER[collection][method]})
-            cells += cells_of(setting, name, run_setting(setting, folds, protocol, request))
+        settings = [
+            Setting(method, make, {collection: PAPER[collection][method]})
+            for method, make in {**METHODS, **own}.items()
+        ]
+        cells += run_table(settings, name, folds, protocol, request)
     columns = ("collection", "method", "part", "measure")
     return Result(f"rankde.{table}", f"six methods on {name}", columns, cells, PROTOCOL, seed=request.seed)
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import final
 
 from ordino.data.folds import Folds, read_folds
 from ordino.errors import DataError
-from ordino.rankers.base import Ranker
-
-
-class Repeats(NamedTuple):
-    """One setting on one fold."""
-
-    rankers: list[Ranker]
-    """One of each seed."""
-    seconds: float
-    """What training them took."""
+from ordino.experiment.papers.training import Trained
 
 
 @final
@@ -32,10 +23,14 @@ class Request:
     seed: int = 0
     repeats: int | None = None
     """Seeds of each setting, where the paper's number takes too long; None is the target's own number."""
-    trained: dict[tuple[Hashable, ...], Repeats] = field(default_factory=dict, compare=False)
+    kept: Path | None = field(default=None, compare=False)
+    """Folder for what was trained, from which a stopped run goes on; None keeps nothing."""
+    n_jobs: int = field(default=1, compare=False)
+    """Worker processes that train."""
+    verbose: bool = field(default=False, compare=False)
+    """Show progress on a terminal."""
+    trained: Trained = field(default_factory=Trained, compare=False)
     """What was trained for this request so far: targets that ask for the same networks share them."""
-    reused: list[tuple[Hashable, ...]] = field(default_factory=list, compare=False)
-    """What of it was asked for again."""
 
     def at_most(self, n_repeats: int) -> int:
         """How many repeats to make where the paper makes so many."""

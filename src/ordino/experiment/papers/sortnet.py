@@ -15,9 +15,9 @@ from ordino.experiment.papers.trials import (
     Protocol,
     Setting,
     at_10,
-    cells_of,
     ranker,
     run_setting,
+    run_table,
 )
 from ordino.rankers.base import Ranker
 
@@ -130,8 +130,7 @@ def table1(request: Request) -> Result:
     protocol = Protocol(LETOR_METRICS)
     cells = []
     for collection, folds in request.collections(COLLECTIONS).items():
-        for setting in TABLE_1:
-            cells += cells_of(setting, collection, run_setting(setting, folds, protocol, request))
+        cells += run_table(TABLE_1, collection, folds, protocol, request)
     return _result("table1", "10, 20 and 30 hidden neurons", COLUMNS, cells, request)
 
 
@@ -142,9 +141,11 @@ def methods(target: str, metrics: tuple[str, ...], request: Request) -> Result:
     for collection, folds in request.collections(COLLECTIONS).items():
         hidden = 20 if collection == "TD2004" else 10
         own = {"SortNet MAP": sortnet(hidden), "SortNet P@10": sortnet(hidden, "p@10")}
-        for method, make in {**BASELINES, **own}.items():
-            setting = Setting(method, make, {"TD2003": TD2003[method], "TD2004": TD2004[method]})
-            cells += cells_of(setting, collection, run_setting(setting, folds, protocol, request))
+        settings = [
+            Setting(method, make, {"TD2003": TD2003[method], "TD2004": TD2004[method]})
+            for method, make in {**BASELINES, **own}.items()
+        ]
+        cells += run_table(settings, collection, folds, protocol, request)
     figure = Figure("bars", "method", "MAP", facet="collection") if target == "fig2" else None
     return _result(target, "SortNet beside six other methods", COLUMNS, cells, request, figure)
 

@@ -5,25 +5,22 @@ A table is then data: a list of :class:`Setting` with the paper's numbers beside
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.errors import DataError
-from ordino.experiment.papers.request import Repeats, Request
+from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell
-from ordino.experiment.trial import fingerprint
+from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
 from ordino.metrics import measure, parse_metric
 from ordino.rankers import ranker_class
 from ordino.rankers.base import Ranker
-from ordino.rankers.repeats import Repeatable
 
 Paper = Mapping[str, Mapping[str, float]]
 Make = Callable[[Request], Ranker]
@@ -86,8 +83,33 @@ class Trials(NamedTuple):
         return tuple(self.values[part, metric].mean(axis=1).tolist())
 
 
+def run_settings(settings: Sequence[Setting], folds: Folds, protocol: Protocol, request: Request) -> list[Trials]:
+    """Train each setting on every fold with every seed, choose on its validation part, measure."""
+    train_ahead(
+        (
+            Wanted(setting.make(request), fold, protocol.seeds(request, setting))
+            for fold in folds
+            for setting in settings
+        ),
+        request,
+    )
+    return [_measured(setting, folds, protocol, request) for setting in settings]
+
+
 def run_setting(setting: Setting, folds: Folds, protocol: Protocol, request: Request) -> Trials:
-    """Train on every fold with every seed, choose on its validation part, measure."""
+    """The same for one setting."""
+    return run_settings([setting], folds, protocol, request)[0]
+
+
+def run_table(
+    settings: Sequence[Setting], collection: str, folds: Folds, protocol: Protocol, request: Request
+) -> list[Cell]:
+    """The cells of all settings on a collection."""
+    trials = run_settings(settings, folds, protocol, request)
+    return [cell for row, found in zip(settings, trials, strict=True) for cell in cells_of(row, collection, found)]
+
+
+def _measured(setting: Setting, folds: Folds, protocol: Protocol, request: Request) -> Trials:
     seeds = protocol.seeds(request, setting)
     values: dict[tuple[str, str], list[list[float]]] = {(p, m): [] for p in protocol.parts for m in protocol.metrics}
     seconds, rankers = [], []
@@ -101,24 +123,6 @@ def run_setting(setting: Setting, folds: Folds, protocol: Protocol, request: Req
             for metric in protocol.metrics:
                 values[part, metric].append([of_seed[metric] for of_seed in found])
     return Trials({key: np.array(rows) for key, rows in values.items()}, tuple(seconds), rankers)
-
-
-def fit_seeds(ranker: Ranker, fold: Fold, seeds: Iterable[int], request: Request) -> Repeats:
-    """One fitted ranker for each seed, together where the ranker can do so; once only for all targets of a request."""
-    chosen = list(seeds)
-    data = [fingerprint(part) for part in (fold.train, fold.valid)]
-    key = (*data, type(ranker), repr(sorted(ranker.get_params().items())), *chosen)
-    if key in request.trained:
-        request.reused.append(key)
-    else:
-        start = time.perf_counter()
-        fitted: list[Ranker]
-        if isinstance(ranker, Repeatable):
-            fitted = [*ranker.fit_repeats(fold.train, chosen, valid=fold.valid)]
-        else:
-            fitted = [_seeded(ranker, seed).fit(fold.train, valid=fold.valid) for seed in chosen]
-        request.trained[key] = Repeats(fitted, time.perf_counter() - start)
-    return request.trained[key]
 
 
 def part_of(fold: Fold, part: str) -> Dataset:
@@ -160,11 +164,3 @@ def at_10(name: str, figures: str, *, part: str = "test") -> dict[str, float]:
     {'test p@1': 0.5, 'test p@2': 0.25}
     """
     return {f"{part} {name}@{k}": float(value) for k, value in enumerate(figures.split(), 1)}
-
-
-def _seeded(ranker: Ranker, seed: int) -> Ranker:
-    """A copy with this seed, in whatever it is made of."""
-    copy: Ranker = clone(ranker)
-    names = [name for name in copy.get_params() if name.split("__")[-1] == "seed"]
-    copy.set_params(**dict.fromkeys(names, seed))
-    return copy
