@@ -229,6 +229,17 @@ def test_every_setting_of_the_thesis_tables_has_its_numbers():
             assert set(experiment.settings) <= set(PAPER)
 
 
+def test_bar_charts_without_numbers_get_none_from_a_table(folder, monkeypatch):
+    small = {"1 layer": ranker("random-ranker")}
+    for name in ("fig4.2", "table4.2"):
+        monkeypatch.setattr(
+            deepnet, "EXPERIMENTS", {name: deepnet.EXPERIMENTS[name]._replace(settings=small, compared=None)}
+        )
+        cells = reproduce(f"deepnet.{name}", Request(folder, quick=True)).cells
+        assert any(cell.paper is not None for cell in cells) == (name == "table4.2")
+        monkeypatch.undo()
+
+
 def test_the_dense_net_of_the_thesis_is_asked_once_and_else_the_same():
     nets = {name: make(Request()).get_params() for name, make in deepnet.EXPERIMENTS["table3.1"].settings.items()}
     assert nets["dense"].pop("asked") == "once"

@@ -208,8 +208,9 @@ def run(target: str, request: Request) -> Result:
     n_folds = 0
     for collection, folds in request.collections((COLLECTION,)).items():
         n_folds = len(folds)
+        printed = {} if experiment.figure is BARS else PAPER  # the bar charts have no numbers
         settings = [
-            Setting(label, make, {COLLECTION: PAPER.get(label, {})}, repeats=1 if label in ONCE else None)
+            Setting(label, make, {COLLECTION: printed.get(label, {})}, repeats=1 if label in ONCE else None)
             for label, make in experiment.settings.items()
         ]
         cells += run_table(settings, collection, folds, protocol, request)
