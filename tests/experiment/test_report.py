@@ -418,3 +418,18 @@ def test_text_reports_load_no_picture_library(store):
         check=True,
     )
     assert done.stdout.splitlines()[-1] == ""
+
+
+def test_compare_takes_the_data_that_both_were_run_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    trials = [a_trial(label, [0.5, 0.6]) for label in "AB"]
+    trials += [dataclasses.replace(a_trial(label, [0.5, 0.6]), key=f"{label}2", dataset="other") for label in "AC"]
+    with Store("bench.sqlite") as opened:
+        for trial in trials:
+            opened.add(trial)
+    assert ordino("compare", "bench.sqlite", "A", "B") == 0
+    printed = capsys.readouterr().out
+    assert "A against B on toy" in printed
+    assert "other" not in printed
+    assert ordino("compare", "bench.sqlite", "B", "C") == 1
+    assert "bench.sqlite: B and C were never run on the same data and profile" in capsys.readouterr().err

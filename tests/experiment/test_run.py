@@ -107,6 +107,11 @@ def test_the_measure_and_profile_of_the_plan_reach_the_ranker():
     assert (ranker.ranker.metric, ranker.ranker.profile) == ("mrr", "letor4")  # what the plan sets by hand stays
 
 
+def test_a_seed_that_the_plan_fixes_is_not_repeated(store):
+    plan = small_plan(rankers=[{"ranker": "random-ranker", "params": {"seed": 5}}], repeats=3)
+    assert [trial.fold for trial in run(plan, store, n_jobs=1)] == ["Fold1", "Fold2", "Fold3"]
+
+
 def test_a_second_run_makes_nothing_again(store):
     before = run(small_plan(), store, n_jobs=1)
     after = run(small_plan(), store, n_jobs=1)

@@ -39,7 +39,6 @@ def search(
     """
     from ordino.cli.output import print_table
     from ordino.experiment.plan import Plan
-    from ordino.experiment.store import Store
 
     if trials < 1:
         raise typer.BadParameter("--trials must be 1 or more")
@@ -56,9 +55,7 @@ def search(
         folds=folds,
         name=name,
     )
-    run_and_show(plan, out, n_jobs)
-    with Store(out) as store:
-        chosen = {(trial.dataset, trial.fold): trial for trial in store.trials(name)}
+    chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
     print_table(
         ["data", "fold", f"{plan.selection} on validation", "parameters"],
         [

@@ -14,6 +14,9 @@ from ordino.rankers import RANKERS, ranker_class
 from ordino.rankers.base import Ranker
 from ordino.rankers.parameters import check_int
 
+TUNED = ", tuned"
+"""How the label of a ranker ends whose settings are chosen on validation data, unless it has a label of its own."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,7 @@ class Entry:
     @property
     def name(self) -> str:
         """What reports call it."""
-        return self.label or ranker_class(self.ranker).__name__ + (", tuned" if self.is_tuned else "")
+        return self.label or ranker_class(self.ranker).__name__ + (TUNED if self.is_tuned else "")
 
     @property
     def command(self) -> str:

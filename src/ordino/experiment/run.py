@@ -60,8 +60,8 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
     Returns
     -------
     list of Trial
-        All measured trials of the experiment in the store. If some failed, all others are in the store, and the error
-        that is raised tells what went wrong with each.
+        The measured trials of the plan, and none that the store has from other plans. If some failed, all others are in
+        the store, and the error that is raised tells what went wrong with each.
     """
     plan.check()
     n_jobs = check_int("n_jobs", n_jobs or os.cpu_count() or 1, low=1)
@@ -78,8 +78,9 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
     if failures:
         count = "a trial" if len(failures) == 1 else f"{len(failures)} trials"
         raise OrdinoError("\n- ".join([f"{count} failed, all others are in {store}:", *failures]))
+    wanted = {task.key() for task in repeated}
     with Store(store) as done:
-        return done.trials(plan.name)
+        return [trial for trial in done.trials(plan.name) if trial.key in wanted]
 
 
 def _tasks(plan: Plan, store: Path, folder: Path) -> list[Task]:
@@ -123,9 +124,10 @@ def _save(fold: Fold, home: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _seeds(plan: Plan, task: Task) -> Sequence[int]:
-    """The seeds to repeat with; a ranker without chance is trained once."""
-    has_seed = any(name.rpartition("__")[2] == "seed" for name in task.ranker().get_params())
-    return plan.seeds if has_seed else plan.seeds[:1]
+    """The seeds to repeat with; a ranker without chance, or whose own parameters fix its seeds, is trained once."""
+    names = task.ranker().get_params()
+    is_free = any(name.rpartition("__")[2] == "seed" and name not in task.params for name in names)
+    return plan.seeds if is_free else plan.seeds[:1]
 
 
 def _all(
