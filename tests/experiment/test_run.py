@@ -22,6 +22,7 @@ from ordino.experiment.store import Store
 from ordino.experiment.trial import QUERY_COUNTS
 from ordino.experiment.work import Task, history_of, weights_of
 from ordino.metrics import evaluate
+from ordino.progress import Steps
 from ordino.rankers.coordinate_ascent import CoordinateAscent
 from ordino.rankers.linear_regression import LinearRegressionRanker
 from ordino.rankers.random_ranker import RandomRanker
@@ -188,6 +189,34 @@ def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
     monkeypatch.setattr(runner, "measure_trial", interrupted)
     assert len(run(small_plan(), store, n_jobs=1)) == 2
     assert "stopped at 2 of 9; what is done is kept" in capsys.readouterr().err
+
+
+def test_a_training_that_ctrl_c_cut_short_is_no_trial(store, monkeypatch, capsys):
+    fits = []
+
+    def cut_short(self, data, valid):
+        fits.append(self)
+        with Steps("training", 3) as steps:
+            for step in steps:
+                if step == 1 and len(fits) == 2:
+                    signal.raise_signal(signal.SIGINT)  # the ranker keeps the best so far, as rankers do
+
+    monkeypatch.setattr(RandomRanker, "_fit", cut_short)
+    assert len(run(small_plan(rankers=["random-ranker"]), store, n_jobs=1)) == 1
+    assert len(fits) == 2
+    assert "trials: stopped at 1 of 6" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_workers_start_leaves_no_traceback(folder):
+    process = subprocess.Popen([sys.executable, "long.py"], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_for(lambda: len(workers_of(process.pid)) >= 3)  # two workers and multiprocessing's own
+    time.sleep(0.5)  # they load the library now
+    os.killpg(process.pid, signal.SIGINT)
+    errors = process.communicate(timeout=120)[1]
+    assert process.returncode != 0
+    assert "SpawnProcess" not in errors
+    assert errors.count("Traceback") <= 1  # a script's own
 
 
 def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch):

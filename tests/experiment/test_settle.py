@@ -16,9 +16,9 @@ from ordino.testing import easy_data
 
 def a_trial(key, value, *, label="RankNet", fold="Fold1", seed=0, dataset="toy", measures=("map",), **params):
     return Trial(
-        key=key, dataset=dataset, fold=fold, ranker="ranknet", label=label, params=params, seed=seed, profile="standard",
-        test=dict.fromkeys(measures, value), per_query={name: np.full(3, value) for name in measures},
-        query_ids=np.arange(3),
+        key=key, dataset=dataset, fold=fold, ranker="ranknet", label=label, params=params, seed=seed,
+        profile="standard", test=dict.fromkeys(measures, value),
+        per_query={name: np.full(3, value) for name in measures}, query_ids=np.arange(3),
     )  # fmt: skip
 
 

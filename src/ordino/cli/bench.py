@@ -33,7 +33,7 @@ def bench(
     folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
     out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")] = STORE,
     name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "bench",
-    n_jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.")] = None,
+    n_jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")] = None,
 ) -> None:
     """Train and measure rankers on every fold; trials that the store has already are not made again.
 

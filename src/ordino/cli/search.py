@@ -31,7 +31,7 @@ def search(
     folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
     out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped search goes on from it.")] = STORE,
     name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "search",
-    n_jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.")] = None,
+    n_jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")] = None,
 ) -> None:
     """Tune a ranker with Optuna; what is searched by default is in `ordino.experiment.space.SPACES`.
 

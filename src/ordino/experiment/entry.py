@@ -83,6 +83,13 @@ class Entry:
 
     def problems(self) -> list[str]:
         """Everything that is wrong with the entry, a sentence each."""
+        strange = [
+            f"{self.ranker}: {name} is {getattr(self, name)!r}; give {kind}"
+            for name, (of, kind) in _KINDS.items()
+            if not isinstance(getattr(self, name), of)
+        ]
+        if strange:
+            return strange
         try:
             known = self.make({k: v for k, v in self.params.items() if k == "ranker"}).get_params()
         except OrdinoError as error:
@@ -115,12 +122,21 @@ class Entry:
         return found
 
 
+_KINDS = {
+    "ranker": (str, "its name on the command line"),
+    "label": (str, "a text"),
+    **dict.fromkeys(("params", "grid", "space"), (Mapping, "a table of parameters")),
+}
+
+
 def as_entry(given: str | Mapping[str, Any] | Entry) -> Entry:
     """An entry from a ranker's name, from a table with the fields of an entry, or as it is."""
     if isinstance(given, Entry):
         return given
     if isinstance(given, str):
         return Entry(ranker=given)
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"rankers: {given!r} is no ranker; give a name, or a table with the fields of an entry")
     known = [one.name for one in fields(Entry)]
     for name in given:
         if name not in known:

@@ -95,7 +95,7 @@ class Board:
 
 def read_trials(store: str | Path, *, experiment: str | None = None) -> list[Trial]:
     """The trials of a store that were measured on test data: of one experiment, or of all."""
-    if not Path(store).is_file():
+    if not Path(store).is_file() or Path(store).stat().st_size == 0:  # which opening would make into a store
         raise DataError(f"{store}: there is no such store; `ordino bench` makes one")
     with Store(store) as opened:
         names = opened.experiments()

@@ -6,12 +6,16 @@ What is here runs in the worker processes of :mod:`ordino.experiment.run`; every
 
 from __future__ import annotations
 
+import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import Any, final
 
 from ordino.data.dataset import Dataset
@@ -101,7 +105,8 @@ def _trained(task: Task, *, tuning: bool) -> Trial:
     ranker = task.ranker()
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.perf_counter()
-    ranker.fit(train, valid=held_out)
+    with _to_the_end():
+        ranker.fit(train, valid=held_out)
     train_seconds = time.perf_counter() - clock
     trial = Trial(
         key=task.key(tuning=tuning),
@@ -135,6 +140,31 @@ def _trained(task: Task, *, tuning: bool) -> Trial:
         query_ids=found.query_ids,
         query_counts={name: getattr(found, name) for name in QUERY_COUNTS},
     )
+
+
+@contextmanager
+def _to_the_end() -> Iterator[None]:
+    """Ctrl-C ends a training early, and the ranker keeps what it has; such a training is no trial, so it ends the run.
+
+    In worker processes, where Ctrl-C ends the process at once, there is nothing to do.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or current_thread() is not main_thread():
+        yield
+        return
+    seen: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if seen:
+        raise KeyboardInterrupt
 
 
 def _measured(task: Task, data: Dataset, ranker: Ranker) -> Mapping[str, float]:
