@@ -249,3 +249,13 @@ def test_a_field_of_the_wrong_kind_is_refused(changes):
     given = {"data": Dataset([[1.0]], [0]), "rankers": ["ranknet"]} | changes
     with pytest.raises(ParameterError, match=f"{next(iter(changes))} is .*; give a "):
         Plan(**given).check()
+
+
+def test_none_can_be_written_in_toml(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'data = "x"\nrankers = [{ranker = "nested-ranker", params = {sizes = ["none", 9]}, grid = {metric = ["none"]}}]'
+    )
+    [entry] = Plan.from_toml(path).entries()
+    assert entry.params["sizes"] == [None, 9]
+    assert entry.grid["metric"] == [None]

@@ -71,7 +71,10 @@ class Plan:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
-        """Read a plan from a TOML file; paths in it start from the folder of the file."""
+        """Read a plan from a TOML file; paths in it start from the folder of the file.
+
+        TOML has no word for None: in what is said of rankers, the text ``"none"`` means it, as on the command line.
+        """
         try:
             read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -93,7 +96,7 @@ class Plan:
                     return [found(one) for one in given]
             return given  # which check() refuses
 
-        return cls(**(read | {"data": found(read["data"])}))
+        return cls(**(read | {"data": found(read["data"]), "rankers": _with_none(read["rankers"])}))
 
     @property
     def selection(self) -> str:
@@ -199,6 +202,17 @@ def _sentence(action: Callable[[], object]) -> list[str]:
     except OrdinoError as error:
         return [str(error)]
     return []
+
+
+def _with_none(given: Any) -> Any:
+    match given:
+        case "none":
+            return None
+        case dict():
+            return {name: _with_none(one) for name, one in given.items()}
+        case list():
+            return [_with_none(one) for one in given]
+    return given
 
 
 def _name(source: Source) -> str:
