@@ -11,12 +11,13 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from ordino import synthetic, write_letor
+from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
-from ordino.data.folds import Folds, make_folds
+from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment import run as runner
 from ordino.experiment.plan import Plan
+from ordino.experiment.rehearsal import rehearse
 from ordino.experiment.run import run
 from ordino.experiment.store import Store
 from ordino.experiment.trial import QUERY_COUNTS
@@ -161,14 +162,49 @@ def test_folds_without_a_validation_part_are_measured_too(store):
 
 def test_what_fails_is_told_and_the_rest_is_kept(store):
     plan = small_plan(
-        rankers=["linear-regression-ranker", {"ranker": "ranknet", "params": {"epochs": 0}}],
+        rankers=["linear-regression-ranker", {"ranker": "ranknet", "params": {"optimizer": {}}}],
         data={"easy": make_folds(easy_data(n_queries=9), 3)[:1]},
         repeats=1,
     )
-    with pytest.raises(OrdinoError, match=r"a trial failed.*\n- RankNet on Fold1 of easy, seed 0: epochs=0; it must"):
+    with pytest.raises(OrdinoError, match=r"a trial failed.*\n- RankNet on Fold1 of easy, seed 0: TypeError"):
         run(plan, store, n_jobs=1)
     with Store(store) as kept:
         assert [trial.label for trial in kept.trials()] == ["LinearRegressionRanker"]
+
+
+def test_wrong_values_of_parameters_are_told_before_anything_runs(store):
+    plan = small_plan(
+        rankers=[
+            "random-ranker",
+            {"ranker": "ranknet", "params": {"epochs": 0}},
+            {"ranker": "rank-aggregation", "params": {"ranker": "ranknet", "ranker__epochs": 10**9, "method": "sum"}},
+            {"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, -1.0, -2.0]}},
+            {"ranker": "rank-svm", "trials": 2, "space": {"C": {"low": -1.0, "high": 1.0}}},
+            {"ranker": "single-feature", "params": {"feature": 5}},
+        ],
+    )
+    with pytest.raises(ParameterError, match="the plan has 6 problems:") as refused:
+        run(plan, store, n_jobs=1)
+    told = str(refused.value)
+    for sentence in (
+        "- RankNet: epochs=0; it must be a whole number, 1 or more",
+        "- RankAggregation: unknown method 'sum'",
+        "- LinearRegressionRanker, tuned: alpha=-1.0; it must be",
+        "- LinearRegressionRanker, tuned: alpha=-2.0; it must be",
+        "- RankSVM, tuned: C=-1.0; it must be",
+        "- SingleFeature: feature=5; it must be a whole number, from 1 to 4",
+    ):
+        assert sentence in told
+    with Store(store) as opened:
+        assert len(opened) == 0
+
+
+def test_a_rehearsal_is_brief_and_refuses_nothing_else(store):
+    endless = {"ranker": "ranknet", "params": {"epochs": 10**9, "patience": None}}
+    two = Dataset([[1.0], [0.0]], [1, 0], ["a", "a"])
+    folds = Folds(["Fold1"], lambda _: Fold("Fold1", two, None, two))
+    tasks = runner._tasks(small_plan(data={"few": folds}, rankers=[endless]), store, store.parent)
+    assert rehearse(tasks) == []
 
 
 def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store):

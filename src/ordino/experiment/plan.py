@@ -132,10 +132,7 @@ class Plan:
 
     def check(self) -> None:
         """Refuse a plan that cannot be carried out, with all that is wrong at once."""
-        problems = [*self._data_problems(), *self._ranker_problems(), *self._measure_problems()]
-        if problems:
-            count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
-            raise ParameterError("\n- ".join([f"the plan has {count}:", *problems]))
+        refuse([*self._data_problems(), *self._ranker_problems(), *self._measure_problems()])
 
     def _data_problems(self) -> Iterator[str]:
         yield from _sentence(lambda: check_int("folds", self.folds, low=3))
@@ -193,6 +190,13 @@ class Plan:
             yield from _sentence(lambda: find_profile(self.profile))
         yield from _sentence(lambda: check_int("repeats", self.repeats, low=1))
         yield from _sentence(lambda: check_int("seed", self.seed, low=0))
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise all problems of a plan at once, if there are any."""
+    if problems:
+        count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise ParameterError("\n- ".join([f"the plan has {count}:", *problems]))
 
 
 def _sentence(action: Callable[[], object]) -> list[str]:

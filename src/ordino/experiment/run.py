@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold
 from ordino.errors import OrdinoError, ParameterError
-from ordino.experiment.plan import Plan
+from ordino.experiment.plan import Plan, refuse
+from ordino.experiment.rehearsal import rehearse
 from ordino.experiment.search import choose_setting
 from ordino.experiment.store import Store
 from ordino.experiment.trial import Trial, fingerprint, trial_key
@@ -49,7 +50,7 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
     Parameters
     ----------
     plan
-        What to do; it is checked as a whole first.
+        What to do; it is checked as a whole first, the values of parameters on a few queries of the data.
     store
         The file that the trials go to.
     n_jobs
@@ -67,6 +68,7 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
     n_jobs = check_int("n_jobs", (os.cpu_count() or 1) if n_jobs is None else n_jobs, low=1)
     with Store(store), TemporaryDirectory(prefix="ordino-") as folder:  # the store is made, or refused, before work
         tasks = _tasks(plan, Path(store), Path(folder))
+        refuse(rehearse(tasks))
         tuned = [task for task in tasks if task.entry.is_tuned]
         chosen = _all(choose_setting, tuned, "settings", n_jobs, verbose)
         ready = [replace(task, params=task.entry.params) for task in tasks if not task.entry.is_tuned]

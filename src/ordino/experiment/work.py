@@ -105,7 +105,7 @@ def _trained(task: Task, *, tuning: bool) -> Trial:
     ranker = task.ranker()
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.perf_counter()
-    with _to_the_end():
+    with to_the_end():
         ranker.fit(train, valid=held_out)
     train_seconds = time.perf_counter() - clock
     trial = Trial(
@@ -143,7 +143,7 @@ def _trained(task: Task, *, tuning: bool) -> Trial:
 
 
 @contextmanager
-def _to_the_end() -> Iterator[None]:
+def to_the_end() -> Iterator[None]:
     """Ctrl-C ends a training early, and the ranker keeps what it has; such a training is no trial, so it ends the run.
 
     In worker processes, where Ctrl-C ends the process at once, there is nothing to do.
