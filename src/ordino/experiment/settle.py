@@ -42,7 +42,8 @@ def settle(trials: Sequence[Trial]) -> Settled:
     by_label: dict[str, list[Trial]] = {}
     for trial in trials:
         by_label.setdefault(trial.label, []).append(trial)
-    names, notes = {}, []
+    names: dict[str, str] = {}
+    notes = []
     for label, group in by_label.items():
         if label.endswith(TUNED):
             group[:] = _of_last_search(group)
