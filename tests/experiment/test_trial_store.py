@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import os
 import sqlite3
 from contextlib import closing
 from dataclasses import fields, replace
@@ -262,3 +263,18 @@ def test_a_report_leaves_an_empty_file_empty(tmp_path):
     with pytest.raises(DataError, match="there is no such store"):
         read_trials(path)
     assert path.stat().st_size == 0
+
+
+def test_a_store_that_nobody_can_write_to_is_read(path, monkeypatch):
+    with Store(path) as store:
+        store.add(TRIAL)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(Store, "_transaction", None)  # a read-only disk has none
+    assert [trial.key for trial in read_trials(path)] == ["abc"]
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(DataError, match="written by an earlier Ordino and cannot be changed here"):
+        read_trials(path)

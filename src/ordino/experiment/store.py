@@ -53,6 +53,8 @@ class Store:
     ----------
     path
         The file; it is made if there is none.
+    frozen
+        Only read a file that nobody can write to, as on a read-only disk; nothing is made or brought up to date.
 
     Examples
     --------
@@ -67,16 +69,17 @@ class Store:
     (True, 1, [1.0, 0.5])
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, frozen: bool = False) -> None:
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise DataError(f"{self.path}: there is no folder {str(self.path.parent)!r}; make it first")
         try:
-            self._connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
+            place = f"{self.path.absolute().as_uri()}?immutable=1" if frozen else str(self.path)
+            self._connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=frozen)
         except sqlite3.DatabaseError as error:
             raise self._refused(error) from None
         try:
-            self._open()
+            self._open_frozen() if frozen else self._open()
         except sqlite3.DatabaseError as error:
             self._connection.close()
             raise self._refused(error) from None
@@ -86,14 +89,7 @@ class Store:
 
     def _open(self) -> None:
         with self._transaction():
-            version, application = self._pragma("user_version"), self._pragma("application_id")
-            tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if tables and application != APPLICATION:
-                raise DataError(f"{self.path}: this SQLite file is not a store of trials; give another file")
-            if version > VERSION:
-                raise DataError(
-                    f"{self.path}: written by a newer Ordino (format {version}, this one reads {VERSION}); upgrade"
-                )
+            version, tables = self._checked_version()
             if not tables:
                 self._connection.execute(_SCHEMA)
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -104,6 +100,23 @@ class Store:
         # readers never wait for writers; what was committed survives a killed process
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def _open_frozen(self) -> None:
+        version, tables = self._checked_version()
+        if tables and version < VERSION:
+            raise DataError(f"{self.path}: written by an earlier Ordino and cannot be changed here; copy it elsewhere")
+
+    def _checked_version(self) -> tuple[int, int]:
+        """The file's format and how many tables it has, if it is a store that we can read, or empty."""
+        version, application = self._pragma("user_version"), self._pragma("application_id")
+        tables = int(self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        if tables and application != APPLICATION:
+            raise DataError(f"{self.path}: this SQLite file is not a store of trials; give another file")
+        if version > VERSION:
+            raise DataError(
+                f"{self.path}: written by a newer Ordino (format {version}, this one reads {VERSION}); upgrade"
+            )
+        return version, tables
 
     def _refused(self, error: sqlite3.DatabaseError) -> DataError:
         return DataError(f"{self.path}: cannot be used as a store ({error}); give another file")

@@ -7,6 +7,7 @@ trials of a line first, so that repeats with other seeds do not pass for more qu
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
@@ -95,9 +96,10 @@ class Board:
 
 def read_trials(store: str | Path, *, experiment: str | None = None) -> list[Trial]:
     """The trials of a store that were measured on test data: of one experiment, or of all."""
-    if not Path(store).is_file() or Path(store).stat().st_size == 0:  # which opening would make into a store
+    path = Path(store)
+    if not path.is_file() or path.stat().st_size == 0:  # which opening would make into a store
         raise DataError(f"{store}: there is no such store; `ordino bench` makes one")
-    with Store(store) as opened:
+    with Store(path, frozen=not all(os.access(one, os.W_OK) for one in (path, path.absolute().parent))) as opened:
         names = opened.experiments()
         if experiment is not None and experiment not in names:
             raise unknown_name("experiment", experiment, names)
