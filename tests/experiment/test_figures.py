@@ -121,6 +121,21 @@ def test_cutoffs_keep_parameters_apart():
     }
 
 
+def test_a_learning_curve_does_not_jump_where_a_trial_ends():
+    short, long = made_trials(["RankNet"])[:2]
+    short = dataclasses.replace(short, history=[{"valid": 0.2}])
+    long = dataclasses.replace(long, history=[{"valid": 0.6}, {"valid": 0.8}])
+    assert learning_curves([short, long]) == {"valid": [(1, pytest.approx(0.4)), (2, pytest.approx(0.5))]}
+
+
+def test_what_is_fixed_in_each_trial_is_no_learning_curve():
+    trials = [
+        dataclasses.replace(trial, history=[{"rate": rate}] * length)
+        for trial, rate, length in zip(made_trials(["RankNet", "PRank"])[:3], (0.1, 0.1, 0.3), (2, 4, 3), strict=True)
+    ]
+    assert learning_curves(trials) == {}
+
+
 def test_learning_curves_leave_out_what_is_no_number_or_never_changes():
     trial = dataclasses.replace(
         made_trials(["A"])[0],

@@ -210,3 +210,52 @@ def test_what_is_searched_by_default_is_what_a_ranker_has(name):
 
 def test_data_in_memory_is_no_path():
     Plan(data=Dataset([[0.0]] * 3, [0, 1, 0], qid=[1, 2, 3]), rankers=["ranknet"], folds=3).check()
+
+
+WRONG_KINDS = """
+data = {a = "s.txt", b = 3}
+measures = "ndcg@10"
+profile = 2
+select = 3
+name = 4
+rankers = [3, {ranker = "ranknet", params = 3, grid = [1]}, {ranker = 5}]
+"""
+
+
+def test_values_of_the_wrong_kind_are_told_all_at_once(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(WRONG_KINDS)
+    with pytest.raises(ParameterError, match="the plan has 9 problems:") as refused:
+        Plan.from_toml(path).check()
+    told = str(refused.value)
+    for sentence in (
+        "'b': 3}; give a folder of folds or a file",
+        "rankers: 3 is no ranker; give a name",
+        "ranknet: params is 3; give a table of parameters",
+        "ranknet: grid is [1]; give a table of parameters",
+        "5: ranker is 5; give its name on the command line",
+        "measures is 'ndcg@10'; give a list of names",
+        "profile is 2; it must be a text",
+        "select is 3; it must be a text",
+        "name is 4; it must be a text",
+    ):
+        assert sentence in told
+
+
+@pytest.mark.parametrize(
+    "changes", [{"data": 5}, {"rankers": "ranknet"}, {"rankers": {"ranker": "x"}}, {"measures": 5}]
+)
+def test_a_field_of_the_wrong_kind_is_refused(changes):
+    given = {"data": Dataset([[1.0]], [0]), "rankers": ["ranknet"]} | changes
+    with pytest.raises(ParameterError, match=f"{next(iter(changes))} is .*; give a "):
+        Plan(**given).check()
+
+
+def test_none_can_be_written_in_toml(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(
+        'data = "x"\nrankers = [{ranker = "nested-ranker", params = {sizes = ["none", 9]}, grid = {metric = ["none"]}}]'
+    )
+    [entry] = Plan.from_toml(path).entries()
+    assert entry.params["sizes"] == [None, 9]
+    assert entry.grid["metric"] == [None]

@@ -418,3 +418,28 @@ def test_text_reports_load_no_picture_library(store):
         check=True,
     )
     assert done.stdout.splitlines()[-1] == ""
+
+
+def test_compare_takes_the_data_that_both_were_run_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    trials = [a_trial(label, [0.5, 0.6]) for label in "AB"]
+    trials += [dataclasses.replace(a_trial(label, [0.5, 0.6]), key=f"{label}2", dataset="other") for label in "AC"]
+    with Store("bench.sqlite") as opened:
+        for trial in trials:
+            opened.add(trial)
+    assert ordino("compare", "bench.sqlite", "A", "B") == 0
+    printed = capsys.readouterr().out
+    assert "A against B on toy" in printed
+    assert "other" not in printed
+    assert ordino("compare", "bench.sqlite", "B", "C") == 1
+    assert "bench.sqlite: B and C were never run on the same data and profile" in capsys.readouterr().err
+
+
+def test_equal_values_averaged_over_other_numbers_of_seeds_are_ties():
+    values = np.tile([0.1, 0.2, 0.6, 0.7], 15)
+    repeated = [a_trial("repeated", values, seed=seed) for seed in range(3)]
+    [board] = make_boards([*repeated, a_trial("once", values)], baseline="once")
+    assert (np.abs(board.line("repeated").per_query["map"] - values) > 0).any()  # rounding, nothing else
+    assert board.line("repeated").cells["map"].p == 1.0
+    [found] = compare_labels(board, "repeated", "once")
+    assert (found.n_above, found.n_equal, found.n_below) == (0, 60, 0)

@@ -11,13 +11,14 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from ordino import synthetic, write_letor
+from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
-from ordino.data.folds import Folds, make_folds
+from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment import run as runner
 from ordino.experiment import workers
 from ordino.experiment.plan import Plan
+from ordino.experiment.rehearsal import rehearse
 from ordino.experiment.run import run
 from ordino.experiment.store import Store
 from ordino.experiment.trial import QUERY_COUNTS
@@ -109,6 +110,11 @@ def test_the_measure_and_profile_of_the_plan_reach_the_ranker():
     assert (ranker.ranker.metric, ranker.ranker.profile) == ("mrr", "letor4")  # what the plan sets by hand stays
 
 
+def test_a_seed_that_the_plan_fixes_is_not_repeated(store):
+    plan = small_plan(rankers=[{"ranker": "random-ranker", "params": {"seed": 5}}], repeats=3)
+    assert [trial.fold for trial in run(plan, store, n_jobs=1)] == ["Fold1", "Fold2", "Fold3"]
+
+
 def test_a_second_run_makes_nothing_again(store):
     before = run(small_plan(), store, n_jobs=1)
     after = run(small_plan(), store, n_jobs=1)
@@ -157,14 +163,49 @@ def test_folds_without_a_validation_part_are_measured_too(store):
 
 def test_what_fails_is_told_and_the_rest_is_kept(store):
     plan = small_plan(
-        rankers=["linear-regression-ranker", {"ranker": "ranknet", "params": {"epochs": 0}}],
+        rankers=["linear-regression-ranker", {"ranker": "ranknet", "params": {"optimizer": {}}}],
         data={"easy": make_folds(easy_data(n_queries=9), 3)[:1]},
         repeats=1,
     )
-    with pytest.raises(OrdinoError, match=r"a trial failed.*\n- RankNet on Fold1 of easy, seed 0: epochs=0; it must"):
+    with pytest.raises(OrdinoError, match=r"a trial failed.*\n- RankNet on Fold1 of easy, seed 0: TypeError"):
         run(plan, store, n_jobs=1)
     with Store(store) as kept:
         assert [trial.label for trial in kept.trials()] == ["LinearRegressionRanker"]
+
+
+def test_wrong_values_of_parameters_are_told_before_anything_runs(store):
+    plan = small_plan(
+        rankers=[
+            "random-ranker",
+            {"ranker": "ranknet", "params": {"epochs": 0}},
+            {"ranker": "rank-aggregation", "params": {"ranker": "ranknet", "ranker__epochs": 10**9, "method": "sum"}},
+            {"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, -1.0, -2.0]}},
+            {"ranker": "rank-svm", "trials": 2, "space": {"C": {"low": -1.0, "high": 1.0}}},
+            {"ranker": "single-feature", "params": {"feature": 5}},
+        ],
+    )
+    with pytest.raises(ParameterError, match="the plan has 6 problems:") as refused:
+        run(plan, store, n_jobs=1)
+    told = str(refused.value)
+    for sentence in (
+        "- RankNet: epochs=0; it must be a whole number, 1 or more",
+        "- RankAggregation: unknown method 'sum'",
+        "- LinearRegressionRanker, tuned: alpha=-1.0; it must be",
+        "- LinearRegressionRanker, tuned: alpha=-2.0; it must be",
+        "- RankSVM, tuned: C=-1.0; it must be",
+        "- SingleFeature: feature=5; it must be a whole number, from 1 to 4",
+    ):
+        assert sentence in told
+    with Store(store) as opened:
+        assert len(opened) == 0
+
+
+def test_a_rehearsal_is_brief_and_refuses_nothing_else(store):
+    endless = {"ranker": "ranknet", "params": {"epochs": 10**9, "patience": None}}
+    two = Dataset([[1.0], [0.0]], [1, 0], ["a", "a"])
+    folds = Folds(["Fold1"], lambda _: Fold("Fold1", two, None, two))
+    tasks = runner._tasks(small_plan(data={"few": folds}, rankers=[endless]), store, store.parent)
+    assert rehearse(tasks) == []
 
 
 def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store):
@@ -187,13 +228,32 @@ def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
     assert "stopped at 2 of 9; what is done is kept" in capsys.readouterr().err
 
 
-def test_a_trial_whose_training_ctrl_c_ended_is_not_stored(store, monkeypatch):
-    shown = []
-    monkeypatch.setattr(Steps, "show", lambda *_, **__: shown.append(1) or len(shown) != 12 or os.kill(os.getpid(), 2))
-    plan = small_plan(rankers=[{"ranker": "ranknet", "params": {"hidden": 4, "epochs": 8, "patience": None}}])
-    [done] = run(plan, store, n_jobs=1)
-    assert len(done.history) == 8
-    assert len(shown) == 12  # no other training began
+def test_a_training_that_ctrl_c_cut_short_is_no_trial(store, monkeypatch, capsys):
+    fits = []
+
+    def cut_short(self, data, valid):
+        fits.append(self)
+        with Steps("training", 3) as steps:
+            for step in steps:
+                if step == 1 and len(fits) == 2:
+                    signal.raise_signal(signal.SIGINT)  # the ranker keeps the best so far, as rankers do
+
+    monkeypatch.setattr(RandomRanker, "_fit", cut_short)
+    assert len(run(small_plan(rankers=["random-ranker"]), store, n_jobs=1)) == 1
+    assert len(fits) == 2
+    assert "trials: stopped at 1 of 6" in capsys.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_while_workers_start_leaves_no_traceback(folder):
+    process = subprocess.Popen([sys.executable, "long.py"], stderr=subprocess.PIPE, text=True, start_new_session=True)
+    wait_for(lambda: len(workers_of(process.pid)) >= 3)  # two workers and multiprocessing's own
+    time.sleep(0.5)  # they load the library now
+    os.killpg(process.pid, signal.SIGINT)
+    errors = process.communicate(timeout=120)[1]
+    assert process.returncode != 0
+    assert "SpawnProcess" not in errors
+    assert errors.count("Traceback") <= 1  # a script's own
 
 
 def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch):

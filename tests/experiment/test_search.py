@@ -143,6 +143,18 @@ def test_the_command_takes_ranges_lists_and_fixed_parameters(tmp_path, monkeypat
     assert {params["scaling"] for params in tried} <= {"minmax", "zscore"}
 
 
+def test_the_command_tells_the_parameters_of_the_ranker_it_searched(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_letor(synthetic("mq", queries=3, seed=1), "data.txt")
+    common = ["data.txt", "--trials", 1, "--folds", 3, "--n-jobs", 1, "-o", "s.sqlite"]
+    first = ["search", *common, "-r", "linear-regression-ranker", "-m", "map", "--space", "alpha=1..9"]
+    ordino(*first)
+    ordino("search", *common, "-r", "single-feature", "-m", "mrr", "--space", "feature=[2,3]")
+    capsys.readouterr()
+    assert ordino(*first) == 0
+    assert [line.split("\t")[3][:6] for line in capsys.readouterr().out.splitlines()[-3:]] == ["alpha="] * 3
+
+
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [

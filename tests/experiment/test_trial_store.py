@@ -2,6 +2,7 @@
 
 import json
 import multiprocessing
+import os
 import sqlite3
 from contextlib import closing
 from dataclasses import fields, replace
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.experiment.store import VERSION, Store
+from ordino.experiment.table import read_trials
 from ordino.experiment.trial import Trial, fingerprint, installed_versions, trial_key
 
 TRIAL = Trial(
@@ -240,3 +242,39 @@ def test_versions_are_those_of_installed_packages(monkeypatch):
     assert installed_versions()["numpy"] == np.__version__
     monkeypatch.setattr("ordino.experiment.trial.PACKAGES", ("numpy", "no-such-package"))
     assert list(installed_versions()) == ["numpy"]
+
+
+def test_a_folder_and_a_damaged_file_are_refused_in_a_sentence(tmp_path):
+    with pytest.raises(DataError, match="cannot be used as a store"):
+        Store(tmp_path)
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        for key in range(40):
+            store.add(replace(TRIAL, key=str(key), history=[{"epoch": n} for n in range(500)]))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:12_288] + bytes(len(whole) - 12_288))
+    with Store(path) as store, pytest.raises(DataError, match=r"cannot be used as a store .*malformed"):
+        store.trials()
+
+
+def test_a_report_leaves_an_empty_file_empty(tmp_path):
+    path = tmp_path / "nothing.sqlite"
+    path.touch()
+    with pytest.raises(DataError, match="there is no such store"):
+        read_trials(path)
+    assert path.stat().st_size == 0
+
+
+def test_a_store_that_nobody_can_write_to_is_read(path, monkeypatch):
+    with Store(path) as store:
+        store.add(TRIAL)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(Store, "_transaction", None)  # a read-only disk has none
+    assert [trial.key for trial in read_trials(path)] == ["abc"]
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 1")
+    with pytest.raises(DataError, match="written by an earlier Ordino and cannot be changed here"):
+        read_trials(path)

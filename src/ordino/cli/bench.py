@@ -12,6 +12,7 @@ from ordino.cli.values import parse_value
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan
+    from ordino.experiment.trial import Trial
 
 STORE = "ordino.sqlite"
 
@@ -32,7 +33,7 @@ def bench(
     folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
     out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")] = STORE,
     name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "bench",
-    n_jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.")] = None,
+    n_jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")] = None,
 ) -> None:
     """Train and measure rankers on every fold; trials that the store has already are not made again.
 
@@ -66,8 +67,8 @@ def bench(
     run_and_show(chosen, out, n_jobs)
 
 
-def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> None:
-    """Carry out a plan and print the tables of its experiment."""
+def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
+    """Carry out a plan, print its tables and give its trials."""
     from ordino.experiment.report import terminal
     from ordino.experiment.run import run
     from ordino.experiment.table import make_boards
@@ -76,6 +77,7 @@ def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> None:
     trials = run(plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet)
     typer.echo(terminal(make_boards(trials)))
     typer.echo(f"{len(trials)} trials in {out}; `ordino report {out} --out page.html` draws them")
+    return trials
 
 
 def split(names: str) -> list[str]:

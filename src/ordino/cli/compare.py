@@ -50,18 +50,16 @@ def compare(
 
 
 def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) -> dict[str, list[Comparison]]:
-    from ordino.errors import unknown_name
+    from ordino.errors import DataError
     from ordino.experiment.comparison import compare_labels
     from ordino.experiment.table import make_boards, read_trials
 
-    trials = read_trials(store)
-    labels = {trial.label for trial in trials}
-    for label in (a, b):
-        if label not in labels:
-            raise unknown_name("label", label, labels)
-    boards = make_boards([trial for trial in trials if trial.label in (a, b)], measures=metrics, test=test)
+    boards = make_boards(read_trials(store), measures=metrics, test=test, labels=(a, b))
+    both = [board for board in boards if {a, b} == {line.label for line in board.lines}]
+    if not both:
+        raise DataError(f"{store}: {a} and {b} were never run on the same data and profile; run `ordino bench` on both")
     return {
-        f"{a} against {b} on {board.dataset} (profile {board.profile})": compare_labels(board, a, b) for board in boards
+        f"{a} against {b} on {board.dataset} (profile {board.profile})": compare_labels(board, a, b) for board in both
     }
 
 

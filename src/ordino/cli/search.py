@@ -31,7 +31,7 @@ def search(
     folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
     out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped search goes on from it.")] = STORE,
     name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "search",
-    n_jobs: Annotated[int | None, typer.Option(help="Worker processes; all cores by default.")] = None,
+    n_jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")] = None,
 ) -> None:
     """Tune a ranker with Optuna; what is searched by default is in `ordino.experiment.space.SPACES`.
 
@@ -39,7 +39,6 @@ def search(
     """
     from ordino.cli.output import print_table
     from ordino.experiment.plan import Plan
-    from ordino.experiment.store import Store
 
     if trials < 1:
         raise typer.BadParameter("--trials must be 1 or more")
@@ -56,9 +55,7 @@ def search(
         folds=folds,
         name=name,
     )
-    run_and_show(plan, out, n_jobs)
-    with Store(out) as store:
-        chosen = {(trial.dataset, trial.fold): trial for trial in store.trials(name)}
+    chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
     print_table(
         ["data", "fold", f"{plan.selection} on validation", "parameters"],
         [

@@ -103,7 +103,7 @@ class NestedRanker(Ranker):
         self.stage_values_: list[float] = [] if valid is None else values
 
     def _checked_sizes(self) -> list[int | None]:
-        first, *rest = self.sizes or (0,)
+        first, *rest = self.sizes if isinstance(self.sizes, Sequence) and self.sizes else (0,)
         falling = [check_int("sizes", size, low=1) for size in rest]
         if first is not None or any(b >= a for a, b in pairwise(falling)):
             raise ParameterError(f"sizes={self.sizes!r}; give None (all documents) and then falling numbers")

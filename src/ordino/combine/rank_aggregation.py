@@ -100,7 +100,8 @@ class RankAggregation(Ranker):
         elif isinstance(members[0], Repeatable) and seeds:
             self.rankers_: list[Ranker] = [*members[0].fit_repeats(data, seeds, valid=valid)]
             return
-        n_jobs = min(check_int("n_jobs", self.n_jobs or os.cpu_count() or 1, low=1), len(members))
+        given = (os.cpu_count() or 1) if self.n_jobs is None else self.n_jobs
+        n_jobs = min(check_int("n_jobs", given, low=1), len(members))
         if n_jobs > 1:
             for member in members:  # one thread each, so that they do not fight
                 _set_if_there(member, n_jobs=1)

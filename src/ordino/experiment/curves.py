@@ -34,9 +34,10 @@ def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
 
 
 def learning_curves(trials: Sequence[Trial]) -> dict[str, list[tuple[int, float]]]:
-    """By quantity the points ``(step, mean over the trials that got so far)``, steps from 1, at most :data:`POINTS`.
+    """By quantity the points ``(step, mean over the trials)``, steps from 1, at most :data:`POINTS`.
 
-    What never changes, such as a fixed learning rate, is no curve.
+    A trial that has ended counts with the last it wrote down: if it fell out of the mean, a curve would jump to where
+    the rest is. What never changes, such as a fixed learning rate, is no curve.
 
     Examples
     --------
@@ -45,24 +46,24 @@ def learning_curves(trials: Sequence[Trial]) -> dict[str, list[tuple[int, float]
     >>> second = Trial(key="2", dataset="", fold="", ranker="", label="", params={}, seed=1, profile="",
     ...                history=[{"epoch": 0, "loss": 5.0}])
     >>> learning_curves([first, second])
-    {'loss': [(1, 4.0), (2, 2.0)]}
+    {'loss': [(1, 4.0), (2, 3.5)]}
     """
-    names = dict.fromkeys(name for trial in trials for row in trial.history for name in row if name not in COUNTERS)
+    told = [trial.history for trial in trials if trial.history]
+    names = dict.fromkeys(name for history in told for row in history for name in row if name not in COUNTERS)
     curves = {}
     for name in names:
-        longest = max(len(trial.history) for trial in trials)
-        steps = np.unique(np.geomspace(1, longest, POINTS).round().astype(int))
-        points = []
-        for step in steps.tolist():
-            values = [found for trial in trials if (found := _value(trial.history, step - 1, name)) is not None]
-            if values:
-                points.append((step, float(np.mean(values))))
-        if len({value for _, value in points}) > 1:
-            curves[name] = points
+        steps = np.unique(np.geomspace(1, max(map(len, told)), POINTS).round().astype(int))
+        values = [[_value(history, step - 1, name) for step in steps.tolist()] for history in told]
+        if any(len(set(of_trial) - {None}) > 1 for of_trial in values):
+            curves[name] = [
+                (step, float(np.mean(there)))
+                for step, *at_step in zip(steps.tolist(), *values, strict=True)
+                if (there := [value for value in at_step if value is not None])
+            ]
     return curves
 
 
 def _value(history: Sequence[Mapping[str, Any]], place: int, name: str) -> float | None:
-    """A finite number of a history, if there is one at this place."""
-    value = history[place].get(name) if place < len(history) else None
+    """The number at this place of a history, or at its end if it is shorter; None if that is not finite."""
+    value = history[min(place, len(history) - 1)].get(name)
     return float(value) if isinstance(value, Real) and np.isfinite(float(value)) else None

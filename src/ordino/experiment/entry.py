@@ -14,6 +14,9 @@ from ordino.rankers import RANKERS, ranker_class
 from ordino.rankers.base import Ranker
 from ordino.rankers.parameters import check_int
 
+TUNED = ", tuned"
+"""How the label of a ranker ends whose settings are chosen on validation data, unless it has a label of its own."""
+
 
 @final
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,7 @@ class Entry:
     @property
     def name(self) -> str:
         """What reports call it."""
-        return self.label or ranker_class(self.ranker).__name__ + (", tuned" if self.is_tuned else "")
+        return self.label or ranker_class(self.ranker).__name__ + (TUNED if self.is_tuned else "")
 
     @property
     def command(self) -> str:
@@ -80,6 +83,13 @@ class Entry:
 
     def problems(self) -> list[str]:
         """Everything that is wrong with the entry, a sentence each."""
+        strange = [
+            f"{self.ranker}: {name} is {getattr(self, name)!r}; give {kind}"
+            for name, (of, kind) in _KINDS.items()
+            if not isinstance(getattr(self, name), of)
+        ]
+        if strange:
+            return strange
         try:
             known = self.make({k: v for k, v in self.params.items() if k == "ranker"}).get_params()
         except OrdinoError as error:
@@ -112,12 +122,21 @@ class Entry:
         return found
 
 
+_KINDS = {
+    "ranker": (str, "its name on the command line"),
+    "label": (str, "a text"),
+    **dict.fromkeys(("params", "grid", "space"), (Mapping, "a table of parameters")),
+}
+
+
 def as_entry(given: str | Mapping[str, Any] | Entry) -> Entry:
     """An entry from a ranker's name, from a table with the fields of an entry, or as it is."""
     if isinstance(given, Entry):
         return given
     if isinstance(given, str):
         return Entry(ranker=given)
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"rankers: {given!r} is no ranker; give a name, or a table with the fields of an entry")
     known = [one.name for one in fields(Entry)]
     for name in given:
         if name not in known:

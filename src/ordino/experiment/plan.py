@@ -6,7 +6,7 @@ It is written in Python (:class:`Plan`), in a TOML file (:meth:`Plan.from_toml`)
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -71,7 +71,10 @@ class Plan:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
-        """Read a plan from a TOML file; paths in it start from the folder of the file."""
+        """Read a plan from a TOML file; paths in it start from the folder of the file.
+
+        TOML has no word for None: in what is said of rankers, the text ``"none"`` means it, as on the command line.
+        """
         try:
             read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -82,10 +85,18 @@ class Plan:
         if strange:
             raise ParameterError(f"{path}: {'; '.join(strange)}")
         home = Path(path).parent
-        data = read.pop("data")
-        if isinstance(data, dict):
-            return cls(data={name: home / one for name, one in data.items()}, **read)
-        return cls(data=[home / one for one in ([data] if isinstance(data, str) else data)], **read)
+
+        def found(given: Any) -> Any:
+            match given:
+                case str():
+                    return home / given
+                case dict():
+                    return {name: found(one) for name, one in given.items()}
+                case list():
+                    return [found(one) for one in given]
+            return given  # which check() refuses
+
+        return cls(**(read | {"data": found(read["data"]), "rankers": _with_none(read["rankers"])}))
 
     @property
     def selection(self) -> str:
@@ -121,12 +132,15 @@ class Plan:
 
     def check(self) -> None:
         """Refuse a plan that cannot be carried out, with all that is wrong at once."""
-        problems = [*self._data_problems(), *self._ranker_problems(), *self._measure_problems()]
-        if problems:
-            count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
-            raise ParameterError("\n- ".join([f"the plan has {count}:", *problems]))
+        refuse([*self._data_problems(), *self._ranker_problems(), *self._measure_problems()])
 
     def _data_problems(self) -> Iterator[str]:
+        yield from _sentence(lambda: check_int("folds", self.folds, low=3))
+        if not isinstance(self.data, Source):
+            listed = self.data.values() if isinstance(self.data, Mapping) else self.data
+            if not isinstance(listed, Iterable) or not all(isinstance(one, Source) for one in listed):
+                yield f"data is {self.data!r}; give a folder of folds or a file, or several in a list or by name"
+                return
         several = isinstance(self.data, Sequence) and not isinstance(self.data, str | Folds)
         if several and len(self.sources()) < len(self.data):  # type: ignore[arg-type]
             yield "two sources of data have the same name; give them names: data = {first = ..., second = ...}"
@@ -137,9 +151,11 @@ class Plan:
                 yield f"{source}: there is no such file or folder; check the path"
             elif isinstance(source, str | Path) and Path(source).is_dir():
                 yield from _sentence(partial(read_folds, source))
-        yield from _sentence(lambda: check_int("folds", self.folds, low=3))
 
     def _ranker_problems(self) -> Iterator[str]:
+        if isinstance(self.rankers, str | Mapping) or not isinstance(self.rankers, Sequence):
+            yield f"rankers is {self.rankers!r}; give a list, or in TOML [[rankers]] before each"
+            return
         entries: list[Entry] = []
         for one in self.rankers:
             try:
@@ -157,15 +173,30 @@ class Plan:
             yield f"two rankers are called {name!r}; give each a label of its own"
 
     def _measure_problems(self) -> Iterator[str]:
-        for one in self.measures:
-            yield from _sentence(partial(parse_metric, one))
-        if not self.measures:
-            yield from _sentence(lambda: parse_metrics([]))
-        if self.select:
+        texts = {"profile": self.profile, "select": self.select, "name": self.name}
+        strange = {name: one for name, one in texts.items() if not isinstance(one, str)}
+        yield from (f"{name} is {one!r}; it must be a text" for name, one in strange.items())
+        listed = self.measures if isinstance(self.measures, Sequence) else [None]
+        if isinstance(listed, str) or not all(isinstance(one, str) for one in listed):
+            yield f"measures is {self.measures!r}; give a list of names, such as {list(DEFAULT_METRICS)}"
+        else:
+            for one in self.measures:
+                yield from _sentence(partial(parse_metric, one))
+            if not self.measures:
+                yield from _sentence(lambda: parse_metrics([]))
+        if self.select and "select" not in strange:
             yield from _sentence(lambda: parse_metric(self.select))
-        yield from _sentence(lambda: find_profile(self.profile))
+        if "profile" not in strange:
+            yield from _sentence(lambda: find_profile(self.profile))
         yield from _sentence(lambda: check_int("repeats", self.repeats, low=1))
         yield from _sentence(lambda: check_int("seed", self.seed, low=0))
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise all problems of a plan at once, if there are any."""
+    if problems:
+        count = "a problem" if len(problems) == 1 else f"{len(problems)} problems"
+        raise ParameterError("\n- ".join([f"the plan has {count}:", *problems]))
 
 
 def _sentence(action: Callable[[], object]) -> list[str]:
@@ -175,6 +206,17 @@ def _sentence(action: Callable[[], object]) -> list[str]:
     except OrdinoError as error:
         return [str(error)]
     return []
+
+
+def _with_none(given: Any) -> Any:
+    match given:
+        case "none":
+            return None
+        case dict():
+            return {name: _with_none(one) for name, one in given.items()}
+        case list():
+            return [_with_none(one) for one in given]
+    return given
 
 
 def _name(source: Source) -> str:

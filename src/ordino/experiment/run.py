@@ -14,7 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ordino.errors import OrdinoError, ParameterError
-from ordino.experiment.plan import Plan
+from ordino.experiment.plan import Plan, refuse
+from ordino.experiment.rehearsal import rehearse
 from ordino.experiment.search import choose_setting
 from ordino.experiment.store import Store
 from ordino.experiment.trial import Trial, fingerprint, trial_key
@@ -30,7 +31,7 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
     Parameters
     ----------
     plan
-        What to do; it is checked as a whole first.
+        What to do; it is checked as a whole first, the values of parameters on a few queries of the data.
     store
         The file that the trials go to.
     n_jobs
@@ -41,13 +42,14 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
     Returns
     -------
     list of Trial
-        All measured trials of the experiment in the store. If some failed, all others are in the store, and the error
-        that is raised tells what went wrong with each.
+        The measured trials of the plan, and none that the store has from other plans. If some failed, all others are in
+        the store, and the error that is raised tells what went wrong with each.
     """
     plan.check()
-    n_jobs = check_int("n_jobs", n_jobs or os.cpu_count() or 1, low=1)
+    n_jobs = check_int("n_jobs", (os.cpu_count() or 1) if n_jobs is None else n_jobs, low=1)
     with Store(store), TemporaryDirectory(prefix="ordino-") as folder:  # the store is made, or refused, before work
         tasks = _tasks(plan, Path(store), Path(folder))
+        refuse(rehearse(tasks))
         tuned = [task for task in tasks if task.entry.is_tuned]
         chosen = work_through(choose_setting, tuned, "settings", n_jobs, verbose)
         ready = [replace(task, params=task.entry.params) for task in tasks if not task.entry.is_tuned]
@@ -59,8 +61,9 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
     if failures:
         count = "a trial" if len(failures) == 1 else f"{len(failures)} trials"
         raise OrdinoError("\n- ".join([f"{count} failed, all others are in {store}:", *failures]))
+    wanted = {task.key() for task in repeated}
     with Store(store) as done:
-        return done.trials(plan.name)
+        return [trial for trial in done.trials(plan.name) if trial.key in wanted]
 
 
 def _tasks(plan: Plan, store: Path, folder: Path) -> list[Task]:
@@ -96,6 +99,7 @@ def _tasks(plan: Plan, store: Path, folder: Path) -> list[Task]:
 
 
 def _seeds(plan: Plan, task: Task) -> Sequence[int]:
-    """The seeds to repeat with; a ranker without chance is trained once."""
-    has_seed = any(name.rpartition("__")[2] == "seed" for name in task.ranker().get_params())
-    return plan.seeds if has_seed else plan.seeds[:1]
+    """The seeds to repeat with; a ranker without chance, or whose own parameters fix its seeds, is trained once."""
+    names = task.ranker().get_params()
+    is_free = any(name.rpartition("__")[2] == "seed" and name not in task.params for name in names)
+    return plan.seeds if is_free else plan.seeds[:1]

@@ -27,6 +27,8 @@ EXACT = 16
 """The randomization test goes through all sign flips of at most this many differences."""
 NORMAL = 50
 """Wilcoxon's test takes the normal law for more differences than this that are not zero, as scipy does."""
+ROUNDING = 1e-12
+"""What differs by less than this share of the larger value is the same value, averaged in another order."""
 BLOCK = 4096  # sign flips held in memory at a time
 
 
@@ -184,17 +186,20 @@ def measured(values: ArrayLike) -> Floats:
 
 
 def differences(a: ArrayLike, b: ArrayLike) -> Floats:
-    """``a - b`` where both have a value.
+    """``a - b`` where both have a value; exactly 0 where they differ by no more than rounding does.
 
     Examples
     --------
     >>> differences([1.0, float("nan"), 3.0], [0.5, 2.0, 3.0]).tolist()
     [0.5, 0.0]
+    >>> differences([(0.1 + 0.1 + 0.1) / 3], [0.1]).tolist()   # a mean over three seeds, and one trial
+    [0.0]
     """
     left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if left.shape != right.shape:
         raise DataError(f"a paired test got shapes {left.shape} and {right.shape}; give both values of each query")
-    return measured(left - right)
+    d = left - right
+    return measured(np.where(np.abs(d) <= ROUNDING * np.maximum(np.abs(left), np.abs(right)), 0.0, d))
 
 
 def find_test(name: str) -> SignificanceTest:

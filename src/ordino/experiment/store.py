@@ -53,6 +53,8 @@ class Store:
     ----------
     path
         The file; it is made if there is none.
+    frozen
+        Only read a file that nobody can write to, as on a read-only disk; nothing is made or brought up to date.
 
     Examples
     --------
@@ -67,30 +69,27 @@ class Store:
     (True, 1, [1.0, 0.5])
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, frozen: bool = False) -> None:
         self.path = Path(path)
         if not self.path.parent.is_dir():
             raise DataError(f"{self.path}: there is no folder {str(self.path.parent)!r}; make it first")
-        self._connection = sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None)
         try:
-            self._open()
+            place = f"{self.path.absolute().as_uri()}?immutable=1" if frozen else str(self.path)
+            self._connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=frozen)
+        except sqlite3.DatabaseError as error:
+            raise self._refused(error) from None
+        try:
+            self._open_frozen() if frozen else self._open()
         except sqlite3.DatabaseError as error:
             self._connection.close()
-            raise DataError(f"{self.path}: cannot be used as a store ({error}); give another file") from None
+            raise self._refused(error) from None
         except DataError:
             self._connection.close()
             raise
 
     def _open(self) -> None:
         with self._transaction():
-            version, application = self._pragma("user_version"), self._pragma("application_id")
-            tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if tables and application != APPLICATION:
-                raise DataError(f"{self.path}: this SQLite file is not a store of trials; give another file")
-            if version > VERSION:
-                raise DataError(
-                    f"{self.path}: written by a newer Ordino (format {version}, this one reads {VERSION}); upgrade"
-                )
+            version, tables = self._checked_version()
             if not tables:
                 self._connection.execute(_SCHEMA)
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -101,6 +100,33 @@ class Store:
         # readers never wait for writers; what was committed survives a killed process
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
+
+    def _open_frozen(self) -> None:
+        version, tables = self._checked_version()
+        if tables and version < VERSION:
+            raise DataError(f"{self.path}: written by an earlier Ordino and cannot be changed here; copy it elsewhere")
+
+    def _checked_version(self) -> tuple[int, int]:
+        """The file's format and how many tables it has, if it is a store that we can read, or empty."""
+        version, application = self._pragma("user_version"), self._pragma("application_id")
+        tables = int(self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        if tables and application != APPLICATION:
+            raise DataError(f"{self.path}: this SQLite file is not a store of trials; give another file")
+        if version > VERSION:
+            raise DataError(
+                f"{self.path}: written by a newer Ordino (format {version}, this one reads {VERSION}); upgrade"
+            )
+        return version, tables
+
+    def _refused(self, error: sqlite3.DatabaseError) -> DataError:
+        return DataError(f"{self.path}: cannot be used as a store ({error}); give another file")
+
+    def _rows(self, question: str, *values: object) -> list[Any]:
+        """All rows that answer a question."""
+        try:
+            return self._connection.execute(question, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._refused(error) from None
 
     def _pragma(self, name: str) -> int:
         return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
@@ -129,10 +155,10 @@ class Store:
         self._connection.close()
 
     def __contains__(self, key: object) -> bool:
-        return self._connection.execute("SELECT 1 FROM trials WHERE key = ?", (key,)).fetchone() is not None
+        return bool(self._rows("SELECT 1 FROM trials WHERE key = ?", key))
 
     def __len__(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM trials").fetchone()[0])
+        return int(self._rows("SELECT count(*) FROM trials")[0][0])
 
     def add(self, trial: Trial) -> None:
         """Write a trial in one transaction; one with the same key that is already there stays."""
@@ -149,20 +175,20 @@ class Store:
         ``tuning=True`` gives the others instead: those that served to choose a setting on validation data.
         """
         wanted = f"test {'=' if tuning else '<>'} '{{}}'" + ("" if experiment is None else " AND experiment = ?")
-        rows = self._connection.execute(
+        rows = self._rows(
             f"SELECT {', '.join(_COLUMNS)} FROM trials WHERE {wanted} ORDER BY number",
-            () if experiment is None else (experiment,),
+            *(() if experiment is None else (experiment,)),
         )
         return [_from_row(row) for row in rows]
 
     def find(self, key: str) -> Trial | None:
         """The trial with this key, if it is there."""
-        row = self._connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM trials WHERE key = ?", (key,)).fetchone()
-        return None if row is None else _from_row(row)
+        rows = self._rows(f"SELECT {', '.join(_COLUMNS)} FROM trials WHERE key = ?", key)
+        return _from_row(rows[0]) if rows else None
 
     def experiments(self) -> list[str]:
         """The names of the experiments, in the order of their first trials."""
-        rows = self._connection.execute("SELECT experiment FROM trials GROUP BY experiment ORDER BY min(number)")
+        rows = self._rows("SELECT experiment FROM trials GROUP BY experiment ORDER BY min(number)")
         return [name for (name,) in rows]
 
 

@@ -1,12 +1,13 @@
 """The boards of a store: who ranks best on which data, by how much, and whether that is more than chance.
 
-Trials of one data set and one profile make a board; trials of one label make a line of it. What pairs two lines is the
-query: its value is averaged over the trials of a line first, so that repeats with other seeds do not pass for more
-queries than there are.
+Trials of one data set and one profile make a board; trials of one label (and one setting, see
+:mod:`~ordino.experiment.settle`) make a line of it. What pairs two lines is the query: its value is averaged over the
+trials of a line first, so that repeats with other seeds do not pass for more queries than there are.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
@@ -17,6 +18,7 @@ import numpy as np
 
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.experiment.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
+from ordino.experiment.settle import Settled, settle
 from ordino.experiment.significance import Floats, compare_all, find_test
 from ordino.experiment.store import Store
 from ordino.experiment.trial import Trial
@@ -94,9 +96,10 @@ class Board:
 
 def read_trials(store: str | Path, *, experiment: str | None = None) -> list[Trial]:
     """The trials of a store that were measured on test data: of one experiment, or of all."""
-    if not Path(store).is_file():
+    path = Path(store)
+    if not path.is_file() or path.stat().st_size == 0:  # which opening would make into a store
         raise DataError(f"{store}: there is no such store; `ordino bench` makes one")
-    with Store(store) as opened:
+    with Store(path, frozen=not all(os.access(one, os.W_OK) for one in (path, path.absolute().parent))) as opened:
         names = opened.experiments()
         if experiment is not None and experiment not in names:
             raise unknown_name("experiment", experiment, names)
@@ -112,6 +115,7 @@ def make_boards(
     measures: Sequence[str] | None = None,
     baseline: str | None = None,
     test: str = "wilcoxon",
+    labels: Sequence[str] | None = None,
 ) -> list[Board]:
     """Boards of all data sets and profiles among the trials, in the order in which they appear.
 
@@ -123,18 +127,27 @@ def make_boards(
         The label that the others are compared with; if None, the best line of each measure.
     test
         A name in :data:`~ordino.experiment.significance.TESTS`.
+    labels
+        Which lines there are to be, all if None; without them a board is left out.
     """
     find_test(test)
     groups: dict[tuple[str, str], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.dataset, trial.profile), []).append(trial)
-    labels = {trial.label for group in groups.values() for trial in group}
-    if baseline is not None and baseline not in labels:
-        raise unknown_name("baseline", baseline, labels)
-    return [_board(group, measures, baseline, test) for group in groups.values()]
+    boards = [settle(group) for group in groups.values()]
+    found = {trial.label for settled in boards for trial in settled.trials}
+    for label in () if labels is None else labels:
+        if label not in found:
+            raise unknown_name("label", label, found)
+    if labels is not None:
+        boards = [Settled([one for one in settled.trials if one.label in labels], settled.notes) for settled in boards]
+    if baseline is not None and baseline not in found:
+        raise unknown_name("baseline", baseline, found)
+    return [_board(settled, measures, baseline, test) for settled in boards if settled.trials]
 
 
-def _board(trials: list[Trial], measures: Sequence[str] | None, baseline: str | None, test: str) -> Board:
+def _board(settled: Settled, measures: Sequence[str] | None, baseline: str | None, test: str) -> Board:
+    trials = settled.trials
     stored = list(dict.fromkeys(name for trial in trials for name in trial.per_query))
     shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
     by_label: dict[str, list[Trial]] = {}
@@ -172,7 +185,7 @@ def _board(trials: list[Trial], measures: Sequence[str] | None, baseline: str | 
         query_ids=list(index),
         counts=counts,
         test=test,
-        notes=board_notes(by_label, baseline, test, len(index), counts, shown, stored),
+        notes=[*board_notes(by_label, baseline, test, len(index), counts, shown, stored), *settled.notes],
     )
 
 

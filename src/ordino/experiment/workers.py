@@ -74,7 +74,8 @@ def _in_processes(function: Callable[[Task], Any], tasks: Sequence[Task], n_jobs
     with _one_thread_each():
         pool = ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=_start_worker)
         try:
-            futures = {pool.submit(_attempt, function, task): number for number, task in enumerate(tasks)}
+            with _interrupts_waiting():
+                futures = {pool.submit(_attempt, function, task): number for number, task in enumerate(tasks)}
             for future in as_completed(futures):
                 yield futures[future], future.result()
             pool.shutdown()
@@ -110,9 +111,24 @@ def _one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextmanager
+def _interrupts_waiting() -> Iterator[None]:
+    """Ctrl-C waits, here and in processes that start now, which are to be ready for it first (not on Windows)."""
+    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _start_worker() -> None:  # pragma: no cover  (in another process; the test that kills a run sees what it does)
     """A worker ends at once with Ctrl-C, and when the process that started it is gone."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     parent = parent_process()
 
     def follow() -> None:

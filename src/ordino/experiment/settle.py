@@ -1,0 +1,107 @@
+"""Which trials of a label belong together: settings are told apart, and what was made anew replaces the old.
+
+A store keeps everything that was ever run. Two runs that call different settings by one label, or that made the same
+trial again with other data or measures, must not be averaged as if they were repeats of one ranker.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ordino.experiment.entry import TUNED
+from ordino.experiment.trial import Trial
+
+
+class Settled(NamedTuple):
+    """Trials in which a label is one ranker, each fold and seed of it measured once; and what a reader must know."""
+
+    trials: list[Trial]
+    notes: list[str]
+
+
+def settle(trials: Sequence[Trial]) -> Settled:
+    """The trials of one data set and profile, given in the order of writing, with labels that mean one thing each.
+
+    Fixed settings of one label become lines of their own, named by what differs. Where settings are chosen for each
+    fold, those of the last search stand. Of trials that differ in neither, the last one that has a measure stands for
+    it.
+
+    Examples
+    --------
+    >>> def trial(key, **params):
+    ...     return Trial(key=key, dataset="", fold="Fold1", ranker="", label="RankNet", params=params, seed=0,
+    ...                  profile="", per_query={"map": []})
+    >>> [one.label for one in settle([trial("1", l2=0.1), trial("2"), trial("3", l2=0.5)]).trials]
+    ['RankNet (l2=0.1)', 'RankNet', 'RankNet (l2=0.5)']
+    >>> [one.key for one in settle([trial("1"), trial("2")]).trials]   # on other data, say
+    ['2']
+    """
+    by_label: dict[str, list[Trial]] = {}
+    for trial in trials:
+        by_label.setdefault(trial.label, []).append(trial)
+    names: dict[str, str] = {}
+    notes = []
+    for label, group in by_label.items():
+        if label.endswith(TUNED):
+            group[:] = _of_last_search(group)
+        elif _is_mixed(group):
+            names |= {trial.key: _named(label, trial.params, group) for trial in group}
+            notes.append(f"{label} has been run with several settings: each is a line of its own.")
+    staying = {trial.key for group in by_label.values() for trial in group}
+    renamed = [replace(one, label=names.get(one.key, one.label)) for one in trials if one.key in staying]
+    kept = _last_of_each(renamed)
+    if len(kept) < len(trials):
+        n_replaced = len(trials) - len(kept)
+        count = "1 trial was" if n_replaced == 1 else f"{n_replaced:,} trials were"
+        notes.append(f"{count} made again later, with other data, measures or settings, and not counted here.")
+    return Settled(kept, notes)
+
+
+def _is_mixed(trials: Iterable[Trial]) -> bool:
+    """Whether a fold has several settings."""
+    settings: dict[str, str] = {}
+    return any(settings.setdefault(trial.fold, _text(trial.params)) != _text(trial.params) for trial in trials)
+
+
+def _named(label: str, params: Mapping[str, Any], group: Sequence[Trial]) -> str:
+    """The label with those parameters that are not the same in all of its trials."""
+    differing = [
+        f"{name}={_text(value)}"
+        for name, value in params.items()
+        if any(name not in other.params or _text(other.params[name]) != _text(value) for other in group)
+    ]
+    return f"{label} ({', '.join(differing)})" if differing else label
+
+
+def _of_last_search(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials with the setting that was chosen last for their fold."""
+    chosen = {trial.fold: _text(trial.params) for trial in trials}
+    return [trial for trial in trials if _text(trial.params) == chosen[trial.fold]]
+
+
+def _last_of_each(trials: Sequence[Trial]) -> list[Trial]:
+    """Each trial with the measures that no later one of the same label, fold and seed has; without any, it goes."""
+    measured: set[tuple[str, str, int, str]] = set()
+    kept = []
+    for trial in reversed(trials):
+        places = {name: (trial.label, trial.fold, trial.seed, name) for name in trial.per_query}
+        fresh = [name for name, place in places.items() if place not in measured]
+        measured |= set(places.values())
+        if len(fresh) == len(places):
+            kept.append(trial)
+        elif fresh:
+            kept.append(
+                replace(
+                    trial,
+                    test={name: trial.test[name] for name in fresh},
+                    per_query={name: trial.per_query[name] for name in fresh},
+                )
+            )
+    return kept[::-1]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,82 @@
+"""Trials of one label that are not one ranker are never averaged: settings get lines, what is newer replaces."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ordino.cli import main
+from ordino.experiment.plan import Plan
+from ordino.experiment.run import run
+from ordino.experiment.settle import settle
+from ordino.experiment.table import make_boards, read_trials
+from ordino.experiment.trial import Trial
+from ordino.testing import easy_data
+
+
+def a_trial(key, value, *, label="RankNet", fold="Fold1", seed=0, dataset="toy", measures=("map",), **params):
+    return Trial(
+        key=key, dataset=dataset, fold=fold, ranker="ranknet", label=label, params=params, seed=seed,
+        profile="standard", test=dict.fromkeys(measures, value),
+        per_query={name: np.full(3, value) for name in measures}, query_ids=np.arange(3),
+    )  # fmt: skip
+
+
+def means(trials, measure="map"):
+    [board] = make_boards(trials)
+    return {line.label: line.cells[measure].mean for line in board.lines}
+
+
+def test_settings_of_one_label_are_lines_of_their_own():
+    trials = [
+        a_trial("1", 0.2, seed=0, epochs=5, l2=0.1),
+        a_trial("2", 0.4, seed=1, epochs=5, l2=0.1),
+        a_trial("3", 0.8, seed=0, epochs=9, l2=0.1),
+    ]
+    assert means(trials) == {"RankNet (epochs=9)": 0.8, "RankNet (epochs=5)": pytest.approx(0.3)}
+    [board] = make_boards(trials)
+    assert "RankNet has been run with several settings: each is a line of its own." in board.notes
+
+
+def test_settings_that_differ_between_folds_alone_are_one_ranker():
+    trials = [a_trial("1", 0.2, fold="Fold1", l2=0.1), a_trial("2", 0.4, fold="Fold2", l2=0.5)]
+    assert means(trials) == {"RankNet": pytest.approx(0.3)}
+    assert settle(trials).notes == []
+
+
+def test_of_two_searches_the_last_stands():
+    old = [a_trial(f"old{fold}", 0.2, label="RankNet, tuned", fold=fold, l2=0.1) for fold in ("Fold1", "Fold2")]
+    new = [a_trial(f"new{fold}", 0.8, label="RankNet, tuned", fold=fold, l2=0.5) for fold in ("Fold1", "Fold2")]
+    assert means([*old, *new]) == {"RankNet, tuned": 0.8}
+    [board] = make_boards([*old, *new])
+    assert "2 trials were made again later, with other data, measures or settings, and not counted here." in board.notes
+
+
+def test_each_measure_is_of_the_last_trial_that_has_it():
+    trials = [a_trial("1", 0.2, measures=("map", "mrr")), a_trial("2", 0.8, measures=("p@10", "map"))]
+    assert [means(trials, name)["RankNet"] for name in ("map", "mrr", "p@10")] == [0.8, 0.2, 0.8]
+    assert len(make_boards([*trials, replace(trials[1], key="3")])[0].lines[0].trials) == 2
+
+
+def test_data_sets_are_settled_apart():
+    trials = [a_trial("1", 0.2, epochs=5), a_trial("2", 0.8, dataset="other", epochs=9)]
+    assert [line.label for board in make_boards(trials) for line in board.lines] == ["RankNet", "RankNet"]
+
+
+def bench(store, **params):
+    entry = {"ranker": "linear-regression-ranker", "params": params}
+    data = {"easy": easy_data(n_queries=9)}
+    return run(Plan(data=data, rankers=[entry], measures=["map"], folds=3), store, n_jobs=1)
+
+
+def test_a_run_gives_the_trials_of_its_plan_alone_and_a_report_tells_settings_apart(tmp_path, capsys):
+    store = tmp_path / "store.sqlite"
+    first, second = bench(store, alpha=1.0), bench(store, alpha=1e6)
+    assert [trial.params for trial in second] == [{"alpha": 1e6}] * 3
+    assert [trial.key for trial in bench(store, alpha=1.0)] == [trial.key for trial in first]
+    labels = [f"LinearRegressionRanker (alpha={alpha})" for alpha in (1.0, 1e6)]
+    assert {line.label for line in make_boards(read_trials(store))[0].lines} == set(labels)
+    with pytest.raises(SystemExit) as stop:
+        main(["compare", str(store), *labels])
+    assert not stop.value.code
+    assert labels[0] in capsys.readouterr().out
