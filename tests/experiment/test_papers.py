@@ -1,5 +1,6 @@
 """The papers' tables: the catalogue is complete, every target runs, and what it prints is right."""
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -147,6 +148,14 @@ def test_figure_has_a_panel_for_each_facet(tmp_path):
     lines = draw(RESULT).to_dict()["concat"][0]["layer"][0]["encoding"]
     assert lines["x"]["scale"]["type"] == "log"
     assert [path.name for path in save(RESULT, tmp_path)] == ["paper.table1.png", "paper.table1.svg"]
+
+
+def test_crosses_are_only_of_the_same_data():
+    cells = [cell._replace(same_data=False) for cell in RESULT.cells]
+    chart = draw(replace(RESULT, cells=cells)).to_dict()
+    assert len(chart["concat"][0]["layer"]) == 2
+    assert "crosses" not in str(chart["title"])
+    assert "crosses" in str(draw(RESULT).to_dict()["title"])
 
 
 # the data that a person names

@@ -1,4 +1,4 @@
-"""Pictures of results: ours with its deviation, the paper's numbers as crosses where it has some."""
+"""Pictures of results: ours with its deviation, the paper's numbers as crosses where they are of the same data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def draw(result: Result) -> Any:
     subtitle = "ours"
     if any(len(cell.ours) > 1 for cell in result.cells):
         subtitle += f" ± {result.spread} over the {result.of}"
-    if any(cell.paper is not None for cell in result.cells):
+    if any(_paper(cell) is not None for cell in result.cells):
         subtitle += "; crosses: the paper"
     chart = alt.concat(*panels, columns=2).resolve_scale(xOffset="independent")
     return chart.properties(title=alt.Title(text, subtitle=subtitle, anchor="start", offset=16))
@@ -70,7 +70,7 @@ def _panel(alt: Any, result: Result, figure: Figure, cells: Sequence[Cell], colo
     layers = [marks.encode(y=y, **shared, **color)]
     if any(result.deviation(cell) for cell in cells):
         layers.append(rules.encode(y="low:Q", y2="high:Q", **shared, **(color if is_lines else {})))
-    if any(cell.paper is not None for cell in cells):
+    if any(_paper(cell) is not None for cell in cells):
         crosses = base.transform_filter("datum.paper !== null").mark_point(shape="cross", size=60, color="black")
         layers.append(crosses.encode(y="paper:Q", **shared, **(color if is_lines else {})))
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
@@ -86,7 +86,7 @@ def _point(result: Result, figure: Figure, cell: Cell) -> dict[str, Any]:
         "ours": cell.mean,
         "low": cell.mean - deviation,
         "high": cell.mean + deviation,
-        "paper": cell.paper,
+        "paper": _paper(cell),
     }
 
 
@@ -100,3 +100,7 @@ def _by_label(result: Result, column: str) -> dict[str, list[Cell]]:
 
 def _label(result: Result, cell: Cell, column: str) -> str:
     return cell.labels[result.columns.index(column)]
+
+
+def _paper(cell: Cell) -> float | None:
+    return cell.paper if cell.same_data else None
