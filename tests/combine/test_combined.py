@@ -55,12 +55,14 @@ def six_documents():
 
 def test_a_stage_learns_from_the_top_of_the_one_before_and_reranks_only_that():
     data = six_documents()
-    nested = NestedRanker([Spy(0), Spy(1), Spy(0)], sizes=(None, 4, 2)).fit(data)
-    assert [sorted(stage.seen_.X[:, 0].tolist()) for stage in nested.rankers_] == [
-        [0, 1, 2, 3, 4, 5],
-        [2, 3, 4, 5],
-        [2, 3],
-    ]
+    valid = data.replace(y=[0, 0, 1, 2, 0, 0])  # for which all three stages are needed
+    nested = NestedRanker([Spy(0), Spy(1), Spy(0)], sizes=(None, 4, 2)).fit(data, valid=valid)
+    for part in ("seen_", "valid_"):
+        assert [sorted(getattr(stage, part).X[:, 0].tolist()) for stage in nested.rankers_] == [
+            [0, 1, 2, 3, 4, 5],
+            [2, 3, 4, 5],
+            [2, 3],
+        ]
     # stage 1 orders 5 4 3 2 1 0, stage 2 turns the first four: 2 3 4 5, stage 3 the first two: 3 2
     assert nested.rank(data).tolist() == [3, 2, 4, 5, 1, 0]
 
@@ -95,10 +97,11 @@ def test_members_of_one_ranker_have_seeds_of_their_own():
 
 
 def test_networks_train_together_and_are_what_they_would_be_alone():
-    data = easy_data()
-    together = RankAggregation(NET, n=3).fit(data)
-    alone = [clone(NET).set_params(seed=member.seed).fit(data) for member in together.rankers_]
+    data, valid = easy_data(), easy_data(seed=1)
+    together = RankAggregation(NET, n=3).fit(data, valid=valid)
+    alone = [clone(NET).set_params(seed=member.seed).fit(data, valid=valid) for member in together.rankers_]
     for one, other in zip(together.rankers_, alone, strict=True):
+        assert one.best_epoch_ == other.best_epoch_
         np.testing.assert_allclose(one.predict(data), other.predict(data), rtol=1e-4, atol=1e-5)
 
 
@@ -108,9 +111,19 @@ def test_a_list_is_taken_as_it_is():
     assert members[0].seed == 4
 
 
-def test_queries_are_drawn_anew_for_each_member():
+def test_validation_data_reach_every_member_whole():
+    data, valid = easy_data(), easy_data(seed=1)
+    members = RankAggregation(Spy(), n=2, resample="queries").fit(data, valid=valid).rankers_
+    assert [member.valid_.n_queries for member in members] == [valid.n_queries] * 2
+
+
+def test_queries_are_drawn_anew_for_each_member_and_seed():
     data = easy_data(n_queries=10)
-    first, second = (m.seen_ for m in RankAggregation(Spy(), n=2, resample="queries", share=0.5).fit(data).rankers_)
+    first, second, other = (
+        RankAggregation(Spy(), n=2, resample="queries", share=0.5, seed=seed).fit(data).rankers_[i].seen_
+        for seed, i in ((0, 0), (0, 1), (1, 0))
+    )
+    assert set(first.query_ids) != set(other.query_ids)
     assert first.n_queries == second.n_queries == 5
     assert set(first.query_ids) != set(second.query_ids)
     assert first.counts.tolist() == [15] * 5

@@ -23,7 +23,18 @@ from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result, summary
-from ordino.experiment.papers.trials import Protocol, Setting, Trials, cells_of, means, part_of, ranker, run_setting
+from ordino.experiment.papers.trials import (
+    Protocol,
+    Setting,
+    Trials,
+    cells_of,
+    fit_seeds,
+    means,
+    part_of,
+    ranker,
+    run_setting,
+)
+from ordino.experiment.work import history_of
 
 EVERYTHING = {
     "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],
@@ -212,6 +223,18 @@ def test_seeds_reach_the_rankers_inside_a_ranker(folder):
     assert len(set(trials.by_seed("test", "map"))) > 1
 
 
+def test_every_part_is_measured_by_rankers_that_were_chosen_on_the_validation_part(folder):
+    folds = Request(folder).collections(("TD2003",))["TD2003"][1:2]
+    protocol = Protocol(("map",), parts=("valid", "test"))
+    for make in (ranker("ranknet", hidden=(), epochs=1), ranker("ada-rank", rounds=2)):  # one of repeats, one without
+        trials = run_setting(Setting("m", make), folds, protocol, Request())
+        [[fitted]] = trials.rankers
+        for part in protocol.parts:
+            assert trials.by_seed(part, "map") == (means(part_of(folds[0], part), fitted, protocol)["map"],)
+        alone = make(Request()).fit(folds[0].train, valid=folds[0].valid)
+        assert history_of(fitted)[0]["valid"] == pytest.approx(history_of(alone)[0]["valid"])
+
+
 def test_a_fold_without_a_validation_part(folder):
     fold = Request(folder).collections(("TD2003",))["TD2003"][0]._replace(valid=None)
     with pytest.raises(DataError, match="Fold1 has no validation part, which this table measures"):
@@ -374,6 +397,25 @@ def test_what_two_targets_need_is_trained_once(folder, monkeypatch):
     assert len(fits) == 6  # other seeds are other rankers
 
 
+def test_only_the_same_is_not_trained_again(folder):
+    fold = Request(folder).collections(("TD2003",))["TD2003"][0]
+    request, net = Request(), {"hidden": (), "epochs": 1}
+    trained = [
+        fit_seeds(ranker(name, **params)(request), some, [seed], request)
+        for name, params, some, seed in (
+            ("listnet", net, fold, 0),
+            ("rankcosine", net, fold, 0),
+            ("listnet", net | {"epochs": 2}, fold, 0),
+            ("listnet", net, fold._replace(train=fold.test), 0),
+            ("listnet", net, fold._replace(valid=fold.test), 0),
+            ("listnet", net, fold._replace(valid=None), 0),
+            ("listnet", net, fold, 1),
+        )
+    ]
+    assert len(request.trained) == len({id(one) for one in trained}) == 7
+    assert fit_seeds(ranker("listnet", **net)(request), fold._replace(test=fold.train), [0], request) is trained[0]
+
+
 def test_seconds_count_what_another_target_has_trained_but_nothing_twice(folder, monkeypatch):
     from ordino.experiment.papers import trials
     from ordino.experiment.papers.request import Repeats
@@ -394,3 +436,4 @@ def test_fewer_repeats_are_said(folder):
     assert "`--repeats 1`" in result.to_markdown()
     assert "--repeats" not in reproduce("ranknet.table2", Request(quick=True)).to_markdown()
     assert [Request(repeats=3).at_most(n) for n in (1, 5)] == [1, 3]
+    assert [Request(quick=True).at_most(n) for n in (1, 5)] == [1, 2]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import product
 
 import numpy as np
 import pytest
@@ -128,9 +129,28 @@ def test_a_second_run_makes_nothing_again(store):
 def test_a_changed_plan_makes_new_trials(store, changes):
     one = {"rankers": ["linear-regression-ranker"]}
     run(small_plan(**one), store, n_jobs=1)
-    run(small_plan(**(one | changes)), store, n_jobs=1)
+    trials = run(small_plan(**(one | changes)), store, n_jobs=1)
+    assert {trial.experiment for trial in trials} == {changes.get("name", "bench")}
     with Store(store) as both:
         assert len(both) == 6
+
+
+@pytest.mark.parametrize("part", ["train", "valid", "test"])
+def test_a_change_in_any_part_of_a_fold_makes_a_new_trial(store, part):
+    fold = make_folds(easy_data(n_queries=9), 3)[0]
+    data = getattr(fold, part)
+    for one in (fold, fold._replace(**{part: data.replace(y=data.y[::-1])})):
+        plan = small_plan(data={"easy": Folds(["Fold1"], lambda _, one=one: one)}, rankers=["linear-regression-ranker"])
+        trials = run(plan, store, n_jobs=1)
+    assert len(trials) == 2
+
+
+def test_another_name_is_another_trial(store):
+    data = easy_data(n_queries=9)
+    same = [{"ranker": "linear-regression-ranker", "label": label} for label in "AB"]
+    trials = run(small_plan(data={"one": data, "two": data}, rankers=same), store, n_jobs=1)
+    assert {(trial.dataset, trial.label) for trial in trials} == set(product(("one", "two"), "AB"))
+    assert len(trials) == 2 * 2 * 3
 
 
 def test_processes_make_the_same_trials(store, tmp_path):
