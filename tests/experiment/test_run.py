@@ -76,6 +76,13 @@ def test_every_ranker_meets_every_fold_and_chance_is_repeated(store):
     )
 
 
+def test_chance_inside_a_ranker_is_repeated_too(store):
+    entry = {"ranker": "nested-ranker", "params": {"ranker": "random-ranker", "sizes": [None]}}
+    trials = run(small_plan(rankers=[entry]), store, n_jobs=1)
+    assert sorted((trial.fold, trial.seed) for trial in trials) == [(f"Fold{i}", s) for i in (1, 2, 3) for s in (0, 1)]
+    assert len({trial.test["map"] for trial in trials}) == 6
+
+
 def test_a_trial_is_what_training_by_hand_gives(store):
     (fold,) = make_folds(easy_data(n_queries=9), 3)[:1]
     plan = small_plan(
@@ -110,7 +117,7 @@ def test_the_measure_and_profile_of_the_plan_reach_the_ranker():
 
 def test_a_second_run_makes_nothing_again(store):
     before = run(small_plan(), store, n_jobs=1)
-    after = run(small_plan(), store, n_jobs=1)
+    after = run(small_plan(measures=["NDCG@10", "AP"]), store, n_jobs=1)  # the same by other names
     assert [(trial.key, trial.train_seconds) for trial in after] == [(t.key, t.train_seconds) for t in before]
 
 
@@ -123,6 +130,7 @@ def test_a_second_run_makes_nothing_again(store):
         {"select": "map"},
         {"name": "other"},
         {"rankers": [{"ranker": "linear-regression-ranker", "params": {"alpha": 2.0}}]},
+        {"rankers": [{"ranker": "single-feature", "label": "LinearRegressionRanker"}]},
     ],
     ids=lambda changes: next(iter(changes)),
 )
