@@ -207,6 +207,11 @@ def test_another_collection_gets_the_papers_numbers_in_brackets():
     assert (same.difference, other.paper, other.difference) == (0.25, 0.25, None)
 
 
+def test_a_quick_run_changes_what_the_setting_says():
+    make = ranker("ranknet", epochs=40, l2=0.5, quick={"epochs": 1})
+    assert [(net.epochs, net.l2) for net in (make(Request()), make(Request(quick=True)))] == [(40, 0.5), (1, 0.5)]
+
+
 def test_seeds_reach_the_rankers_inside_a_ranker(folder):
     folds = Request(folder).collections(("TD2003",))["TD2003"][:1]
 
@@ -384,7 +389,7 @@ def test_what_two_targets_need_is_trained_once(folder, monkeypatch):
     second = run_setting(setting, folds, Protocol(("ndcg@5",)), request)
     assert len(fits) == 4  # two folds, two seeds
     assert first.rankers == second.rankers
-    assert first.seconds == second.seconds
+    assert first.seconds == second.seconds == tuple(one.seconds / 2 for one in request.trained.values())  # of a seed
     assert len(request.reused) == 2  # folds
     run_setting(setting._replace(repeats=1), folds, Protocol(("map",)), request)
     assert len(fits) == 6  # other seeds are other rankers

@@ -9,7 +9,7 @@ from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
 from ordino.data.folds import Fold, Folds
 from ordino.errors import OrdinoError
-from ordino.experiment import search
+from ordino.experiment import search, work
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
 from ordino.experiment.space import Range
@@ -99,13 +99,16 @@ def test_optuna_draws_from_the_space_and_the_same_again(store, tmp_path):
     assert other[0].params["alpha"] != tried[0]["alpha"]
 
 
-def test_a_search_goes_on_where_it_was_stopped(store):
+def test_a_search_goes_on_where_it_was_stopped(store, monkeypatch):
     entry = {"ranker": "linear-regression-ranker", "space": {"alpha": {"low": 0.1, "high": 10.0}}}
     data = easy_data(n_queries=6)
     tune(store, entry | {"trials": 3}, data=data, folds=3)
     with Store(store) as opened:
         before = [trial.key for trial in opened.trials(tuning=True)]
+    made, trained = [], work._trained
+    monkeypatch.setattr(work, "_trained", lambda task, *, tuning: made.append(tuning) or trained(task, tuning=tuning))
     tune(store, entry | {"trials": 5}, data=data, folds=3)
+    assert sum(made) == (5 - 3) * 3
     with Store(store) as opened:
         after = [trial.key for trial in opened.trials(tuning=True)]
     assert len(before) == 9
