@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from ordino.combine.fusion import METHODS, fuse
 from ordino.combine.nested import NestedRanker
 from ordino.combine.rank_aggregation import RankAggregation
 from ordino.data.dataset import Dataset
@@ -109,6 +110,15 @@ def test_a_list_is_taken_as_it_is():
     members = RankAggregation([Spy(1, seed=4), SingleFeature()], n=7).fit(easy_data()).rankers_
     assert [type(member) for member in members] == [Spy, SingleFeature]
     assert members[0].seed == 4
+    mixed = RankAggregation([NET, LinearRegressionRanker()]).fit(easy_data()).rankers_  # a network is not repeated
+    assert [type(member) for member in mixed] == [RankNet, LinearRegressionRanker]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_orders_of_the_members_become_one_by_the_rule_asked_for(method):
+    data = easy_data(n_queries=3)
+    members = RankAggregation([Spy(0), Spy(1), Spy(2)], method=method).fit(data)
+    assert members.predict(data) == pytest.approx(fuse(data.X.T[:3].astype(float), data.offsets, method))
 
 
 def test_validation_data_reach_every_member_whole():
