@@ -82,6 +82,12 @@ def test_stages_after_the_best_on_validation_data_are_dropped():
     assert nested.rankers_[0].valid_ is not None
 
 
+def test_stages_are_measured_by_the_metric_and_the_profile_asked_for():
+    valid = Dataset([[i, -i] for i in range(6)] * 2, [0, 0, 0, 1, 1, 2] + [0] * 6, ["a"] * 6 + ["empty"] * 6)
+    nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 6), metric="mrr", profile="directranker")
+    assert nested.fit(six_documents(), valid=valid).stage_values_ == [1.0, 1 / 4]  # nothing of the empty query
+
+
 def test_ties_keep_the_order_of_the_stage_before():
     data = Dataset([[i, 7.0] for i in range(4)], [0, 0, 1, 1])
     nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 3)).fit(data)

@@ -60,6 +60,8 @@ def test_score_mean_brings_every_member_to_the_same_scale():
     # deviations: 1 for the first query's members, whatever their units; a member without an opinion adds 0
     scores = np.array([[0, 2, 5, 5], [1000, 3000, 7, 9]], float)
     assert fuse(scores, np.array([0, 2, 4]), "score_mean") == pytest.approx([-1, 1, -0.5, 0.5])
+    rounded = np.array([[0, 2], [0.1 + 0.2, 0.3]])  # equal but for the last bit is no opinion either
+    assert fuse(rounded, np.array([0, 2]), "score_mean") == pytest.approx([-0.5, 0.5])
 
 
 def test_kemeny_follows_the_majority_where_rank_sums_do_not():

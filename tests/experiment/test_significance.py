@@ -98,6 +98,11 @@ def test_drawn_randomization_comes_near_the_exact_one(pair, monkeypatch):
     assert drawn == fisher(a, b, samples=40_000) != fisher(a, b, samples=40_000, seed=1)
 
 
+def test_randomization_sees_through_rounding():
+    """Of the 8 ways to sign 0.1, 0.2, 0.1 six reach the sum of 0.2 that was seen, some of them but for the last bit."""
+    assert fisher([0.1, 0.2, 0.0], [0.0, 0.0, 0.1]).p == 6 / 8
+
+
 def test_randomization_is_never_sure():
     """40 gains of 40: no drawn swap is as large, but the one that was seen counts."""
     assert fisher(np.arange(1.0, 41.0), np.zeros(40), samples=999).p == 1 / 1000
