@@ -71,6 +71,13 @@ def test_kemeny_follows_the_majority_where_rank_sums_do_not():
     assert fuse(scores, ONE_QUERY, "kemeny").tolist() == [-1, -2, -3, -4]
 
 
+def test_where_members_are_at_odds_kemeny_follows_the_scores_and_not_the_rows():
+    # one member says a > b by little, the other b > a by much
+    scores = np.array([[3.0, 2.9, 0.0], [1.0, 5.0, 0.0]])
+    assert fuse(scores, np.array([0, 3]), "kemeny").tolist() == [-2, -1, -3]
+    assert fuse(np.ascontiguousarray(scores[:, ::-1]), np.array([0, 3]), "kemeny").tolist() == [-3, -1, -2]
+
+
 def test_kemeny_orders_only_the_top_of_long_queries(monkeypatch):
     monkeypatch.setattr(fusion, "KEMENY_TOP", 2)
     scores = -np.array([[1, 2, 3, 4]] * 3 + [[4, 1, 2, 3]] * 2, float)
