@@ -113,9 +113,11 @@ def test_networks_train_together_and_are_what_they_would_be_alone():
 
 
 def test_a_list_is_taken_as_it_is():
-    members = RankAggregation([Spy(1, seed=4), SingleFeature()], n=7).fit(easy_data()).rankers_
+    given = Spy(1, seed=4)
+    members = RankAggregation([given, SingleFeature()], n=7).fit(easy_data()).rankers_
     assert [type(member) for member in members] == [Spy, SingleFeature]
     assert members[0].seed == 4
+    assert not hasattr(given, "seen_")  # what is trained is a copy
     mixed = RankAggregation([NET, LinearRegressionRanker()]).fit(easy_data()).rankers_  # a network is not repeated
     assert [type(member) for member in mixed] == [RankNet, LinearRegressionRanker]
 

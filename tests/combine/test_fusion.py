@@ -78,6 +78,14 @@ def test_where_members_are_at_odds_kemeny_follows_the_scores_and_not_the_rows():
     assert fuse(np.ascontiguousarray(scores[:, ::-1]), np.array([0, 3]), "kemeny").tolist() == [-3, -1, -2]
 
 
+def test_kemeny_goes_on_until_no_move_is_left():
+    # going through the documents once leaves an order that one more move betters
+    scores = np.array([[0, 3, 2, 1], [2, 3, 1, 0], [3, 0, 2, 1], [1, 2, 0, 3], [2, 1, 0, 3]], float)
+    order = np.argsort(-fuse(scores, ONE_QUERY, "kemeny")).tolist()
+    ranks = [rankdata(-one) for one in scores]
+    assert disagreements(order, ranks) == min(disagreements(one, ranks) for one in permutations(range(4)))
+
+
 def test_kemeny_orders_only_the_top_of_long_queries(monkeypatch):
     monkeypatch.setattr(fusion, "KEMENY_TOP", 2)
     scores = -np.array([[1, 2, 3, 4]] * 3 + [[4, 1, 2, 3]] * 2, float)

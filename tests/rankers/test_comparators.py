@@ -223,6 +223,14 @@ def test_sortnet_stops_when_no_pair_is_new():
     assert ranker.history_[-1]["train_new"] == ranker.history_[-1]["valid_new"] == 0
 
 
+def test_a_sort_records_the_pairs_that_the_network_gets_wrong_the_better_first():
+    ranker = SortNet(hidden=4, max_iter=1, scaling=None).fit(DATA)
+    better, worse = ranker._sorted(ranker.network_, DATA, DATA.y).miscompared.T
+    assert len(better)
+    assert (DATA.y[better] > DATA.y[worse]).all()
+    assert (ranker.compare(DATA.X[better], DATA.X[worse]) <= 0.5).all()
+
+
 def test_sortnet_goes_on_while_either_set_has_a_new_pair_from_weights_of_their_own():
     flat = DATA.replace(y=np.ones(DATA.n_docs))  # no pair to learn from: every iteration is as it began
     rows = SortNet(hidden=4, max_iter=3).fit(flat, valid=VALID).history_
@@ -231,12 +239,11 @@ def test_sortnet_goes_on_while_either_set_has_a_new_pair_from_weights_of_their_o
 
 
 def test_sortnet_chooses_the_epoch_by_validation_pairs(monkeypatch):
-    asked, by_pairs = [], SortNet._by_pairs
-    monkeypatch.setattr(
-        SortNet, "_by_pairs", lambda self, X, pairs: asked.append((len(X), pairs.n_pairs)) or by_pairs(self, X, pairs)
-    )
+    used, learn = [], SortNet._learn
+    monkeypatch.setattr(SortNet, "_by_pairs", lambda self, X, pairs: (len(X), pairs.n_pairs))
+    monkeypatch.setattr(SortNet, "_learn", lambda self, *a, **k: used.append(a[3]) or learn(self, *a[:3], None, **k))
     ranker = SortNet(hidden=4, max_iter=3, epochs=2).fit(DATA, valid=VALID)
-    assert asked == [(VALID.n_docs, row["valid_known"]) for row in ranker.history_[1:]]
+    assert used == [(VALID.n_docs, row["valid_known"]) for row in ranker.history_[1:]]
 
 
 def test_sortnet_without_validation_keeps_the_best_on_training():
