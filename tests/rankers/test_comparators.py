@@ -195,8 +195,26 @@ def test_activations_of_every_layer():
     np.testing.assert_allclose(reached[0][0], np.roll(reached[0][1], 4), atol=1e-6)  # the duals see the pair turned
     scaled = ranker.scaler_.transform(DATA).X
     np.testing.assert_allclose(reached[-1][:1], ranker.network_.outputs(scaled[:1], scaled[1:2]), atol=1e-6)
+    order = np.random.default_rng(0).permutation(DATA.n_docs)
+    shuffled = ranker.activations(DATA.X[order], [(0, 1)], qid=DATA.qid[order])  # pairs are of the rows as given
+    np.testing.assert_allclose(shuffled[-1], ranker.activations(DATA, [order[:2]])[-1], atol=1e-6)
     with pytest.raises(NotFittedError):
         DeepNet().activations(DATA, pairs)
+
+
+def test_recorded_outputs_are_probabilities():
+    ranker = DeepNet(hidden=4, n_pairs=50)
+    pairs = ranker._draw(DATA, "n_pairs", 1, [0])
+    network = ranker._fresh(DATA.X, pairs, [0])
+    [row] = ranker._watch(DATA.X, pairs)(network)
+    outputs = network(ranker._supply(DATA.X, pairs).whole().X).detach().sigmoid().numpy()
+    assert row["mean_out"] == pytest.approx(outputs.mean(), abs=1e-6)
+    assert row["std_out"] == pytest.approx(outputs.std(ddof=1), abs=1e-6)
+
+
+def test_only_adamw_has_a_decay_unless_asked_for():
+    settings = ({}, {"optimizer": "adam"}, {"l2": 0.1}, {"optimizer": "descent", "l2": 0.2})
+    assert [DeepNet(**one)._schedule().l2 for one in settings] == [0.5, 0.0, 0.1, 0.2]
 
 
 def test_sortnet_history_tells_the_algorithm():
