@@ -32,6 +32,8 @@ def test_compare_gives_probabilities_that_sum_to_one(name):
     A, B = DATA.X[:50], DATA.X[50:100]
     assert (ranker.compare(A, B) + ranker.compare(B, A) == 1).all()
     assert (ranker.compare(A, A) == 0.5).all()
+    scaled = ranker.scaler_.transform(DATA).X
+    assert (ranker.compare(A, B) == ranker.network_.compare(scaled[:50], scaled[50:100])).all()
     better = DATA.y[:50] > DATA.y[50:100]
     assert ranker.compare(A, B)[better].mean() > 0.6
 
