@@ -128,6 +128,8 @@ def test_autoencoders_start_elsewhere():
     plain = DeepNet(**settings).fit(DATA).network_
     pretrained = DeepNet(initializer="autoencoders", **settings).fit(DATA).network_
     assert not np.allclose(plain.left, pretrained.left, atol=0.05)
+    short = DeepNet(initializer="autoencoders", **(settings | {"pretraining": 1})).fit(DATA).network_
+    assert not np.allclose(short.left, pretrained.left, atol=0.05)
     assert pretrained.symmetric
 
 
@@ -212,6 +214,16 @@ def test_recorded_outputs_are_probabilities():
     outputs = network(ranker._supply(DATA.X, pairs).whole().X).detach().sigmoid().numpy()
     assert row["mean_out"] == pytest.approx(outputs.mean(), abs=1e-6)
     assert row["std_out"] == pytest.approx(outputs.std(ddof=1), abs=1e-6)
+
+
+def test_the_epoch_is_chosen_in_the_profile_asked_for():
+    valid = VALID.replace(y=np.where(VALID.qid < 6, VALID.y, 0))  # half of the queries are empty, and left out
+    ranker = DeepNet(hidden=4, n_pairs=300, epochs=2, profile="directranker").fit(DATA, valid=valid)
+    assert ranker.score(valid) == pytest.approx(max(row["valid"] for row in ranker.history_))
+
+
+def test_patience_reaches_the_schedule():
+    assert [DeepNet(patience=one)._schedule().patience for one in (3, None)] == [3, None]
 
 
 def test_only_adamw_has_a_decay_unless_asked_for():
