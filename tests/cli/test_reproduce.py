@@ -44,6 +44,7 @@ def test_a_table_is_printed(requests, capsys, tmp_path):
         ("rankde.table3", True, 3),
     ]
     assert requests[0][1].data == tmp_path
+    assert requests[0][1].repeats is None
     assert capsys.readouterr().out.splitlines()[:5] == [
         "ranknet.table1: a title",
         "method\tpaper\tours ± standard deviation\tdifference",
@@ -51,6 +52,12 @@ def test_a_table_is_printed(requests, capsys, tmp_path):
         "seen",
         "1 number of the paper: ours are from +0.250 to +0.250 of them, +0.250 on average; 3 seconds",
     ]
+
+
+def test_fewer_repeats_reach_the_work(requests):
+    assert ordino("reproduce", "ranknet.table1", "--repeats", 3) == 0
+    assert ordino("reproduce", "ranknet.table1", "--repeats", 0) == 2
+    assert [request.repeats for _, request in requests] == [3]
 
 
 def test_out_gets_table_and_figure(requests, capsys, tmp_path):

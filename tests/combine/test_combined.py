@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from ordino.combine.fusion import METHODS, fuse
 from ordino.combine.nested import NestedRanker
 from ordino.combine.rank_aggregation import RankAggregation
 from ordino.data.dataset import Dataset
@@ -55,12 +56,14 @@ def six_documents():
 
 def test_a_stage_learns_from_the_top_of_the_one_before_and_reranks_only_that():
     data = six_documents()
-    nested = NestedRanker([Spy(0), Spy(1), Spy(0)], sizes=(None, 4, 2)).fit(data)
-    assert [sorted(stage.seen_.X[:, 0].tolist()) for stage in nested.rankers_] == [
-        [0, 1, 2, 3, 4, 5],
-        [2, 3, 4, 5],
-        [2, 3],
-    ]
+    valid = data.replace(y=[0, 0, 1, 2, 0, 0])  # for which all three stages are needed
+    nested = NestedRanker([Spy(0), Spy(1), Spy(0)], sizes=(None, 4, 2)).fit(data, valid=valid)
+    for part in ("seen_", "valid_"):
+        assert [sorted(getattr(stage, part).X[:, 0].tolist()) for stage in nested.rankers_] == [
+            [0, 1, 2, 3, 4, 5],
+            [2, 3, 4, 5],
+            [2, 3],
+        ]
     # stage 1 orders 5 4 3 2 1 0, stage 2 turns the first four: 2 3 4 5, stage 3 the first two: 3 2
     assert nested.rank(data).tolist() == [3, 2, 4, 5, 1, 0]
 
@@ -79,6 +82,12 @@ def test_stages_after_the_best_on_validation_data_are_dropped():
     assert nested.rankers_[0].valid_ is not None
 
 
+def test_stages_are_measured_by_the_metric_and_the_profile_asked_for():
+    valid = Dataset([[i, -i] for i in range(6)] * 2, [0, 0, 0, 1, 1, 2] + [0] * 6, ["a"] * 6 + ["empty"] * 6)
+    nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 6), metric="mrr", profile="directranker")
+    assert nested.fit(six_documents(), valid=valid).stage_values_ == [1.0, 1 / 4]  # nothing of the empty query
+
+
 def test_ties_keep_the_order_of_the_stage_before():
     data = Dataset([[i, 7.0] for i in range(4)], [0, 0, 1, 1])
     nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 3)).fit(data)
@@ -95,22 +104,44 @@ def test_members_of_one_ranker_have_seeds_of_their_own():
 
 
 def test_networks_train_together_and_are_what_they_would_be_alone():
-    data = easy_data()
-    together = RankAggregation(NET, n=3).fit(data)
-    alone = [clone(NET).set_params(seed=member.seed).fit(data) for member in together.rankers_]
+    data, valid = easy_data(), easy_data(seed=1)
+    together = RankAggregation(NET, n=3).fit(data, valid=valid)
+    alone = [clone(NET).set_params(seed=member.seed).fit(data, valid=valid) for member in together.rankers_]
     for one, other in zip(together.rankers_, alone, strict=True):
+        assert one.best_epoch_ == other.best_epoch_
         np.testing.assert_allclose(one.predict(data), other.predict(data), rtol=1e-4, atol=1e-5)
 
 
 def test_a_list_is_taken_as_it_is():
-    members = RankAggregation([Spy(1, seed=4), SingleFeature()], n=7).fit(easy_data()).rankers_
+    given = Spy(1, seed=4)
+    members = RankAggregation([given, SingleFeature()], n=7).fit(easy_data()).rankers_
     assert [type(member) for member in members] == [Spy, SingleFeature]
     assert members[0].seed == 4
+    assert not hasattr(given, "seen_")  # what is trained is a copy
+    mixed = RankAggregation([NET, LinearRegressionRanker()]).fit(easy_data()).rankers_  # a network is not repeated
+    assert [type(member) for member in mixed] == [RankNet, LinearRegressionRanker]
 
 
-def test_queries_are_drawn_anew_for_each_member():
+@pytest.mark.parametrize("method", METHODS)
+def test_the_orders_of_the_members_become_one_by_the_rule_asked_for(method):
+    data = easy_data(n_queries=3)
+    members = RankAggregation([Spy(0), Spy(1), Spy(2)], method=method).fit(data)
+    assert members.predict(data) == pytest.approx(fuse(data.X.T[:3].astype(float), data.offsets, method))
+
+
+def test_validation_data_reach_every_member_whole():
+    data, valid = easy_data(), easy_data(seed=1)
+    members = RankAggregation(Spy(), n=2, resample="queries").fit(data, valid=valid).rankers_
+    assert [member.valid_.n_queries for member in members] == [valid.n_queries] * 2
+
+
+def test_queries_are_drawn_anew_for_each_member_and_seed():
     data = easy_data(n_queries=10)
-    first, second = (m.seen_ for m in RankAggregation(Spy(), n=2, resample="queries", share=0.5).fit(data).rankers_)
+    first, second, other = (
+        RankAggregation(Spy(), n=2, resample="queries", share=0.5, seed=seed).fit(data).rankers_[i].seen_
+        for seed, i in ((0, 0), (0, 1), (1, 0))
+    )
+    assert set(first.query_ids) != set(other.query_ids)
     assert first.n_queries == second.n_queries == 5
     assert set(first.query_ids) != set(second.query_ids)
     assert first.counts.tolist() == [15] * 5

@@ -60,6 +60,8 @@ def test_score_mean_brings_every_member_to_the_same_scale():
     # deviations: 1 for the first query's members, whatever their units; a member without an opinion adds 0
     scores = np.array([[0, 2, 5, 5], [1000, 3000, 7, 9]], float)
     assert fuse(scores, np.array([0, 2, 4]), "score_mean") == pytest.approx([-1, 1, -0.5, 0.5])
+    rounded = np.array([[0, 2], [0.1 + 0.2, 0.3]])  # equal but for the last bit is no opinion either
+    assert fuse(rounded, np.array([0, 2]), "score_mean") == pytest.approx([-0.5, 0.5])
 
 
 def test_kemeny_follows_the_majority_where_rank_sums_do_not():
@@ -67,6 +69,21 @@ def test_kemeny_follows_the_majority_where_rank_sums_do_not():
     scores = -np.array([[1, 2, 3, 4]] * 3 + [[4, 1, 2, 3]] * 2, float)
     assert np.argmax(fuse(scores, ONE_QUERY, "rank_sum")) == 1
     assert fuse(scores, ONE_QUERY, "kemeny").tolist() == [-1, -2, -3, -4]
+
+
+def test_where_members_are_at_odds_kemeny_follows_the_scores_and_not_the_rows():
+    # one member says a > b by little, the other b > a by much
+    scores = np.array([[3.0, 2.9, 0.0], [1.0, 5.0, 0.0]])
+    assert fuse(scores, np.array([0, 3]), "kemeny").tolist() == [-2, -1, -3]
+    assert fuse(np.ascontiguousarray(scores[:, ::-1]), np.array([0, 3]), "kemeny").tolist() == [-3, -1, -2]
+
+
+def test_kemeny_goes_on_until_no_move_is_left():
+    # going through the documents once leaves an order that one more move betters
+    scores = np.array([[0, 3, 2, 1], [2, 3, 1, 0], [3, 0, 2, 1], [1, 2, 0, 3], [2, 1, 0, 3]], float)
+    order = np.argsort(-fuse(scores, ONE_QUERY, "kemeny")).tolist()
+    ranks = [rankdata(-one) for one in scores]
+    assert disagreements(order, ranks) == min(disagreements(one, ranks) for one in permutations(range(4)))
 
 
 def test_kemeny_orders_only_the_top_of_long_queries(monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ordino import Dataset
-from ordino.data.folds import make_folds
+from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.papers import (
     deepnet,
@@ -24,7 +24,17 @@ from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result, summary
-from ordino.experiment.papers.trials import Protocol, Setting, Trials, cells_of, means, part_of, ranker, run_setting
+from ordino.experiment.papers.trials import (
+    Protocol,
+    Setting,
+    Trials,
+    cells_of,
+    means,
+    part_of,
+    ranker,
+    run_setting,
+)
+from ordino.experiment.work import history_of
 
 EVERYTHING = {
     "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],
@@ -190,6 +200,11 @@ def test_another_collection_gets_the_papers_numbers_in_brackets():
     assert (same.difference, other.paper, other.difference) == (0.25, 0.25, None)
 
 
+def test_a_quick_run_changes_what_the_setting_says():
+    make = ranker("ranknet", epochs=40, l2=0.5, quick={"epochs": 1})
+    assert [(net.epochs, net.l2) for net in (make(Request()), make(Request(quick=True)))] == [(40, 0.5), (1, 0.5)]
+
+
 def test_seeds_reach_the_rankers_inside_a_ranker(folder):
     folds = Request(folder).collections(("TD2003",))["TD2003"][:1]
 
@@ -204,6 +219,18 @@ def test_seeds_reach_the_rankers_inside_a_ranker(folder):
     trials = run_setting(Setting("m", deep, repeats=3), folds, Protocol(("map",)), Request(seed=7))
     assert [fitted.ranker.seed for fitted in trials.rankers[0]] == [7, 107, 207]
     assert len(set(trials.by_seed("test", "map"))) > 1
+
+
+def test_every_part_is_measured_by_rankers_that_were_chosen_on_the_validation_part(folder):
+    folds = Request(folder).collections(("TD2003",))["TD2003"][1:2]
+    protocol = Protocol(("map",), parts=("valid", "test"))
+    for make in (ranker("ranknet", hidden=(), epochs=1), ranker("ada-rank", rounds=2)):  # one of repeats, one without
+        trials = run_setting(Setting("m", make), folds, protocol, Request())
+        [[fitted]] = trials.rankers
+        for part in protocol.parts:
+            assert trials.by_seed(part, "map") == (means(part_of(folds[0], part), fitted, protocol)["map"],)
+        alone = make(Request()).fit(folds[0].train, valid=folds[0].valid)
+        assert history_of(fitted)[0]["valid"] == pytest.approx(history_of(alone)[0]["valid"])
 
 
 def test_a_fold_without_a_validation_part(folder):
@@ -321,23 +348,16 @@ def test_labels_become_relevant_or_not(folder):
     assert sorted(labels) == [0, 0, 1, 1, 1]
 
 
-def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(folder, monkeypatch):
-    grid = ({"feature": 1, "sign": 1}, {"feature": 1, "sign": -1})
+def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(monkeypatch):
+    y, qid = [1, 0, 0, 0], ["a", "a", "empty", "empty"]
+    first, second = (Dataset([[i, 1 - i], [1 - i, i]] * 2, y, qid) for i in (1, 0))  # by the feature that is right
+    folds = Folds(["1", "2"], [Fold("1", second, first, second), Fold("2", first, second, first)].__getitem__)
+    grid = ({"feature": 1, "sign": 1}, {"feature": 2, "sign": 1})
     monkeypatch.setattr(directranker, "METHODS", {"one": directranker.Method("single-feature", {}, True, grid=grid)})
-    folds = directranker._binary(Request(folder).collections(("TD2003",))["TD2003"][:2], 1)
     trials, chosen = directranker._run("one", ("map",), folds, Request())
-    for number, (fold, setting) in enumerate(zip(folds, chosen, strict=True)):
-        qualities = [
-            means(
-                fold.valid,
-                ranker("single-feature", **one)(Request()).fit(fold.train),
-                Protocol(("map",), "directranker"),
-            )
-            for one in grid
-        ]
-        assert setting == grid[int(np.argmax([quality["map"] for quality in qualities]))]
-        test = means(fold.test, trials.rankers[number][0], Protocol(("map",), "directranker"))
-        assert trials.by_fold("test", "map")[number] == test["map"]
+    assert tuple(chosen) == grid
+    assert [fitted.feature for [fitted] in trials.rankers] == [1, 2]
+    assert trials.by_fold("test", "map") == (0.5, 0.5)  # where the other feature is right; nothing of the empty query
     assert directranker._told("one", chosen)[0].startswith("one: feature 1, sign ")
     assert directranker._told("other", [{}, {}]) == []
 
@@ -364,3 +384,4 @@ def test_fewer_repeats_are_said(folder):
     assert "`--repeats 1`" in result.to_markdown()
     assert "--repeats" not in reproduce("ranknet.table2", Request(quick=True)).to_markdown()
     assert [Request(repeats=3).at_most(n) for n in (1, 5)] == [1, 3]
+    assert [Request(quick=True).at_most(n) for n in (1, 5)] == [1, 2]

@@ -6,7 +6,7 @@ from ordino.errors import OrdinoError
 from ordino.experiment.papers import directranker, training
 from ordino.experiment.papers.catalogue import reproduce
 from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.training import Repeats
+from ordino.experiment.papers.training import Repeats, fit_seeds
 from ordino.experiment.papers.trials import Protocol, Setting, ranker, run_setting
 
 
@@ -22,10 +22,29 @@ def test_what_two_targets_need_is_trained_once(folder, monkeypatch):
     second = run_setting(setting, folds, Protocol(("ndcg@5",)), request)
     assert len(fits) == 4  # two folds, two seeds
     assert first.rankers == second.rankers
-    assert first.seconds == second.seconds
+    assert first.seconds == second.seconds == tuple(one.seconds / 2 for one in request.trained.repeats.values())
     assert len(request.trained.used) == 4  # two folds, twice
     run_setting(setting._replace(repeats=1), folds, Protocol(("map",)), request)
     assert len(fits) == 6  # other seeds are other rankers
+
+
+def test_only_the_same_is_not_trained_again(folder):
+    fold = Request(folder).collections(("TD2003",))["TD2003"][0]
+    request, net = Request(), {"hidden": (), "epochs": 1}
+    trained = [
+        fit_seeds(ranker(name, **params)(request), some, [seed], request)
+        for name, params, some, seed in (
+            ("listnet", net, fold, 0),
+            ("rankcosine", net, fold, 0),
+            ("listnet", net | {"epochs": 2}, fold, 0),
+            ("listnet", net, fold._replace(train=fold.test), 0),
+            ("listnet", net, fold._replace(valid=fold.test), 0),
+            ("listnet", net, fold._replace(valid=None), 0),
+            ("listnet", net, fold, 1),
+        )
+    ]
+    assert len(request.trained.repeats) == len({id(one) for one in trained}) == 7
+    assert fit_seeds(ranker("listnet", **net)(request), fold._replace(test=fold.train), [0], request) is trained[0]
 
 
 def test_seconds_count_what_another_target_has_trained_but_nothing_twice(folder, monkeypatch):

@@ -18,6 +18,7 @@ from ordino.cli import main
 from ordino.errors import DataError, ParameterError
 from ordino.experiment import report
 from ordino.experiment.comparison import compare_labels, compare_values
+from ordino.experiment.effects import bootstrap_interval
 from ordino.experiment.report_formats import FORMATS, choose_format, render
 from ordino.experiment.significance import TESTS, holm
 from ordino.experiment.store import Store
@@ -73,6 +74,29 @@ def test_mean_and_deviation_are_of_trials():
     assert len(board.query_ids) == 4
 
 
+def test_the_first_measure_shown_ranks_the_lines():
+    map_, mrr = ([a_trial(label, values, measure=m) for label, values in zip("AB", of, strict=True)]
+                 for m, of in (("map", ([0.9, 0.8], [0.1, 0.2])), ("mrr", ([0.3, 0.3], [0.5, 0.7]))))  # fmt: skip
+    both = [
+        dataclasses.replace(one, test={**one.test, **other.test}, per_query={**one.per_query, **other.per_query})
+        for one, other in zip(map_, mrr, strict=True)
+    ]
+    assert [line.label for line in make_boards(both)[0].lines] == ["A", "B"]
+    assert [line.label for line in make_boards(both, measures=["mrr"])[0].lines] == ["B", "A"]
+
+
+def test_a_line_tells_the_mean_time_of_a_training():
+    trials = [dataclasses.replace(a_trial("A", [0.5], seed=i), train_seconds=2.0 * i) for i in (1, 2)]
+    assert make_boards(trials)[0].lines[0].train_seconds == 3.0
+
+
+def test_one_experiment_of_several_is_read(store):
+    with Store("bench.sqlite") as opened:
+        opened.add(dataclasses.replace(a_trial("other", [0.5]), experiment="second"))
+    assert {trial.label for trial in read_trials("bench.sqlite")} == {*LABELS, "other"}
+    assert [trial.label for trial in read_trials("bench.sqlite", experiment="second")] == ["other"]
+
+
 def test_repeats_do_not_make_more_queries():
     """Three seeds on the same queries: a query's value is the mean over the seeds, and there are still two queries."""
     [board] = make_boards([a_trial("A", [0.0, 0.3 * seed], seed=seed) for seed in range(3)])
@@ -116,6 +140,14 @@ def test_marks_against_a_baseline_go_both_ways():
     for measure in ("ndcg@10", "pairwise_error"):
         assert [board.line(label).cells[measure].mark for label in LABELS] == ["▲", "", "▼"]
     assert "worse than the baseline RankNet" in " ".join(board.notes)
+
+
+def test_equal_means_have_no_mark_whatever_the_test_says():
+    """15 small gains and a loss as large as all of them: Wilcoxon sees a difference, the means none."""
+    [board] = make_boards([a_trial("A", [0.0625] * 15 + [0.0]), a_trial("B", [0.0] * 15 + [0.9375])], baseline="B")
+    cell = board.line("A").cells["map"]
+    assert cell.p < 0.05
+    assert cell.mark == ""
 
 
 def test_welch_looks_at_trials():
@@ -319,11 +351,20 @@ def test_reports_are_quick(tmp_path):
 
 
 def test_comparison_by_hand():
-    [found] = compare_values({"map": [0.5, 0.4, np.nan, 0.9]}, {"map": [0.3, 0.4, 0.7, 0.2]})
-    assert (found.mean_a, found.mean_b) == (pytest.approx(1.8 / 3), pytest.approx(0.9 / 3))
-    assert found.difference == pytest.approx((0.2 + 0.0 + 0.7) / 3)
-    assert (found.n_queries, found.n_above, found.n_equal, found.n_below) == (3, 2, 1, 0)
-    assert found.interval.low <= found.difference <= found.interval.high
+    nan = np.nan
+    [found] = compare_values({"map": [0.5, 0.4, nan, 0.9, 0.1, 0.8]}, {"map": [0.3, 0.4, 0.7, 0.2, 0.2, nan]})
+    assert (found.mean_a, found.mean_b) == (pytest.approx(1.9 / 4), pytest.approx(1.1 / 4))
+    assert found.difference == pytest.approx((0.2 + 0.0 + 0.7 - 0.1) / 4)
+    assert found.effect == pytest.approx(0.2 / np.sqrt((0.0**2 + 0.2**2 + 0.5**2 + 0.3**2) / 3))
+    assert (found.n_queries, found.n_above, found.n_equal, found.n_below) == (4, 2, 1, 1)
+    assert found.interval == bootstrap_interval([0.5 - 0.3, 0.0, 0.9 - 0.2, 0.1 - 0.2])
+
+
+def test_the_more_measures_are_compared_the_larger_is_each_p():
+    a, b = {"map": [1, 2, -3, 4, 5, 6], "mrr": [1, 2, 3, 4, 5, 6]}, {name: [0] * 6 for name in ("map", "mrr")}
+    alone = [compare_values({name: a[name]}, b)[0].p for name in a]
+    assert alone[0] > alone[1] == 2 / 2**6
+    assert [found.p for found in compare_values(a, b)] == holm(alone).tolist() == [alone[0], 2 * alone[1]]
 
 
 def test_comparison_needs_queries_in_common():
@@ -352,11 +393,12 @@ def test_compare_prints_a_table_for_every_test(store, capsys, test):
 
 def test_compare_of_two_runs_takes_common_queries(store, capsys):
     (store / "qrels").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 0\n3 0 a 1\n")
-    (store / "one").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n2 Q0 a 1 2.0 x\n2 Q0 b 2 1.0 x\n3 Q0 a 1 1.0 x\n")
-    (store / "two").write_text("2 Q0 b 1 2.0 x\n2 Q0 a 2 1.0 x\n1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n")
+    (store / "one").write_text("1 Q0 a 1 2.0 x\n1 Q0 b 2 1.0 x\n2 Q0 b 1 2.0 x\n2 Q0 a 2 1.0 x\n3 Q0 a 1 1.0 x\n")
+    (store / "two").write_text("3 Q0 a 1 1.0 x\n2 Q0 a 1 2.0 x\n2 Q0 b 2 1.0 x\n")
     assert ordino("compare", "one", "two", "--qrels", "qrels", "-m", "mrr", "--json") == 0
     [[found]] = json.loads(capsys.readouterr().out).values()
-    assert (found["n_queries"], found["difference"], found["n_above"]) == (2, 0.25, 1)
+    # query 2: 1/2 and 1; query 3: 1 and 1; the second has no query 1
+    assert (found["n_queries"], found["difference"], found["n_equal"], found["n_below"]) == (2, -0.25, 1, 1)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

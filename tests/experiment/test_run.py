@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from ordino.cli import main
 from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment import run as runner
-from ordino.experiment import workers
+from ordino.experiment import work, workers
 from ordino.experiment.plan import Plan
 from ordino.experiment.rehearsal import rehearse
 from ordino.experiment.run import run
@@ -78,6 +79,13 @@ def test_every_ranker_meets_every_fold_and_chance_is_repeated(store):
     )
 
 
+def test_chance_inside_a_ranker_is_repeated_too(store):
+    entry = {"ranker": "nested-ranker", "params": {"ranker": "random-ranker", "sizes": [None]}}
+    trials = run(small_plan(rankers=[entry]), store, n_jobs=1)
+    assert sorted((trial.fold, trial.seed) for trial in trials) == [(f"Fold{i}", s) for i in (1, 2, 3) for s in (0, 1)]
+    assert len({trial.test["map"] for trial in trials}) == 6
+
+
 def test_a_trial_is_what_training_by_hand_gives(store):
     (fold,) = make_folds(easy_data(n_queries=9), 3)[:1]
     plan = small_plan(
@@ -115,9 +123,11 @@ def test_a_seed_that_the_plan_fixes_is_not_repeated(store):
     assert [trial.fold for trial in run(plan, store, n_jobs=1)] == ["Fold1", "Fold2", "Fold3"]
 
 
-def test_a_second_run_makes_nothing_again(store):
-    before = run(small_plan(), store, n_jobs=1)
-    after = run(small_plan(), store, n_jobs=1)
+def test_a_second_run_makes_nothing_again(store, monkeypatch):
+    rankers = ["random-ranker", {"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 9.0]}}]
+    before = run(small_plan(rankers=rankers), store, n_jobs=1)
+    monkeypatch.setattr(work, "_trained", None)  # what the store would hide: it keeps the first of a key
+    after = run(small_plan(rankers=rankers, measures=["NDCG@10", "AP"]), store, n_jobs=1)  # the same by other names
     assert [(trial.key, trial.train_seconds) for trial in after] == [(t.key, t.train_seconds) for t in before]
 
 
@@ -130,15 +140,35 @@ def test_a_second_run_makes_nothing_again(store):
         {"select": "map"},
         {"name": "other"},
         {"rankers": [{"ranker": "linear-regression-ranker", "params": {"alpha": 2.0}}]},
+        {"rankers": [{"ranker": "single-feature", "label": "LinearRegressionRanker"}]},
     ],
     ids=lambda changes: next(iter(changes)),
 )
 def test_a_changed_plan_makes_new_trials(store, changes):
     one = {"rankers": ["linear-regression-ranker"]}
     run(small_plan(**one), store, n_jobs=1)
-    run(small_plan(**(one | changes)), store, n_jobs=1)
+    trials = run(small_plan(**(one | changes)), store, n_jobs=1)
+    assert {trial.experiment for trial in trials} == {changes.get("name", "bench")}
     with Store(store) as both:
         assert len(both) == 6
+
+
+@pytest.mark.parametrize("part", ["train", "valid", "test"])
+def test_a_change_in_any_part_of_a_fold_makes_a_new_trial(store, part):
+    fold = make_folds(easy_data(n_queries=9), 3)[0]
+    data = getattr(fold, part)
+    for one in (fold, fold._replace(**{part: data.replace(y=data.y[::-1])})):
+        plan = small_plan(data={"easy": Folds(["Fold1"], lambda _, one=one: one)}, rankers=["linear-regression-ranker"])
+        trials = run(plan, store, n_jobs=1)
+    assert len(trials) == 2
+
+
+def test_another_name_is_another_trial(store):
+    data = easy_data(n_queries=9)
+    same = [{"ranker": "linear-regression-ranker", "label": label} for label in "AB"]
+    trials = run(small_plan(data={"one": data, "two": data}, rankers=same), store, n_jobs=1)
+    assert {(trial.dataset, trial.label) for trial in trials} == set(product(("one", "two"), "AB"))
+    assert len(trials) == 2 * 2 * 3
 
 
 def test_processes_make_the_same_trials(store, tmp_path):
@@ -318,7 +348,7 @@ def test_killed_at_any_moment_it_goes_on(folder):
     with Store(path) as store:
         after = {trial.key: trial for trial in store.trials()}
     assert len(after) == 3 * REPEATS
-    assert all(after[key].train_seconds == trial.train_seconds for key, trial in before.items())  # kept, not made again
+    assert all(after[key].train_seconds == trial.train_seconds for key, trial in before.items())  # kept
     assert len({(trial.fold, trial.seed) for trial in after.values()}) == 3 * REPEATS
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

@@ -9,8 +9,10 @@ from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
 from ordino.data.folds import Fold, Folds
 from ordino.errors import OrdinoError
+from ordino.experiment import search, work
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
+from ordino.experiment.space import Range
 from ordino.experiment.store import Store
 from ordino.testing import easy_data
 
@@ -55,11 +57,28 @@ def test_a_measure_of_errors_is_made_small(store):
     assert trial.valid["pairwise_error"] == 0.0
 
 
+def test_the_first_of_equal_settings_is_chosen(store, monkeypatch):
+    monkeypatch.setattr(search, "try_setting", lambda *_: 0.5)
+    (trial,) = tune(store, GRID)
+    assert trial.params == {"feature": 1}
+
+
+def test_the_best_of_the_drawn_settings_is_chosen_and_not_the_last(store, monkeypatch):
+    tried, values = [], iter([0.25, 0.75, 0.5])
+    monkeypatch.setattr(search, "try_setting", lambda task, _: tried.append(task.params) or next(values))
+    entry = {"ranker": "linear-regression-ranker", "trials": 3, "space": {"alpha": {"low": 0.1, "high": 10.0}}}
+    (trial,) = tune(store, entry)
+    assert trial.params == tried[1]
+    assert len({params["alpha"] for params in tried}) == 3
+
+
 def test_the_best_setting_is_repeated_with_every_seed(store):
     entry = {"ranker": "ranknet", "params": {"epochs": 1}, "grid": {"hidden": [[2], [3]]}}
-    trials = tune(store, entry, data=easy_data(n_queries=6), folds=3, repeats=2)
-    assert [trial.seed for trial in trials if trial.fold == "Fold1"] == [0, 1]
+    trials = tune(store, entry, data=easy_data(n_queries=6), folds=3, repeats=2, seed=5)
+    assert [trial.seed for trial in trials if trial.fold == "Fold1"] == [5, 6]
     assert len({trial.params["hidden"][0] for trial in trials if trial.fold == "Fold1"}) == 1
+    with Store(store) as opened:
+        assert {trial.seed for trial in opened.trials(tuning=True)} == {5}
 
 
 def test_optuna_draws_from_the_space_and_the_same_again(store, tmp_path):
@@ -76,15 +95,20 @@ def test_optuna_draws_from_the_space_and_the_same_again(store, tmp_path):
     assert all(0.1 <= params["alpha"] <= 10 and params["scaling"] == "minmax" for params in tried)
     again = tune(tmp_path / "again.sqlite", entry, data=easy_data(n_queries=6), folds=3)
     assert [trial.params for trial in again] == [trial.params for trial in first]
+    other = tune(tmp_path / "other.sqlite", entry | {"trials": 1}, data=easy_data(n_queries=6), folds=3, seed=1)
+    assert other[0].params["alpha"] != tried[0]["alpha"]
 
 
-def test_a_search_goes_on_where_it_was_stopped(store):
+def test_a_search_goes_on_where_it_was_stopped(store, monkeypatch):
     entry = {"ranker": "linear-regression-ranker", "space": {"alpha": {"low": 0.1, "high": 10.0}}}
     data = easy_data(n_queries=6)
     tune(store, entry | {"trials": 3}, data=data, folds=3)
     with Store(store) as opened:
         before = [trial.key for trial in opened.trials(tuning=True)]
+    made, trained = [], work._trained
+    monkeypatch.setattr(work, "_trained", lambda task, *, tuning: made.append(tuning) or trained(task, tuning=tuning))
     tune(store, entry | {"trials": 5}, data=data, folds=3)
+    assert sum(made) == (5 - 3) * 3
     with Store(store) as opened:
         after = [trial.key for trial in opened.trials(tuning=True)]
     assert len(before) == 9
@@ -104,6 +128,19 @@ def test_whole_numbers_and_lists_are_drawn_as_such(store):
         tried = [trial.params for trial in opened.trials(tuning=True)]
     assert {type(params["epochs"]) for params in tried} == {int}
     assert {tuple(params["hidden"]) for params in tried} <= {(), (2, 2)}
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_a_range_is_drawn_evenly_or_by_its_logarithm(log):
+    class Asked:
+        def suggest_int(self, name, low, high, *, log):
+            return "int", name, low, high, log
+
+        def suggest_float(self, name, low, high, *, log):
+            return "float", name, low, high, log
+
+    assert search._draw(Asked(), "a", Range(1, 8, log)) == ("int", "a", 1, 8, log)
+    assert search._draw(Asked(), "a", Range(0.5, 8, log)) == ("float", "a", 0.5, 8, log)
 
 
 def test_validation_data_that_says_nothing_is_told(store):

@@ -66,6 +66,19 @@ def test_wilcoxon_is_that_of_scipy(pair, n, digits):
     assert wilcoxon(a, b) == Outcome(peer.statistic, pytest.approx(peer.pvalue, rel=1e-12), n)
 
 
+def test_wilcoxon_by_the_normal_law_shares_ranks_among_equal_differences():
+    d = np.random.default_rng(0).integers(-3, 5, 200) / 8  # eight values, zero among them, and no rounding
+    peer = stats.wilcoxon(d)
+    assert np.count_nonzero(d) > significance.NORMAL
+    assert wilcoxon(d, np.zeros(200)) == Outcome(peer.statistic, pytest.approx(peer.pvalue, rel=1e-12), 200)
+
+
+@pytest.mark.parametrize("n", [50, 51])
+def test_wilcoxon_turns_to_the_normal_law_where_scipy_does(n):
+    d = np.random.default_rng(n).normal(0.2, 1.0, n)
+    assert wilcoxon(d, np.zeros(n)).p == pytest.approx(stats.wilcoxon(d).pvalue, rel=1e-12)
+
+
 def test_exact_randomization_is_that_of_scipy(pair):
     a, b = pair[0][:9], pair[1][:9]
     peer = stats.permutation_test(
@@ -83,6 +96,11 @@ def test_drawn_randomization_comes_near_the_exact_one(pair, monkeypatch):
     drawn = fisher(a, b, samples=40_000)
     assert drawn.p == pytest.approx(exact, abs=5 * np.sqrt(exact * (1 - exact) / 40_000))
     assert drawn == fisher(a, b, samples=40_000) != fisher(a, b, samples=40_000, seed=1)
+
+
+def test_randomization_sees_through_rounding():
+    """Of the 8 ways to sign 0.1, 0.2, 0.1 six reach the sum of 0.2 that was seen, some of them but for the last bit."""
+    assert fisher([0.1, 0.2, 0.0], [0.0, 0.0, 0.1]).p == 6 / 8
 
 
 def test_randomization_is_never_sure():
@@ -133,6 +151,11 @@ def test_each_column_counts_in_the_correction(pair):
     outcomes, corrected = compare_all([a, b, a + 1], a, test="paired-t")
     assert outcomes[0].p == 1.0
     assert corrected[1] == pytest.approx(2 * outcomes[1].p)
+
+
+def test_the_larger_sample_says_more_of_the_pooled_deviation():
+    """Means 3 and 1, variances 4 and 1, of 3 and 5 values: (2 x 4 + 4 x 1) / 6 = 2."""
+    assert cohens_d([1, 3, 5], [0, 0, 1, 2, 2]) == pytest.approx((3 - 1) / np.sqrt(2))
 
 
 def test_cliffs_delta_counts_pairs():

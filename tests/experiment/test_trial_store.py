@@ -32,7 +32,7 @@ TRIAL = Trial(
     started="2026-01-02T03:04:05+00:00",
     train_seconds=1.5,
     score_seconds=0.25,
-    valid={"map": 0.5},
+    valid={"map": 0.5, "mrr": float("nan")},
     test={"map": 0.25, "ndcg@10": float("nan")},
     per_query={"map": np.array([0.25, np.nan]), "ndcg@10": np.array([np.nan, np.nan])},
     query_ids=np.array(["a", "b"]),
@@ -105,14 +105,14 @@ def test_the_first_of_a_key_stays(path):
 def test_trials_are_found_by_key_and_by_experiment(path):
     with Store(path) as store:
         store.add(TRIAL)
-        store.add(replace(TRIAL, key="2", experiment="second"))
-        store.add(replace(TRIAL, key="3", experiment="second", test={}, per_query={}, query_ids=np.zeros(0)))
+        store.add(replace(TRIAL, key="2", experiment="another"))
+        store.add(replace(TRIAL, key="3", experiment="another", test={}, per_query={}, query_ids=np.zeros(0)))
         assert "2" in store
         assert "4" not in store
-        assert store.find("2").experiment == "second"
+        assert store.find("2").experiment == "another"
         assert store.find("4") is None
-        assert store.experiments() == ["first", "second"]
-        assert [trial.key for trial in store.trials("second")] == ["2"]
+        assert store.experiments() == ["first", "another"]
+        assert [trial.key for trial in store.trials("another")] == ["2"]
         assert [trial.key for trial in store.trials(tuning=True)] == ["3"]
 
 

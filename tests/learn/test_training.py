@@ -1,5 +1,7 @@
 """Networks, rates, optimizers and the training loop, each against arithmetic, torch or finite differences."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -173,6 +175,23 @@ def test_patience_ends_training():
     assert len(result.history) == 1 + 3
 
 
+def test_training_goes_on_while_any_network_improves_and_each_keeps_its_own_best():
+    epochs = iter(range(1, 50))
+
+    def judge(network):
+        return np.array([min(next(epochs), 5), 0.5])  # the first improves for five epochs, the second for one
+
+    first, second = trained(make_network(seeds=(0, 1)), easy_data(), judge, epochs=50, patience=2)
+    assert (first.best_epoch, second.best_epoch) == (5, 1)
+    assert len(first.history) == len(second.history) == 5 + 2
+
+
+def test_the_error_of_an_epoch_is_the_mean_over_queries_however_they_are_batched():
+    still = {"loss": "listnet", "epochs": 1, "learning_rate": 1e-9}
+    (whole,), (batched,) = (trained(make_network(), easy_data(), batch=batch, **still) for batch in (None, 5))
+    assert batched.history[0]["error"] == pytest.approx(whole.history[0]["error"], rel=1e-5)  # 5, 5 and 2 queries
+
+
 @pytest.mark.parametrize("rate", ["constant", "halve", "adaptive"])
 def test_full_batches_bring_the_error_down(rate):
     (result,) = trained(
@@ -187,6 +206,28 @@ def test_an_error_that_rises_too_far_restores_the_weights():
     trained(network, easy_data(), batch=None, epochs=3, rate="adaptive", optimizer="descent", learning_rate=1e4)
     assert np.isfinite(network.layers(0)[0].W).all()
     assert np.abs(network.layers(0)[0].W).max() < 1e6
+
+
+def test_a_single_step_that_went_too_far_is_undone_as_a_whole():
+    """The error of epoch 2 is that of the weights after epoch 1: back to the first weights, not to those."""
+    network = make_network(activation="identity")
+    first = network.layers(0)
+    settings = {"batch": None, "rate": "adaptive", "optimizer": "descent", "learning_rate": 1e4}
+    (result,) = trained(network, easy_data(), epochs=2, **settings)
+    assert result.history[1]["error"] > result.history[0]["error"]
+    assert all((now.W == before.W).all() for now, before in zip(network.layers(0), first, strict=True))
+
+
+def test_the_history_has_the_rate_of_its_own_epoch():
+    (result,) = trained(
+        make_network(), easy_data(), batch=None, epochs=8, rate="halve", optimizer="descent", learning_rate=30.0
+    )
+    rows = result.history
+    rose = [after["error"] > before["error"] for before, after in pairwise(rows)]
+    assert any(rose)
+    assert [after["rate"] / before["rate"] for before, after in pairwise(rows[1:])] == [
+        0.5 if one else 1.0 for one in rose[:-1]
+    ]
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])

@@ -32,6 +32,8 @@ def test_compare_gives_probabilities_that_sum_to_one(name):
     A, B = DATA.X[:50], DATA.X[50:100]
     assert (ranker.compare(A, B) + ranker.compare(B, A) == 1).all()
     assert (ranker.compare(A, A) == 0.5).all()
+    scaled = ranker.scaler_.transform(DATA).X
+    assert (ranker.compare(A, B) == ranker.network_.compare(scaled[:50], scaled[50:100])).all()
     better = DATA.y[:50] > DATA.y[50:100]
     assert ranker.compare(A, B)[better].mean() > 0.6
 
@@ -126,6 +128,8 @@ def test_autoencoders_start_elsewhere():
     plain = DeepNet(**settings).fit(DATA).network_
     pretrained = DeepNet(initializer="autoencoders", **settings).fit(DATA).network_
     assert not np.allclose(plain.left, pretrained.left, atol=0.05)
+    short = DeepNet(initializer="autoencoders", **(settings | {"pretraining": 1})).fit(DATA).network_
+    assert not np.allclose(short.left, pretrained.left, atol=0.05)
     assert pretrained.symmetric
 
 
@@ -195,8 +199,36 @@ def test_activations_of_every_layer():
     np.testing.assert_allclose(reached[0][0], np.roll(reached[0][1], 4), atol=1e-6)  # the duals see the pair turned
     scaled = ranker.scaler_.transform(DATA).X
     np.testing.assert_allclose(reached[-1][:1], ranker.network_.outputs(scaled[:1], scaled[1:2]), atol=1e-6)
+    order = np.random.default_rng(0).permutation(DATA.n_docs)
+    shuffled = ranker.activations(DATA.X[order], [(0, 1)], qid=DATA.qid[order])  # pairs are of the rows as given
+    np.testing.assert_allclose(shuffled[-1], ranker.activations(DATA, [order[:2]])[-1], atol=1e-6)
     with pytest.raises(NotFittedError):
         DeepNet().activations(DATA, pairs)
+
+
+def test_recorded_outputs_are_probabilities():
+    ranker = DeepNet(hidden=4, n_pairs=50)
+    pairs = ranker._draw(DATA, "n_pairs", 1, [0])
+    network = ranker._fresh(DATA.X, pairs, [0])
+    [row] = ranker._watch(DATA.X, pairs)(network)
+    outputs = network(ranker._supply(DATA.X, pairs).whole().X).detach().sigmoid().numpy()
+    assert row["mean_out"] == pytest.approx(outputs.mean(), abs=1e-6)
+    assert row["std_out"] == pytest.approx(outputs.std(ddof=1), abs=1e-6)
+
+
+def test_the_epoch_is_chosen_in_the_profile_asked_for():
+    valid = VALID.replace(y=np.where(VALID.qid < 6, VALID.y, 0))  # half of the queries are empty, and left out
+    ranker = DeepNet(hidden=4, n_pairs=300, epochs=2, profile="directranker").fit(DATA, valid=valid)
+    assert ranker.score(valid) == pytest.approx(max(row["valid"] for row in ranker.history_))
+
+
+def test_patience_reaches_the_schedule():
+    assert [DeepNet(patience=one)._schedule().patience for one in (3, None)] == [3, None]
+
+
+def test_only_adamw_has_a_decay_unless_asked_for():
+    settings = ({}, {"optimizer": "adam"}, {"l2": 0.1}, {"optimizer": "descent", "l2": 0.2})
+    assert [DeepNet(**one)._schedule().l2 for one in settings] == [0.5, 0.0, 0.1, 0.2]
 
 
 def test_sortnet_history_tells_the_algorithm():
@@ -221,6 +253,29 @@ def test_sortnet_stops_when_no_pair_is_new():
     ranker = SortNet(hidden=4, max_iter=50, **QUICK).fit(easy, valid=easy)
     assert len(ranker.history_) < 50
     assert ranker.history_[-1]["train_new"] == ranker.history_[-1]["valid_new"] == 0
+
+
+def test_a_sort_records_the_pairs_that_the_network_gets_wrong_the_better_first():
+    ranker = SortNet(hidden=4, max_iter=1, scaling=None).fit(DATA)
+    better, worse = ranker._sorted(ranker.network_, DATA, DATA.y).miscompared.T
+    assert len(better)
+    assert (DATA.y[better] > DATA.y[worse]).all()
+    assert (ranker.compare(DATA.X[better], DATA.X[worse]) <= 0.5).all()
+
+
+def test_sortnet_goes_on_while_either_set_has_a_new_pair_from_weights_of_their_own():
+    flat = DATA.replace(y=np.ones(DATA.n_docs))  # no pair to learn from: every iteration is as it began
+    rows = SortNet(hidden=4, max_iter=3).fit(flat, valid=VALID).history_
+    assert [row["train_new"] for row in rows] == [0, 0, 0]
+    assert len({row["valid"] for row in rows}) == 3
+
+
+def test_sortnet_chooses_the_epoch_by_validation_pairs(monkeypatch):
+    used, learn = [], SortNet._learn
+    monkeypatch.setattr(SortNet, "_by_pairs", lambda self, X, pairs: (len(X), pairs.n_pairs))
+    monkeypatch.setattr(SortNet, "_learn", lambda self, *a, **k: used.append(a[3]) or learn(self, *a[:3], None, **k))
+    ranker = SortNet(hidden=4, max_iter=3, epochs=2).fit(DATA, valid=VALID)
+    assert used == [(VALID.n_docs, row["valid_known"]) for row in ranker.history_[1:]]
 
 
 def test_sortnet_without_validation_keeps_the_best_on_training():
@@ -284,18 +339,37 @@ def test_repeats_that_train_together_are_those_that_train_alone(select, initiali
         assert repeat.seed == seed
         assert repeat.best_epoch_ == alone.best_epoch_
         np.testing.assert_allclose(repeat.network_.left, alone.network_.left, atol=1e-5)
-        assert repeat.history_[-1]["mean_1"] == pytest.approx(alone.history_[-1]["mean_1"], abs=1e-5)
+        for figure in ("error", "mean_1"):
+            assert repeat.history_[-1][figure] == pytest.approx(alone.history_[-1][figure], abs=1e-5)
+        near = {"pairs": 1e-5, "metric": 0.02}[select]  # a tie that rounding breaks moves a metric
+        assert repeat.history_[0]["valid"] == pytest.approx(alone.history_[0]["valid"], abs=near)
+        said = [one.compare(DATA.X[:50], DATA.X[50:100]) for one in (repeat, alone)]
+        np.testing.assert_allclose(*said, atol=1e-4)
     assert not np.allclose(together[0].network_.left, together[1].network_.left, atol=0.01)
+    with pytest.raises(NotFittedError):  # it serves as a pattern, and stays one
+        ranker.predict(VALID)
+
+
+def test_repeats_draw_pairs_of_their_own():
+    drawn = DeepNet(n_pairs=300)._draw(DATA, "n_pairs", 1, [0, 7]).pairs
+    assert drawn.shape == (2, 300, 2)
+    assert (drawn[0] != drawn[1]).any()
+    assert (drawn[1] == DeepNet(n_pairs=300)._draw(DATA, "n_pairs", 1, [7]).pairs).all()
 
 
 def test_many_repeats_train_in_groups(monkeypatch):
     monkeypatch.setattr("ordino.rankers.drawn_pairs.AT_ONCE", 600)  # two networks of 300 pairs
+    groups, train = [], DenseComparator._train_on
+    monkeypatch.setattr(DenseComparator, "_train_on", lambda self, *a: groups.append([*a[-1]]) or train(self, *a))
     ranker = DenseComparator(hidden=4, n_pairs=300, epochs=2, dropout=0.0)
     fitted = ranker.fit_repeats(DATA, [0, 1, 2], valid=VALID)
+    assert groups == [[0, 1], [2]]
     assert [one.seed for one in fitted] == [0, 1, 2]
     assert len({float(one.network_.left.sum()) for one in fitted}) == 3
 
 
 def test_repeats_without_a_pair_stay_as_they_began():
     flat = DATA.replace(y=np.ones(DATA.n_docs))
-    assert [one.best_epoch_ for one in DeepNet(hidden=4, n_pairs=300, epochs=3).fit_repeats(flat, [0, 1])] == [0, 0]
+    first, second = DeepNet(hidden=4, n_pairs=300, epochs=3).fit_repeats(flat, [0, 1])
+    assert first.best_epoch_ == second.best_epoch_ == 0
+    assert (first.network_.left != second.network_.left).any()

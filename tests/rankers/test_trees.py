@@ -96,12 +96,14 @@ def test_means_of_several_scores_are_their_means(metric: str):
     assert judge.means(data, batch) == [judge.mean(data, scores) for scores in batch]
 
 
-@pytest.mark.parametrize("profile", ["standard", "lightgbm"])
+@pytest.mark.parametrize(("metric", "profile"), [("ndcg@10", "standard"), ("ndcg@3", "lightgbm")])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_lightgbm_measures_what_we_would_have_measured(profile: str, n_jobs: int, monkeypatch: pytest.MonkeyPatch):
+def test_lightgbm_measures_what_we_would_have_measured(
+    metric: str, profile: str, n_jobs: int, monkeypatch: pytest.MonkeyPatch
+):
     data = synthetic("mq", queries=60, seed=3)
     train, valid = data.replace(X=np.round(data.X, 1)).split(0.6)  # few values, so that scores are equal
-    ranker = LambdaMART(rounds=60, patience=20, profile=profile, n_jobs=n_jobs)
+    ranker = LambdaMART(rounds=60, patience=20, metric=metric, profile=profile, n_jobs=n_jobs)
     asked = []
     monkeypatch.setattr(trees, "_outputs", lambda *given: asked.append(given))
     native = clone(ranker).fit(train, valid=valid)

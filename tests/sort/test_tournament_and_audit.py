@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from comparators import cyclic_triples, larger_first, preferences, random_network
@@ -59,9 +61,29 @@ def test_drawn_triples_estimate_the_share() -> None:
 
 
 def test_three_documents_drawn_are_the_three_there_are() -> None:
-    X = np.random.default_rng(1).normal(size=(3, 2)).astype(np.float32)
-    network = random_network(2, (8,), "tanh", seed=1)
-    assert sampled_share(network, X, 50, seed=0) == exact_share(network, X)
+    X = np.random.default_rng(1).normal(size=(60, 2)).astype(np.float32)
+    network = random_network(2, (8,), "tanh", seed=1, scale=5)
+    beats = preferences(network, X) > 0.5
+    circle = next([a, b, c] for a, b, c in permutations(range(60), 3) if beats[a, b] and beats[b, c] and beats[c, a])
+    assert sampled_share(network, X[circle], 50, seed=0) == exact_share(network, X[circle]) == 1
+
+
+def test_every_shuffle_is_another_and_follows_the_seed() -> None:
+    X = np.random.default_rng(1).normal(size=(100, 2))
+    network, data = random_network(2, (8,), "tanh", seed=1, scale=5), Dataset(X, np.zeros(100))
+    both, first, second = (
+        audit(network, data, shuffles=n, seed=seed, algorithms=["merge"]).moves["shuffles"]
+        for n, seed in ((2, 0), (1, 0), (1, 1))
+    )
+    assert first != second
+    assert both.mean == pytest.approx((first.mean + second.mean) / 2)
+
+
+def test_queries_without_a_triple_do_not_thin_the_share_of_circles() -> None:
+    X = np.random.default_rng(1).normal(size=(102, 2))
+    network = random_network(2, (8,), "tanh", seed=1, scale=5)
+    result = audit(network, Dataset(X, np.zeros(102), qid=np.repeat([1, 2], [100, 2])), algorithms=["merge"])
+    assert result.cyclic_share == result.cyclic[0] > 0
 
 
 def test_a_transitive_comparator_moves_nothing() -> None:
