@@ -9,10 +9,12 @@ from sklearn.base import clone
 import ordino
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
+from ordino.learn.layers import Layer
 from ordino.rankers.base import NotFittedError
 from ordino.rankers.deepnet import DeepNet
 from ordino.rankers.dense_comparator import DenseComparator
 from ordino.rankers.sortnet import SortNet
+from ordino.sort import PairNetwork, audit
 from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=24)
@@ -47,6 +49,18 @@ def test_scores_reproduce_the_order_of_the_comparator(name):
     order = np.argsort(-scores[: len(query)])
     assert sorted(scores[: len(query)].tolist()) == list(range(len(query)))
     assert (ranker.compare(query[order[:-1]], query[order[1:]]) >= 0.5).mean() > 0.9
+
+
+def test_a_comparator_with_circles_ranks_alike_whatever_the_order_of_the_rows():
+    many = easy_data(n_queries=2, n_docs=100)
+    ranker = SortNet(hidden=8, max_iter=1, scaling=None).fit(many)
+    rng = np.random.default_rng(0)
+    left, right, top = (5 * rng.normal(size=shape) for shape in ((4, 8), (4, 8), (8, 2)))
+    ranker.network_ = PairNetwork(left, right, np.zeros(8), (Layer(top, np.zeros(2)),), activation="tanh")
+    assert audit(ranker.network_, many, algorithms=["merge"]).moves["shuffles"].docs > 0
+    turned = np.concatenate([np.arange(*q)[::-1] for q in pairwise(many.offsets)])
+    scores = ranker.predict(many.X[turned], qid=many.qid[turned])
+    assert (scores == ranker.predict(many)[turned]).all()
 
 
 @pytest.mark.parametrize("name", ["sortnet", "deepnet"])

@@ -18,7 +18,7 @@ from ordino.data.synthetic import synthetic
 from ordino.errors import DataError, MissingExtraError, ParameterError
 from ordino.metrics import METRICS, evaluate
 from ordino.rankers import trees
-from ordino.rankers.choice import Judge
+from ordino.rankers.choice import Choice, Judge
 from ordino.rankers.lambdamart import LambdaMART, graded
 from ordino.rankers.mcrank import McRank, at_levels, logistic_gradients
 from ordino.rankers.native_ndcg import native_ndcg
@@ -96,6 +96,19 @@ def test_means_of_several_scores_are_their_means(metric: str):
     assert judge.means(data, batch) == [judge.mean(data, scores) for scores in batch]
 
 
+def test_a_query_that_is_left_out_is_not_in_the_mean():
+    data = Dataset([[0.0]] * 4, [1, 0, 0, 0], ["a", "a", "empty", "empty"])
+    assert Judge("mrr", "directranker").mean(data, np.arange(4.0)) == 1 / 2
+    assert Judge("mrr", "standard").mean(data, np.arange(4.0)) == (1 / 2 + 0) / 2
+
+
+def test_only_what_is_better_than_all_before_is_taken():
+    choice = Choice(easy_data(), "mrr", "standard")
+    taken = [choice.takes_value(value) for value in (0.5, 0.75, 0.25, 0.5, 0.75, 0.8)]
+    assert taken == [True, True, False, False, False, True]
+    assert Choice(None, "mrr", "standard").takes_which([np.zeros(0)] * 3) == 2  # without held-out data the last
+
+
 @pytest.mark.parametrize(("metric", "profile"), [("ndcg@10", "standard"), ("ndcg@3", "lightgbm")])
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_lightgbm_measures_what_we_would_have_measured(
@@ -131,6 +144,8 @@ def test_lightgbm_measures_nothing_else(metric: str, profile: str, labels: list[
     valid = Dataset([[0.0]] * 3, [0, 1, 2])
     assert native_ndcg("ndcg@10", "standard", np.array([0.0, 1.0, 2.0]), valid) is not None
     assert native_ndcg(metric, profile, np.array(labels, float), valid) is None
+    above = Dataset([[0.0]] * 2, [1, 2])  # whose lowest level would gain nothing
+    assert native_ndcg("ndcg@10", "standard", np.array([1.0, 2.0]), above) is None
     long = Dataset(np.zeros((10_001, 1)), np.arange(10_001) % 3)
     assert native_ndcg("ndcg@10", "standard", np.array([0.0, 1.0, 2.0]), long) is None
 
