@@ -159,8 +159,16 @@ def test_a_change_in_any_part_of_a_fold_makes_a_new_trial(store, part):
     data = getattr(fold, part)
     for one in (fold, fold._replace(**{part: data.replace(y=data.y[::-1])})):
         plan = small_plan(data={"easy": Folds(["Fold1"], lambda _, one=one: one)}, rankers=["linear-regression-ranker"])
-        trials = run(plan, store, n_jobs=1)
-    assert len(trials) == 2
+        run(plan, store, n_jobs=1)
+    with Store(store) as both:
+        assert len(both) == 2
+
+
+def test_another_version_makes_its_own_trials(store, monkeypatch):
+    plan = small_plan(rankers=["linear-regression-ranker"])
+    run(plan, store, n_jobs=1)
+    monkeypatch.setattr(work, "installed_versions", lambda: {"ordino": "99.0"})
+    assert {trial.versions["ordino"] for trial in run(plan, store, n_jobs=1)} == {"99.0"}
 
 
 def test_another_name_is_another_trial(store):

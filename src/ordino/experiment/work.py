@@ -60,6 +60,7 @@ class Task:
             profile=self.profile,
             select=self.select,
             tuning=tuning,
+            ordino=installed_versions()["ordino"],
         )
 
     def ranker(self) -> Ranker:
