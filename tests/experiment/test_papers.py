@@ -276,6 +276,16 @@ def test_bar_charts_without_numbers_get_none_from_a_table(folder, monkeypatch):
         monkeypatch.undo()
 
 
+def test_one_repeat_is_not_tested():
+    def note(*values):
+        return deepnet._tested(
+            [Cell(("c", name, "test", m), None, values) for name in "ab" for m in ("map", "p@1")], "a", "b"
+        )
+
+    assert note(0.5) == "Welch's test of a against b needs more than one repeat."
+    assert note(0.5, 0.75) == "Welch's test of a against b: map +0.000, p = 1; p@1 +0.000, p = 1."
+
+
 def test_the_dense_net_of_the_thesis_is_asked_once_and_else_the_same():
     nets = {name: make(Request()).get_params() for name, make in deepnet.EXPERIMENTS["table3.1"].settings.items()}
     assert nets["dense"].pop("asked") == "once"

@@ -277,10 +277,12 @@ def _reached(
 
 
 def _tested(cells: list[Cell], a: str, b: str) -> str:
-    """Welch's test of two settings on the test part, as section 2.4 has it."""
+    """Welch's test of two settings on the test part, as section 2.4 has it; it needs two repeats of each."""
     said = []
     for metric in ("map", "p@1"):
         of = {cell.labels[1]: cell.ours for cell in cells if cell.labels[2:] == ("test", metric)}
+        if min(len(of[a]), len(of[b])) < 2:
+            return f"Welch's test of {a} against {b} needs more than one repeat."
         difference = np.mean(of[a]) - np.mean(of[b])
         said.append(f"{metric} {difference:+.3f}, p = {welch(of[a], of[b]).p:.2g}")
     return f"Welch's test of {a} against {b}: {'; '.join(said)}."
