@@ -485,3 +485,19 @@ def test_equal_values_averaged_over_other_numbers_of_seeds_are_ties():
     assert board.line("repeated").cells["map"].p == 1.0
     [found] = compare_labels(board, "repeated", "once")
     assert (found.n_above, found.n_equal, found.n_below) == (0, 60, 0)
+
+
+def test_nothing_is_marked_where_mean_and_ranks_disagree():
+    def trial(label, values):
+        return Trial(
+            key=label, dataset="d", fold="Fold1", ranker="ranknet", label=label, params={}, seed=0, profile="standard",
+            test={"map": float(np.mean(values))}, per_query={"map": values}, query_ids=np.arange(len(values)),
+        )  # fmt: skip
+
+    often, once = np.full(40, 0.5), np.full(40, 0.49)  # the second is a little worse on 38 queries, much better on two
+    once[:2] = 1.0
+    for scores, mark in ((once, ""), (np.where(once < 0.5, 0.3, 0.5), "▼")):
+        [board] = make_boards([trial("often", often), trial("once", scores)], baseline="often", test="wilcoxon")
+        cell = board.line("once").cells["map"]
+        assert cell.p < 0.001
+        assert cell.mark == mark

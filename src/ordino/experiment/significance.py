@@ -202,6 +202,23 @@ def differences(a: ArrayLike, b: ArrayLike) -> Floats:
     return measured(np.where(np.abs(d) <= ROUNDING * np.maximum(np.abs(left), np.abs(right)), 0.0, d))
 
 
+def leaning(a: ArrayLike, b: ArrayLike, *, test: str = "wilcoxon") -> float:
+    """Above 0 where the test sees the first one ahead, below 0 the second: by ranks or by size.
+
+    Examples
+    --------
+    Three small gains and a large loss: the sum is 1 + 2 + 3 - 9, that of the ranks 1 + 2 + 3 - 4.
+
+    >>> leaning([1, 2, 3, 0], [0, 0, 0, 9], test="paired-t"), leaning([1, 2, 3, 0], [0, 0, 0, 9])
+    (-3.0, 2.0)
+    """
+    if not find_test(test).is_paired:
+        return float(measured(a).mean() - measured(b).mean())
+    d = differences(a, b)
+    moved = d[d != 0]
+    return float(np.sum(np.sign(moved) * _ranks(moved)[0] if test == "wilcoxon" else d))
+
+
 def find_test(name: str) -> SignificanceTest:
     """The test of a name in :data:`TESTS`."""
     if name not in TESTS:
@@ -211,13 +228,18 @@ def find_test(name: str) -> SignificanceTest:
 
 def _normal_signed_rank(d: Floats, n: int) -> Outcome:
     """The smaller rank sum of differences that are not zero, against the normal law that it nearly follows."""
-    _, place, counts = np.unique(np.abs(d), return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]  # equal differences share the middle of their ranks
+    ranks, counts = _ranks(d)
     total = len(d) * (len(d) + 1) / 2
     gains = float(ranks[d > 0].sum())
     variance = total * (2 * len(d) + 1) / 12 - np.sum(counts.astype(np.float64) ** 3 - counts) / 48
     z = (gains - total / 2) / np.sqrt(variance)
     return Outcome(min(gains, total - gains), float(2 * special.ndtr(-abs(z))), n)
+
+
+def _ranks(d: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """The rank of each difference by its size, and how often each size is there; equal ones share the middle rank."""
+    _, place, counts = np.unique(np.abs(d), return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[place], counts
 
 
 def _student(statistic: float, degrees: float, n: int) -> Outcome:

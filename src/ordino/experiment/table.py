@@ -19,7 +19,7 @@ import numpy as np
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.experiment.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
 from ordino.experiment.settle import Settled, settle
-from ordino.experiment.significance import Floats, compare_all, find_test
+from ordino.experiment.significance import Floats, compare_all, find_test, leaning
 from ordino.experiment.store import Store
 from ordino.experiment.trial import Trial
 from ordino.metrics import parse_metric
@@ -227,7 +227,9 @@ def _column(
     column = {}
     for label, own in means.items():
         gain = _goodness(name, centers[label]) - _goodness(name, centers[reference])
-        is_marked = p.get(label, 1.0) < ALPHA and gain != 0
+        # ranks, or queries that weigh alike, may see another one ahead than the means do: then neither is marked
+        seen = 0.0 if label == reference else _toward(name, leaning(samples[label], samples[reference], test=test))
+        is_marked = p.get(label, 1.0) < ALPHA and gain * seen > 0
         column[label] = Cell(
             mean=centers[label],
             deviation=float(own.std(ddof=1)) if len(own) > 1 else np.nan,
@@ -240,6 +242,9 @@ def _column(
 
 def _goodness(name: str, mean: float) -> float:
     """Larger is better; a measure without a value is the worst there is."""
-    if np.isnan(mean):
-        return -np.inf
-    return mean if parse_metric(name).greater_is_better else -mean
+    return -np.inf if np.isnan(mean) else _toward(name, mean)
+
+
+def _toward(name: str, value: float) -> float:
+    """Larger is better."""
+    return value if parse_metric(name).greater_is_better else -value
