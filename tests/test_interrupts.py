@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ordino import NestedRanker, RankAggregation, RankNet, SortNet
+from ordino import DeepNet, NestedRanker, RankAggregation, RankNet, SortNet
 from ordino.interrupts import counting_presses
 from ordino.progress import Steps
 from ordino.testing import easy_data
@@ -159,3 +159,40 @@ def test_ctrl_c_in_a_member_ends_an_aggregation_and_keeps_the_members_before(n_j
     assert 1 <= len(ranker.rankers_) <= 3
     assert len(trained) <= 6
     assert ranker.predict(data).shape == (data.n_docs,)
+
+
+def test_a_press_that_a_thread_hears_late_is_not_another_press():
+    may_go, entered = threading.Event(), threading.Event()
+
+    def work() -> Steps:
+        def act():
+            entered.set()
+            assert may_go.wait(60)
+
+        return steps_of(9, act_at=1, act=act)
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(work)
+        assert entered.wait(60)
+        steps_of(9, act_at=4)  # in the main thread, which heeds it first
+        may_go.set()
+        assert running.result(60).interrupted
+    assert steps_of(3, act_at=99).done == 3
+
+
+def test_ctrl_c_in_an_auto_encoder_leaves_nothing(press_in_inner_loop):
+    net = DeepNet(hidden=(4, 2), initializer="autoencoders", pretraining=EPOCHS, epochs=EPOCHS)
+    with pytest.raises(KeyboardInterrupt):
+        net.fit(easy_data())
+    assert len(press_in_inner_loop) == 2
+
+
+def test_a_command_that_shall_ignore_ctrl_c_does():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with counting_presses() as presses:
+            press()
+        assert presses.pressed == 0
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -28,9 +28,12 @@ class Presses:
         if self.pressed > heeded:
             raise KeyboardInterrupt
 
-    def heed(self) -> None:
-        """A loop has ended: the one around it shall end too, the next one need not (the main thread says so)."""
-        self.pressed = max(self.pressed, self.heeded + 1)  # nobody counts outside of a command
+    def heed(self, heeded: int) -> None:
+        """A loop that began after so many heeded presses has ended for the next one.
+
+        The loop around it shall end too, the loop after it need not; that is for the main thread to say.
+        """
+        self.pressed = max(self.pressed, heeded + 1)  # nobody counts outside of a command
         if threading.current_thread() is threading.main_thread():
             self.heeded = self.pressed
 
@@ -42,7 +45,8 @@ PRESSES = Presses()
 def counting_presses() -> Iterator[Presses]:
     """Counts every Ctrl-C, which does what it always does. For commands only: a library leaves signals alone."""
     PRESSES.pressed = PRESSES.heeded = 0
-    if threading.current_thread() is not threading.main_thread():  # where signals never arrive
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):  # it never comes, or shall do nothing
         yield PRESSES
         return
 

@@ -76,7 +76,7 @@ class Steps:
             self._bar.stop()
         if kind is not None and issubclass(kind, KeyboardInterrupt) and self.done:
             self.interrupted = True
-            PRESSES.heed()
+            PRESSES.heed(self._heeded)
             sys.stderr.write(f"{self.label}: stopped at {self.done} of {self.total}; {self.kept} is kept\n")
         return self.interrupted
 

@@ -95,5 +95,5 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, capsys, words):
 
     monkeypatch.setattr(catalogue, "reproduce", stopped)
     assert ordino("reproduce", "rankde.table3", *words) == 130
-    rest = "; the same command goes on from kept" if words else ""
+    rest = "; the same command goes on from what is in kept" if words else ""
     assert capsys.readouterr().err == f"ordino: rankde.table3 was stopped{rest}\n"

@@ -80,3 +80,8 @@ def test_a_run_gives_the_trials_of_its_plan_alone_and_a_report_tells_settings_ap
         main(["compare", str(store), *labels])
     assert not stop.value.code
     assert labels[0] in capsys.readouterr().out
+
+
+def test_two_rankers_of_one_label_are_two_lines():
+    found = settle([a_trial("1", 0.5, label="mine"), replace(a_trial("2", 0.5, label="mine"), ranker="rank-svm")])
+    assert [one.label for one in found.trials] == ["mine (ranknet)", "mine (rank-svm)"]

@@ -17,6 +17,7 @@ from ordino.errors import DataError
 from ordino.experiment.store import VERSION, Store
 from ordino.experiment.table import read_trials
 from ordino.experiment.trial import Trial, fingerprint, installed_versions, trial_key
+from trials import made_trials
 
 TRIAL = Trial(
     key="abc",
@@ -278,3 +279,10 @@ def test_a_store_that_nobody_can_write_to_is_read(path, monkeypatch):
         connection.execute("PRAGMA user_version = 1")
     with pytest.raises(DataError, match="written by an earlier Ordino and cannot be changed here"):
         read_trials(path)
+
+
+def test_a_frozen_store_shows_what_its_log_holds(tmp_path):
+    with Store(tmp_path / "s.sqlite") as writing:
+        writing.add(made_trials(["a"])[0])
+        with Store(tmp_path / "s.sqlite", frozen=True) as reading:
+            assert len(reading) == 1

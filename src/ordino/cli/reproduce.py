@@ -60,7 +60,7 @@ def reproduce(
         try:
             result = run(name, request)
         except KeyboardInterrupt:
-            rest = "" if keep is None else f"; the same command goes on from {keep}"
+            rest = "" if keep is None else f"; the same command goes on from what is in {keep}"
             sys.stderr.write(f"ordino: {name} was stopped{rest}\n")
             raise typer.Exit(130) from None
         typer.echo(f"{result.target}: {result.title}")

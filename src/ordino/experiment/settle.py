@@ -7,7 +7,7 @@ trial again with other data or measures, must not be averaged as if they were re
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -48,7 +48,7 @@ def settle(trials: Sequence[Trial]) -> Settled:
         if label.endswith(TUNED):
             group[:] = _of_last_search(group)
         elif _is_mixed(group):
-            names |= {trial.key: _named(label, trial.params, group) for trial in group}
+            names |= {trial.key: _named(label, trial, group) for trial in group}
             notes.append(f"{label} has been run with several settings: each is a line of its own.")
     staying = {trial.key for group in by_label.values() for trial in group}
     renamed = [replace(one, label=names.get(one.key, one.label)) for one in trials if one.key in staying]
@@ -62,15 +62,17 @@ def settle(trials: Sequence[Trial]) -> Settled:
 
 def _is_mixed(trials: Iterable[Trial]) -> bool:
     """Whether a fold has several settings."""
-    settings: dict[str, str] = {}
-    return any(settings.setdefault(trial.fold, _text(trial.params)) != _text(trial.params) for trial in trials)
+    settings: dict[str, tuple[str, str]] = {}
+    own = ((trial.fold, (trial.ranker, _text(trial.params))) for trial in trials)
+    return any(settings.setdefault(fold, setting) != setting for fold, setting in own)
 
 
-def _named(label: str, params: Mapping[str, Any], group: Sequence[Trial]) -> str:
-    """The label with those parameters that are not the same in all of its trials."""
-    differing = [
+def _named(label: str, trial: Trial, group: Sequence[Trial]) -> str:
+    """The label with the ranker and those parameters that are not the same in all of its trials."""
+    differing = [trial.ranker] if any(other.ranker != trial.ranker for other in group) else []
+    differing += [
         f"{name}={_text(value)}"
-        for name, value in params.items()
+        for name, value in trial.params.items()
         if any(name not in other.params or _text(other.params[name]) != _text(value) for other in group)
     ]
     return f"{label} ({', '.join(differing)})" if differing else label

@@ -213,7 +213,8 @@ def leaning(a: ArrayLike, b: ArrayLike, *, test: str = "wilcoxon") -> float:
     (-3.0, 2.0)
     """
     if not find_test(test).is_paired:
-        return float(measured(a).mean() - measured(b).mean())
+        left, right = measured(a), measured(b)
+        return float(left.mean() - right.mean()) if len(left) and len(right) else 0.0
     d = differences(a, b)
     moved = d[d != 0]
     return float(np.sum(np.sign(moved) * _ranks(moved)[0] if test == "wilcoxon" else d))

@@ -74,7 +74,9 @@ class Store:
         if not self.path.parent.is_dir():
             raise DataError(f"{self.path}: there is no folder {str(self.path.parent)!r}; make it first")
         try:
-            place = f"{self.path.absolute().as_uri()}?immutable=1" if frozen else str(self.path)
+            log = Path(f"{self.path}-wal")  # with what was written last, which SQLite does not read of a frozen file
+            how = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+            place = f"{self.path.absolute().as_uri()}?{how}" if frozen else str(self.path)
             self._connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=frozen)
         except sqlite3.DatabaseError as error:
             raise self._refused(error) from None

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ordino.interrupts import all_or_nothing
 from ordino.learn.layers import Layer
 from ordino.learn.pair_network import CmpNN, Pairs
 from ordino.learn.supply import Batch
@@ -68,7 +69,8 @@ def stacked_autoencoders(
                 seeds=[seed],
                 n_outputs=2 * inputs.X.shape[1],
             )
-            best = train(coder, _Reconstruction(inputs), schedule, judge=None, label="auto-encoder")[0].layers
+            with all_or_nothing():  # half a start is none
+                best = train(coder, _Reconstruction(inputs), schedule, judge=None, label="auto-encoder")[0].layers
             coder.load(0, best)
             layers.append(best[0])
             with torch.no_grad():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.interrupts import PRESSES
 from ordino.rankers.parameters import check_choice, check_int
 from ordino.rankers.trees import Task, TreeRanker, merge_trees
 
@@ -128,6 +129,7 @@ class LambdaMART(TreeRanker):
         models: list[str] = []
         history: list[float] = []
         rounds = 0
+        heeded = PRESSES.heeded
         for bag in range(bags):
             try:
                 task = Task(params | self._draw(bag), levels, levels=known)
@@ -135,6 +137,7 @@ class LambdaMART(TreeRanker):
             except KeyboardInterrupt:
                 if not models:
                     raise
+                PRESSES.heed(heeded)
                 break
             models.append(self.model_)
             history += self.valid_history_

@@ -18,6 +18,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.synthetic import synthetic
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result
+from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate
 
 N_SETS = 5
@@ -92,7 +93,8 @@ def _quality(*, classes: int, features: int, noise: float, size: int, seed: int,
         hidden=(70, classes), epochs=epochs, batch=10, learning_rate=3e-3, scaling="quantile", seed=10_000 + seed,
         metric="ndcg@20",
     )  # fmt: skip
-    ranker.fit(train)
+    with all_or_nothing():
+        ranker.fit(train)
     samples = _samples(made, size, np.random.default_rng((seed, 1)))
     return evaluate(samples, ranker.predict(samples), metrics="ndcg@20")["ndcg@20"]
 

@@ -17,6 +17,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.synthetic import synthetic
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result
+from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate
 
 DOCS = 50  # documents a query
@@ -94,7 +95,8 @@ def _accuracy(function: str, size: int, seed: int, request: Request, **settings:
     epochs = {"epochs": 2} if request.quick else {"patience": PATIENCE}
     # the net's own seed must not be the function's: their first random numbers would be the same
     ranker = RankNet.as_published(**settings, **epochs, seed=10_000 + seed)  # type: ignore[arg-type]
-    ranker.fit(parts.train, valid=parts.valid)
+    with all_or_nothing():
+        ranker.fit(parts.train, valid=parts.valid)
     return 100 * evaluate(parts.test, ranker.predict(parts.test), metrics="pairwise_accuracy")["pairwise_accuracy"]
 
 

@@ -21,6 +21,7 @@ from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Result
 from ordino.experiment.papers.trials import Make, ranker
 from ordino.experiment.significance import wilcoxon
+from ordino.interrupts import all_or_nothing
 from ordino.metrics import parse_metric
 
 METRIC = "ndcg@15"
@@ -148,7 +149,8 @@ def _systems(request: Request) -> dict[str, System]:
     found = {}
     for name, make in SYSTEMS.items():
         start = time.perf_counter()
-        fitted = make(request).set_params(seed=request.seed).fit(parts.learned, valid=parts.valid)
+        with all_or_nothing():
+            fitted = make(request).set_params(seed=request.seed).fit(parts.learned, valid=parts.valid)
         seconds = time.perf_counter() - start
         values = {}
         for part in ("train", "valid", "test"):

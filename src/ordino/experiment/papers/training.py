@@ -104,11 +104,11 @@ def train_ahead(several: Iterable[Wanted], request: Request) -> None:
         n_jobs = request.n_jobs if len(missing) > 1 else 1
         kept = "nothing" if request.kept is None else "what is done"
         outcomes = work_through(train, missing, "training", n_jobs, request.verbose, kept=kept)
+        if len(outcomes) < len(missing):
+            raise KeyboardInterrupt
         failures = [one.failure for one in outcomes if one.failure]
         if failures:
             raise OrdinoError("\n- ".join(["training failed:", *failures]))
-        if len(outcomes) < len(missing):
-            raise KeyboardInterrupt
         for key, task in tasks.items():
             seconds = read_card(task.files[0])["notes"]["seconds"]
             request.trained.repeats[key] = Repeats([load(file) for file in task.files], seconds)
@@ -120,12 +120,14 @@ def train(task: Task) -> None:
     data, valid = open_part(task.parts["train"]), task.parts.get("valid")
     held_out = None if valid is None else open_part(valid)
     start = time.perf_counter()
-    fitted: list[Ranker]
-    with all_or_nothing():
-        if isinstance(task.ranker, Repeatable):
-            fitted = [*task.ranker.fit_repeats(data, task.seeds, valid=held_out)]
-        else:
-            fitted = [_seeded(task.ranker, seed).fit(data, valid=held_out) for seed in task.seeds]
+    fitted: list[Ranker] = []
+    if isinstance(task.ranker, Repeatable):
+        with all_or_nothing():
+            fitted += task.ranker.fit_repeats(data, task.seeds, valid=held_out)
+    else:
+        for seed in task.seeds:
+            with all_or_nothing():
+                fitted.append(_seeded(task.ranker, seed).fit(data, valid=held_out))
     notes = {"seconds": time.perf_counter() - start}
     task.files[0].parent.mkdir(parents=True, exist_ok=True)
     for ranker, file in zip(fitted, task.files, strict=True):
@@ -138,7 +140,7 @@ def _tasks(several: Iterable[Wanted], request: Request, scratch: Path) -> Iterat
         key = wanted.key()
         if key in request.trained.repeats:
             continue
-        home = (request.kept or scratch / "trained") / trial_key(key=key, ordino=installed_versions()["ordino"])
+        home = (request.kept or scratch / "trained") / trial_key(key=key, versions=installed_versions())
         files = [home / f"{seed}.ordino" for seed in wanted.seeds]
         task = Task(wanted.ranker, wanted.seeds, wanted.fold.name, {}, files)
         if not task.is_done():
