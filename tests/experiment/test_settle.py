@@ -85,3 +85,9 @@ def test_a_run_gives_the_trials_of_its_plan_alone_and_a_report_tells_settings_ap
 def test_two_rankers_of_one_label_are_two_lines():
     found = settle([a_trial("1", 0.5, label="mine"), replace(a_trial("2", 0.5, label="mine"), ranker="rank-svm")])
     assert [one.label for one in found.trials] == ["mine (ranknet)", "mine (rank-svm)"]
+
+
+def test_measures_of_two_runs_are_of_one_trial():
+    [board] = make_boards([a_trial("1", 0.5), a_trial("2", 0.25, measures=("mrr",))])
+    line = board.line("RankNet")
+    assert (line.n_trials, line.cells["map"].mean, line.cells["mrr"].mean) == (1, 0.5, 0.25)

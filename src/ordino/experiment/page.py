@@ -54,7 +54,7 @@ def _row(board: Board, line: Line) -> list[dict[str, Any]]:
     """Cells as what is shown, what sorts, what the pointer tells, and how it looks."""
     cells: list[dict[str, Any]] = [
         {"text": line.label, "sort": line.label},
-        {"text": len(line.trials), "sort": len(line.trials)},
+        {"text": line.n_trials, "sort": line.n_trials},
     ]
     for name in board.measures:
         cell = line.cells[name]

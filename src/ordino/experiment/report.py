@@ -45,7 +45,7 @@ def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:
                 cells = [line.cells[name] for name in board.measures]
                 table.add_row(
                     Text(plain(line.label)),
-                    str(len(line.trials)),
+                    str(line.n_trials),
                     *(
                         Text.assemble((figure(cell), "bold" if cell.is_best else ""), _rich_mark(cell))
                         for cell in cells
@@ -69,7 +69,7 @@ def markdown(boards: Sequence[Board]) -> str:
                 (f"**{figure(cell)}**" if cell.is_best else figure(cell)) + (cell.mark and f" {cell.mark}")
                 for cell in (line.cells[name] for name in board.measures)
             ]
-            rows.append([_markdown_text(line.label), str(len(line.trials)), *figures, f"{line.train_seconds:.2f}"])
+            rows.append([_markdown_text(line.label), str(line.n_trials), *figures, f"{line.train_seconds:.2f}"])
         table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
         notes = "\n".join(f"- {_markdown_text(note)}" for note in board.notes)
         parts.append(f"## {_markdown_text(board.dataset)}\n\n{table}\n\n{notes}\n")
@@ -91,7 +91,7 @@ def latex(boards: Sequence[Board]) -> str:
                 + (cell.mark and f" {latex_text(cell.mark)}")
                 for cell in (line.cells[name] for name in board.measures)
             ]
-            rows.append([latex_text(line.label), str(len(line.trials)), *figures, f"{line.train_seconds:.2f}"])
+            rows.append([latex_text(line.label), str(line.n_trials), *figures, f"{line.train_seconds:.2f}"])
         parts += [
             "\\begin{table}",
             "\\centering",
@@ -127,7 +127,7 @@ def comma_separated(boards: Sequence[Board]) -> str:
             for name in board.all_measures:
                 cell = line.cells[name]
                 numbers = ["" if isnan(value) else value for value in (cell.mean, cell.deviation, cell.p)]
-                who = [board.dataset, board.profile, line.label, len(line.trials), len(board.query_ids)]
+                who = [board.dataset, board.profile, line.label, line.n_trials, len(board.query_ids)]
                 how = [cell.mark, board.references[name], board.test, line.train_seconds, score_seconds]
                 writer.writerow([*who, name, *numbers, *how, *counted])
     return out.getvalue()

@@ -65,6 +65,11 @@ class Line:
         """Queries with equal scores of different labels; None where the store does not tell."""
         return count_tied(self.trials)
 
+    @property
+    def n_trials(self) -> int:
+        """Folds and seeds; one whose measures were taken in two runs counts once."""
+        return len({(trial.fold, trial.seed) for trial in self.trials})
+
 
 @final
 @dataclass(frozen=True, eq=False)
