@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import final
 
 import numpy as np
@@ -109,13 +109,13 @@ class RankAggregation(Ranker):
         def train(i: int) -> Ranker:
             return members[i].fit(self._drawn(data, i), valid=valid)
 
-        self.rankers_ = []
         with ThreadPoolExecutor(n_jobs) as pool:
             under_way = [pool.submit(train, i) for i in range(len(members))]
             try:
-                with Steps("rank aggregation", len(members), kept="what the members before it learned") as steps:
-                    for i in steps:
-                        self.rankers_.append(under_way[i].result())
+                with Steps("rank aggregation", len(members), kept="what the other members learned") as steps:
+                    for _, trained in zip(steps, as_completed(under_way), strict=True):
+                        trained.result()
+                self.rankers_ = [one.result() for one in under_way if one.done() and one.exception() is None]
             finally:
                 pool.shutdown(cancel_futures=True)
 
