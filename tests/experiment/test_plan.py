@@ -259,3 +259,10 @@ def test_none_can_be_written_in_toml(tmp_path):
     [entry] = Plan.from_toml(path).entries()
     assert entry.params["sizes"] == [None, 9]
     assert entry.grid["metric"] == [None]
+
+
+def test_a_label_that_says_none_is_a_label(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text('data = "x"\nrankers = [{ranker = "ranknet", label = "none", params = {patience = "none"}}]')
+    [entry] = Plan.from_toml(path).entries()
+    assert (entry.label, entry.params) == ("none", {"patience": None})

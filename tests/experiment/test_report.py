@@ -501,3 +501,8 @@ def test_nothing_is_marked_where_mean_and_ranks_disagree():
         cell = board.line("once").cells["map"]
         assert cell.p < 0.001
         assert cell.mark == mark
+
+
+def test_a_baseline_that_the_labels_leave_out_is_told():
+    with pytest.raises(ParameterError, match="unknown baseline 'RankNet'"):
+        make_boards(made_trials(LABELS), baseline="RankNet", labels=[one for one in LABELS if one != "RankNet"])

@@ -212,8 +212,8 @@ def _with_none(given: Any) -> Any:
     match given:
         case "none":
             return None
-        case dict():
-            return {name: _with_none(one) for name, one in given.items()}
+        case dict():  # a label is a text, whatever it says
+            return {name: one if name == "label" else _with_none(one) for name, one in given.items()}
         case list():
             return [_with_none(one) for one in given]
     return given

@@ -1,7 +1,7 @@
 """Every setting of a plan is tried on a few queries before anything runs, so that no wrong value is told hours later.
 
-Rankers check their parameters when they are fitted. Fitting them on three queries, with two epochs or rounds, takes
-milliseconds and asks the same questions.
+Rankers check their parameters when they are fitted. Fitting them on three queries, with two epochs or rounds, asks the
+same questions and takes little more time than loading what they are made of.
 """
 
 from __future__ import annotations
@@ -22,7 +22,18 @@ from ordino.interrupts import all_or_nothing
 
 QUERIES = 3
 BRIEF = 2
-LENGTHS = ("epochs", "rounds", "generations", "max_iter", "restarts", "n_pairs", "n_valid_pairs", "n")
+LENGTHS = (
+    "epochs",
+    "rounds",
+    "generations",
+    "max_iter",
+    "restarts",
+    "n_pairs",
+    "n_valid_pairs",
+    "pretraining",
+    "bags",
+    "n",
+)
 """Parameters that say how long a ranker learns; none is more than :data:`BRIEF` here."""
 
 

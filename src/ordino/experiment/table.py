@@ -146,8 +146,8 @@ def make_boards(
             raise unknown_name("label", label, found)
     if labels is not None:
         boards = [Settled([one for one in settled.trials if one.label in labels], settled.notes) for settled in boards]
-    if baseline is not None and baseline not in found:
-        raise unknown_name("baseline", baseline, found)
+    if baseline is not None and baseline not in (labels or found):
+        raise unknown_name("baseline", baseline, labels or found)
     return [_board(settled, measures, baseline, test) for settled in boards if settled.trials]
 
 
