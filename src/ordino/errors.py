@@ -7,7 +7,8 @@
     │   └── LetorFormatError           a line of a LETOR file, named by file:line
     ├── ParameterError (ValueError)    a name or value that is not allowed
     ├── ModelFileError (ValueError)    a model that cannot be saved, or a file that is no model
-    └── MissingExtraError (ImportError)  an optional package is not installed
+    ├── MissingExtraError (ImportError)  an optional package is not installed
+    └── FailedTrialsError              of an experiment; it has the trials that did not fail
 
 Each message is one sentence: where, what is wrong; what is allowed or what to do.
 """

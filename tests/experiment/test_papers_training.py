@@ -3,7 +3,7 @@
 import pytest
 
 from ordino.errors import OrdinoError
-from ordino.experiment.papers import directranker, training
+from ordino.experiment.papers import directranker, ranknet_search, training
 from ordino.experiment.papers.catalogue import reproduce
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.training import Repeats, fit_seeds
@@ -91,10 +91,14 @@ def test_processes_give_the_same_numbers(folder):
     assert reproduce("deepnet.table4.2", Request(folder, quick=True, n_jobs=2)).cells == here.cells
 
 
-def test_training_times_are_taken_alone(folder, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "target", "data"),
+    [(directranker, "directranker.table2", "."), (ranknet_search, "ranknet.table6", "MQ2008")],
+)
+def test_training_times_are_taken_alone(folder, tmp_path, monkeypatch, module, target, data):
     asked = []
-    monkeypatch.setattr(directranker, "train_ahead", lambda several, request: asked.append(request))
-    request = Request(folder, quick=True, kept=tmp_path, n_jobs=2)
-    reproduce("directranker.table2", request)
+    monkeypatch.setattr(module, "train_ahead", lambda several, request: asked.append(request))
+    request = Request(folder / data, quick=True, kept=tmp_path, n_jobs=2)
+    reproduce(target, request)
     assert {(one.kept, one.n_jobs) for one in asked} == {(None, 1)}
     assert request.trained.repeats == {}

@@ -22,6 +22,7 @@ from ordino.experiment.plan import Plan
 from ordino.experiment.rehearsal import rehearse
 from ordino.experiment.run import run
 from ordino.experiment.store import Store
+from ordino.experiment.table import make_boards, read_trials
 from ordino.experiment.trial import QUERY_COUNTS
 from ordino.experiment.work import Task, history_of, weights_of
 from ordino.metrics import evaluate
@@ -175,7 +176,7 @@ def test_another_name_is_another_trial(store):
     data = easy_data(n_queries=9)
     same = [{"ranker": "linear-regression-ranker", "label": label} for label in "AB"]
     trials = run(small_plan(data={"one": data, "two": data}, rankers=same), store, n_jobs=1)
-    assert {(trial.dataset, trial.label) for trial in trials} == set(product(("one", "two"), "AB"))
+    assert {(trial.dataset, trial.label) for trial in trials} == set(product(("one, 3 folds", "two, 3 folds"), "AB"))
     assert len(trials) == 2 * 2 * 3
 
 
@@ -209,6 +210,27 @@ def test_what_fails_is_told_and_the_rest_is_kept(store):
         run(plan, store, n_jobs=1)
     with Store(store) as kept:
         assert [trial.label for trial in kept.trials()] == ["LinearRegressionRanker"]
+
+
+def test_what_did_not_fail_is_shown(folder, capsys):
+    (folder / "plan.toml").write_text(
+        'data = "data.txt"\nfolds = 3\n[[rankers]]\nranker = "random-ranker"\n'
+        '[[rankers]]\nranker = "ranknet"\nparams = {optimizer = {}}\n'
+    )
+    with pytest.raises(SystemExit) as stop:
+        main(["bench", "--plan", "plan.toml", "--n-jobs", "1"])
+    assert stop.value.code == 1
+    shown = capsys.readouterr()
+    assert "RandomRanker" in shown.out
+    assert "3 trials failed, all others are in ordino.sqlite:\n- RankNet on Fold1" in shown.err
+
+
+def test_another_number_of_folds_is_other_data(store):
+    data = easy_data(n_queries=9)
+    for folds in (4, 3):
+        run(small_plan(data={"easy": data}, folds=folds, rankers=["linear-regression-ranker"]), store, n_jobs=1)
+    boards = make_boards(read_trials(store))
+    assert {board.dataset: board.lines[0].n_trials for board in boards} == {"easy, 4 folds": 4, "easy, 3 folds": 3}
 
 
 def test_wrong_values_of_parameters_are_told_before_anything_runs(store):

@@ -22,6 +22,10 @@ def a_trial(key, value, *, label="RankNet", fold="Fold1", seed=0, dataset="toy",
     )  # fmt: skip
 
 
+def tuned(trial):
+    return replace(trial, is_tuned=True)
+
+
 def means(trials, measure="map"):
     [board] = make_boards(trials)
     return {line.label: line.cells[measure].mean for line in board.lines}
@@ -45,11 +49,26 @@ def test_settings_that_differ_between_folds_alone_are_one_ranker():
 
 
 def test_of_two_searches_the_last_stands():
-    old = [a_trial(f"old{fold}", 0.2, label="RankNet, tuned", fold=fold, l2=0.1) for fold in ("Fold1", "Fold2")]
-    new = [a_trial(f"new{fold}", 0.8, label="RankNet, tuned", fold=fold, l2=0.5) for fold in ("Fold1", "Fold2")]
-    assert means([*old, *new]) == {"RankNet, tuned": 0.8}
+    old = [tuned(a_trial(f"old{fold}", 0.2, label="mine", fold=fold, l2=0.1)) for fold in ("Fold1", "Fold2")]
+    new = [tuned(a_trial(f"new{fold}", 0.8, label="mine", fold=fold, l2=0.5)) for fold in ("Fold1", "Fold2")]
+    assert means([*old, *new]) == {"mine": 0.8}
     [board] = make_boards([*old, *new])
-    assert "2 trials were made again later, with other data, measures or settings, and not counted here." in board.notes
+    assert "2 trials were made again later, with other measures or settings: the last count." in board.notes
+
+
+def test_what_was_tuned_is_told_from_what_was_not():
+    trials = [a_trial("1", 0.2, label="mine", l2=0.1), tuned(a_trial("2", 0.8, label="mine", l2=0.5))]
+    assert means(trials) == {"mine": 0.2, "mine, tuned": 0.8}
+    assert settle(trials).notes == ["mine has been run with several settings: each is a line of its own."]
+
+
+def test_on_changed_data_nothing_old_is_compared():
+    old = [replace(a_trial(label, 0.2, label=label), data="old") for label in ("A", "B")]
+    new = replace(a_trial("3", 0.8, label="B"), data="new")
+    unknown = a_trial("4", 0.4, label="C")
+    elsewhere = replace(a_trial("5", 0.6, label="D", fold="Fold2"), data="old")
+    assert means([*old, unknown, new, elsewhere]) == {"B": 0.8, "C": 0.4, "D": 0.6}
+    assert settle([*old, new]).notes == ["2 trials were made on other data of this name, and not counted here."]
 
 
 def test_each_measure_is_of_the_last_trial_that_has_it():

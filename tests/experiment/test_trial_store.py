@@ -29,6 +29,8 @@ TRIAL = Trial(
     params={"hidden": [64, 32], "l2": 0.1, "scaling": None},
     seed=3,
     profile="letor4",
+    is_tuned=True,
+    data="cafe",
     versions={"ordino": "0.1.0"},
     started="2026-01-02T03:04:05+00:00",
     train_seconds=1.5,
@@ -178,18 +180,20 @@ def test_a_store_of_the_first_format_is_brought_up_to_date(path):
         connection.execute(FIRST_FORMAT)
         connection.execute("PRAGMA user_version = 1")
         old = dict.fromkeys(("experiment", "started"), "") | dict.fromkeys(("params", "versions", "valid"), "{}")
-        old |= {"key": "old", "dataset": "d", "fold": "Fold1", "ranker": "ranknet", "label": "RankNet", "seed": 0}
-        old |= {"profile": "standard", "test": '{"map": 0.5}', "history": "[]", "feature_weights": "null"}
+        old |= {"key": "old", "dataset": "d", "fold": "Fold1", "ranker": "ranknet", "label": "RankNet, tuned"}
+        old |= {"seed": 0, "profile": "standard", "test": '{"map": 0.5}', "history": "[]", "feature_weights": "null"}
         old |= {"query_ids": "[1]", "train_seconds": 1.0, "score_seconds": 0.1}
         old |= {"per_query": b'["map"]\n' + np.array([0.5]).tobytes()}
         marks = ", ".join("?" * len(old))
-        connection.execute(f"INSERT INTO trials ({', '.join(old)}) VALUES ({marks})", list(old.values()))
+        for row in (old, old | {"key": "fixed", "label": "RankNet"}):
+            connection.execute(f"INSERT INTO trials ({', '.join(old)}) VALUES ({marks})", list(row.values()))
     for _ in range(2):  # the second time there is nothing to do
         with Store(path) as store:
             store.add(TRIAL)
-            earlier, new = store.trials()
+            earlier, fixed, new = store.trials()
     assert earlier.per_query["map"].tolist() == [0.5]
-    assert earlier.query_counts == {}
+    assert (earlier.query_counts, earlier.data) == ({}, "")
+    assert [one.is_tuned for one in (earlier, fixed)] == [True, False]
     assert new.query_counts == TRIAL.query_counts != {}
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)

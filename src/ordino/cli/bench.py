@@ -70,11 +70,15 @@ def bench(
 def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
     """Carry out a plan, print its tables and give its trials."""
     from ordino.experiment.report import terminal
-    from ordino.experiment.run import run
+    from ordino.experiment.run import FailedTrialsError, run
     from ordino.experiment.table import make_boards
 
     said = shared_options()
-    trials = run(plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet)
+    try:
+        trials = run(plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet)
+    except FailedTrialsError as error:
+        typer.echo(terminal(make_boards(error.trials)), nl=False)
+        raise
     typer.echo(terminal(make_boards(trials)))
     typer.echo(f"{len(trials)} trials in {out}; `ordino report {out} --out page.html` draws them")
     return trials

@@ -120,6 +120,12 @@ class Plan:
             return {_name(self.data): self.data}
         return {_name(one): one for one in self.data}
 
+    def collections(self) -> Iterator[tuple[str, Folds]]:
+        """The folds of all data by name; of data that is cut here, it tells the number, since another is other data."""
+        for name, source in self.sources().items():
+            has_folds = isinstance(source, Folds) or (isinstance(source, str | Path) and Path(source).is_dir())
+            yield (name if has_folds else f"{name}, {self.folds} folds"), self.open_folds(source)
+
     def open_folds(self, source: Source) -> Folds:
         """The folds of a source, from disk or made here; a folder's files are read when a fold is asked for."""
         if isinstance(source, Folds):

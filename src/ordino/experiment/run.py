@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import final
 
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan import Plan, refuse
@@ -23,6 +24,15 @@ from ordino.experiment.work import Task, measure_trial
 from ordino.experiment.workers import save_parts, work_through
 from ordino.metrics import parse_metrics
 from ordino.rankers.parameters import check_int
+
+
+@final
+class FailedTrialsError(OrdinoError):
+    """Some trials of a plan failed; ``trials`` are the others."""
+
+    def __init__(self, message: str, trials: Sequence[Trial]) -> None:
+        super().__init__(message)
+        self.trials = trials
 
 
 def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False) -> list[Trial]:
@@ -42,8 +52,12 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
     Returns
     -------
     list of Trial
-        The measured trials of the plan, and none that the store has from other plans. If some failed, all others are in
-        the store, and the error that is raised tells what went wrong with each.
+        The measured trials of the plan, and none that the store has from other plans.
+
+    Raises
+    ------
+    FailedTrialsError
+        Some failed: it tells what went wrong with each, and has all others, which are in the store.
     """
     plan.check()
     n_jobs = check_int("n_jobs", (os.cpu_count() or 1) if n_jobs is None else n_jobs, low=1)
@@ -58,19 +72,20 @@ def run(plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bo
         was_stopped = len(chosen) < len(tuned)
         measured = [] if was_stopped else work_through(measure_trial, repeated, "trials", n_jobs, verbose)
     failures = [one.failure for one in (*chosen, *measured) if one.failure]
-    if failures:
-        count = "a trial" if len(failures) == 1 else f"{len(failures)} trials"
-        raise OrdinoError("\n- ".join([f"{count} failed, all others are in {store}:", *failures]))
     wanted = {task.key() for task in repeated}
     with Store(store) as done:
-        return [trial for trial in done.trials(plan.name) if trial.key in wanted]
+        trials = [trial for trial in done.trials(plan.name) if trial.key in wanted]
+    if failures:
+        count = "a trial" if len(failures) == 1 else f"{len(failures)} trials"
+        raise FailedTrialsError("\n- ".join([f"{count} failed, all others are in {store}:", *failures]), trials)
+    return trials
 
 
 def _tasks(plan: Plan, store: Path, folder: Path) -> list[Task]:
     """Every entry on every fold, whose parts are written to files that workers can map."""
     tasks = []
-    for name, source in plan.sources().items():
-        for number, fold in enumerate(plan.open_folds(source)):
+    for name, folds in plan.collections():
+        for number, fold in enumerate(folds):
             home = folder / trial_key(name=name, number=number)
             home.mkdir()
             files = save_parts(fold, home)

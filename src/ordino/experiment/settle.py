@@ -25,9 +25,9 @@ class Settled(NamedTuple):
 def settle(trials: Sequence[Trial]) -> Settled:
     """The trials of one data set and profile, given in the order of writing, with labels that mean one thing each.
 
-    Fixed settings of one label become lines of their own, named by what differs. Where settings are chosen for each
-    fold, those of the last search stand. Of trials that differ in neither, the last one that has a measure stands for
-    it.
+    Of a fold whose data has changed, only trials on the last data count. Fixed settings of one label become lines of
+    their own, named by what differs. Where settings are chosen for each fold, those of the last search stand. Of trials
+    that differ in none of this, the last one that has a measure stands for it.
 
     Examples
     --------
@@ -36,28 +36,36 @@ def settle(trials: Sequence[Trial]) -> Settled:
     ...                  profile="", per_query={"map": []})
     >>> [one.label for one in settle([trial("1", l2=0.1), trial("2"), trial("3", l2=0.5)]).trials]
     ['RankNet (l2=0.1)', 'RankNet', 'RankNet (l2=0.5)']
-    >>> [one.key for one in settle([trial("1"), trial("2")]).trials]   # on other data, say
+    >>> [one.key for one in settle([trial("1"), trial("2")]).trials]   # by another version, say
     ['2']
     """
-    by_label: dict[str, list[Trial]] = {}
-    for trial in trials:
-        by_label.setdefault(trial.label, []).append(trial)
+    current = _of_last_data(trials)
+    by_label: dict[tuple[str, bool], list[Trial]] = {}
+    for trial in current:
+        by_label.setdefault((trial.label, trial.is_tuned), []).append(trial)
     names: dict[str, str] = {}
-    notes = []
-    for label, group in by_label.items():
-        if label.endswith(TUNED):
+    several = {label: None for label, is_tuned in by_label if is_tuned and (label, False) in by_label}
+    for (label, is_tuned), group in by_label.items():
+        if is_tuned:
             group[:] = _of_last_search(group)
+            names |= {trial.key: label + TUNED for trial in group if label in several}
         elif _is_mixed(group):
             names |= {trial.key: _named(label, trial, group) for trial in group}
-            notes.append(f"{label} has been run with several settings: each is a line of its own.")
+            several[label] = None
     staying = {trial.key for group in by_label.values() for trial in group}
-    renamed = [replace(one, label=names.get(one.key, one.label)) for one in trials if one.key in staying]
-    kept = _last_of_each(renamed)
-    if len(kept) < len(trials):
-        n_replaced = len(trials) - len(kept)
-        count = "1 trial was" if n_replaced == 1 else f"{n_replaced:,} trials were"
-        notes.append(f"{count} made again later, with other data, measures or settings, and not counted here.")
+    kept = _last_of_each([replace(one, label=names.get(one.key, one.label)) for one in current if one.key in staying])
+    notes = [f"{label} has been run with several settings: each is a line of its own." for label in several]
+    if n_outdated := len(trials) - len(current):
+        notes.append(f"{_trials_were(n_outdated)} made on other data of this name, and not counted here.")
+    if n_replaced := len(current) - len(kept):
+        notes.append(f"{_trials_were(n_replaced)} made again later, with other measures or settings: the last count.")
     return Settled(kept, notes)
+
+
+def _of_last_data(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials on the data that each fold had last, as far as they say what they were made on."""
+    last = {trial.fold: trial.data for trial in trials if trial.data}
+    return [trial for trial in trials if not trial.data or trial.data == last[trial.fold]]
 
 
 def _is_mixed(trials: Iterable[Trial]) -> bool:
@@ -103,6 +111,10 @@ def _last_of_each(trials: Sequence[Trial]) -> list[Trial]:
                 )
             )
     return kept[::-1]
+
+
+def _trials_were(number: int) -> str:
+    return "1 trial was" if number == 1 else f"{number:,} trials were"
 
 
 def _text(value: Any) -> str:

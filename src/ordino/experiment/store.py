@@ -19,14 +19,15 @@ from typing import Any, Self, final
 import numpy as np
 
 from ordino.errors import DataError
+from ordino.experiment.entry import TUNED
 from ordino.experiment.trial import Trial
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
-VERSION = 2
+VERSION = 3
 PATIENCE = 60.0  # seconds to wait for another run's transaction
 
-_TEXT = ("key", "experiment", "dataset", "fold", "ranker", "label", "profile", "started")
-_NUMBERS = ("seed", "train_seconds", "score_seconds")
+_TEXT = ("key", "experiment", "dataset", "fold", "data", "ranker", "label", "profile", "started")
+_NUMBERS = ("seed", "is_tuned", "train_seconds", "score_seconds")
 _JSON = ("params", "versions", "valid", "test", "history", "feature_weights", "query_ids", "query_counts")
 _COLUMNS = (*_TEXT, *_NUMBERS, *_JSON, "per_query")
 _SCHEMA = f"""
@@ -34,13 +35,21 @@ CREATE TABLE IF NOT EXISTS trials (
     number INTEGER PRIMARY KEY,
     {", ".join(f"{name} TEXT NOT NULL" for name in (*_TEXT, *_JSON))},
     seed INTEGER NOT NULL,
+    is_tuned INTEGER NOT NULL,
     train_seconds REAL NOT NULL,
     score_seconds REAL NOT NULL,
     per_query BLOB NOT NULL,
     UNIQUE (key)
 )
 """
-_UPGRADES = {1: "ALTER TABLE trials ADD COLUMN query_counts TEXT NOT NULL DEFAULT '{}'"}
+_UPGRADES = {
+    1: ["ALTER TABLE trials ADD COLUMN query_counts TEXT NOT NULL DEFAULT '{}'"],
+    2: [
+        "ALTER TABLE trials ADD COLUMN data TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE trials ADD COLUMN is_tuned INTEGER NOT NULL DEFAULT 0",
+        f"UPDATE trials SET is_tuned = 1 WHERE label LIKE '%{TUNED}'",
+    ],
+}
 """What makes a store of each earlier format one of the next; its trials stay."""
 assert set(_COLUMNS) == {field.name for field in fields(Trial)}
 
@@ -96,7 +105,8 @@ class Store:
                 self._connection.execute(_SCHEMA)
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
             for earlier in range(version, VERSION) if tables else ():
-                self._connection.execute(_UPGRADES[earlier])
+                for step in _UPGRADES[earlier]:
+                    self._connection.execute(step)
             if version < VERSION:
                 self._connection.execute(f"PRAGMA user_version = {VERSION}")
         # readers never wait for writers; what was committed survives a killed process
@@ -214,8 +224,9 @@ def _from_row(row: Iterable[Any]) -> Trial:
     head, _, block = read["per_query"].partition(b"\n")
     measures = json.loads(head)
     values = np.frombuffer(block, "<f8").reshape(len(measures), len(read["query_ids"]))
-    per_query = dict(zip(measures, values, strict=True))
-    return Trial(**(read | {"per_query": per_query, "query_ids": np.asarray(read["query_ids"])}))
+    read["per_query"] = dict(zip(measures, values, strict=True))
+    read |= {"query_ids": np.asarray(read["query_ids"]), "is_tuned": bool(read["is_tuned"])}
+    return Trial(**read)
 
 
 def _without_nan(value: Any) -> Any:

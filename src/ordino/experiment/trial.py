@@ -45,6 +45,10 @@ class Trial:
     """The parameters that were set; all others had their defaults."""
     seed: int
     profile: str
+    is_tuned: bool = False
+    """Whether the setting was chosen on validation data, for this fold among others."""
+    data: str = ""
+    """A fingerprint of the fold; nothing in a trial of a store that was written before it was kept."""
     experiment: str = ""
     """The name of the plan that the trial belongs to."""
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -59,6 +59,7 @@ class Task:
             measures=self.measures,
             profile=self.profile,
             select=self.select,
+            tuned=self.entry.is_tuned,
             tuning=tuning,
             ordino=installed_versions()["ordino"],
         )
@@ -116,6 +117,8 @@ def _trained(task: Task, *, tuning: bool) -> Trial:
         params=task.params,
         seed=task.seed,
         profile=task.profile,
+        is_tuned=task.entry.is_tuned,
+        data=task.fingerprint,
         versions=installed_versions(),
         started=started,
         train_seconds=train_seconds,

@@ -54,10 +54,10 @@ def work_through(
     return [outcomes[number] for number in sorted(outcomes)]
 
 
-def save_parts(fold: Fold, home: Path) -> dict[str, Path]:
-    """Write the parts of a fold to files that workers can map into memory."""
+def save_parts(fold: Fold, home: Path, parts: Sequence[str] = ("train", "valid", "test")) -> dict[str, Path]:
+    """Write parts of a fold, as far as it has them, to files that workers can map into memory."""
     files = {}
-    for part in ("train", "valid", "test"):
+    for part in parts:
         data: Dataset | None = getattr(fold, part)
         if data is not None:
             files[part] = home / f"{part}.arrow"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Result
-from ordino.experiment.papers.training import Trained, Wanted, fit_seeds, train_ahead
+from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
 from ordino.experiment.papers.trials import (
     Make,
     Protocol,
@@ -124,9 +123,8 @@ def table1(request: Request) -> Result:
 
 
 def table2(request: Request) -> Result:
-    """Training time of all methods, a fold and seed; one after the other, whatever was trained for other targets."""
-    alone = replace(request, kept=None, n_jobs=1, trained=Trained())
-    cells = []
+    """Training time of all methods, a fold and seed."""
+    alone, cells = request.alone(), []
     for collection, folds in request.collections(COLLECTIONS[::-1]).items():
         binary = _binary(folds, 2 if collection == "MSLR-WEB10K" else 1)
         for method in METHODS:

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold
 from ordino.data.synthetic import synthetic
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result
-from ordino.interrupts import all_or_nothing
+from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
 from ordino.metrics import evaluate
 
 N_SETS = 5
@@ -60,13 +61,13 @@ PROTOCOL = (
 def sweep(panel: str, request: Request) -> Result:
     """One panel of Fig. 2."""
     varies, title, values, logarithmic = SWEEPS[panel]
+    seeds = range(request.seed, request.seed + request.at_most(N_SETS))
     cells = []
     for value in values[:2] if request.quick else values:
         setting = {**USUAL, **({"size": 2_000} if request.quick else {}), varies: value}
-        seeds = range(request.seed, request.seed + request.at_most(N_SETS))
-        ours = tuple(
-            _quality(**setting, seed=seed, epochs=1 if request.quick else _epochs(setting["size"])) for seed in seeds
-        )
+        epochs = 1 if request.quick else _epochs(setting["size"])
+        train_ahead((_wanted(**setting, seed=seed, epochs=epochs) for seed in seeds), request)
+        ours = tuple(_quality(_wanted(**setting, seed=seed, epochs=epochs), seed, request) for seed in seeds)
         cells.append(Cell((f"{value:g}" if varies == "noise" else str(value),), None, ours))
     protocol = PROTOCOL.format(
         docs=f"{USUAL['size']:,}", test=N_TEST, features=USUAL["features"], classes=USUAL["classes"],
@@ -80,30 +81,33 @@ def sweep(panel: str, request: Request) -> Result:
     )  # fmt: skip
 
 
-def _quality(*, classes: int, features: int, noise: float, size: int, seed: int, epochs: int) -> float:
-    """Steps 1 to 3 of the paper's procedure for one data set."""
+def _wanted(*, classes: int, features: int, noise: float, size: int, seed: int, epochs: int) -> Wanted:
+    """Step 1 of the paper's procedure for one data set, and the net of step 2."""
     from ordino.rankers.directranker import DirectRanker
 
     made = synthetic(
         "directranker", queries=(size + N_TEST) // GROUP, docs=GROUP, features=features, classes=classes,
         noise=noise, seed=seed,
     )  # fmt: skip
-    train = made.select_queries(np.arange(size // GROUP))
-    ranker = DirectRanker(
-        hidden=(70, classes), epochs=epochs, batch=10, learning_rate=3e-3, scaling="quantile", seed=10_000 + seed,
-        metric="ndcg@20",
-    )  # fmt: skip
-    with all_or_nothing():
-        ranker.fit(train)
-    samples = _samples(made, size, np.random.default_rng((seed, 1)))
-    return evaluate(samples, ranker.predict(samples), metrics="ndcg@20")["ndcg@20"]
+    train, test = (made.select_queries(part) for part in np.split(np.arange(made.n_queries), [size // GROUP]))
+    net = DirectRanker(
+        hidden=(70, classes), epochs=epochs, batch=10, learning_rate=3e-3, scaling="quantile", metric="ndcg@20"
+    )
+    return Wanted(net, Fold(f"set {seed}", train, None, test), [10_000 + seed])
 
 
-def _samples(made: Dataset, n_train: int, rng: np.random.Generator) -> Dataset:
+def _quality(wanted: Wanted, seed: int, request: Request) -> float:
+    """Steps 2 and 3 of the paper's procedure for one data set."""
+    [net], _ = fit_seeds(*wanted, request)
+    samples = _samples(wanted.fold.test, np.random.default_rng((seed, 1)))
+    return evaluate(samples, net.predict(samples), metrics="ndcg@20")["ndcg@20"]
+
+
+def _samples(test: Dataset, rng: np.random.Generator) -> Dataset:
     """Random subsets of the test documents, each as a query."""
     counts = rng.integers(FEWEST, MOST + 1, N_SAMPLES)
-    rows = np.concatenate([n_train + rng.choice(made.n_docs - n_train, n, replace=False) for n in counts])
-    return Dataset(made.X[rows], made.y[rows], np.repeat(np.arange(N_SAMPLES), counts))
+    rows = np.concatenate([rng.choice(test.n_docs, n, replace=False) for n in counts])
+    return Dataset(test.X[rows], test.y[rows], np.repeat(np.arange(N_SAMPLES), counts))
 
 
 def _epochs(size: int) -> int:

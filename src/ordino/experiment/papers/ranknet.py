@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold
 from ordino.data.synthetic import synthetic
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result
-from ordino.interrupts import all_or_nothing
+from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
 from ordino.metrics import evaluate
 
 DOCS = 50  # documents a query
@@ -54,21 +55,26 @@ PROTOCOL = (
 )
 
 
-class Parts(NamedTuple):
-    """One random function's queries."""
+class Problem(NamedTuple):
+    """A kind of random function, how many of its documents are learned from, and by what net."""
 
-    train: Dataset
-    valid: Dataset
-    test: Dataset
+    function: str
+    size: int
+    settings: Mapping[str, Any]
+
+
+Problems = dict[tuple[str, ...], tuple[float, Problem]]
+"""By the labels of a cell the paper's number and what it is a number of."""
 
 
 def table1(request: Request) -> Result:
     """Linear and two-layer nets on both functions."""
-    cells = []
-    for (function, net), paper in TABLE_1.items():
-        for size, value in _sizes(paper, request):
-            ours = tuple(_accuracy(function, size, seed, request, hidden=HIDDEN[net]) for seed in _seeds(request))
-            cells.append(Cell((function, net, str(size)), value, ours))
+    problems: Problems = {
+        (function, net, str(size)): (value, Problem(function, size, {"hidden": HIDDEN[net]}))
+        for (function, net), paper in TABLE_1.items()
+        for size, value in _sizes(paper, request)
+    }
+    cells = _cells(problems, request)
     columns = ("function", "net", "train size")
     figure = Figure("lines", "train size", "pairs in order (%)", color="net", facet="function", logarithmic=True)
     return _result("ranknet.table1", "pairs in order on two random functions", columns, cells, request, figure)
@@ -76,34 +82,48 @@ def table1(request: Request) -> Result:
 
 def table2(request: Request) -> Result:
     """Ties as training pairs with target 1/2, on the polynomial, with ten hidden units."""
-    cells, pairs = [], []
-    for size, _ in _sizes(TABLE_2["no ties"], request):
-        pairs.append(f"{size}: {_n_pairs(size, request.seed):,} of {size // DOCS * DOCS * (DOCS - 1) // 2:,}")
-        for training, paper in TABLE_2.items():
-            settings = {"hidden": 10, "ties": TIES[training]}
-            ours = tuple(_accuracy("Poly", size, seed, request, **settings) for seed in _seeds(request))
-            cells.append(Cell((str(size), training), paper[size], ours))
+    sizes = [size for size, _ in _sizes(TABLE_2["no ties"], request)]
+    problems: Problems = {
+        (str(size), training): (paper[size], Problem("Poly", size, {"hidden": 10, "ties": TIES[training]}))
+        for size in sizes
+        for training, paper in TABLE_2.items()
+    }
+    cells = _cells(problems, request)
+    pairs = [f"{n}: {_n_pairs(n, request.seed):,} of {n // DOCS * DOCS * (DOCS - 1) // 2:,}" for n in sizes]
     notes = [f"Pairs that are no ties, of all pairs, at each train size (first function): {'; '.join(pairs)}."]
     return _result("ranknet.table2", "training on ties", ("train size", "training"), cells, request, None, notes)
 
 
-def _accuracy(function: str, size: int, seed: int, request: Request, **settings: object) -> float:
-    """Percent of the test pairs in order after learning from ``size`` documents."""
+def _cells(problems: Problems, request: Request) -> list[Cell]:
+    """Every problem, with the paper's number, for all random functions."""
+    train_ahead((_wanted(one, seed, request) for _, one in problems.values() for seed in _seeds(request)), request)
+    return [
+        Cell(labels, value, tuple(_accuracy(_wanted(one, seed, request), request) for seed in _seeds(request)))
+        for labels, (value, one) in problems.items()
+    ]
+
+
+def _wanted(problem: Problem, seed: int, request: Request) -> Wanted:
+    """A net that learns one random function."""
     from ordino.rankers.ranknet import RankNet
 
-    parts = _parts(function, size, seed)
     epochs = {"epochs": 2} if request.quick else {"patience": PATIENCE}
+    net = RankNet.as_published(**problem.settings, **epochs)
     # the net's own seed must not be the function's: their first random numbers would be the same
-    ranker = RankNet.as_published(**settings, **epochs, seed=10_000 + seed)  # type: ignore[arg-type]
-    with all_or_nothing():
-        ranker.fit(parts.train, valid=parts.valid)
-    return 100 * evaluate(parts.test, ranker.predict(parts.test), metrics="pairwise_accuracy")["pairwise_accuracy"]
+    return Wanted(net, _fold(problem.function, problem.size, seed), [10_000 + seed])
 
 
-def _parts(function: str, size: int, seed: int) -> Parts:
+def _accuracy(wanted: Wanted, request: Request) -> float:
+    """Percent of the test pairs in order."""
+    [net], _ = fit_seeds(*wanted, request)
+    test = wanted.fold.test
+    return 100 * evaluate(test, net.predict(test), metrics="pairwise_accuracy")["pairwise_accuracy"]
+
+
+def _fold(function: str, size: int, seed: int) -> Fold:
     data = _made(function, seed)
     ranges = (range(size // DOCS), range(800, 900), range(900, 1000))
-    return Parts(*(data.select_queries(np.array(queries)) for queries in ranges))
+    return Fold(f"{function} {seed}", *(data.select_queries(np.array(queries)) for queries in ranges))
 
 
 @lru_cache(maxsize=N_FUNCTIONS)
@@ -113,7 +133,7 @@ def _made(function: str, seed: int) -> Dataset:
 
 def _n_pairs(size: int, seed: int) -> int:
     """Pairs of documents of the same query with different levels."""
-    train = _parts("Poly", size, seed).train
+    train = _fold("Poly", size, seed).train
     return sum(int((query.y[:, None] > query.y).sum()) for query in train)
 
 

@@ -7,7 +7,6 @@ with 95 % intervals, a Wilcoxon test of the two nets, training times.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import MappingProxyType
@@ -17,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Result
+from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
 from ordino.experiment.papers.trials import Make, ranker
 from ordino.experiment.significance import wilcoxon
-from ordino.interrupts import all_or_nothing
 from ordino.metrics import parse_metric
 
 METRIC = "ndcg@15"
@@ -136,22 +136,20 @@ def table5(request: Request) -> Result:
 
 def table6(request: Request) -> Result:
     """Training times."""
-    found = _systems(request)
+    found = _systems(request.alone())
     cells = [_cell((name,), paper, (found[name].seconds,)) for name, paper in TABLE_6.items()]
     return _result("table6", "seconds to train", ("system",), cells, request, digits=1)
 
 
-@cache
 def _systems(request: Request) -> dict[str, System]:
-    """All systems, trained once for all tables."""
+    """All systems, trained."""
     parts = _parts(request)
+    fold, seeds = Fold(parts.name, parts.learned, parts.valid, parts.test), [request.seed]
     metric = parse_metric(METRIC)
+    train_ahead((Wanted(make(request), fold, seeds) for make in SYSTEMS.values()), request)
     found = {}
     for name, make in SYSTEMS.items():
-        start = time.perf_counter()
-        with all_or_nothing():
-            fitted = make(request).set_params(seed=request.seed).fit(parts.learned, valid=parts.valid)
-        seconds = time.perf_counter() - start
+        [fitted], seconds = fit_seeds(make(request), fold, seeds, request)
         values = {}
         for part in ("train", "valid", "test"):
             data: Dataset = getattr(parts, part)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import final
+from typing import Self, final
 
 from ordino.data.folds import Folds, read_folds
 from ordino.errors import DataError
@@ -31,6 +31,10 @@ class Request:
     """Show progress on a terminal."""
     trained: Trained = field(default_factory=Trained, compare=False)
     """What was trained for this request so far: targets that ask for the same networks share them."""
+
+    def alone(self) -> Self:
+        """The same for training times: one ranker after the other, whatever was trained for other targets."""
+        return replace(self, kept=None, n_jobs=1, trained=Trained())
 
     def at_most(self, n_repeats: int) -> int:
         """How many repeats to make where the paper makes so many."""

@@ -147,7 +147,7 @@ def _tasks(several: Iterable[Wanted], request: Request, scratch: Path) -> Iterat
             parts = scratch / trial_key(data=key[:2])
             if not parts.exists():
                 parts.mkdir()
-                save_parts(wanted.fold, parts)
+                save_parts(wanted.fold, parts, ("train", "valid"))
             task.parts.update((file.stem, file) for file in parts.iterdir())
         yield key, task
 
