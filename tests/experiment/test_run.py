@@ -163,6 +163,8 @@ def test_a_change_in_any_part_of_a_fold_makes_a_new_trial(store, part):
         run(plan, store, n_jobs=1)
     with Store(store) as both:
         assert len(both) == 2
+    [board] = make_boards(read_trials(store))
+    assert "1 trial was made on other data of this name, and not counted here." in board.notes
 
 
 def test_another_version_makes_its_own_trials(store, monkeypatch):

@@ -172,7 +172,7 @@ def test_the_command_takes_ranges_lists_and_fixed_parameters(tmp_path, monkeypat
     words = ["data.txt", "-r", "linear-regression-ranker", "--trials", 2, "--folds", 3, "--n-jobs", 1, "-m", "map"]
     space = ["--space", "alpha=1..100", "--space", "scaling=minmax,zscore", "-p", "metric=mrr"]
     assert ordino("search", *words, *space, "-o", "s.sqlite") == 0
-    assert "data\tFold1\t" in capsys.readouterr().out
+    assert "data, 3 folds\tFold1\t" in capsys.readouterr().out
     with Store("s.sqlite") as opened:
         tried = [trial.params for trial in opened.trials(tuning=True)]
     assert len(tried) == 6

@@ -83,9 +83,20 @@ def test_data_sets_are_settled_apart():
 
 
 def bench(store, **params):
-    entry = {"ranker": "linear-regression-ranker", "params": params}
+    return bench_entry(store, params=params)
+
+
+def bench_entry(store, **entry):
+    entry = {"ranker": "linear-regression-ranker", **entry}
     data = {"easy": easy_data(n_queries=9)}
     return run(Plan(data=data, rankers=[entry], measures=["map"], folds=3), store, n_jobs=1)
+
+
+def test_a_setting_that_was_chosen_is_not_taken_for_a_fixed_one(tmp_path):
+    store = tmp_path / "store.sqlite"
+    bench_entry(store, label="mine", params={"alpha": 1.0})
+    bench_entry(store, label="mine", grid={"alpha": [1.0]})
+    assert {line.label for line in make_boards(read_trials(store))[0].lines} == {"mine", "mine, tuned"}
 
 
 def test_a_run_gives_the_trials_of_its_plan_alone_and_a_report_tells_settings_apart(tmp_path, capsys):
