@@ -48,6 +48,13 @@ class Ranker(BaseEstimator, ABC):
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool | None]] = {"qid": True, "sample_weight": None}  # Pipeline asks
 
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """The parameters of a ranker and of its family, which it takes as keywords; scikit-learn wants to know all."""
+        own = super()._get_param_names
+        family = (kind for kind in cls.__mro__ if issubclass(kind, Ranker) and kind is not Ranker)
+        return sorted({name for kind in family for name in own.__func__(kind)})
+
     @abstractmethod
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         """Learn from checked, scaled data in canonical order."""

@@ -34,13 +34,6 @@ class GradientRanker(Ranker):
     profile: str
     scaling: str | None
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """The parameters of a ranker and of its family; scikit-learn wants to know all."""
-        own = super()._get_param_names
-        family = [kind for kind in cls.__mro__ if issubclass(kind, GradientRanker) and kind is not GradientRanker]
-        return sorted({name for kind in family for name in own.__func__(kind)})
-
     def _widths(self) -> tuple[int, ...]:
         """Neurons of each hidden layer."""
         hidden: object = (self.hidden,) if isinstance(self.hidden, int | np.integer) else self.hidden
