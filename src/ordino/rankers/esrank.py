@@ -89,8 +89,9 @@ class ESRank(EvolutionStrategyRanker):
     .. math:: w_j \leftarrow w_j + \mathrm{N}(0, 1) \, \exp(\mathrm{Cauchy}(0, 1))
 
     for some of the weights, drawn at random; after a success the same ones are changed again. The child stays if it
-    ranks better. This is our reading of the paper (see :class:`ordino.evolve.EvolutionStrategy`). Its parameters are those
-    of :class:`EvolutionStrategyRanker`.
+    ranks better. This is our reading of the paper (see :class:`ordino.evolve.EvolutionStrategy`).
+
+    Its parameters are those of :class:`EvolutionStrategyRanker`.
 
     Examples
     --------
