@@ -173,6 +173,22 @@ def test_ctrl_c_in_a_member_ends_an_aggregation_and_keeps_the_members_before(n_j
     assert ranker.predict(data).shape == (data.n_docs,)
 
 
+def test_ctrl_c_before_a_member_is_done_ends_all_members_in_a_notebook_too(monkeypatch):
+    members, once, enough = set(), threading.Lock(), 3000
+
+    def show(steps, **_):
+        members.add(steps)
+        if len(members) == 2 and once.acquire(blocking=False):
+            press()
+
+    monkeypatch.setattr(Steps, "show", show)
+    net = RankNet(hidden=4, epochs=enough, patience=None)
+    with pytest.raises(KeyboardInterrupt):  # where nobody counts presses
+        RankAggregation(net, n=2, resample="queries", n_jobs=2).fit(easy_data())
+    assert all(steps.done < enough for steps in members)
+    assert steps_of(3, act_at=99).done == 3
+
+
 def test_a_press_that_a_thread_hears_late_is_not_another_press():
     with loop_in_a_thread() as outcome:
         steps_of(9, act_at=4)  # in the main thread, which heeds it first

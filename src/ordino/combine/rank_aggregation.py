@@ -19,6 +19,7 @@ from ordino.combine.fusion import METHODS, fuse
 from ordino.combine.members import RankerLike, all_allow_nan, as_rankers
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.interrupts import PRESSES
 from ordino.progress import Steps
 from ordino.rankers.base import Ranker
 from ordino.rankers.parameters import check_choice, check_int, check_real
@@ -109,6 +110,7 @@ class RankAggregation(Ranker):
         def train(i: int) -> Ranker:
             return members[i].fit(self._drawn(data, i), valid=valid)
 
+        heeded = PRESSES.heeded
         with ThreadPoolExecutor(n_jobs) as pool:
             under_way = [pool.submit(train, i) for i in range(len(members))]
             try:
@@ -116,6 +118,9 @@ class RankAggregation(Ranker):
                     for _, trained in zip(steps, as_completed(under_way), strict=True):
                         trained.result()
                 self.rankers_ = [one.result() for one in under_way if one.done() and one.exception() is None]
+            except KeyboardInterrupt:  # before any member is done: those under way shall end as well
+                PRESSES.heed(heeded)
+                raise
             finally:
                 pool.shutdown(cancel_futures=True)
 
