@@ -174,12 +174,13 @@ def test_ctrl_c_in_a_member_ends_an_aggregation_and_keeps_the_members_before(n_j
 
 
 def test_ctrl_c_before_a_member_is_done_ends_all_members_in_a_notebook_too(monkeypatch):
-    members, once, enough = set(), threading.Lock(), 3000
+    members, both, enough = set(), threading.Barrier(2), 3000
 
     def show(steps, **_):
-        members.add(steps)
-        if len(members) == 2 and once.acquire(blocking=False):
-            press()
+        if steps not in members:
+            members.add(steps)
+            if both.wait(60) == 0:  # when each is in its first epoch
+                press()
 
     monkeypatch.setattr(Steps, "show", show)
     net = RankNet(hidden=4, epochs=enough, patience=None)
