@@ -307,8 +307,10 @@ def test_a_train_size_counts_documents():
 
 
 def test_the_net_does_not_start_from_the_function_it_must_find():
-    [seed] = ranknet._wanted(ranknet.Problem("Poly", 100, {"hidden": ()}), 5, Request(quick=True)).seeds
-    own, function = (np.random.default_rng(one).uniform(-1, 1, 50) for one in (seed, 5))
+    request = Request(quick=True)
+    ranknet._accuracy(ranknet._wanted(ranknet.Problem("Poly", 100, {"hidden": ()}), 5, request), request)
+    [trained] = request.trained.repeats.values()
+    own, function = (np.random.default_rng(one).uniform(-1, 1, 50) for one in (trained.rankers[0].seed, 5))
     assert abs(np.corrcoef(own, function)[0, 1]) < 0.5
 
 
@@ -330,6 +332,12 @@ def test_samples_are_50_queries_of_50_to_150_test_documents():
     assert samples.counts.min() >= 50
     assert samples.counts.max() <= 150
     assert samples.X.max() > samples.X.min() + 1000  # from all of the test documents
+
+
+def test_no_document_is_both_learned_from_and_tested_on():
+    fold = directranker_synthetic._wanted(classes=3, features=4, noise=0.0, size=2_000, seed=0, epochs=1).fold
+    assert (fold.train.n_docs, fold.valid, fold.test.n_docs) == (2_000, None, 10_000)
+    assert len(np.unique(np.concatenate((fold.train.X, fold.test.X)), axis=0)) == 12_000
 
 
 @pytest.mark.parametrize(("size", "epochs"), [(1_000, 50), (10_000, 30), (100_000, 5)])

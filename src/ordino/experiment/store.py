@@ -19,7 +19,6 @@ from typing import Any, Self, final
 import numpy as np
 
 from ordino.errors import DataError
-from ordino.experiment.entry import TUNED
 from ordino.experiment.trial import Trial
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
@@ -47,7 +46,7 @@ _UPGRADES = {
     2: [
         "ALTER TABLE trials ADD COLUMN data TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE trials ADD COLUMN is_tuned INTEGER NOT NULL DEFAULT 0",
-        f"UPDATE trials SET is_tuned = 1 WHERE label LIKE '%{TUNED}'",
+        "UPDATE trials SET is_tuned = 1 WHERE label LIKE '%, tuned'",  # all that format 2 told of it
     ],
 }
 """What makes a store of each earlier format one of the next; its trials stay."""
