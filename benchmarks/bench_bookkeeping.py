@@ -33,7 +33,7 @@ from ordino.experiment.store import Store
 from ordino.experiment.table import make_boards, read_trials
 from ordino.experiment.trial import Trial
 from ordino.metrics import evaluate
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 
 SHARE = 0.05
 SECONDS = 2.0

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ordino import Dataset, RankNet, save
-from ordino.data.sources import write_data
+from ordino.data.files import write_data
 
 BARE = """
 import sys

@@ -23,11 +23,11 @@ import torch
 import ordino
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
-from ordino.learn.layers import forward
-from ordino.learn.network import Network
-from ordino.learn.supply import QueryBatches
-from ordino.learn.training import Schedule, train
+from ordino.layers import forward
 from ordino.losses import make_loss
+from ordino.networks.scoring_net import Network
+from ordino.networks.supply import QueryBatches
+from ordino.networks.training import Schedule, train
 from ordino.rankers.ranknet import RankNet
 
 WIDTHS = (136, 64, 32)

@@ -15,9 +15,9 @@ from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
 from ordino.data.synthetic import synthetic
+from ordino.networks.repeats import Repeatable
 from ordino.rankers.deepnet import DeepNet
 from ordino.rankers.ranknet import RankNet
-from ordino.rankers.repeats import Repeatable
 
 SEEDS = range(5)
 SHALLOW = {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}

@@ -22,8 +22,8 @@ import torch
 
 import ordino
 from ordino.data.scaling import make_scaler
-from ordino.learn.layers import Layer
-from ordino.sort import PairNetwork, sort_queries, tournament
+from ordino.layers import Layer
+from ordino.order import PairNetwork, sort_queries, tournament
 
 PART = 200  # documents that sorted() gets
 TARGETS = {(20,): 200.0, (24, 12, 6): 100.0}

@@ -22,8 +22,8 @@ import numpy as np
 
 from ordino.data.folds import Fold, read_folds
 from ordino.metrics import evaluate
+from ordino.ranker import Ranker
 from ordino.rankers.adarank import AdaRank
-from ordino.rankers.base import Ranker
 from ordino.rankers.coordinate_ascent import CoordinateAscent
 from ordino.rankers.frank import FRank
 from ordino.rankers.oapbpm import OAPBPM

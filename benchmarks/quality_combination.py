@@ -39,14 +39,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.combine.fusion import fuse
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
 from ordino.experiment.significance import paired_t
 from ordino.experiment.store import Store
 from ordino.experiment.trial import QUERY_COUNTS, Trial, fingerprint, installed_versions, trial_key
 from ordino.metrics import evaluate
-from ordino.rankers.base import Ranker
+from ordino.order.fusion import fuse
+from ordino.ranker import Ranker
 from ordino.rankers.directranker import DirectRanker
 from ordino.rankers.lambdamart import LambdaMART
 from ordino.rankers.lambdarank import LambdaRank

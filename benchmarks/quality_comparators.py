@@ -31,7 +31,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import read_folds
 from ordino.data.synthetic import synthetic
 from ordino.metrics import evaluate
-from ordino.rankers.comparator import Comparator
+from ordino.networks.comparing import Comparator
 from ordino.rankers.deepnet import DeepNet
 from ordino.rankers.sortnet import SortNet
 

@@ -25,7 +25,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
 from ordino.evolve.evolution_strategy import MUTATIONS
 from ordino.metrics import evaluate
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 from ordino.rankers.cmarank import CMARank
 from ordino.rankers.esrank import ESRank, IESRRank, IESVMRank
 from ordino.rankers.gprank import GPRank

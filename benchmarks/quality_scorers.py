@@ -35,9 +35,9 @@ from scipy.stats import rankdata
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
 from ordino.metrics import evaluate
+from ordino.networks.scoring import NetworkRanker
 from ordino.rankers.directranker import DirectRanker
 from ordino.rankers.lambdarank import LambdaRank
-from ordino.rankers.network import NetworkRanker
 from ordino.rankers.ranknet import RankNet
 from ordino.rankers.scorer import Scorer
 

@@ -47,12 +47,12 @@ from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
-from ordino.learn.learning_sets import draw_pairs
 from ordino.metrics import evaluate
-from ordino.rankers.comparator import Comparator
+from ordino.networks.comparing import Comparator
+from ordino.networks.learning_sets import draw_pairs
+from ordino.order import scores_from_order, sort_once
 from ordino.rankers.deepnet import DeepNet
 from ordino.rankers.dense_comparator import DenseComparator
-from ordino.sort import scores_from_order, sort_once
 
 PROFILE = "directranker"
 SETTINGS: dict[str, Any] = DeepNet.as_published(

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
 from ordino.metrics import evaluate
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 from ordino.rankers.lambdamart import LambdaMART
 from ordino.rankers.linear_regression import LinearRegressionRanker
 from ordino.rankers.mcrank import McRank

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import ordino
 from ordino import Dataset
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 from ordino.testing import check_ranker
 
 

@@ -14,11 +14,11 @@ import ordino
 from ordino import Dataset, LinearRegressionRanker, RankDE, RankNet, SingleFeature
 from ordino.data.scaling import SCALERS, make_scaler
 from ordino.errors import ModelFileError
+from ordino.linear import LinearRanker
 from ordino.model_file import fingerprint, load_scorer, read_card
 from ordino.model_file.classes import ESTIMATORS
+from ordino.ranker import Ranker
 from ordino.rankers import RANKERS
-from ordino.rankers.base import Ranker
-from ordino.rankers.linear import LinearRanker
 from ordino.testing import easy_data
 from rankers.test_contract import quick
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.metrics import evaluate
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 
 
 def easy_data(n_queries: int = 12, n_docs: int = 15, seed: int = 0) -> Dataset:

@@ -86,7 +86,7 @@ def test_doctor_prints_a_table_and_passes_clean_data(folder, capsys):
 
 
 def test_convert_keeps_the_data(folder):
-    from ordino.data.sources import read_data
+    from ordino.data.files import read_data
 
     assert ordino("convert", "train.txt", "train.parquet") == 0
     assert ordino("convert", "train.parquet", "back.txt") == 0
@@ -105,14 +105,14 @@ def test_convert_cuts_by_query_and_scales_by_the_first_part(folder):
 
 
 def test_convert_applies_label_rules(folder):
-    from ordino.data.sources import read_data
+    from ordino.data.files import read_data
 
     assert ordino("convert", "train.txt", "binary.arrow", "--binarize", "1", "--drop-empty") == 0
     assert set(read_data("binary.arrow").y) == {0.0, 1.0}
 
 
 def test_convert_drops_features(folder):
-    from ordino.data.sources import read_data
+    from ordino.data.files import read_data
 
     assert ordino("convert", "train.txt", "fewer.arrow", "--drop", "1, 3") == 0
     np.testing.assert_array_equal(read_data("fewer.arrow").X, np.delete(read_data("train.txt").X, [0, 2], axis=1))

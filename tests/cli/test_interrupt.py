@@ -9,7 +9,7 @@ import pytest
 
 from ordino import load
 from ordino.cli import main
-from ordino.data.sources import read_data
+from ordino.data.files import read_data
 from ordino.model_file import read_card
 
 LONG = ["--ranker", "ranknet", "--param", "hidden=8", "--param", "epochs=1000000", "--param", "patience=none"]

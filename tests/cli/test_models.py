@@ -15,8 +15,8 @@ from shell import ordino
 
 import ordino as library
 from ordino import synthetic
+from ordino.data.files import read_data, write_data
 from ordino.data.scores import read_scores
-from ordino.data.sources import read_data, write_data
 from ordino.data.trec import read_run
 from ordino.model_file import fingerprint, read_card
 from ordino.rankers import RANKERS, ranker_class

@@ -15,8 +15,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from ordino import Dataset
+from ordino.data.files import write_data
 from ordino.data.folds import Fold, Folds, QueryKFold, make_folds, read_folds
-from ordino.data.sources import write_data
 from ordino.errors import DataError, ParameterError
 
 

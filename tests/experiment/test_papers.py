@@ -209,7 +209,7 @@ def test_seeds_reach_the_rankers_inside_a_ranker(folder):
     folds = Request(folder).collections(("TD2003",))["TD2003"][:1]
 
     def nested(request):
-        from ordino.combine.nested import NestedRanker
+        from ordino.rankers.nested import NestedRanker
 
         return NestedRanker("random-ranker", sizes=(None, 5))
 

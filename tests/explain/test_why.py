@@ -10,9 +10,9 @@ from ordino.errors import DataError, ParameterError
 from ordino.explain import why
 from ordino.explain.gradients import SQUASHES, comparator_slopes, scorer_slopes
 from ordino.explain.paths import along_the_line, in_random_orders, one_by_one
-from ordino.learn.layers import Layer
+from ordino.layers import Layer
+from ordino.order import PairNetwork
 from ordino.rankers import RANKERS
-from ordino.sort import PairNetwork
 from ordino.testing import easy_data
 from rankers.test_contract import quick
 

@@ -20,15 +20,15 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ordino.checks import check_choice, check_int, check_real
 from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.data.folds import QueryKFold
 from ordino.errors import DataError, OrdinoError, ParameterError
+from ordino.linear import LinearRanker, linear_scores
 from ordino.progress import Steps
-from ordino.rankers.base import Ranker
-from ordino.rankers.linear import LinearRanker, linear_scores
+from ordino.ranker import Ranker
 from ordino.rankers.linear_regression import LinearRegressionRanker
-from ordino.rankers.parameters import check_choice, check_int, check_real
 from ordino.testing import CHECKS, check_learns_easy_data, check_ranker, easy_data
 
 

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordino.boosting.frank_kernels import fidelity_loss, split_weights
+from ordino.boosting.rankboost_kernels import pair_potentials
+from ordino.boosting.stumps import bin_features
 from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.metrics import parse_metric
 from ordino.rankers.adarank import AdaRank
 from ordino.rankers.frank import FRank
-from ordino.rankers.frank_kernels import fidelity_loss, split_weights
 from ordino.rankers.rankboost import RankBoost
-from ordino.rankers.rankboost_kernels import pair_potentials
-from ordino.rankers.ranksvm_kernels import dense_levels
-from ordino.rankers.thresholds import bin_features
+from ordino.svm.kernels import dense_levels
 from ordino.testing import CHECKS, easy_data
 
 QUICK = {

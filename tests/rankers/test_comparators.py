@@ -9,12 +9,12 @@ from sklearn.base import clone
 import ordino
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
-from ordino.learn.layers import Layer
-from ordino.rankers.base import NotFittedError
+from ordino.layers import Layer
+from ordino.order import PairNetwork, audit
+from ordino.ranker import NotFittedError
 from ordino.rankers.deepnet import DeepNet
 from ordino.rankers.dense_comparator import DenseComparator
 from ordino.rankers.sortnet import SortNet
-from ordino.sort import PairNetwork, audit
 from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=24)
@@ -372,7 +372,7 @@ def test_repeats_draw_pairs_of_their_own():
 
 
 def test_many_repeats_train_in_groups(monkeypatch):
-    monkeypatch.setattr("ordino.rankers.drawn_pairs.AT_ONCE", 600)  # two networks of 300 pairs
+    monkeypatch.setattr("ordino.networks.drawn_pairs.AT_ONCE", 600)  # two networks of 300 pairs
     groups, train = [], DenseComparator._train_on
     monkeypatch.setattr(DenseComparator, "_train_on", lambda self, *a: groups.append([*a[-1]]) or train(self, *a))
     ranker = DenseComparator(hidden=4, n_pairs=300, epochs=2, dropout=0.0)

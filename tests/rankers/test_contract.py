@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
-from ordino.rankers.base import Ranker
 from ordino.testing import CHECKS, check_learns_easy_data
 
 # What makes a ranker quick, by the name of the parameter; those that it does not have are left out.

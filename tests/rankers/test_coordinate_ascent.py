@@ -7,9 +7,9 @@ import pytest
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.judge import Judge
 from ordino.metrics import evaluate
 from ordino.rankers import coordinate_ascent
-from ordino.rankers.choice import Judge
 from ordino.rankers.coordinate_ascent import CoordinateAscent
 from ordino.testing import CHECKS, easy_data
 

@@ -15,7 +15,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import MissingExtraError, OrdinoError, ParameterError
 from ordino.evolve import Formula
 from ordino.metrics import evaluate
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 from ordino.rankers.cmarank import CMARank
 from ordino.rankers.esrank import ESRank, IESRRank, IESVMRank
 from ordino.rankers.gprank import GPRank

@@ -177,7 +177,7 @@ def test_rankprop_leaves_a_right_order_alone():
         W = (np.zeros((1, 1, 1)),)
 
         def layers(self, number):
-            from ordino.learn.layers import Layer
+            from ordino.layers import Layer
 
             return [Layer(np.float32([[1.0]]), np.float32([0.0]))]
 

@@ -7,9 +7,9 @@ import pytest
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.networks.perceptron_kernels import prank_pass
 from ordino.rankers.oapbpm import OAPBPM
 from ordino.rankers.prank import PRank
-from ordino.rankers.prank_kernels import prank_pass
 from ordino.testing import CHECKS, easy_data
 
 QUICK = {

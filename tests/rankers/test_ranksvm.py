@@ -14,9 +14,9 @@ from sklearn.svm import LinearSVC
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.rankers.ranksvm import LOSSES, RankSVM, pair_weights
-from ordino.rankers.ranksvm_kernels import dense_levels
-from ordino.rankers.ranksvm_pairs import PairSums
-from ordino.rankers.ranksvm_solver import minimize
+from ordino.svm.kernels import dense_levels
+from ordino.svm.pairs import PairSums
+from ordino.svm.solver import minimize
 from ordino.testing import CHECKS, easy_data
 
 
@@ -122,7 +122,7 @@ def test_sums_are_those_of_a_double_loop(
                         curved[i] += weight * (v[i] - v[j])
                         curved[j] += weight * (v[j] - v[i])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ordino.rankers.ranksvm_pairs.MOST_PAIRS", most_pairs)
+        patch.setattr("ordino.svm.pairs.MOST_PAIRS", most_pairs)
         pairs = PairSums(np.eye(len(y), dtype=np.float32), y, offsets, weights)  # a feature for each document
     assert pairs.is_long.all() == (most_pairs == 0) or len(pairs.rows) == 0
     np.testing.assert_array_equal(pairs.scores(scores), scores[pairs.rows])
@@ -147,7 +147,7 @@ def test_number_of_pairs_by_hand() -> None:
 def test_long_queries_end_where_short_ones_do(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data = noisy_data(n_levels=4)
     looped = RankSVM(C=0.1, loss=loss, tol=1e-7).fit(data)
-    monkeypatch.setattr("ordino.rankers.ranksvm_pairs.MOST_PAIRS", 0)
+    monkeypatch.setattr("ordino.svm.pairs.MOST_PAIRS", 0)
     swept = RankSVM(C=0.1, loss=loss, tol=1e-7).fit(data)
     assert swept.objective_ == pytest.approx(looped.objective_, rel=2e-7)
     assert swept.objective_ == pytest.approx(listed_objective(data, swept.coef_, 0.1, loss), rel=1e-9)
@@ -197,7 +197,7 @@ def test_path_is_warm_and_chosen_on_valid() -> None:
 
 
 def test_threads_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ordino.rankers.ranksvm_pairs.BLOCK", 32)
+    monkeypatch.setattr("ordino.svm.pairs.BLOCK", 32)
     data = noisy_data()
     one, two = (RankSVM(C=1.0, n_jobs=n).fit(data) for n in (1, 2))
     assert np.array_equal(one.coef_, two.coef_)

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
+from ordino.boosting import trees
+from ordino.boosting.native_ndcg import native_ndcg
+from ordino.boosting.trees import load_trees, training_groups
 from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.data.synthetic import synthetic
 from ordino.errors import DataError, MissingExtraError, ParameterError
+from ordino.judge import Choice, Judge
 from ordino.metrics import METRICS, evaluate
-from ordino.rankers import trees
-from ordino.rankers.choice import Choice, Judge
 from ordino.rankers.lambdamart import LambdaMART, graded
 from ordino.rankers.mcrank import McRank, at_levels, logistic_gradients
-from ordino.rankers.native_ndcg import native_ndcg
-from ordino.rankers.trees import load_trees, training_groups
 from ordino.testing import CHECKS, easy_data
 
 QUICK = {"rounds": 20, "learning_rate": 0.1, "min_leaf": 5}
@@ -80,7 +80,7 @@ def test_rounds_measured_together_are_those_measured_one_by_one(kind, patience: 
     kept = (together.model_, together.best_round_, together.valid_history_)
     assert sizes[0] == 1
     assert max(sizes) == (min(patience, 16) if patience > 1 else 1)
-    monkeypatch.setattr("ordino.rankers.choice.MOST_AT_ONCE", 1)
+    monkeypatch.setattr("ordino.judge.MOST_AT_ONCE", 1)
     sizes.clear()
     alone = ranker.fit(data, valid=valid)
     assert set(sizes) == {1}

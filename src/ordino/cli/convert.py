@@ -41,9 +41,9 @@ def convert(
     Example: ordino convert all.txt fewer.txt --drop 42,43
     """
     from ordino.cli.output import say
+    from ordino.data.files import read_data, write_data
     from ordino.data.prepare import binarize_labels, drop_empty_queries, drop_features
     from ordino.data.scaling import make_scaler
-    from ordino.data.sources import read_data, write_data
     from ordino.errors import ParameterError
 
     data = read_data(source)

@@ -18,7 +18,7 @@ def doctor(
     """
     from ordino.cli.output import print_json, print_table
     from ordino.data.doctor import examine
-    from ordino.data.sources import read_data
+    from ordino.data.files import read_data
 
     findings = examine({file: read_data(file) for file in files})
     if json:

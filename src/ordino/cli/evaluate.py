@@ -84,8 +84,8 @@ def measure_scores(
     data: str, scores: str, metrics: list[str], profile: str, *, label: str | None = None, qid: str | None = None
 ) -> Evaluation:
     """What a file of scores is worth on a file of labelled data."""
+    from ordino.data.files import read_data
     from ordino.data.scores import read_scores
-    from ordino.data.sources import read_data
     from ordino.metrics import evaluate as measure
 
     documents = read_data(data, label=label, qid=qid)

@@ -39,10 +39,10 @@ def explain(
     """
     from ordino.cli.options import chosen_seed, shared_options
     from ordino.cli.output import print_json, print_table
-    from ordino.data.sources import read_data
+    from ordino.data.files import read_data
     from ordino.explain import feature_weights, permutation_importance
     from ordino.explain import why as reasons_for
-    from ordino.explain.places import find_pair
+    from ordino.explain.find_pair import find_pair
     from ordino.model_file import load
 
     ranker = load(model)

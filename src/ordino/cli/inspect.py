@@ -36,7 +36,7 @@ def inspect(
 
 def _tell(file: str) -> tuple[dict[str, Any], str]:
     """What is in a file, as facts and as text."""
-    from ordino.data.sources import read_data
+    from ordino.data.files import read_data
     from ordino.model_file import is_model_file, read_card
 
     if is_model_file(file):
@@ -49,10 +49,10 @@ def _tell(file: str) -> tuple[dict[str, Any], str]:
 def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
     """The audit of a comparator, as facts and as text."""
     from ordino.cli.options import shared_options
-    from ordino.data.sources import read_data
+    from ordino.data.files import read_data
     from ordino.errors import ParameterError
     from ordino.model_file import load
-    from ordino.sort.audit import audit
+    from ordino.order.audit import audit
 
     ranker = load(model)
     if not hasattr(ranker, "network_"):

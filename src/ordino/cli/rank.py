@@ -33,7 +33,7 @@ def rank(
     """
     from ordino.cli.output import say
     from ordino.cli.scored import score_file
-    from ordino.data.ranked import write_ranked
+    from ordino.data.score_files import write_ranked
 
     scored = score_file(model, data, label=label, qid=qid, labelled=False)
     write_ranked(scored.data, scored.scores, out, form=format, table=scored.table)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.data.sources import read_data, read_table, table_data
+from ordino.data.files import read_data, read_table, table_data
 from ordino.model_file.scoring import load_scorer
 
 

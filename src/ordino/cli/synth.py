@@ -21,7 +21,7 @@ def synth(
     Example: ordino synth mq --queries 60 --seed 1 --out t.txt
     """
     from ordino.cli.output import first_line, print_table, say
-    from ordino.data.sources import write_data
+    from ordino.data.files import write_data
     from ordino.data.synthetic import SYNTHETIC, synthetic
 
     if name == "list":

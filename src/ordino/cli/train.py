@@ -41,8 +41,8 @@ def train(
     Example: ordino train train.txt --ranker rank-svm --scale minmax --valid 0.25 --out m.ordino
     """
     from ordino.cli.output import print_json, print_table, say
+    from ordino.data.files import read_data
     from ordino.data.prepare import binarize_labels
-    from ordino.data.sources import read_data
     from ordino.metrics import evaluate
     from ordino.model_file import read_card, save
 

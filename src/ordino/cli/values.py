@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ordino.errors import ParameterError, unknown_name
 
 if TYPE_CHECKING:
-    from ordino.rankers.base import Ranker
+    from ordino.ranker import Ranker
 
 
 def parse_params(words: Sequence[str], ranker: type[Ranker]) -> dict[str, Any]:

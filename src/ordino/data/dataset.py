@@ -297,14 +297,14 @@ class Dataset:
 
     def save(self, path: str | Path) -> None:
         """Write the data set to one Arrow file that :meth:`open` maps into memory."""
-        from ordino.data.store import save_dataset
+        from ordino.data.arrow import save_dataset
 
         save_dataset(self, path)
 
     @staticmethod
     def open(path: str | Path) -> Dataset:
         """Map a file that :meth:`save` wrote into memory: milliseconds, whatever its size."""
-        from ordino.data.store import open_dataset
+        from ordino.data.arrow import open_dataset
 
         return open_dataset(path)
 

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 
 from ordino.data.dataset import Dataset
+from ordino.data.files import read_data
 from ordino.data.grouping import group_rows
-from ordino.data.sources import read_data
 from ordino.errors import DataError, ParameterError
 
 PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(

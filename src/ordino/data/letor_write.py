@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.data.arrow import written_whole
 from ordino.data.dataset import Dataset
 from ordino.data.letor_write_kernels import write_lines
-from ordino.data.store import written_whole
 from ordino.errors import DataError
 
 

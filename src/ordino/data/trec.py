@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.data.arrow import written_whole
 from ordino.data.dataset import Dataset, as_column
-from ordino.data.store import written_whole
 from ordino.errors import DataError
 
 Qrels = dict[str, dict[str, int]]

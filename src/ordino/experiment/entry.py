@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, fields
 from itertools import product
 from typing import Any, final
 
+from ordino.checks import check_int
 from ordino.errors import OrdinoError, ParameterError, unknown_name
 from ordino.experiment.space import Space, check_space, default_space
+from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
-from ordino.rankers.base import Ranker
-from ordino.rankers.parameters import check_int
 
 TUNED = ", tuned"
 """How the label of a ranker ends whose settings are chosen on validation data, unless it has a label of its own."""

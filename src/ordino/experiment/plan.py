@@ -12,14 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, final
 
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
+from ordino.data.files import read_data
 from ordino.data.folds import Folds, make_folds, read_folds
-from ordino.data.sources import read_data
 from ordino.errors import DataError, OrdinoError, ParameterError, unknown_name
 from ordino.experiment.entry import Entry, as_entry
 from ordino.metrics import DEFAULT_METRICS, find_profile, parse_metric, parse_metrics
 from ordino.rankers import RANKERS
-from ordino.rankers.parameters import check_int
 
 Source = str | Path | Dataset | Folds
 """A folder of folds, a file (cut into folds), or what was read from one."""

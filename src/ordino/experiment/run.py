@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import final
 
+from ordino.checks import check_int
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan import Plan, refuse
 from ordino.experiment.rehearsal import rehearse
@@ -23,7 +24,6 @@ from ordino.experiment.trial import Trial, fingerprint, trial_key
 from ordino.experiment.work import Task, measure_trial
 from ordino.experiment.workers import save_parts, work_through
 from ordino.metrics import parse_metrics
-from ordino.rankers.parameters import check_int
 
 
 @final

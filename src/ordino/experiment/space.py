@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from ordino.errors import ParameterError
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 
 
 @final

@@ -21,7 +21,7 @@ from ordino.experiment.store import Store
 from ordino.experiment.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 
 
 @final

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ordino.learn.layers import Layer
-from ordino.sort import PairNetwork
+from ordino.layers import Layer
+from ordino.order import PairNetwork
 
 Floats = NDArray[np.float64]
 Slopes = Callable[[Floats], tuple[Floats, Floats]]

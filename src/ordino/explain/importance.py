@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.metrics import parse_metric
-from ordino.rankers.base import Ranker
-from ordino.rankers.parameters import check_int
+from ordino.ranker import Ranker
 
 
 class Importance(NamedTuple):

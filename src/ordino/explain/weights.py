@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ordino.boosting.stumps import StumpRanker
+from ordino.boosting.trees import TreeRanker
 from ordino.errors import ParameterError
-from ordino.rankers.base import Ranker
-from ordino.rankers.linear import FeatureWeight, LinearRanker
-from ordino.rankers.thresholds import StumpRanker
-from ordino.rankers.trees import TreeRanker
+from ordino.linear import FeatureWeight, LinearRanker
+from ordino.ranker import Ranker
 
 
 def feature_weights(ranker: Ranker) -> list[FeatureWeight]:

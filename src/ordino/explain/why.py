@@ -8,17 +8,17 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ordino.boosting.stumps import StumpRanker
+from ordino.boosting.trees import load_trees
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.explain.gradients import Floats, comparator_slopes, scorer_slopes
 from ordino.explain.paths import along_the_line, in_random_orders, one_by_one
-from ordino.rankers.base import Ranker
+from ordino.linear import LinearRanker
+from ordino.networks.scoring import NetworkRanker
+from ordino.order import PairNetwork
+from ordino.ranker import Ranker
 from ordino.rankers.lambdamart import LambdaMART
-from ordino.rankers.linear import LinearRanker
-from ordino.rankers.network import NetworkRanker
-from ordino.rankers.thresholds import StumpRanker
-from ordino.rankers.trees import load_trees
-from ordino.sort import PairNetwork
 
 
 class Reason(NamedTuple):

@@ -56,11 +56,11 @@ def last_step(ranker: Any) -> Any:
 
 def form_of(ranker: Any) -> str:
     """How scores come about: network, linear, stumps, trees, comparator (which sorts), or other."""
-    from ordino.rankers.comparator import Comparator
-    from ordino.rankers.linear import LinearRanker
-    from ordino.rankers.network import NetworkRanker
-    from ordino.rankers.thresholds import StumpRanker
-    from ordino.rankers.trees import TreeRanker
+    from ordino.boosting.stumps import StumpRanker
+    from ordino.boosting.trees import TreeRanker
+    from ordino.linear import LinearRanker
+    from ordino.networks.comparing import Comparator
+    from ordino.networks.scoring import NetworkRanker
 
     cls = type(ranker)
     if isinstance(ranker, NetworkRanker) and cls._predict is NetworkRanker._predict:

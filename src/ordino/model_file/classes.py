@@ -30,10 +30,10 @@ ESTIMATORS: Mapping[str, str] = MappingProxyType(
 
 RECORDS: Mapping[str, str] = MappingProxyType(
     {
-        "Layer": "ordino.learn.layers",
-        "Stump": "ordino.rankers.thresholds",
+        "Layer": "ordino.layers",
+        "Stump": "ordino.boosting.stumps",
         "Generation": "ordino.evolve.loop",
-        "PairNetwork": "ordino.sort.network",
+        "PairNetwork": "ordino.order.network",
         "PathPoint": "ordino.rankers.ranksvm",
     }
 )

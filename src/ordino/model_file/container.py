@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.store import written_whole
+from ordino.data.arrow import written_whole
 from ordino.errors import ModelFileError
 
 FORMAT = "ordino model"

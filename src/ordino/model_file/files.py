@@ -10,8 +10,8 @@ from typing import Any
 from ordino.data.dataset import Dataset
 from ordino.errors import ModelFileError, OrdinoError
 from ordino.model_file.card import last_step, make_card
+from ordino.model_file.check_model import check_sound
 from ordino.model_file.container import Contents, read_file, write_file
-from ordino.model_file.soundness import check_sound
 from ordino.model_file.values import Decoder, Encoder
 
 
@@ -45,7 +45,7 @@ def save(
     ...     load(Path(folder, "model.ordino")).predict([[0.0, 8.0]]).tolist()
     [-8.0]
     """
-    from ordino.rankers.base import Ranker
+    from ordino.ranker import Ranker
 
     last = last_step(ranker)
     if not isinstance(last, Ranker):

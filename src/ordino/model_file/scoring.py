@@ -17,10 +17,10 @@ from ordino.data.agreement import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.symlog import symmetric_log
 from ordino.errors import ModelFileError
-from ordino.learn.layers import ACTIVATIONS, forward
+from ordino.layers import ACTIVATIONS, forward
+from ordino.model_file.check_model import are_layers
 from ordino.model_file.container import Contents, read_file
 from ordino.model_file.files import loaded, sentences_about
-from ordino.model_file.soundness import are_layers
 from ordino.model_file.values import Decoder
 
 

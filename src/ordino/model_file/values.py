@@ -63,7 +63,7 @@ class Encoder:
 
     def estimator(self, value: Any, where: str) -> dict[str, Any]:
         """A ranker, scaler or pipeline: its class, its parameters, and what it learned."""
-        from ordino.rankers.base import Ranker
+        from ordino.ranker import Ranker
 
         name = type(value).__name__
         if name in ESTIMATORS and find_class(ESTIMATORS, name) is not type(value):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ordino.errors import unknown_name
 
 if TYPE_CHECKING:
-    from ordino.rankers.base import Ranker
+    from ordino.ranker import Ranker
 
 
 class RankerEntry(NamedTuple):
@@ -121,10 +121,10 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "an order by chance, the same for the same document and seed",
         ),
         "nested-ranker": RankerEntry(
-            "NestedRanker", "ordino.combine.nested", "stages of rankers, each for the top of the one before"
+            "NestedRanker", "ordino.rankers.nested", "stages of rankers, each for the top of the one before"
         ),
         "rank-aggregation": RankerEntry(
-            "RankAggregation", "ordino.combine.rank_aggregation", "many rankers whose orders are made one"
+            "RankAggregation", "ordino.rankers.aggregation", "many rankers whose orders are made one"
         ),
     }
 )

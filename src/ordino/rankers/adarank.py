@@ -18,12 +18,12 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.judge import Choice, Judge
+from ordino.linear import LinearRanker
 from ordino.progress import Steps
-from ordino.rankers.choice import Choice, Judge
-from ordino.rankers.linear import LinearRanker
-from ordino.rankers.parameters import check_choice, check_int
 
 REWEIGHTING = ("rounds", "sum")
 NEAR_PERFECT = 1e-6  # of 1 - E: a feature that ranks all queries perfectly has a finite alpha

@@ -7,10 +7,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.evolve.cma import CMA
-from ordino.rankers.evolved import EvolvedRanker
-from ordino.rankers.parameters import check_int, check_real
+from ordino.evolve.evolved import EvolvedRanker
 
 
 @final

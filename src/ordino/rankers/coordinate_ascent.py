@@ -12,11 +12,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
+from ordino.judge import Choice, Judge, copies
+from ordino.linear import LinearRanker, linear_scores
 from ordino.progress import Steps
-from ordino.rankers.choice import Choice, Judge, copies
-from ordino.rankers.linear import LinearRanker, linear_scores
-from ordino.rankers.parameters import check_int, check_real
 
 Vector = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Self, final
 
-from ordino.rankers.drawn_pairs import DrawnPairs
+from ordino.networks.drawn_pairs import DrawnPairs
 
 
 @final
@@ -19,8 +19,8 @@ class DeepNet(DrawnPairs):
     Parameters
     ----------
     comparator
-        The parameters of :class:`~ordino.rankers.drawn_pairs.DrawnPairs` (``pairs``, ``n_pairs``, ``select`` ...) and
-        of :class:`~ordino.rankers.comparator.Comparator` (``hidden``, ``loss``, ``epochs`` ...).
+        The parameters of :class:`~ordino.networks.drawn_pairs.DrawnPairs` (``pairs``, ``n_pairs``, ``select`` ...) and
+        of :class:`~ordino.networks.comparing.Comparator` (``hidden``, ``loss``, ``epochs`` ...).
 
     Examples
     --------

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
-from ordino.rankers.drawn_pairs import DrawnPairs
-from ordino.rankers.parameters import check_choice
-from ordino.sort import PairNetwork, scores_from_order, sort_once
+from ordino.networks.drawn_pairs import DrawnPairs
+from ordino.order import PairNetwork, scores_from_order, sort_once
 
 
 @final
@@ -27,8 +27,8 @@ class DenseComparator(DrawnPairs):
         How a ranking asks for two documents: "both" orders, of which the mean decides, or "once", as the thesis does,
         by Python's sort, which is slow. ``compare`` always asks in both orders.
     comparator
-        The parameters of :class:`~ordino.rankers.drawn_pairs.DrawnPairs` and of
-        :class:`~ordino.rankers.comparator.Comparator`. No neuron has a dual, so odd numbers in ``hidden`` are fine.
+        The parameters of :class:`~ordino.networks.drawn_pairs.DrawnPairs` and of
+        :class:`~ordino.networks.comparing.Comparator`. No neuron has a dual, so odd numbers in ``hidden`` are fine.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.rankers.network import NetworkRanker
+from ordino.networks.scoring import NetworkRanker
 
 if TYPE_CHECKING:
     from ordino.losses import Loss
@@ -32,7 +32,7 @@ class DirectRanker(NetworkRanker):
     average
         What counts equally in a step: every query ("queries") or every pair ("pairs").
     network
-        The parameters of :class:`~ordino.rankers.network.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
+        The parameters of :class:`~ordino.networks.scoring.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
         Features are scaled to normal quantiles, as in the paper, unless ``scaling`` says otherwise.
 
     Examples

@@ -11,10 +11,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.evolve.evolution_strategy import MUTATIONS, EvolutionStrategy
-from ordino.rankers.evolved import EvolvedRanker
-from ordino.rankers.parameters import check_choice, check_int
+from ordino.evolve.evolved import EvolvedRanker
 from ordino.rankers.starts import Start, start_weights
 
 

@@ -22,14 +22,14 @@ from typing import final
 
 import numpy as np
 
+from ordino.boosting.frank_kernels import fidelity_loss, split_weights
+from ordino.boosting.stumps import Stump, StumpRanker, bin_features
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.data.scaler import frozen
+from ordino.judge import Choice
 from ordino.progress import Steps
-from ordino.rankers.choice import Choice
-from ordino.rankers.frank_kernels import fidelity_loss, split_weights
-from ordino.rankers.parameters import check_int
-from ordino.rankers.ranksvm_kernels import dense_levels
-from ordino.rankers.thresholds import Stump, StumpRanker, bin_features
+from ordino.svm.kernels import dense_levels
 
 SMOOTHING = 1e-4  # of all pair weight, added to right and wrong: a weak ranker that is never wrong has a finite alpha
 

@@ -9,14 +9,14 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.evolve.fitness import Objective
 from ordino.evolve.formula import FUNCTIONS, Formula
 from ordino.evolve.genetic_programming import FormulaFitness, GeneticProgramming, run_over
 from ordino.evolve.loop import Generation, Run, evolve
-from ordino.rankers.base import Ranker
-from ordino.rankers.parameters import check_choice, check_int, check_real
+from ordino.ranker import Ranker
 
 
 @final

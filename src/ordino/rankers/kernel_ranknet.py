@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.kernel_approximation import Nystroem
 
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.learn.layers import Layer, forward
-from ordino.rankers.network import NetworkRanker
-from ordino.rankers.parameters import check_int
+from ordino.layers import Layer, forward
+from ordino.networks.scoring import NetworkRanker
 
 if TYPE_CHECKING:
-    from ordino.learn.training import Trained
     from ordino.losses import Loss
+    from ordino.networks.training import Trained
 
 
 @final
@@ -37,7 +37,7 @@ class KernelRankNet(NetworkRanker):
     l2
         lambda, the weight of the squared norm.
     network
-        The other parameters of :class:`~ordino.rankers.network.NetworkRanker`; ``hidden``, ``activation`` and
+        The other parameters of :class:`~ordino.networks.scoring.NetworkRanker`; ``hidden``, ``activation`` and
         ``dropout`` have no effect, because the network is linear in the features.
     """
 
@@ -66,7 +66,7 @@ class KernelRankNet(NetworkRanker):
         return ()
 
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
-        from ordino.learn.supply import QueryBatches
+        from ordino.networks.supply import QueryBatches
 
         n_components = min(check_int("n_components", self.n_components, low=1), data.n_docs)
         drawn = np.random.default_rng(self.seed).permutation(data.n_docs)[: 4 * n_components]

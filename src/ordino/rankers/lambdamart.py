@@ -16,11 +16,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.boosting.trees import Task, TreeRanker, merge_trees
+from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.interrupts import PRESSES
-from ordino.rankers.parameters import check_choice, check_int
-from ordino.rankers.trees import Task, TreeRanker, merge_trees
 
 GAINS = ("exponential", "linear")
 MOST_LEVELS = 2048  # LightGBM keeps a table of gains, one for each level

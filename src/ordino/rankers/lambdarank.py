@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from ordino.rankers.network import NetworkRanker
+from ordino.networks.scoring import NetworkRanker
 
 if TYPE_CHECKING:
     from ordino.losses import Loss
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class LambdaRank(NetworkRanker):
     """A scoring network that learns where an error costs most in its ``metric`` (NDCG@k, MAP or MRR).
 
-    The parameters are those of :class:`~ordino.rankers.network.NetworkRanker`.
+    The parameters are those of :class:`~ordino.networks.scoring.NetworkRanker`.
     """
 
     def _loss(self) -> Loss:

@@ -14,11 +14,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
-from ordino.rankers.choice import Choice
-from ordino.rankers.linear import BLOCK, LinearRanker
-from ordino.rankers.parameters import check_real
+from ordino.judge import Choice
+from ordino.linear import BLOCK, LinearRanker
 
 
 @final

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 
+from ordino.boosting.trees import Gradients, Task, TreeRanker
+from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
-from ordino.rankers.parameters import check_choice
-from ordino.rankers.trees import Gradients, Task, TreeRanker
 
 FORMS = ("multiclass", "ordinal")
 VALUES = ("linear", "exponential")

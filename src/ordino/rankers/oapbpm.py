@@ -15,13 +15,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.data.scaler import frozen
+from ordino.judge import Choice
+from ordino.networks.perceptron_kernels import prank_pass
 from ordino.progress import Steps
-from ordino.rankers.choice import Choice
 from ordino.rankers.ordinal import OrdinalRanker
-from ordino.rankers.parameters import check_choice, check_int, check_real
-from ordino.rankers.prank_kernels import prank_pass
 
 AVERAGING = ("last", "steps")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.rankers.linear import LinearRanker
+from ordino.linear import LinearRanker
 
 
 class OrdinalRanker(LinearRanker):

@@ -17,15 +17,15 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.data.prepare import quadratic_features
 from ordino.data.scaler import frozen
+from ordino.judge import Choice
+from ordino.linear import FeatureWeight, linear_scores
+from ordino.networks.perceptron_kernels import prank_pass
 from ordino.progress import Steps
-from ordino.rankers.choice import Choice
-from ordino.rankers.linear import FeatureWeight, linear_scores
 from ordino.rankers.ordinal import OrdinalRanker
-from ordino.rankers.parameters import check_int
-from ordino.rankers.prank_kernels import prank_pass
 
 ROWS = 4096  # whose products of features are in memory at a time in predict
 

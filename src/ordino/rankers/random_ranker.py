@@ -11,10 +11,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_int
 from ordino.data.canonical_kernels import hash_rows
 from ordino.data.dataset import Dataset
-from ordino.rankers.base import Ranker
-from ordino.rankers.parameters import check_int
+from ordino.ranker import Ranker
 
 
 @final

@@ -20,14 +20,14 @@ from typing import final
 
 import numpy as np
 
+from ordino.boosting.rankboost_kernels import best_threshold, bin_sums, pair_potentials
+from ordino.boosting.stumps import Stump, StumpRanker, bin_features
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.data.scaler import frozen
+from ordino.judge import Choice
 from ordino.progress import Steps
-from ordino.rankers.choice import Choice
-from ordino.rankers.parameters import check_int
-from ordino.rankers.rankboost_kernels import best_threshold, bin_sums, pair_potentials
-from ordino.rankers.ranksvm_kernels import dense_levels
-from ordino.rankers.thresholds import Stump, StumpRanker, bin_features
+from ordino.svm.kernels import dense_levels
 
 LARGEST_R = 1 - 1e-9  # a weak ranker that is always right has a finite alpha
 

@@ -7,11 +7,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.evolve.differential_evolution import BASES, DifferentialEvolution
+from ordino.evolve.evolved import EvolvedRanker
 from ordino.evolve.population import uniform_population
-from ordino.rankers.evolved import EvolvedRanker
-from ordino.rankers.parameters import check_choice, check_int, check_real
 
 
 @final

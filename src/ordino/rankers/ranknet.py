@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordino.data.dataset import Dataset, as_features
-from ordino.rankers.network import NetworkRanker
-from ordino.rankers.preferences import check_preferences
+from ordino.networks.preferences import check_preferences
+from ordino.networks.scoring import NetworkRanker
 
 if TYPE_CHECKING:
     from ordino.losses import Loss
@@ -32,7 +32,7 @@ class RankNet(NetworkRanker):
     average
         What counts equally in a step: every query ("queries") or every pair ("pairs").
     network
-        The parameters of :class:`~ordino.rankers.network.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
+        The parameters of :class:`~ordino.networks.scoring.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
 
     Examples
     --------
@@ -89,8 +89,8 @@ class RankNet(NetworkRanker):
         >>> ranker.rank([[0.0], [1.0], [2.0]]).tolist()
         [2, 1, 0]
         """
-        from ordino.learn.supply import PairBatches
         from ordino.losses import pair_loss
+        from ordino.networks.supply import PairBatches
 
         features = as_features(X)
         chosen, target = check_preferences(pairs, probability, len(features))

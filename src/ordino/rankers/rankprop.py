@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 import numpy.typing as npt
 
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.learn.layers import forward
-from ordino.rankers.network import NetworkRanker
-from ordino.rankers.parameters import check_int
+from ordino.layers import forward
+from ordino.networks.scoring import NetworkRanker
 
 if TYPE_CHECKING:
-    from ordino.learn.network import Network
-    from ordino.learn.supply import Batch
-    from ordino.learn.training import Trained
     from ordino.losses import Loss
+    from ordino.networks.scoring_net import Network
+    from ordino.networks.supply import Batch
+    from ordino.networks.training import Trained
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class RankProp(NetworkRanker):
     period
         How many epochs of regression come between two adjustments of the targets.
     network
-        The parameters of :class:`~ordino.rankers.network.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
+        The parameters of :class:`~ordino.networks.scoring.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
     """
 
     def __init__(self, *, period: int = 2, **network: Any) -> None:
@@ -70,7 +70,7 @@ class _Targets:
         self._epochs = 0
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
-        from ordino.learn.supply import Batch, as_tensor
+        from ordino.networks.supply import Batch, as_tensor
 
         if self._epochs % self._period == 0:
             self._targets = np.stack([self._adjusted(m) for m in range(len(self._network.W[0]))])

@@ -7,7 +7,7 @@ boundaries for ordinal regression", 2000; Joachims, "Optimizing search engines u
 are never listed: those of a short query are looped over, those of a long one summed by sorting and counting (Joachims,
 KDD 2006; Lee and Lin, "Large-scale linear RankSVM", Neural Computation 2014), and the primal is solved by truncated
 Newton steps (Chapelle and Keerthi, "Efficient algorithms for ranking with SVMs", Information Retrieval 2010).
-:mod:`ordino.rankers.ranksvm_solver` has the solver.
+:mod:`ordino.svm.solver` has the solver.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.judge import Choice
+from ordino.linear import LinearRanker
 from ordino.progress import Steps
-from ordino.rankers.choice import Choice
-from ordino.rankers.linear import LinearRanker
-from ordino.rankers.parameters import check_choice, check_int, check_real
-from ordino.rankers.ranksvm_kernels import dense_levels
-from ordino.rankers.ranksvm_pairs import PairSums
-from ordino.rankers.ranksvm_solver import minimize
+from ordino.svm.kernels import dense_levels
+from ordino.svm.pairs import PairSums
+from ordino.svm.solver import minimize
 
 LOSSES = ("squared_hinge", "hinge")
 PAIRS = ("sum", "mean", "query")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
-from ordino.rankers.network import NetworkRanker
-from ordino.rankers.parameters import check_choice
+from ordino.networks.scoring import NetworkRanker
 
 if TYPE_CHECKING:
     from ordino.losses import Loss
@@ -34,7 +34,7 @@ class Scorer(NetworkRanker):
     rounds, leaves, min_leaf, shrinkage
         How many trees at most, leaves of each, documents of a leaf at least, and how much of each tree counts.
     network
-        The parameters of :class:`~ordino.rankers.network.NetworkRanker`.
+        The parameters of :class:`~ordino.networks.scoring.NetworkRanker`.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Scorer(NetworkRanker):
         if check_choice("model", self.model, MODELS) != "trees":
             super()._fit(data, valid)
             return
-        from ordino.rankers.loss_trees import LossTrees
+        from ordino.boosting.loss_trees import LossTrees
 
         self.trees_ = LossTrees(
             self._loss(),

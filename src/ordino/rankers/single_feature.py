@@ -11,11 +11,11 @@ from typing import final
 
 import numpy as np
 
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, unknown_name
-from ordino.rankers.choice import Judge
-from ordino.rankers.linear import LinearRanker
-from ordino.rankers.parameters import check_int
+from ordino.judge import Judge
+from ordino.linear import LinearRanker
 
 
 @final

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
+from ordino.networks.comparing import Comparator
+from ordino.order import PairNetwork, scores_from_order
 from ordino.progress import Steps
-from ordino.rankers.comparator import Comparator
-from ordino.rankers.parameters import check_int
-from ordino.sort import PairNetwork, scores_from_order
 
 if TYPE_CHECKING:
-    from ordino.learn.layers import Layer
-    from ordino.learn.learning_sets import LearningSet
+    from ordino.layers import Layer
+    from ordino.networks.learning_sets import LearningSet
 
 Codes = NDArray[np.int64]
 
@@ -39,7 +39,7 @@ class SortNet(Comparator):
     warm_start
         Train on from the comparator before, instead of from new random weights in every iteration.
     comparator
-        The parameters of :class:`~ordino.rankers.comparator.Comparator`: ``hidden``, ``epochs``, ``metric`` ... Within
+        The parameters of :class:`~ordino.networks.comparing.Comparator`: ``hidden``, ``epochs``, ``metric`` ... Within
         an iteration the epoch with the smallest error on the validation pairs is kept.
 
     Examples
@@ -143,7 +143,7 @@ class _KnownPairs:
 
     def learning_set(self) -> LearningSet:
         """The pairs, the better document first: a symmetric network learns the same from either order."""
-        from ordino.learn.learning_sets import LearningSet
+        from ordino.networks.learning_sets import LearningSet
 
         pairs = np.stack(np.divmod(self._codes, max(self.data.n_docs, 1)), axis=1)
         return LearningSet(pairs.astype(np.intp), np.ones(len(pairs)))

@@ -13,8 +13,8 @@ from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, unknown_name
+from ordino.linear import LinearRanker
 from ordino.rankers import RANKERS, ranker_class
-from ordino.rankers.linear import LinearRanker
 
 Start = str | LinearRanker | ArrayLike
 

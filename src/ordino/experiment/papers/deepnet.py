@@ -27,8 +27,8 @@ from ordino.experiment.papers.trials import (
     run_table,
 )
 from ordino.experiment.significance import welch
+from ordino.ranker import Ranker
 from ordino.rankers import ranker_class
-from ordino.rankers.base import Ranker
 
 COLLECTION = "TD2003"
 REPEATS = 30

@@ -19,7 +19,7 @@ from ordino.experiment.papers.trials import (
     run_setting,
     run_table,
 )
-from ordino.rankers.base import Ranker
+from ordino.ranker import Ranker
 
 COLLECTIONS = ("TD2003", "TD2004")
 COLUMNS = ("collection", "method", "part", "measure")
@@ -167,7 +167,7 @@ def figure3(request: Request) -> Result:
 
 def shuffling(request: Request) -> Result:
     """How many of 1000 test documents move when the sort starts elsewhere, or is another sort."""
-    from ordino.sort.audit import audit
+    from ordino.order.audit import audit
 
     cells = []
     for collection, folds in request.collections(COLLECTIONS).items():

@@ -22,8 +22,8 @@ from ordino.experiment.work import open_part
 from ordino.experiment.workers import save_parts, work_through
 from ordino.interrupts import all_or_nothing
 from ordino.model_file import load, read_card, save
-from ordino.rankers.base import Ranker
-from ordino.rankers.repeats import Repeatable
+from ordino.networks.repeats import Repeatable
+from ordino.ranker import Ranker
 
 if TYPE_CHECKING:
     from ordino.experiment.papers.request import Request

@@ -19,8 +19,8 @@ from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell
 from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
 from ordino.metrics import measure, parse_metric
+from ordino.ranker import Ranker
 from ordino.rankers import ranker_class
-from ordino.rankers.base import Ranker
 
 Paper = Mapping[str, Mapping[str, float]]
 Make = Callable[[Request], Ranker]

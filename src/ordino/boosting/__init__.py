@@ -1,0 +1,1 @@
+"""Boosting: stumps and their bins, LightGBM's trees under our contract, the sums over pairs that boosting needs."""

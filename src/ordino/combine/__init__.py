@@ -1,1 +1,0 @@
-"""Rankers made of rankers: stages that re-rank the top of the stage before, and orders of many made one."""

@@ -1,0 +1,209 @@
+"""A data set from whatever file it is in, and back into whatever file is wanted: chosen by the ending.
+
+This is what the command line reads and writes with; each format has its own module or library.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
+from ordino.data.dataset import Dataset
+from ordino.data.frames import from_frame, to_frame
+from ordino.errors import DataError, unknown_name
+
+ENDINGS: Mapping[str, str] = MappingProxyType(
+    {
+        ".txt": "letor",
+        ".letor": "letor",
+        ".svm": "letor",
+        ".svmlight": "letor",
+        ".libsvm": "letor",
+        ".dat": "letor",
+        ".gz": "letor",
+        ".arrow": "arrow",
+        ".feather": "arrow",
+        ".ipc": "arrow",
+        ".parquet": "parquet",
+        ".pq": "parquet",
+        ".csv": "csv",
+        ".tsv": "csv",
+    }
+)
+"""Which format an ending means; ``.gz`` may follow the endings of text."""
+
+_MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # these files tell what they are, whatever they are called
+_ROLES = ("label", "qid", "doc_id", "weight")
+
+
+def read_data(
+    path: str | Path,
+    *,
+    label: str | None = None,
+    qid: str | None = None,
+    doc_id: str | None = None,
+    weight: str | None = None,
+    features: Sequence[str] | None = None,
+    n_features: int | None = None,
+    labelled: bool = True,
+) -> Dataset:
+    """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, or CSV.
+
+    Parameters
+    ----------
+    path
+        The file; "-" is standard input: LETOR text, or a Parquet, Arrow or CSV table, told by how it starts.
+    label, qid, doc_id, weight
+        Columns of a table. If not given, the columns called label and qid (which must be there) and doc_id and weight
+        (if they are there).
+    features
+        Columns of a table that are features; all others if None.
+    n_features
+        How many features LETOR text has at least, since a line does not mention trailing zeros.
+    labelled
+        Whether there must be labels; if not, a table without a label column has label 0 everywhere.
+    """
+    table = read_table(path)
+    if table is not None:
+        named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+        return table_data(table, str(path), features=features, labelled=labelled, **named)
+    from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
+
+    if str(path) == "-":
+        return read_letor(sys.stdin.buffer, n_features=n_features)
+    if _format_of_file(Path(path)) == "arrow":
+        return open_dataset(path)
+    return read_letor(path, n_features=n_features)
+
+
+def read_table(path: str | Path) -> Any:
+    """The Arrow table in a file or in standard input ("-"); None where LETOR text or a saved data set is."""
+    import pyarrow as pa
+
+    if str(path) == "-":
+        form = _format_of_start(_start_of(sys.stdin.buffer))
+        return None if form == "letor" else _read_table(pa.BufferReader(sys.stdin.buffer.read()), form, "-")
+    path = Path(path)
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file")
+    form = _format_of_file(path)
+    if form == "letor" or (form == "arrow" and is_saved_dataset(path)):
+        return None
+    return _read_table(str(path), form, path)
+
+
+def table_data(
+    table: Any, source: str, *, features: Sequence[str] | None = None, labelled: bool = True, **named: str | None
+) -> Dataset:
+    """The data set of a table; columns as for :func:`read_data`, errors start with the source."""
+    for role in _ROLES:
+        if named.get(role) is None and role in table.column_names:
+            named[role] = role
+    for role in ("label", "qid") if labelled else ("qid",):
+        if named.get(role) is None:
+            raise DataError(f"{source}: there is no column {role!r}; say which one it is with {role}=")
+    try:
+        return from_frame(table, **named, features=features)
+    except DataError as error:
+        raise DataError(f"{source}: {error}") from None
+
+
+def write_data(dataset: Dataset, path: str | Path) -> None:
+    """Write a data set in the format that the ending of the path means.
+
+    ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet`` and ``.csv`` are tables
+    with the columns qid, label, doc_id, weight and the features, in the caller's row order; "-" is LETOR text to
+    standard output.
+    """
+    from ordino.data.letor_write import write_letor
+
+    if str(path) == "-":
+        write_letor(dataset, sys.stdout.buffer)
+        return
+    path = Path(path)
+    form = _format_of_ending(path)
+    if form == "letor":
+        write_letor(dataset, path)
+    elif path.suffix.lower() == ".arrow":
+        save_dataset(dataset, path)
+    else:
+        write_table(to_frame(dataset, "pyarrow"), path)
+
+
+def write_table(table: Any, path: str | Path) -> None:
+    """Write an Arrow table in the format that the ending of the path means; "-" is CSV to standard output."""
+    from pyarrow import csv
+
+    if str(path) == "-":
+        csv.write_csv(table, sys.stdout.buffer)
+        return
+    path = Path(path)
+    form = _format_of_ending(path)
+    if form == "letor":
+        raise DataError(f"{path}: a table is written as .csv, .tsv, .parquet, .feather or .arrow")
+    with written_whole(path) as part:
+        _write_table(table, form, path, part)
+
+
+def _start_of(stream: Any) -> bytes:
+    """The first bytes of a stream, which stay there to be read."""
+    if not stream.seekable():  # a pipe
+        return bytes(stream.peek(4096))
+    start: bytes = stream.read(4096)
+    stream.seek(0)
+    return start
+
+
+def _format_of_start(start: bytes) -> str:
+    """What a stream is: a table that names itself, CSV if the first line has commas, else LETOR text."""
+    first = start.partition(b"\n")[0].partition(b"#")[0]
+    magic = next((form for magic, form in _MAGIC.items() if start.startswith(magic)), None)
+    return magic or ("csv" if b"," in first else "letor")
+
+
+def _format_of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        head = file.read(6)
+    return next((form for magic, form in _MAGIC.items() if head.startswith(magic)), None) or _format_of_ending(path)
+
+
+def _format_of_ending(path: Path) -> str:
+    last = path.suffix.lower()
+    inner = Path(path.stem).suffix.lower()
+    if last not in ENDINGS:
+        raise DataError(f"{path}: {unknown_name('ending', last, ENDINGS)}")
+    return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
+
+
+def _read_table(source: Any, form: str, path: str | Path) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv, feather, parquet
+
+    try:
+        if form == "parquet":
+            return parquet.ParquetFile(source).read()  # read_table() loads pandas
+        if form == "arrow":
+            return feather.read_table(source)
+        delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in Path(path).suffixes) else ","
+        return csv.read_csv(source, parse_options=csv.ParseOptions(delimiter=delimiter))
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
+
+
+def _write_table(table: Any, form: str, path: Path, part: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import csv, feather, parquet
+
+    if form == "parquet":
+        parquet.write_table(table, part)
+    elif form == "arrow":
+        feather.write_feather(table, str(part))
+    else:
+        delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
+        compression = "gzip" if path.suffix.lower() == ".gz" else None
+        with pa.output_stream(str(part), compression=compression) as sink:
+            csv.write_csv(table, sink, csv.WriteOptions(delimiter=delimiter))

@@ -1,0 +1,134 @@
+"""Which of the things learned on the way is kept: the best on held-out data, or the last where there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.linear import linear_scores
+from ordino.metrics import find_profile, parse_metric
+
+Scores = NDArray[np.float64]
+
+ENOUGH = 65_535  # documents that a measure gets at once where it can wait: little around it, and on one thread
+MOST_AT_ONCE = 16  # times that scores are collected to get there
+
+
+@final
+class Judge:
+    """A measure in a profile, turned so that larger is better.
+
+    Examples
+    --------
+    >>> data = Dataset([[0.0]] * 2, [0, 1])
+    >>> Judge("mrr", "standard").mean(data, np.array([1.0, 0.0]))
+    0.5
+    >>> Judge("pairwise_error", "standard").mean(data, np.array([1.0, 0.0]))
+    -1.0
+    """
+
+    def __init__(self, metric: str, profile: str) -> None:
+        self.metric = parse_metric(metric)
+        self.profile = find_profile(profile)
+
+    def per_query(self, data: Dataset, scores: Scores) -> Scores:
+        """The value of each query, shape ``(n_queries,)``; NaN where the profile leaves the query out."""
+        return self._signed(data.y, scores, data.offsets)
+
+    def mean(self, data: Dataset, scores: Scores) -> float:
+        """The mean over the queries that count, NaN if none does."""
+        return _mean(self.per_query(data, scores))
+
+    def means(self, data: Dataset, batch: Sequence[Scores]) -> list[float]:
+        """The mean for each of several scores of the same documents, measured as if they were so many data sets.
+
+        Examples
+        --------
+        >>> judge, data = Judge("mrr", "standard"), Dataset([[0.0]] * 2, [0, 1])
+        >>> judge.means(data, [np.array([1.0, 0.0]), np.array([0.0, 1.0])])
+        [0.5, 1.0]
+        """
+        y, offsets = copies(data, len(batch))
+        values = self._signed(y, np.concatenate(batch), offsets)
+        return [_mean(one) for one in values.reshape(len(batch), -1)]
+
+    def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
+        values = self.metric.per_query(y, scores, offsets, profile=self.profile)
+        return values if self.metric.greater_is_better else -values
+
+
+def copies(data: Dataset, n: int) -> tuple[Scores, NDArray[np.int64]]:
+    """Labels and offsets of n copies of the data, one after another."""
+    starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
+    return np.tile(data.y, n), np.append(starts.ravel(), n * data.n_docs).astype(np.int64)
+
+
+def _mean(values: Scores) -> float:
+    counted = values[~np.isnan(values)]
+    return float(counted.mean()) if len(counted) else float("nan")
+
+
+@final
+class Choice:
+    """Keeps account of what is best on held-out data.
+
+    Examples
+    --------
+    Without held-out data everything new is taken, so that the last is kept.
+
+    >>> choice = Choice(None, "ndcg@10", "standard")
+    >>> choice.takes(np.zeros(0)), choice.takes_weights(np.zeros(3))
+    (True, True)
+    """
+
+    def __init__(self, valid: Dataset | None, metric: str, profile: str) -> None:
+        self.judge = Judge(metric, profile)
+        self.valid = valid
+        self.history: list[float] = []
+        """The measure on held-out data of everything offered; empty where there is none."""
+
+    def takes_weights(self, coef: Scores) -> bool:
+        """Whether these weights of the features are better than all before."""
+        return self.valid is None or self.takes(linear_scores(self.valid.X, coef))
+
+    def takes(self, scores: Scores) -> bool:
+        """Whether these scores of the held-out documents are better than all before."""
+        if self.valid is None:
+            return True
+        return self.takes_value(self.judge.mean(self.valid, scores))
+
+    @property
+    def at_once(self) -> int:
+        """How many scores are worth collecting for :meth:`takes_which`; the first are measured at once."""
+        if self.valid is None or not self.history:
+            return 1
+        return min(max(ENOUGH // self.valid.n_docs, 1), MOST_AT_ONCE)
+
+    def takes_which(self, batch: Sequence[Scores]) -> int | None:
+        """The last of these scores, offered one after another, that :meth:`takes` would take; None if there is none.
+
+        Examples
+        --------
+        >>> choice = Choice(Dataset([[0.0]] * 2, [0, 1]), "mrr", "standard")
+        >>> choice.takes_which([np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.array([1.0, 0.0])]), choice.history
+        (1, [0.5, 1.0, 0.5])
+        """
+        if self.valid is None or not batch:
+            return len(batch) - 1 if batch else None
+        reached = self.judge.means(self.valid, batch)
+        return max((place for place, value in enumerate(reached) if self.takes_value(value)), default=None)
+
+    def takes_value(self, reached: float) -> bool:
+        """Whether this value of the measure is better than all before."""
+        best = max(self.history, default=-np.inf)
+        self.history.append(reached)
+        return len(self.history) == 1 or reached > best
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What to show beside a progress bar."""
+        return {"best": max(self.history), "now": self.history[-1]} if self.history else {}

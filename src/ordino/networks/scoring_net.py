@@ -1,0 +1,134 @@
+"""Networks that score, in torch: several of one shape along a leading axis, so that repeats train together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from ordino.errors import unknown_name
+from ordino.layers import Layer
+
+Weights = NDArray[np.float64]  # (n_in, n_out)
+
+ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
+    {
+        "relu": torch.relu,
+        "tanh": torch.tanh,
+        "sigmoid": torch.sigmoid,
+        "softplus": functional.softplus,
+        "identity": lambda z: z,
+    }
+)
+
+
+def _uniform(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
+    bound = n_in**-0.5
+    return rng.uniform(-bound, bound, (n_in, n_out))
+
+
+def _glorot(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
+    bound = (6 / (n_in + n_out)) ** 0.5
+    return rng.uniform(-bound, bound, (n_in, n_out))
+
+
+def _he(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
+    return rng.normal(0, np.sqrt((1 if last else 2) / n_in), (n_in, n_out))
+
+
+def _ranknet(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
+    """The start of RankNet's section 5: the last layer uniform in [-0.1, 0.1], layers before it zero."""
+    draw = rng.uniform(-0.1, 0.1, (n_in, n_out))
+    return draw if last else np.zeros_like(draw)
+
+
+def _unit(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
+    """Uniform in [-1, 1] whatever the widths (DeepNet, 4.3.1)."""
+    return rng.uniform(-1, 1, (n_in, n_out))
+
+
+INITIALIZERS = MappingProxyType({"uniform": _uniform, "glorot": _glorot, "he": _he, "ranknet": _ranknet, "unit": _unit})
+
+
+def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
+    """Zero for dropped neurons (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
+    dropped = round(256 * share)
+    drawn = rng.integers(0, 256, h.numel(), dtype=np.uint8)
+    kept = torch.from_numpy((drawn >= dropped).view(np.int8)).view(h.shape)
+    return kept.to(torch.float32).mul_(256 / (256 - dropped))
+
+
+@final
+class Network:
+    """Feed-forward networks with one linear output, one for each seed.
+
+    Parameters
+    ----------
+    widths
+        Neurons of each layer, from the inputs to the last hidden layer.
+    activation, initializer
+        Names from ``ACTIVATIONS`` and ``INITIALIZERS``.
+    dropout
+        The share of hidden neurons that is dropped in training.
+    seeds
+        One for each network of the batch.
+    """
+
+    def __init__(
+        self, widths: Sequence[int], *, activation: str, initializer: str, dropout: float, seeds: Sequence[int]
+    ) -> None:
+        if activation not in ACTIVATIONS:
+            raise unknown_name("activation", activation, ACTIVATIONS)
+        if initializer not in INITIALIZERS:
+            raise unknown_name("initialization", initializer, INITIALIZERS)
+        self._squash = ACTIVATIONS[activation]
+        self._dropout = dropout
+        self._masks = np.random.Generator(np.random.SFC64(np.random.SeedSequence([*seeds, 1])))
+        sizes = [*widths, 1]
+        draw = INITIALIZERS[initializer]
+        rngs = [np.random.default_rng(seed) for seed in seeds]
+        self.W: list[Tensor] = []  # each (n_networks, n_in, n_out)
+        self.b: list[Tensor] = []  # each (n_networks, 1, n_out)
+        for i, (n_in, n_out) in enumerate(pairwise(sizes)):
+            drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2) for rng in rngs]).astype(np.float32)
+            self.W.append(torch.from_numpy(drawn).requires_grad_())
+            # the output has no bias: it would move all scores alike, and an optimizer would follow its rounding noise
+            self.b.append(torch.zeros(len(rngs), 1, n_out, requires_grad=i < len(sizes) - 2))
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """All weights and biases that learn."""
+        return [*self.W, *self.b[:-1]]
+
+    def __call__(self, X: Tensor, *, training: bool = False) -> Tensor:
+        """Scores, shape ``(n_networks, n_docs)``, of documents of shape ``(n_docs, n_features)``."""
+        h = X
+        for i, (W, b) in enumerate(zip(self.W, self.b, strict=True)):
+            # one network is a plain product: the leading axis would cost a slower kernel
+            h = torch.addmm(b[0], h, W[0]) if len(W) == 1 else torch.baddbmm(b, h.expand(len(W), *h.shape[-2:]), W)
+            if i < len(self.W) - 1:
+                h = self._squash(h)
+                if training and self._dropout:
+                    h = h * dropout_mask(h, self._dropout, self._masks)
+        return h.reshape(len(self.W[0]), -1)
+
+    def layers(self, number: int) -> list[Layer]:
+        """Network ``number`` of the batch as plain arrays, copied."""
+        return [
+            Layer(W.detach()[number].numpy().copy(), b.detach()[number, 0].numpy().copy())
+            for W, b in zip(self.W, self.b, strict=True)
+        ]
+
+    def load(self, number: int, layers: Sequence[Layer]) -> None:
+        """Set the weights of one network of the batch."""
+        with torch.no_grad():
+            for W, b, layer in zip(self.W, self.b, layers, strict=True):
+                W[number] = torch.from_numpy(layer.W)
+                b[number, 0] = torch.from_numpy(layer.b)

@@ -1,0 +1,169 @@
+"""The one training loop: epochs of steps, a rate rule, the best epoch kept, a clean stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ordino.errors import unknown_name
+from ordino.layers import Layer
+from ordino.networks.optimizers import OPTIMIZERS, Optimizer
+from ordino.networks.rates import RATES
+from ordino.networks.supply import Supply
+from ordino.progress import Steps
+
+WORTH_THREADS = 20_000_000  # products a step, below which torch's threads wait for each other more than they work
+
+
+class Trainable(Protocol):
+    """Networks of one shape along a leading axis, of documents or of pairs."""
+
+    W: list[Tensor]
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """All weights and biases that learn."""
+
+    def __call__(self, inputs: Any, /, *, training: bool = False) -> Tensor:
+        """Outputs for what a batch holds."""
+
+    def layers(self, number: int) -> list[Layer]:
+        """One network of the batch as plain arrays, copied."""
+
+    def load(self, number: int, layers: Sequence[Layer], /) -> None:
+        """Set the weights of one network of the batch."""
+
+
+Judge = Callable[[Any], NDArray[np.float64]]
+"""Gives the quality of each network of a batch on validation data; larger is better."""
+
+Watch = Callable[[Any], list[dict[str, float]]]
+"""Gives figures of each network of a batch, for its history."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to learn."""
+
+    epochs: int
+    learning_rate: float
+    optimizer: str = "adamw"
+    rate: str = "constant"
+    l1: float = 0.0
+    l2: float = 0.0
+    patience: int | None = None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One network after training: its best epoch's layers and what happened in every epoch."""
+
+    layers: list[Layer]
+    history: list[dict[str, float]]
+    best_epoch: int
+
+
+def train(
+    network: Trainable,
+    supply: Supply,
+    schedule: Schedule,
+    *,
+    judge: Judge | None,
+    watch: Watch | None = None,
+    label: str = "training",
+    verbose: bool = False,
+) -> list[Trained]:
+    """Train all networks of the batch together.
+
+    With a judge, each network's best epoch by validation quality is kept and training ends when no network has improved
+    for ``patience`` epochs; without one, the last epoch is kept. The order of batches is random but always the same, so
+    that networks of different seeds can share it.
+    """
+    if schedule.rate not in RATES:
+        raise unknown_name("rate", schedule.rate, RATES)
+    if schedule.optimizer not in OPTIMIZERS:
+        raise unknown_name("optimizer", schedule.optimizer, OPTIMIZERS)
+    count = len(network.W[0])
+    rule = RATES[schedule.rate](schedule.learning_rate, count)
+    optimizer = OPTIMIZERS[schedule.optimizer](network.parameters, schedule.l2)
+    rng = np.random.default_rng(0)
+    best = [network.layers(m) for m in range(count)]
+    best_quality = np.full(count, -np.inf)
+    best_epoch = np.zeros(count, int)
+    histories: list[list[dict[str, float]]] = [[] for _ in range(count)]
+    earlier: list[list[Layer]] = []  # weights to which a step back of a full batch returns
+    with Steps(label, schedule.epochs, verbose=verbose) as steps:
+        for epoch in steps:
+            before = [network.layers(m) for m in range(count)] if schedule.rate == "adaptive" else []
+            errors, n_steps = _one_epoch(network, supply, optimizer, rule.rates, schedule.l1, rng)
+            rates = rule.rates
+            restore = rule.after_epoch(errors)
+            # the error of a single step is that of the weights before it: what made it rise is the epoch before
+            undone = earlier if n_steps == 1 and earlier else before
+            for m in np.flatnonzero(restore).tolist():
+                network.load(m, undone[m])
+            earlier = [undone[m] if restore[m] else weights for m, weights in enumerate(before)]
+            quality = np.full(count, np.nan) if judge is None else judge(network)
+            improved = np.full(count, True) if judge is None else quality > best_quality
+            figures: list[dict[str, float]] = [{}] * count if watch is None else watch(network)
+            for m in range(count):
+                row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(rates[m])} | figures[m]
+                histories[m].append(row if judge is None else row | {"valid": float(quality[m])})
+                if improved[m]:
+                    best[m], best_epoch[m] = network.layers(m), epoch + 1
+            best_quality = np.where(improved, quality, best_quality)
+            steps.show(error=float(errors.mean()), **({} if judge is None else {"valid": float(best_quality.mean())}))
+            if (
+                judge is not None
+                and schedule.patience is not None
+                and epoch + 1 - best_epoch.max() >= schedule.patience
+            ):
+                break
+    return [Trained(best[m], histories[m], int(best_epoch[m])) for m in range(count)]
+
+
+def _one_epoch(
+    network: Trainable,
+    supply: Supply,
+    optimizer: Optimizer,
+    rates: NDArray[np.float64],
+    l1: float,
+    rng: np.random.Generator,
+) -> tuple[NDArray[np.float64], int]:
+    """All batches once; the mean error of each network, shape ``(n_networks,)``, and how many steps there were."""
+    step_rates = torch.from_numpy(rates.astype(np.float32))
+    errors, n_steps = np.zeros(len(rates)), 0
+    for batch in supply.epoch(rng):
+        for p in network.parameters:
+            p.grad = None
+        with _threads_for(len(batch.X) * sum(W.numel() for W in network.W)):
+            scores = network(batch.X, training=True)  # (n_networks, n_docs)
+            values, gradient = batch.loss(scores.detach().numpy())
+            torch.autograd.backward(scores, torch.from_numpy(gradient))
+            if l1:
+                for W in network.W:
+                    assert W.grad is not None
+                    W.grad.add_(W.detach().sign(), alpha=l1)
+            optimizer.step(step_rates)
+        errors += batch.share * values
+        n_steps += 1
+    return errors, n_steps
+
+
+@contextmanager
+def _threads_for(n_products: int) -> Iterator[None]:
+    """One thread of torch's for a small step; the result does not depend on it."""
+    threads = torch.get_num_threads()
+    if n_products <= WORTH_THREADS:
+        torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

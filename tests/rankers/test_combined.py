@@ -1,0 +1,219 @@
+"""Rankers made of rankers: the contract, what is trained on what, and what goes wrong."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError
+from ordino.metrics import evaluate
+from ordino.order.fusion import METHODS, fuse
+from ordino.ranker import Ranker
+from ordino.rankers.aggregation import RankAggregation
+from ordino.rankers.linear_regression import LinearRegressionRanker
+from ordino.rankers.nested import NestedRanker
+from ordino.rankers.random_ranker import RandomRanker
+from ordino.rankers.ranknet import RankNet
+from ordino.rankers.single_feature import SingleFeature
+from ordino.testing import CHECKS, easy_data
+
+NET = RankNet(hidden=(), epochs=8, learning_rate=0.05)
+QUICK = {
+    "aggregation": RankAggregation(NET, n=3),
+    "aggregation of a list": RankAggregation([LinearRegressionRanker(), NET], method="score_mean"),
+    "aggregation, resampled": RankAggregation(LinearRegressionRanker(), n=3, resample="documents", method="kemeny"),
+    "nested": NestedRanker(LinearRegressionRanker(), sizes=(None, 10, 5)),
+    "nested, several": NestedRanker([LinearRegressionRanker(), NET], sizes=(None, 8)),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
+@pytest.mark.parametrize("ranker", QUICK.values(), ids=QUICK)
+def test_contract(ranker, check):
+    check(ranker)
+
+
+class Spy(Ranker):
+    """Ranks by one feature and writes down what it was given."""
+
+    def __init__(self, column=0, seed=0, n_jobs=None):
+        self.column = column
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    def _fit(self, data, valid):
+        self.seen_ = data
+        self.valid_ = valid
+
+    def _predict(self, data):
+        return data.X[:, self.column].astype(float)
+
+
+def six_documents():
+    """One query; feature 0 rises, feature 1 falls."""
+    return Dataset([[i, -i] for i in range(6)], [0, 0, 0, 1, 1, 2])
+
+
+def test_a_stage_learns_from_the_top_of_the_one_before_and_reranks_only_that():
+    data = six_documents()
+    valid = data.replace(y=[0, 0, 1, 2, 0, 0])  # for which all three stages are needed
+    nested = NestedRanker([Spy(0), Spy(1), Spy(0)], sizes=(None, 4, 2)).fit(data, valid=valid)
+    for part in ("seen_", "valid_"):
+        assert [sorted(getattr(stage, part).X[:, 0].tolist()) for stage in nested.rankers_] == [
+            [0, 1, 2, 3, 4, 5],
+            [2, 3, 4, 5],
+            [2, 3],
+        ]
+    # stage 1 orders 5 4 3 2 1 0, stage 2 turns the first four: 2 3 4 5, stage 3 the first two: 3 2
+    assert nested.rank(data).tolist() == [3, 2, 4, 5, 1, 0]
+
+
+def test_a_stage_that_would_see_the_same_documents_is_left_out():
+    nested = NestedRanker(Spy(), sizes=(None, 1000, 500, 4)).fit(six_documents())
+    assert nested.sizes_ == [None, 4]
+    assert NestedRanker([Spy(), Spy()], sizes=(None, 1000)).fit(six_documents()).sizes_ == [None, 1000]
+
+
+def test_stages_after_the_best_on_validation_data_are_dropped():
+    data = six_documents()
+    nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 6)).fit(data, valid=data)  # the second turns all around
+    assert nested.sizes_ == [None]
+    assert nested.stage_values_[0] == 1.0 > nested.stage_values_[1]
+    assert nested.rankers_[0].valid_ is not None
+
+
+def test_stages_are_measured_by_the_metric_and_the_profile_asked_for():
+    valid = Dataset([[i, -i] for i in range(6)] * 2, [0, 0, 0, 1, 1, 2] + [0] * 6, ["a"] * 6 + ["empty"] * 6)
+    nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 6), metric="mrr", profile="directranker")
+    assert nested.fit(six_documents(), valid=valid).stage_values_ == [1.0, 1 / 4]  # nothing of the empty query
+
+
+def test_ties_keep_the_order_of_the_stage_before():
+    data = Dataset([[i, 7.0] for i in range(4)], [0, 0, 1, 1])
+    nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 3)).fit(data)
+    assert nested.rank(data).tolist() == [3, 2, 1, 0]
+
+
+def test_members_of_one_ranker_have_seeds_of_their_own():
+    data = easy_data()
+    first, again, other = (
+        [member.seed for member in RankAggregation(Spy(), n=15, seed=seed).fit(data).rankers_] for seed in (5, 5, 6)
+    )
+    assert first == again
+    assert len(set(first) | set(other)) == 30  # an aggregation with another seed shares no member
+
+
+def test_networks_train_together_and_are_what_they_would_be_alone():
+    data, valid = easy_data(), easy_data(seed=1)
+    together = RankAggregation(NET, n=3).fit(data, valid=valid)
+    alone = [clone(NET).set_params(seed=member.seed).fit(data, valid=valid) for member in together.rankers_]
+    for one, other in zip(together.rankers_, alone, strict=True):
+        assert one.best_epoch_ == other.best_epoch_
+        np.testing.assert_allclose(one.predict(data), other.predict(data), rtol=1e-4, atol=1e-5)
+
+
+def test_a_list_is_taken_as_it_is():
+    given = Spy(1, seed=4)
+    members = RankAggregation([given, SingleFeature()], n=7).fit(easy_data()).rankers_
+    assert [type(member) for member in members] == [Spy, SingleFeature]
+    assert members[0].seed == 4
+    assert not hasattr(given, "seen_")  # what is trained is a copy
+    mixed = RankAggregation([NET, LinearRegressionRanker()]).fit(easy_data()).rankers_  # a network is not repeated
+    assert [type(member) for member in mixed] == [RankNet, LinearRegressionRanker]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_orders_of_the_members_become_one_by_the_rule_asked_for(method):
+    data = easy_data(n_queries=3)
+    members = RankAggregation([Spy(0), Spy(1), Spy(2)], method=method).fit(data)
+    assert members.predict(data) == pytest.approx(fuse(data.X.T[:3].astype(float), data.offsets, method))
+
+
+def test_validation_data_reach_every_member_whole():
+    data, valid = easy_data(), easy_data(seed=1)
+    members = RankAggregation(Spy(), n=2, resample="queries").fit(data, valid=valid).rankers_
+    assert [member.valid_.n_queries for member in members] == [valid.n_queries] * 2
+
+
+def test_queries_are_drawn_anew_for_each_member_and_seed():
+    data = easy_data(n_queries=10)
+    first, second, other = (
+        RankAggregation(Spy(), n=2, resample="queries", share=0.5, seed=seed).fit(data).rankers_[i].seen_
+        for seed, i in ((0, 0), (0, 1), (1, 0))
+    )
+    assert set(first.query_ids) != set(other.query_ids)
+    assert first.n_queries == second.n_queries == 5
+    assert set(first.query_ids) != set(second.query_ids)
+    assert first.counts.tolist() == [15] * 5
+
+
+def test_documents_are_drawn_inside_each_query():
+    data = easy_data(n_queries=4)
+    first, second = (m.seen_ for m in RankAggregation(Spy(), n=2, resample="documents", share=0.5).fit(data).rankers_)
+    assert first.counts.tolist() == second.counts.tolist() == [8] * 4  # half of 15, rounded up
+    assert not np.array_equal(np.sort(first.X, axis=0), np.sort(second.X, axis=0))
+
+
+def test_members_get_one_thread_when_they_are_trained_in_several():
+    data = easy_data()
+    assert [m.n_jobs for m in RankAggregation(Spy(), n=2, n_jobs=2).fit(data).rankers_] == [1, 1]
+    assert [m.n_jobs for m in RankAggregation(Spy(), n=2, n_jobs=1).fit(data).rankers_] == [None, None]
+
+
+def test_an_aggregation_of_noisy_rankers_is_better_than_they_are():
+    data, unseen = easy_data(n_queries=6), easy_data(n_queries=30, seed=5)
+    members = RankAggregation(LinearRegressionRanker(), n=9, resample="documents", share=0.2).fit(data)
+
+    def quality(ranker):
+        return evaluate(unseen, ranker.predict(unseen), metrics="ndcg@10")["ndcg@10"]
+
+    assert quality(members) > np.mean([quality(member) for member in members.rankers_])
+
+
+def test_parameters_of_the_ranker_inside_are_reached():
+    ranker = RankAggregation(RankNet(hidden=3), n=2)
+    assert ranker.get_params()["ranker__hidden"] == 3
+    assert clone(ranker.set_params(ranker__hidden=5)).ranker.hidden == 5
+    assert NestedRanker(RankNet()).get_params()["ranker__ties"] is False
+
+
+def test_missing_values_are_for_those_whose_members_all_know_them():
+    assert RankAggregation(["lambda-mart", "mc-rank"]).allows_nan
+    assert not NestedRanker(["lambda-mart", "ranknet"], sizes=(None, 10)).allows_nan
+
+
+@pytest.mark.parametrize(
+    ("ranker", "sentence"),
+    [
+        (RankAggregation("ranknett"), "did you mean 'ranknet'"),
+        (RankAggregation([]), "give a ranker, the name of one, or a list"),
+        (RankAggregation([7]), "ranker=7 is not a ranker"),
+        (RankAggregation(Spy(), n=0), "n=0; it must be a whole number"),
+        (RankAggregation(Spy(), method="sum"), "unknown method 'sum'"),
+        (RankAggregation(Spy(), resample="pears"), "unknown resample 'pears'"),
+        (RankAggregation(Spy(), resample="queries", share=0), "share=0; it must be"),
+        (RankAggregation(LinearRegressionRanker()), "has no seed, so that all 15 members would be the same"),
+        (RankAggregation(Spy(), n=2, n_jobs=0), "n_jobs=0; it must be a whole number"),
+        (NestedRanker(Spy(), sizes=10), "give None .all documents. and then falling"),
+        (NestedRanker(Spy(), sizes=()), "give None .all documents. and then falling"),
+        (NestedRanker(Spy(), sizes=(None, 10, 20)), "give None .all documents. and then falling"),
+        (NestedRanker(Spy(), sizes=(10, 5)), "give None .all documents. and then falling"),
+        (NestedRanker(Spy(), sizes=(None, 0)), "sizes=0; it must be"),
+        (NestedRanker([Spy(), Spy()], sizes=(None,)), "there are 2 rankers for 1 sizes"),
+    ],
+)
+def test_what_goes_wrong_is_one_sentence(ranker, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        ranker.fit(easy_data())
+
+
+def test_a_single_member_needs_no_seed():
+    data = easy_data()
+    alone = LinearRegressionRanker().fit(data)
+    assert RankAggregation(LinearRegressionRanker(), n=1).fit(data).rank(data).tolist() == alone.rank(data).tolist()
+
+
+def test_nested_over_chance_stays_a_ranking():
+    data = easy_data(n_queries=2)
+    order = NestedRanker(RandomRanker(), sizes=(None, 5)).fit(data).rank(data)
+    assert sorted(order.tolist()) == list(range(30))
