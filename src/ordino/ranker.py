@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from ordino.data.agreement import check_features, check_no_nan
@@ -87,6 +87,24 @@ class Ranker(BaseEstimator, ABC):
             del self.n_features_in_  # half fitted is not fitted
             raise
         return self
+
+    @property
+    def is_random(self) -> bool:
+        """Whether another seed may give another ranker, with these parameters; where not, repeats would be copies."""
+        return "seed" in self.get_params(deep=False)
+
+    def with_seed(self, seed: int) -> Self:
+        """An unfitted copy with this seed, in itself and in the rankers that it is made of."""
+        copy: Self = clone(self)
+        names = [name for name in copy.get_params() if name.rpartition("__")[2] == "seed"]
+        return copy.set_params(**dict.fromkeys(names, seed))
+
+    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
+        """One fitted ranker for each seed: exactly what ``with_seed(seed).fit(data, valid=valid)`` gives.
+
+        Families whose networks can train together do so, which costs less than one by one.
+        """
+        return [self.with_seed(seed).fit(data, valid=valid) for seed in seeds]
 
     def _prepare(self, data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
         """Check the data, learn the scaling, note what was seen; the scaled training and validation data."""

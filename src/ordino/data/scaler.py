@@ -147,13 +147,6 @@ def blocks_of(n_rows: int) -> list[slice]:
     return [slice(start, min(start + BLOCK_ROWS, n_rows)) for start in range(0, n_rows, BLOCK_ROWS)]
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: compiled loops see one kind of array, whether it comes from a data set or not."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
 def _names(X: object) -> Sequence[str] | None:
     """Names of the columns, if what is given has them."""
     columns = X.feature_names if isinstance(X, Dataset) else getattr(X, "columns", None)

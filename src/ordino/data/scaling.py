@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from ordino.arrays import frozen
 from ordino.data import scaling_kernels as kernels
 from ordino.data.grouping import Groups
-from ordino.data.scaler import BLOCK_ROWS, Features, Scaler, blocks_of, frozen
+from ordino.data.scaler import BLOCK_ROWS, Features, Scaler, blocks_of
 from ordino.data.symlog import symmetric_log
 from ordino.errors import DataError, ParameterError, unknown_name
 

@@ -11,8 +11,8 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.arrays import frozen
 from ordino.data.dataset import as_features
-from ordino.data.scaler import frozen
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.layers import ACTIVATIONS, Layer
 from ordino.order import kernels

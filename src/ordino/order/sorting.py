@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.arrays import frozen
 from ordino.data.dataset import as_column
-from ordino.data.scaler import frozen
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.order import sort_kernels as kernels
 from ordino.order.network import PairNetwork

@@ -15,9 +15,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import frozen
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
-from ordino.data.scaler import frozen
 from ordino.judge import Choice
 from ordino.networks.perceptron_kernels import prank_pass
 from ordino.progress import Steps

@@ -17,10 +17,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import frozen
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.data.prepare import quadratic_features
-from ordino.data.scaler import frozen
 from ordino.judge import Choice
 from ordino.linear import FeatureWeight, linear_scores
 from ordino.networks.perceptron_kernels import prank_pass

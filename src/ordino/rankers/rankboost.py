@@ -20,11 +20,11 @@ from typing import final
 
 import numpy as np
 
+from ordino.arrays import frozen
 from ordino.boosting.rankboost_kernels import best_threshold, bin_sums, pair_potentials
 from ordino.boosting.stumps import Stump, StumpRanker, bin_features
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.data.scaler import frozen
 from ordino.judge import Choice
 from ordino.progress import Steps
 from ordino.svm.kernels import dense_levels

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.scaler import frozen
+from ordino.arrays import frozen
 from ordino.svm.kernels import by_level, dense_levels, pair_product, pair_slopes, rows_times, times_rows
 
 Vector = NDArray[np.float64]

@@ -1,0 +1,49 @@
+"""How many threads work, and work that is shared among them; results never depend on their number."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from ordino.checks import check_int
+
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+"""Calls a function on each of several blocks; results in the order of the blocks."""
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """The number of threads or processes asked for; None is one for each processor that this process may use.
+
+    Examples
+    --------
+    >>> count_threads(3)
+    3
+    >>> count_threads(0)
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: n_jobs=0; it must be a whole number, 1 or more
+    """
+    if n_jobs is not None:
+        return check_int("n_jobs", n_jobs, low=1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def worker_threads(n_jobs: int | None, n_blocks: int) -> Iterator[Run]:
+    """Threads that stay for several rounds of work; none where one block, or one thread, is all there is."""
+    threads = min(count_threads(n_jobs), n_blocks)
+    if threads <= 1:
+        yield lambda work, blocks: [work(block) for block in blocks]
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield lambda work, blocks: list(pool.map(work, blocks))
+
+
+def run_blocks(work: Callable[[Block], Result], blocks: Sequence[Block], n_jobs: int | None) -> list[Result]:
+    """Call ``work`` on every block; results in the order of the blocks."""
+    with worker_threads(n_jobs, len(blocks)) as run:
+        return run(work, blocks)
