@@ -1,4 +1,4 @@
-"""The bottom shelf of arrays: offsets, blocks of queries, the query of a row, names of features, means that skip NaN."""
+"""The bottom shelf of arrays: offsets, blocks of queries, the query of a row, names of features, means without NaN."""
 
 from __future__ import annotations
 

@@ -97,7 +97,8 @@ class Ranker(BaseEstimator, ABC):
         """An unfitted copy with this seed, in itself and in the rankers that it is made of."""
         copy: Self = clone(self)
         names = [name for name in copy.get_params() if name.rpartition("__")[2] == "seed"]
-        return copy.set_params(**dict.fromkeys(names, seed))
+        copy.set_params(**dict.fromkeys(names, seed))
+        return copy
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed: exactly what ``with_seed(seed).fit(data, valid=valid)`` gives.

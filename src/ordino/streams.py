@@ -27,7 +27,9 @@ def spawn_seed(seed: int, *path: str | int) -> int:
 
     Examples
     --------
-    >>> spawn_seed(0, "member", 1) == spawn_seed(0, "member", 1), spawn_seed(0, "member", 1) == spawn_seed(1, "member", 0)
-    (True, False)
+    >>> spawn_seed(0, "member", 1) == spawn_seed(0, "member", 1)
+    True
+    >>> spawn_seed(0, "member", 1) == spawn_seed(1, "member", 0)
+    False
     """
     return int(spawned(seed, *path).generate_state(1)[0]) >> 1
