@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from ordino.errors import DataError
-from ordino.experiment import curves
-from ordino.experiment.curves import cutoffs, learning_curves
-from ordino.experiment.effects import bootstrap_interval
-from ordino.experiment.figure_files import FORMATS, figure_specs, file_stems, write_figures
-from ordino.experiment.figures import COLORS, CURVES, FIGURES
-from ordino.experiment.table import make_boards
+from ordino.experiment.compare.effects import bootstrap_interval
+from ordino.experiment.report import curves
+from ordino.experiment.report.board import make_boards
+from ordino.experiment.report.curves import cutoffs, learning_curves
+from ordino.experiment.report.figure_files import FORMATS, figure_specs, file_stems, write_figures
+from ordino.experiment.report.figures import COLORS, CURVES, FIGURES
 from trials import made_trials
 
 LABELS = ["LambdaMART", "RankNet", "PRank"]

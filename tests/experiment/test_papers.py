@@ -34,7 +34,7 @@ from ordino.experiment.papers.trials import (
     ranker,
     run_setting,
 )
-from ordino.experiment.work import history_of
+from ordino.experiment.run.task import history_of
 
 EVERYTHING = {
     "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],

@@ -5,9 +5,9 @@ import pytest
 from ordino import Dataset, synthetic, write_letor
 from ordino.data.folds import make_folds
 from ordino.errors import DataError, ParameterError
-from ordino.experiment.entry import Entry
 from ordino.experiment.plan import Plan
-from ordino.experiment.space import SPACES, Choices, Range, check_space
+from ordino.experiment.plan.ranker_entry import Entry
+from ordino.experiment.plan.space import SPACES, Choices, Range, check_space
 from ordino.rankers import RANKERS
 
 

@@ -16,14 +16,14 @@ from scipy import stats
 
 from ordino.cli import main
 from ordino.errors import DataError, ParameterError
-from ordino.experiment import report
-from ordino.experiment.comparison import compare_labels, compare_values
-from ordino.experiment.effects import bootstrap_interval
-from ordino.experiment.report_formats import FORMATS, choose_format, render
-from ordino.experiment.significance import TESTS, holm
+from ordino.experiment.compare.comparison import compare_values
+from ordino.experiment.compare.effects import bootstrap_interval
+from ordino.experiment.compare.significance import TESTS, holm
+from ordino.experiment.report import text as report
+from ordino.experiment.report.board import compare_labels, make_boards, read_trials
+from ordino.experiment.report.formats import FORMATS, choose_format, render
 from ordino.experiment.store import Store
-from ordino.experiment.table import make_boards, read_trials
-from ordino.experiment.trial import QUERY_COUNTS, Trial
+from ordino.experiment.store.trial import QUERY_COUNTS, Trial
 from trials import MEASURES, made_trials
 
 HOSTILE = "</script><script>alert(1)</script> | \x1b[31m*a*_b_ & 50% \\cmd{$x^2$} #1 [x](y)\n'\"`"

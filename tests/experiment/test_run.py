@@ -16,15 +16,15 @@ from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
 from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
-from ordino.experiment import run as runner
-from ordino.experiment import work, workers
 from ordino.experiment.plan import Plan
-from ordino.experiment.rehearsal import rehearse
-from ordino.experiment.run import run
+from ordino.experiment.plan.rehearsal import rehearse
+from ordino.experiment.report.board import make_boards, read_trials
+from ordino.experiment.run import driver as runner
+from ordino.experiment.run import run, workers
+from ordino.experiment.run import task as work
+from ordino.experiment.run.task import Task, history_of, weights_of
 from ordino.experiment.store import Store
-from ordino.experiment.table import make_boards, read_trials
-from ordino.experiment.trial import QUERY_COUNTS
-from ordino.experiment.work import Task, history_of, weights_of
+from ordino.experiment.store.trial import QUERY_COUNTS
 from ordino.metrics import evaluate
 from ordino.progress import Steps
 from ordino.rankers.coordinate_ascent import CoordinateAscent

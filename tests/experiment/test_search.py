@@ -9,10 +9,11 @@ from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
 from ordino.data.folds import Fold, Folds
 from ordino.errors import OrdinoError
-from ordino.experiment import search, work
 from ordino.experiment.plan import Plan
+from ordino.experiment.plan.space import Range
 from ordino.experiment.run import run
-from ordino.experiment.space import Range
+from ordino.experiment.run import task as work
+from ordino.experiment.run import tuning as search
 from ordino.experiment.store import Store
 from ordino.testing import easy_data
 

@@ -7,10 +7,10 @@ import pytest
 
 from ordino.cli import main
 from ordino.experiment.plan import Plan
+from ordino.experiment.report.board import make_boards, read_trials
+from ordino.experiment.report.board_trials import settle
 from ordino.experiment.run import run
-from ordino.experiment.settle import settle
-from ordino.experiment.table import make_boards, read_trials
-from ordino.experiment.trial import Trial
+from ordino.experiment.store import Trial
 from ordino.testing import easy_data
 
 

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ordino.errors import DataError, ParameterError
-from ordino.experiment import effects, significance
-from ordino.experiment.effects import (
+from ordino.experiment.compare import effects, significance
+from ordino.experiment.compare.effects import (
     bootstrap_interval,
     cliffs_delta,
     cohens_d,
     cohens_d_paired,
     common_language,
 )
-from ordino.experiment.significance import (
+from ordino.experiment.compare.significance import (
     TESTS,
     Outcome,
     compare_all,

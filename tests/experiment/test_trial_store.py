@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordino.data.dataset import Dataset
+from ordino.data.fingerprint import contents_hash
 from ordino.errors import DataError
-from ordino.experiment.store import VERSION, Store
-from ordino.experiment.table import read_trials
-from ordino.experiment.trial import Trial, fingerprint, installed_versions, trial_key
+from ordino.experiment.report.board import read_trials
+from ordino.experiment.store.store import VERSION, Store
+from ordino.experiment.store.trial import Trial, installed_versions, trial_key
 from trials import made_trials
 
 TRIAL = Trial(
@@ -239,13 +240,13 @@ def test_a_fingerprint_depends_on_all_that_is_in_the_data():
         Dataset(X, y, qid, feature_names=["u", "v"]),
         None,
     ]
-    assert len({fingerprint(one) for one in variants}) == len(variants)
-    assert fingerprint(Dataset(X, y, qid)) == fingerprint(Dataset(np.array(X), np.array(y), np.array(qid)))
+    assert len({contents_hash(one) for one in variants}) == len(variants)
+    assert contents_hash(Dataset(X, y, qid)) == contents_hash(Dataset(np.array(X), np.array(y), np.array(qid)))
 
 
 def test_versions_are_those_of_installed_packages(monkeypatch):
     assert installed_versions()["numpy"] == np.__version__
-    monkeypatch.setattr("ordino.experiment.trial.PACKAGES", ("numpy", "no-such-package"))
+    monkeypatch.setattr("ordino.experiment.store.trial.PACKAGES", ("numpy", "no-such-package"))
     assert list(installed_versions()) == ["numpy"]
 
 

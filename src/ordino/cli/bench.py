@@ -12,7 +12,7 @@ from ordino.cli.values import parse_value
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan
-    from ordino.experiment.trial import Trial
+    from ordino.experiment.store import Trial
 
 STORE = "ordino.sqlite"
 
@@ -69,9 +69,9 @@ def bench(
 
 def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
     """Carry out a plan, print its tables and give its trials."""
-    from ordino.experiment.report import terminal
+    from ordino.experiment.report.board import make_boards
+    from ordino.experiment.report.text import terminal
     from ordino.experiment.run import FailedTrialsError, run
-    from ordino.experiment.table import make_boards
 
     said = shared_options()
     try:

@@ -9,7 +9,7 @@ import typer
 from ordino.cli.evaluate import METRICS
 
 if TYPE_CHECKING:
-    from ordino.experiment.comparison import Comparison
+    from ordino.experiment.compare.comparison import Comparison
     from ordino.metrics import Evaluation
 
 
@@ -51,8 +51,7 @@ def compare(
 
 def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) -> dict[str, list[Comparison]]:
     from ordino.errors import DataError
-    from ordino.experiment.comparison import compare_labels
-    from ordino.experiment.table import make_boards, read_trials
+    from ordino.experiment.report.board import compare_labels, make_boards, read_trials
 
     boards = make_boards(read_trials(store), measures=metrics, test=test, labels=(a, b))
     both = [board for board in boards if {a, b} == {line.label for line in board.lines}]
@@ -67,7 +66,7 @@ def _of_files(
     a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
 ) -> dict[str, list[Comparison]]:
     from ordino.cli.evaluate import measure_model, measure_run, measure_scores
-    from ordino.experiment.comparison import compare_evaluations
+    from ordino.experiment.compare.comparison import compare_evaluations
     from ordino.model_file.container import is_model_file
 
     def measured(path: str) -> Evaluation:
@@ -83,7 +82,7 @@ def _of_files(
 
 def _print(title: str, several: list[Comparison], test: str) -> None:
     from ordino.cli.output import print_table
-    from ordino.experiment.significance import find_test
+    from ordino.experiment.compare.significance import find_test
 
     columns = ["measure", "A", "B", "A - B", "95 % interval", "p", "effect d", "A above", "equal", "B above"]
     rows = [

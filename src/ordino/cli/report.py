@@ -30,8 +30,8 @@ def report(
 
     Example: ordino report bench.sqlite --format latex --out table.tex --figures figures
     """
-    from ordino.experiment.report_formats import choose_format, render
-    from ordino.experiment.table import make_boards, read_trials
+    from ordino.experiment.report.board import make_boards, read_trials
+    from ordino.experiment.report.formats import choose_format, render
 
     chosen = choose_format(format, out)
     measures = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
@@ -43,6 +43,6 @@ def report(
         out.write_text(text, encoding="utf-8")
         typer.echo(f"{out}: written", err=True)
     if figures is not None:
-        from ordino.experiment.figure_files import write_figures
+        from ordino.experiment.report.figure_files import write_figures
 
         typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)

@@ -33,7 +33,7 @@ def search(
     name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "search",
     n_jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")] = None,
 ) -> None:
-    """Tune a ranker with Optuna; what is searched by default is in `ordino.experiment.space.SPACES`.
+    """Tune a ranker with Optuna; what is searched by default is in `ordino.experiment.plan.space.SPACES`.
 
     Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
     """

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ordino.experiment.compare.significance import welch
 from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Figure, Result
@@ -26,7 +27,6 @@ from ordino.experiment.papers.trials import (
     Setting,
     run_table,
 )
-from ordino.experiment.significance import welch
 from ordino.ranker import Ranker
 from ordino.rankers import ranker_class
 

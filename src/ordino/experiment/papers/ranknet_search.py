@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold
+from ordino.experiment.compare.significance import wilcoxon
 from ordino.experiment.papers.request import Request
 from ordino.experiment.papers.result import Cell, Result
 from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
 from ordino.experiment.papers.trials import Make, ranker
-from ordino.experiment.significance import wilcoxon
 from ordino.metrics import parse_metric
 
 METRIC = "ndcg@15"

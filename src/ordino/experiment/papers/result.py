@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from ordino.experiment.trial import installed_versions
+from ordino.experiment.store.trial import installed_versions
 
 SPREADS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
     {

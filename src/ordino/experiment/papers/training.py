@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 from sklearn.base import clone
 
+from ordino.data.fingerprint import contents_hash
 from ordino.data.folds import Fold
 from ordino.errors import OrdinoError
-from ordino.experiment.trial import fingerprint, installed_versions, trial_key
-from ordino.experiment.work import open_part
-from ordino.experiment.workers import save_parts, work_through
+from ordino.experiment.run.task import open_part
+from ordino.experiment.run.workers import save_parts, work_through
+from ordino.experiment.store.trial import installed_versions, trial_key
 from ordino.interrupts import all_or_nothing
 from ordino.model_file import load, read_card, save
 from ordino.networks.repeats import Repeatable
@@ -40,7 +41,7 @@ class Wanted(NamedTuple):
 
     def key(self) -> Key:
         """What makes it the same as another."""
-        data = (fingerprint(self.fold.train), fingerprint(self.fold.valid))
+        data = (contents_hash(self.fold.train), contents_hash(self.fold.valid))
         return (*data, type(self.ranker).__name__, repr(sorted(self.ranker.get_params().items())), *self.seeds)
 
 

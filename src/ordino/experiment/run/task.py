@@ -1,6 +1,6 @@
 """One trial from beginning to end: open the data, train, score, measure, write down.
 
-What is here runs in the worker processes of :mod:`ordino.experiment.run`; everything that it needs is in a
+What is here runs in the worker processes of :mod:`ordino.experiment.run.driver`; everything that it needs is in a
 :class:`Task`, which is small, since the data stays on disk and is mapped into memory.
 """
 
@@ -16,9 +16,9 @@ from typing import Any, final
 
 from ordino.data.dataset import Dataset
 from ordino.errors import OrdinoError
-from ordino.experiment.entry import Entry
-from ordino.experiment.store import Store
-from ordino.experiment.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
+from ordino.experiment.plan.ranker_entry import Entry
+from ordino.experiment.store.store import Store
+from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.ranker import Ranker

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from math import isnan
 
-from ordino.experiment.notes import BETTER, WORSE
-from ordino.experiment.table import Board, Cell
-from ordino.experiment.trial import QUERY_COUNTS
+from ordino.experiment.report.board import Board, Cell
+from ordino.experiment.report.notes import BETTER, WORSE
+from ordino.experiment.store.trial import QUERY_COUNTS
 
 MARKS = {BETTER: "green", WORSE: "red"}
 WIDE = 240  # columns where nobody's window limits them

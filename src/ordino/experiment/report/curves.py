@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ordino.experiment.trial import Trial
+from ordino.experiment.store.trial import Trial
 from ordino.metrics import Metric, parse_metric
 
 POINTS = 150  # of a learning curve: more cannot be seen

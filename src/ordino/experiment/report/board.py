@@ -1,8 +1,8 @@
 """The boards of a store: who ranks best on which data, by how much, and whether that is more than chance.
 
 Trials of one data set and one profile make a board; trials of one label (and one setting, see
-:mod:`~ordino.experiment.settle`) make a line of it. What pairs two lines is the query: its value is averaged over the
-trials of a line first, so that repeats with other seeds do not pass for more queries than there are.
+:mod:`~ordino.experiment.report.board_trials`) make a line of it. What pairs two lines is the query: its value is
+averaged over the trials of a line first, so that repeats with other seeds do not pass for more queries than there are.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from typing import Any, final
 import numpy as np
 
 from ordino.errors import DataError, ParameterError, unknown_name
-from ordino.experiment.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
-from ordino.experiment.settle import Settled, settle
-from ordino.experiment.significance import Floats, compare_all, find_test, leaning
-from ordino.experiment.store import Store
-from ordino.experiment.trial import Trial
+from ordino.experiment.compare.comparison import Comparison, compare_values
+from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
+from ordino.experiment.report.board_trials import Settled, settle
+from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
+from ordino.experiment.store.store import Store
+from ordino.experiment.store.trial import Trial
 from ordino.metrics import parse_metric
 
 SHOWN = 6
@@ -131,7 +132,7 @@ def make_boards(
     baseline
         The label that the others are compared with; if None, the best line of each measure.
     test
-        A name in :data:`~ordino.experiment.significance.TESTS`.
+        A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     labels
         Which lines there are to be, all if None; without them a board is left out.
     """
@@ -149,6 +150,15 @@ def make_boards(
     if baseline is not None and baseline not in (labels or found):
         raise unknown_name("baseline", baseline, labels or found)
     return [_board(settled, measures, baseline, test) for settled in boards if settled.trials]
+
+
+def compare_labels(board: Board, a: str, b: str) -> list[Comparison]:
+    """Compare two lines of a board by the measures that it shows and the test that it names."""
+    lines = board.line(a), board.line(b)
+    values = tuple({name: line.per_query[name] for name in board.measures} for line in lines)
+    trials = tuple({name: [trial.test[name] for trial in line.trials] for name in board.measures} for line in lines)
+    is_paired = find_test(board.test).is_paired
+    return compare_values(values[0], values[1], test=board.test, samples=None if is_paired else (trials[0], trials[1]))
 
 
 def _board(settled: Settled, measures: Sequence[str] | None, baseline: str | None, test: str) -> Board:

@@ -15,11 +15,11 @@ from typing import Any, final
 import numpy as np
 
 from ordino.errors import import_extra
-from ordino.experiment.curves import cutoffs, learning_curves
-from ordino.experiment.effects import bootstrap_interval
-from ordino.experiment.report import plain
-from ordino.experiment.significance import differences
-from ordino.experiment.table import Board, Line
+from ordino.experiment.compare.effects import bootstrap_interval
+from ordino.experiment.compare.significance import differences
+from ordino.experiment.report.board import Board, Line
+from ordino.experiment.report.curves import cutoffs, learning_curves
+from ordino.experiment.report.text import plain
 from ordino.metrics import parse_metric
 
 Chart = Any  # one of Altair's several chart classes; Altair is loaded when a figure is drawn

@@ -10,12 +10,10 @@ from typing import Any, final
 
 from ordino.checks import check_int
 from ordino.errors import OrdinoError, ParameterError, unknown_name
-from ordino.experiment.space import Space, check_space, default_space
+from ordino.experiment.plan.space import Space, check_space, default_space
+from ordino.experiment.store.trial import TUNED
 from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
-
-TUNED = ", tuned"
-"""How the label of a ranker ends whose settings are chosen on validation data, unless it has a label of its own."""
 
 
 @final
@@ -35,7 +33,7 @@ class Entry:
         How many settings Optuna tries on each fold, in place of a grid.
     space
         What Optuna draws from by parameter: a list of values, or a table with ``low``, ``high`` and perhaps
-        ``log = true``; by default what :data:`~ordino.experiment.space.SPACES` has for the ranker's parameters.
+        ``log = true``; by default what :data:`~ordino.experiment.plan.space.SPACES` has for the ranker's parameters.
     label
         What reports call it; the name of its class by default, with ", tuned" where settings are chosen.
     """

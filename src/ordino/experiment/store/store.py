@@ -19,7 +19,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from ordino.errors import DataError
-from ordino.experiment.trial import Trial
+from ordino.experiment.store.trial import Trial
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
 VERSION = 3

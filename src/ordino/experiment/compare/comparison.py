@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordino.errors import DataError
-from ordino.experiment.effects import Interval, bootstrap_interval, cohens_d_paired
-from ordino.experiment.significance import differences, find_test, holm
-from ordino.experiment.table import Board
+from ordino.experiment.compare.effects import Interval, bootstrap_interval, cohens_d_paired
+from ordino.experiment.compare.significance import differences, find_test, holm
 from ordino.metrics import Evaluation
 
 
@@ -57,7 +56,7 @@ def compare_values(
     a, b
         By measure the value of each query, the queries of both in the same order; NaN leaves a query out.
     test
-        A name in :data:`~ordino.experiment.significance.TESTS`.
+        A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     samples
         What the test takes instead of the values of the queries: for Welch's test the means of repeated trials.
 
@@ -72,15 +71,6 @@ def compare_values(
     measures = [name for name in a if name in b]
     p = holm([function(left[name], right[name]).p for name in measures])
     return [_compare(name, a[name], b[name], float(p[i])) for i, name in enumerate(measures)]
-
-
-def compare_labels(board: Board, a: str, b: str) -> list[Comparison]:
-    """Compare two lines of a board by the measures that it shows and the test that it names."""
-    lines = board.line(a), board.line(b)
-    values = tuple({name: line.per_query[name] for name in board.measures} for line in lines)
-    trials = tuple({name: [trial.test[name] for trial in line.trials] for name in board.measures} for line in lines)
-    is_paired = find_test(board.test).is_paired
-    return compare_values(values[0], values[1], test=board.test, samples=None if is_paired else (trials[0], trials[1]))
 
 
 def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon") -> list[Comparison]:

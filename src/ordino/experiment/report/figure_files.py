@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ordino.errors import DataError, import_extra
-from ordino.experiment.figures import FIGURES
-from ordino.experiment.report import plain
-from ordino.experiment.table import Board
+from ordino.experiment.report.board import Board
+from ordino.experiment.report.figures import FIGURES
+from ordino.experiment.report.text import plain
 
 FORMATS = ("png", "svg", "pdf")
 _TEXT = {"labelFontSize": 12, "titleFontSize": 13, "labelLimit": 260}

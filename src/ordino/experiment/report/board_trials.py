@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ordino.experiment.entry import TUNED
-from ordino.experiment.trial import Trial
+from ordino.experiment.store.trial import TUNED, Trial
 
 
 class Settled(NamedTuple):

@@ -15,14 +15,15 @@ from tempfile import TemporaryDirectory
 from typing import final
 
 from ordino.checks import check_int
+from ordino.data.fingerprint import contents_hash
 from ordino.errors import OrdinoError, ParameterError
-from ordino.experiment.plan import Plan, refuse
-from ordino.experiment.rehearsal import rehearse
-from ordino.experiment.search import choose_setting
-from ordino.experiment.store import Store
-from ordino.experiment.trial import Trial, fingerprint, trial_key
-from ordino.experiment.work import Task, measure_trial
-from ordino.experiment.workers import save_parts, work_through
+from ordino.experiment.plan.plan import Plan, refuse
+from ordino.experiment.plan.rehearsal import rehearse
+from ordino.experiment.run.task import Task, measure_trial
+from ordino.experiment.run.tuning import choose_setting
+from ordino.experiment.run.workers import save_parts, work_through
+from ordino.experiment.store.store import Store
+from ordino.experiment.store.trial import Trial, trial_key
 from ordino.metrics import parse_metrics
 
 
@@ -89,7 +90,7 @@ def _tasks(plan: Plan, store: Path, folder: Path) -> list[Task]:
             home = folder / trial_key(name=name, number=number)
             home.mkdir()
             files = save_parts(fold, home)
-            prints = trial_key(parts=[fingerprint(part) for part in fold[1:]])
+            prints = trial_key(parts=[contents_hash(part) for part in fold[1:]])
             for entry in plan.entries():
                 if entry.is_tuned and fold.valid is None:
                     raise ParameterError(

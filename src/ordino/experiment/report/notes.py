@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ordino.experiment.significance import Floats, find_test
-from ordino.experiment.trial import QUERY_COUNTS, Trial
+from ordino.experiment.compare.significance import Floats, find_test
+from ordino.experiment.store.trial import QUERY_COUNTS, Trial
 from ordino.metrics import find_profile
 
 ALPHA = 0.05

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ordino.errors import ParameterError, unknown_name
-from ordino.experiment.report import comma_separated, latex, markdown, terminal
-from ordino.experiment.table import Board
+from ordino.experiment.report.board import Board
+from ordino.experiment.report.text import comma_separated, latex, markdown, terminal
 
 
 class Format(NamedTuple):
@@ -23,7 +23,7 @@ class Format(NamedTuple):
 
 
 def _html(boards: Sequence[Board], title: str) -> str:
-    from ordino.experiment.page import html
+    from ordino.experiment.report.page import html
 
     return html(boards, title=title)
 

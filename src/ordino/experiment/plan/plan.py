@@ -17,7 +17,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.files import read_data
 from ordino.data.folds import Folds, make_folds, read_folds
 from ordino.errors import DataError, OrdinoError, ParameterError, unknown_name
-from ordino.experiment.entry import Entry, as_entry
+from ordino.experiment.plan.ranker_entry import Entry, as_entry
 from ordino.metrics import DEFAULT_METRICS, find_profile, parse_metric, parse_metrics
 from ordino.rankers import RANKERS
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.errors import MissingExtraError, ParameterError
-from ordino.experiment.entry import Entry
-from ordino.experiment.space import Range, Space
-from ordino.experiment.work import Task, open_part
+from ordino.experiment.plan.ranker_entry import Entry
+from ordino.experiment.plan.space import Range, Space
+from ordino.experiment.run.task import Task, open_part
 from ordino.interrupts import all_or_nothing
 
 QUERIES = 3

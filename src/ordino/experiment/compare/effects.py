@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from ordino.errors import ParameterError
-from ordino.experiment.significance import Floats, differences, measured
+from ordino.experiment.compare.significance import Floats, differences, measured
 
 BLOCK = 2**21  # resampled values held in memory at a time
 

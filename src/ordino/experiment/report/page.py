@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ordino.errors import import_extra
-from ordino.experiment.figure_files import figure_specs, lite_version
-from ordino.experiment.figures import FIGURES
-from ordino.experiment.report import figure, header
-from ordino.experiment.table import Board, Cell, Line
+from ordino.experiment.report.board import Board, Cell, Line
+from ordino.experiment.report.figure_files import figure_specs, lite_version
+from ordino.experiment.report.figures import FIGURES
+from ordino.experiment.report.text import figure, header
 
 TEMPLATE = Path(__file__).with_name("page.html")
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from ordino.errors import import_extra
-from ordino.experiment.space import Range, Space
-from ordino.experiment.store import Store
-from ordino.experiment.work import Task, try_setting
+from ordino.experiment.plan.space import Range, Space
+from ordino.experiment.run.task import Task, try_setting
+from ordino.experiment.store.store import Store
 
 
 def choose_setting(task: Task) -> dict[str, Any]:

@@ -13,14 +13,15 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.dataset import Dataset
-
 PACKAGES = ("ordino", "numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm")
 """Whose versions a trial writes down, where they are installed."""
 
 QUERY_COUNTS = ("n_empty", "n_tied", "n_short", "n_left_out")
 """What :func:`~ordino.metrics.evaluate` counts: queries with nothing relevant, with equal scores of different labels,
 with fewer documents than the largest k, and left out of a mean."""
+
+TUNED = ", tuned"
+"""How the label of a ranker ends whose settings are chosen on validation data, unless it has a label of its own."""
 
 
 @final
@@ -84,28 +85,6 @@ def trial_key(**parts: Any) -> str:
     False
     """
     return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
-def fingerprint(dataset: Dataset | None) -> str:
-    """A hash of everything in a data set, so that trials on changed data are not taken for the old ones.
-
-    Examples
-    --------
-    >>> fingerprint(Dataset([[1.0]], [0])) == fingerprint(Dataset([[1.0]], [1]))
-    False
-    """
-    digest = blake2b(digest_size=16)
-    if dataset is not None:
-        arrays = (dataset.X, dataset.y, dataset.offsets, dataset.weights, dataset.query_ids)
-        for array in arrays:
-            if array is None:
-                digest.update(b"none")
-            elif array.dtype.kind in "OU":  # a string is as wide as the longest, whichever that is
-                digest.update(json.dumps([str(value) for value in array]).encode())
-            else:
-                digest.update(np.ascontiguousarray(array).data)
-        digest.update(json.dumps([dataset.X.shape, dataset.feature_names]).encode())
-    return digest.hexdigest()
 
 
 def installed_versions() -> dict[str, str]:

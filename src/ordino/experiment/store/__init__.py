@@ -1,0 +1,6 @@
+"""What was run: trials in one SQLite file, and views of it that read no more than they show."""
+
+from ordino.experiment.store.store import Store
+from ordino.experiment.store.trial import Trial
+
+__all__ = ["Store", "Trial"]
