@@ -27,10 +27,10 @@ import numpy as np
 from ordino.data.folds import Folds, make_folds, read_folds
 from ordino.data.synthetic import synthetic
 from ordino.experiment.plan import Plan
-from ordino.experiment.report.board import make_boards, read_trials
+from ordino.experiment.report.board import make_boards
 from ordino.experiment.report.text import terminal
 from ordino.experiment.run import run
-from ordino.experiment.store import Store, Trial
+from ordino.experiment.store import Store, StoreView, Trial
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
 
@@ -95,7 +95,7 @@ def stored_and_reported(folder: str) -> float:
         for i, per_query in enumerate(values):
             means = {name: float(one.mean()) for name, one in per_query.items()}
             store.add(replace(trial, key=str(i), label=f"ranker {i // 10}", seed=i, test=means, per_query=per_query))
-    terminal(make_boards(read_trials(path)))
+    terminal(make_boards(StoreView(path)))
     return perf_counter() - start
 
 

@@ -18,12 +18,12 @@ from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan import Plan
 from ordino.experiment.plan.rehearsal import rehearse
-from ordino.experiment.report.board import make_boards, read_trials
+from ordino.experiment.report.board import make_boards
 from ordino.experiment.run import driver as runner
 from ordino.experiment.run import run, workers
 from ordino.experiment.run import task as work
 from ordino.experiment.run.task import Task, history_of, weights_of
-from ordino.experiment.store import Store
+from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS
 from ordino.metrics import evaluate
 from ordino.progress import Steps
@@ -163,7 +163,7 @@ def test_a_change_in_any_part_of_a_fold_makes_a_new_trial(store, part):
         run(plan, store, n_jobs=1)
     with Store(store) as both:
         assert len(both) == 2
-    [board] = make_boards(read_trials(store))
+    [board] = make_boards(StoreView(store))
     assert "1 trial was made on other data of this name, and not counted here." in board.notes
 
 
@@ -231,7 +231,7 @@ def test_another_number_of_folds_is_other_data(store):
     data = easy_data(n_queries=9)
     for folds in (4, 3):
         run(small_plan(data={"easy": data}, folds=folds, rankers=["linear-regression-ranker"]), store, n_jobs=1)
-    boards = make_boards(read_trials(store))
+    boards = make_boards(StoreView(store))
     assert {board.dataset: board.lines[0].n_trials for board in boards} == {"easy, 4 folds": 4, "easy, 3 folds": 3}
 
 

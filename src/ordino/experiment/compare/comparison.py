@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from ordino.errors import DataError
 from ordino.experiment.compare.effects import Interval, bootstrap_interval, cohens_d_paired
-from ordino.experiment.compare.significance import differences, find_test, holm
+from ordino.experiment.compare.significance import differences, holm
+from ordino.experiment.compare.tests import find_test
 from ordino.metrics import Evaluation
 
 
@@ -56,7 +57,7 @@ def compare_values(
     a, b
         By measure the value of each query, the queries of both in the same order; NaN leaves a query out.
     test
-        A name in :data:`~ordino.experiment.compare.significance.TESTS`.
+        A name in :data:`~ordino.experiment.compare.tests.TESTS`.
     samples
         What the test takes instead of the values of the queries: for Welch's test the means of repeated trials.
 

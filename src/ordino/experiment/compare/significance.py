@@ -5,21 +5,21 @@ one of them is left out of both. Welch's test takes two samples of their own, su
 (DeepNet, section 2.4). All tests are two-sided. What cannot speak against chance gets p = 1: no difference at all, or
 fewer than two values.
 
-:data:`TESTS` is the table of all tests; command line, reports and documentation are made from it.
+:data:`~ordino.experiment.compare.tests.TESTS` is the table of all tests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ordino.errors import DataError, unknown_name
+from ordino.errors import DataError
+from ordino.experiment.compare.tests import find_test
 
 Floats = NDArray[np.float64]
 
@@ -43,17 +43,6 @@ class Outcome:
     """How often chance alone makes a difference at least as large."""
     n: int
     """The pairs that were compared; for Welch's test the values of both samples."""
-
-
-@final
-@dataclass(frozen=True)
-class SignificanceTest:
-    """An entry of :data:`TESTS`."""
-
-    function: Callable[[ArrayLike, ArrayLike], Outcome]
-    title: str
-    description: str
-    is_paired: bool = True
 
 
 def welch(a: ArrayLike, b: ArrayLike) -> Outcome:
@@ -220,13 +209,6 @@ def leaning(a: ArrayLike, b: ArrayLike, *, test: str = "wilcoxon") -> float:
     return float(np.sum(np.sign(moved) * _ranks(moved)[0] if test == "wilcoxon" else d))
 
 
-def find_test(name: str) -> SignificanceTest:
-    """The test of a name in :data:`TESTS`."""
-    if name not in TESTS:
-        raise unknown_name("test", name, TESTS)
-    return TESTS[name]
-
-
 def _normal_signed_rank(d: Floats, n: int) -> Outcome:
     """The smaller rank sum of differences that are not zero, against the normal law that it nearly follows."""
     ranks, counts = _ranks(d)
@@ -250,23 +232,6 @@ def _student(statistic: float, degrees: float, n: int) -> Outcome:
 def _without_spread(difference: float, n: int) -> Outcome:
     """The limit of the t-tests as the variance goes to zero."""
     return Outcome(0.0, 1.0, n) if difference == 0 else Outcome(float(np.copysign(np.inf, difference)), 0.0, n)
-
-
-TESTS: Mapping[str, SignificanceTest] = MappingProxyType(
-    {
-        "wilcoxon": SignificanceTest(
-            wilcoxon, "Wilcoxon's signed rank test", "ranks of the differences; no normal law needed"
-        ),
-        "paired-t": SignificanceTest(paired_t, "paired t-test", "mean of the differences; the usual test over queries"),
-        "fisher": SignificanceTest(
-            fisher, "Fisher's randomization test", "mean of the differences, with no law assumed at all"
-        ),
-        "welch": SignificanceTest(
-            welch, "Welch's t-test", "means of trials, such as repeats with other seeds", is_paired=False
-        ),
-    }
-)
-"""Every test by its name on the command line."""
 
 
 def compare_all(

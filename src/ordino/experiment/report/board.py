@@ -7,32 +7,31 @@ averaged over the trials of a line first, so that repeats with other seeds do no
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
-from ordino.errors import DataError, ParameterError, unknown_name
+from ordino.errors import ParameterError, unknown_name
 from ordino.experiment.compare.comparison import Comparison, compare_values
-from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
-from ordino.experiment.report.board_trials import Settled, settle
+from ordino.experiment.compare.significance import Floats, compare_all, leaning
+from ordino.experiment.compare.tests import find_test
+from ordino.experiment.report.board_trials import BoardTrials, choose_trials
 from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
-from ordino.experiment.store.store import Store
-from ordino.experiment.store.trial import Trial
+from ordino.experiment.store.trial import Trial, TrialInfo
+from ordino.experiment.store.view import Group, StoreView
 from ordino.metrics import parse_metric
 
 SHOWN = 6
-"""How many measures a table shows unless told; the first ones that the trials name."""
+"""How many metrics a table shows by default: the first ones that the trials name."""
 
 
 @final
 @dataclass(frozen=True)
 class Cell:
-    """A line's figure for one measure."""
+    """What a line has for one metric."""
 
     mean: float
     """Over the trials."""
@@ -51,9 +50,9 @@ class Line:
     """All trials of one label."""
 
     label: str
-    trials: Sequence[Trial]
+    trials: Sequence[TrialInfo]
     per_query: Mapping[str, Floats]
-    """By measure the value of each query of the board, averaged over the trials; NaN where there is none."""
+    """By metric the value of each query of the board, averaged over the trials; NaN where there is none."""
     cells: Mapping[str, Cell]
 
     @property
@@ -90,7 +89,9 @@ class Board:
     """Queries that are empty, short or left out (``n_empty`` ...), as far as the store tells."""
     test: str
     notes: Sequence[str]
-    """What a reader must know to trust the figures, a sentence each."""
+    """What a reader must know to trust the numbers, a sentence each."""
+    view: StoreView
+    """Where histories and feature weights are read from when a figure shows them."""
 
     def line(self, label: str) -> Line:
         """The line of a label."""
@@ -100,99 +101,98 @@ class Board:
         return found[0]
 
 
-def read_trials(store: str | Path, *, experiment: str | None = None) -> list[Trial]:
-    """The trials of a store that were measured on test data: of one experiment, or of all."""
-    path = Path(store)
-    if not path.is_file() or path.stat().st_size == 0:  # which opening would make into a store
-        raise DataError(f"{store}: there is no such store; `ordino bench` makes one")
-    with Store(path, frozen=not all(os.access(one, os.W_OK) for one in (path, path.absolute().parent))) as opened:
-        names = opened.experiments()
-        if experiment is not None and experiment not in names:
-            raise unknown_name("experiment", experiment, names)
-        trials = opened.trials(experiment)
-    if not trials:
-        raise DataError(f"{store}: holds no trial that was measured on test data; run `ordino bench` first")
-    return trials
-
-
 def make_boards(
-    trials: Iterable[Trial],
+    source: StoreView | Iterable[Trial],
     *,
     measures: Sequence[str] | None = None,
     baseline: str | None = None,
     test: str = "wilcoxon",
     labels: Sequence[str] | None = None,
 ) -> list[Board]:
-    """Boards of all data sets and profiles among the trials, in the order in which they appear.
+    """Boards of all data sets and profiles of a store, in the order in which they appear.
 
     Parameters
     ----------
+    source
+        A view of a store, which must stay open as long as figures are drawn from the boards; or trials.
     measures
-        What to show, the first of them ranks the lines; the first :data:`SHOWN` of the trials if None.
+        The metrics to show, the first of which ranks the lines; by default the first :data:`SHOWN` of the trials.
     baseline
-        The label that the others are compared with; if None, the best line of each measure.
+        The label that the others are compared with; by default the best line of each metric.
     test
-        A name in :data:`~ordino.experiment.compare.significance.TESTS`.
+        A name in :data:`~ordino.experiment.compare.tests.TESTS`.
     labels
-        Which lines there are to be, all if None; without them a board is left out.
+        Which lines to show, by default all; a board without any of them is left out.
     """
     find_test(test)
-    groups: dict[tuple[str, str], list[Trial]] = {}
-    for trial in trials:
-        groups.setdefault((trial.dataset, trial.profile), []).append(trial)
-    boards = [settle(group) for group in groups.values()]
-    found = {trial.label for settled in boards for trial in settled.trials}
+    view = source if isinstance(source, StoreView) else StoreView.of(source)
+    groups = view.groups()
+    boards = [choose_trials(view.trials(group), view.are_copies) for group in groups]
+    found = {trial.label for chosen in boards for trial in chosen.trials}
     for label in () if labels is None else labels:
         if label not in found:
             raise unknown_name("label", label, found)
     if labels is not None:
-        boards = [Settled([one for one in settled.trials if one.label in labels], settled.notes) for settled in boards]
+        boards = [BoardTrials([one for one in board.trials if one.label in labels], board.notes) for board in boards]
     if baseline is not None and baseline not in (labels or found):
         raise unknown_name("baseline", baseline, labels or found)
-    return [_board(settled, measures, baseline, test) for settled in boards if settled.trials]
+    return [
+        _board(view, group, chosen, measures, baseline, test)
+        for group, chosen in zip(groups, boards, strict=True)
+        if chosen.trials
+    ]
 
 
 def compare_labels(board: Board, a: str, b: str) -> list[Comparison]:
-    """Compare two lines of a board by the measures that it shows and the test that it names."""
+    """Compare two lines of a board by the metrics that it shows and the test that it names."""
     lines = board.line(a), board.line(b)
     values = tuple({name: line.per_query[name] for name in board.measures} for line in lines)
-    trials = tuple({name: [trial.test[name] for trial in line.trials] for name in board.measures} for line in lines)
+    means = tuple({name: _trial_means(line.trials, name) for name in board.measures} for line in lines)
     is_paired = find_test(board.test).is_paired
-    return compare_values(values[0], values[1], test=board.test, samples=None if is_paired else (trials[0], trials[1]))
+    return compare_values(values[0], values[1], test=board.test, samples=None if is_paired else (means[0], means[1]))
 
 
-def _board(settled: Settled, measures: Sequence[str] | None, baseline: str | None, test: str) -> Board:
-    trials = settled.trials
-    stored = list(dict.fromkeys(name for trial in trials for name in trial.per_query))
+def _board(
+    view: StoreView,
+    group: Group,
+    chosen: BoardTrials,
+    measures: Sequence[str] | None,
+    baseline: str | None,
+    test: str,
+) -> Board:
+    trials = chosen.trials
+    stored = list(dict.fromkeys(name for trial in trials for name in trial.test))
     shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
-    by_label: dict[str, list[Trial]] = {}
+    by_label: dict[str, list[TrialInfo]] = {}
     for trial in trials:
         by_label.setdefault(trial.label, []).append(trial)
     index: dict[Any, int] = {}
+    keys = {trial.key for trial in trials}
     places = {
-        trial.key: np.array([index.setdefault(query, len(index)) for query in trial.query_ids.tolist()], np.intp)
-        for trial in trials
+        key: np.array([index.setdefault(query, len(index)) for query in queries], np.intp)
+        for key, queries in view.query_ids(group)
+        if key in keys
     }
-    values = {
-        label: {name: _query_means(group, name, places, len(index)) for name in stored}
-        for label, group in by_label.items()
-    }
+    values: dict[str, dict[str, Floats]] = {label: {} for label in by_label}
     cells: dict[str, dict[str, Cell]] = {label: {} for label in by_label}
     references = {}
     for name in stored:
-        means = {label: _trial_means(group, name) for label, group in by_label.items()}
+        for label, column in _query_means(view, group, trials, name, places, len(index)).items():
+            values[label][name] = column
+        means = {label: _trial_means(of_label, name) for label, of_label in by_label.items()}
         samples = {label: values[label][name] for label in by_label} if find_test(test).is_paired else means
-        references[name], column = _column(name, means, samples, baseline, test)
-        for label, cell in column.items():
+        references[name], made = _column(name, means, samples, baseline, test)
+        for label, cell in made.items():
             cells[label][name] = cell
     best_first = sorted(by_label, key=lambda label: _goodness(shown[0], cells[label][shown[0]].mean), reverse=True)
-    counts = count_queries(trials, len(index))
-    seen = None if counts else count_empty(trials[0].profile, list(values.values()))
+    sizes = {trial.fold: len(places[trial.key]) for trial in reversed(trials)}
+    counts = count_queries(trials, sizes, len(index))
+    seen = None if counts else count_empty(group.profile, list(values.values()))
     if seen is not None:
         counts = {"n_empty": seen}
     return Board(
-        dataset=trials[0].dataset,
-        profile=trials[0].profile,
+        dataset=group.dataset,
+        profile=group.profile,
         measures=shown,
         all_measures=stored,
         lines=[Line(label, by_label[label], values[label], cells[label]) for label in best_first],
@@ -200,7 +200,8 @@ def _board(settled: Settled, measures: Sequence[str] | None, baseline: str | Non
         query_ids=list(index),
         counts=counts,
         test=test,
-        notes=[*board_notes(by_label, baseline, test, len(index), counts, shown, stored), *settled.notes],
+        notes=[*board_notes(by_label, baseline, test, len(index), counts, shown, stored), *chosen.notes],
+        view=view,
     )
 
 
@@ -212,19 +213,26 @@ def _stored(name: str, stored: list[str]) -> str:
     return wanted
 
 
-def _query_means(trials: list[Trial], name: str, places: Mapping[str, Any], n_queries: int) -> Floats:
-    total, count = np.zeros(n_queries), np.zeros(n_queries)
-    for trial in trials:
-        if name in trial.per_query:
-            values, place = trial.per_query[name], places[trial.key]
+def _query_means(
+    view: StoreView, group: Group, trials: Sequence[TrialInfo], name: str, places: Mapping[str, Any], n_queries: int
+) -> dict[str, Floats]:
+    """By label the value of each query, averaged over the trials; read page by page."""
+    label_of = {trial.key: trial.label for trial in trials if name in trial.test}
+    total = {trial.label: np.zeros(n_queries) for trial in trials}
+    count = {trial.label: np.zeros(n_queries) for trial in trials}
+    for key, values in view.pages(name, group=group):
+        if key in label_of:
             there = ~np.isnan(values)
-            total[place[there]] += values[there]
-            count[place[there]] += 1
-    means: Floats = np.divide(total, count, out=np.full(n_queries, np.nan), where=count > 0)
-    return means
+            place = places[key][there]
+            total[label_of[key]][place] += values[there]
+            count[label_of[key]][place] += 1
+    return {
+        label: np.divide(total[label], count[label], out=np.full(n_queries, np.nan), where=count[label] > 0)
+        for label in total
+    }
 
 
-def _trial_means(trials: list[Trial], name: str) -> Floats:
+def _trial_means(trials: Sequence[TrialInfo], name: str) -> Floats:
     means = np.array([trial.test.get(name, np.nan) for trial in trials], np.float64)
     return means[~np.isnan(means)]
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ordino.experiment.store.trial import Trial
 from ordino.metrics import Metric, parse_metric
 
+History = Sequence[Mapping[str, Any]]
 POINTS = 150  # of a learning curve: more cannot be seen
 COUNTERS = ("step", "epoch", "round", "iteration", "generation")
 """Names that only number the rows of a history."""
@@ -33,7 +33,7 @@ def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     return {family: sorted(names) for family, names in families.items() if len(names) > 1}
 
 
-def learning_curves(trials: Sequence[Trial]) -> dict[str, list[tuple[int, float]]]:
+def learning_curves(histories: Iterable[History]) -> dict[str, list[tuple[int, float]]]:
     """By quantity the points ``(step, mean over the trials)``, steps from 1, at most :data:`POINTS`.
 
     A trial that has ended counts with the last it wrote down: if it fell out of the mean, a curve would jump to where
@@ -41,14 +41,10 @@ def learning_curves(trials: Sequence[Trial]) -> dict[str, list[tuple[int, float]
 
     Examples
     --------
-    >>> first = Trial(key="1", dataset="", fold="", ranker="", label="", params={}, seed=0, profile="",
-    ...               history=[{"epoch": 0, "loss": 3.0}, {"epoch": 1, "loss": 2.0}])
-    >>> second = Trial(key="2", dataset="", fold="", ranker="", label="", params={}, seed=1, profile="",
-    ...                history=[{"epoch": 0, "loss": 5.0}])
-    >>> learning_curves([first, second])
+    >>> learning_curves([[{"epoch": 0, "loss": 3.0}, {"epoch": 1, "loss": 2.0}], [{"epoch": 0, "loss": 5.0}]])
     {'loss': [(1, 4.0), (2, 3.5)]}
     """
-    told = [trial.history for trial in trials if trial.history]
+    told = [history for history in histories if history]
     names = dict.fromkeys(name for history in told for row in history for name in row if name not in COUNTERS)
     curves = {}
     for name in names:
@@ -63,7 +59,7 @@ def learning_curves(trials: Sequence[Trial]) -> dict[str, list[tuple[int, float]
     return curves
 
 
-def _value(history: Sequence[Mapping[str, Any]], place: int, name: str) -> float | None:
+def _value(history: History, place: int, name: str) -> float | None:
     """The number at this place of a history, or at its end if it is shorter; None if that is not finite."""
     value = history[min(place, len(history) - 1)].get(name)
     return float(value) if isinstance(value, Real) and np.isfinite(float(value)) else None

@@ -81,7 +81,9 @@ def at_k(board: Board) -> Chart | None:
 def learning(board: Board) -> Chart | None:
     """What the rankers wrote down while they learned, averaged over their trials."""
     alt = _altair()
-    curves = {line.label: learning_curves(line.trials) for line in board.lines}
+    curves = {
+        line.label: learning_curves(board.view.history(trial.key) for trial in line.trials) for line in board.lines
+    }
     lines = [line for line in board.lines if curves[line.label]][:CURVES]
     charts = []
     for quantity in dict.fromkeys(name for line in lines for name in curves[line.label]):
@@ -174,7 +176,7 @@ def queries(board: Board) -> Chart | None:
 def weights(board: Board) -> Chart | None:
     """Feature weights, each line's largest set to 1 and averaged over its trials."""
     alt = _altair()
-    lines = [(line, found) for line in board.lines if (found := _mean_weights(line))]
+    lines = [(line, found) for line in board.lines if (found := _mean_weights(board, line))]
     if not lines:
         return None
     total: dict[str, float] = {}
@@ -240,10 +242,10 @@ def _number(value: float) -> float | None:
     return None if isnan(value) else value
 
 
-def _mean_weights(line: Line) -> dict[str, float]:
+def _mean_weights(board: Board, line: Line) -> dict[str, float]:
     """The weights of a line by feature, scaled so that the largest of each trial is 1; empty if it has none."""
     total: dict[str, float] = {}
-    told = [trial.feature_weights for trial in line.trials if trial.feature_weights]
+    told = [weights for trial in line.trials if (weights := board.view.feature_weights(trial.key))]
     for found in told:
         largest = max(map(abs, found.values())) or 1.0
         for feature, weight in found.items():

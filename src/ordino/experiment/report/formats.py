@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ordino.errors import ParameterError, unknown_name
-from ordino.experiment.report.board import Board
-from ordino.experiment.report.text import comma_separated, latex, markdown, terminal
+
+if TYPE_CHECKING:
+    from ordino.experiment.report.board import Board
 
 
 class Format(NamedTuple):
     """An entry of :data:`FORMATS`."""
 
-    write: Callable[[Sequence[Board], str], str]
-    """From boards and a title to text."""
+    writer: str
+    """The function of this package that turns boards and a title into text; loaded when it is used."""
     suffix: str | None
     """The ending of files that hold it."""
     description: str
 
 
-def _html(boards: Sequence[Board], title: str) -> str:
-    from ordino.experiment.report.page import html
-
-    return html(boards, title=title)
-
-
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "terminal": Format(lambda boards, _: terminal(boards), None, "tables with colors"),
-        "text": Format(lambda boards, _: terminal(boards, styled=False), ".txt", "the same tables without colors"),
-        "markdown": Format(lambda boards, _: markdown(boards), ".md", "for README files and issues"),
-        "latex": Format(lambda boards, _: latex(boards), ".tex", "for papers, with booktabs"),
-        "csv": Format(lambda boards, _: comma_separated(boards), ".csv", "every figure in full precision"),
-        "html": Format(_html, ".html", "one page with charts, which works offline"),
+        "terminal": Format("text.terminal", None, "tables with colors"),
+        "text": Format("text.plain_text", ".txt", "the same tables without colors"),
+        "markdown": Format("text.markdown", ".md", "for README files and issues"),
+        "latex": Format("text.latex", ".tex", "for papers, with booktabs"),
+        "csv": Format("text.comma_separated", ".csv", "every number in full precision"),
+        "html": Format("page.html", ".html", "one page with charts, which works offline"),
     }
 )
 """Every format by its name on the command line."""
@@ -65,4 +61,7 @@ def choose_format(name: str | None, out: str | Path | None) -> str:
 
 def render(boards: Sequence[Board], name: str, *, title: str = "Comparison of rankers") -> str:
     """The boards as text in a format of :data:`FORMATS`; only the page shows the title."""
-    return FORMATS[choose_format(name, None)].write(boards, title)
+    module, _, function = FORMATS[choose_format(name, None)].writer.partition(".")
+    write = getattr(import_module(f"ordino.experiment.report.{module}"), function)
+    text: str = write(boards, title=title) if name == "html" else write(boards)
+    return text

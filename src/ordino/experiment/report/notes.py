@@ -7,8 +7,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ordino.experiment.compare.significance import Floats, find_test
-from ordino.experiment.store.trial import QUERY_COUNTS, Trial
+from ordino.experiment.compare.significance import Floats
+from ordino.experiment.compare.tests import find_test
+from ordino.experiment.store.trial import QUERY_COUNTS, TrialInfo
 from ordino.metrics import find_profile
 
 ALPHA = 0.05
@@ -25,17 +26,18 @@ TIES: Mapping[str, str] = MappingProxyType(
 """What a profile does with equal scores, in words."""
 
 
-def count_queries(trials: Sequence[Trial], n_queries: int) -> dict[str, int]:
+def count_queries(trials: Sequence[TrialInfo], sizes: Mapping[str, int], n_queries: int) -> dict[str, int]:
     """How many queries of a board are empty, short or left out, fold by fold as its trials counted them.
 
-    Nothing where a trial does not say (it was stored before they were counted), or where folds share queries.
+    ``sizes`` has the number of queries of each fold. Nothing where a trial does not say (it was stored before they were
+    counted), or where folds share queries.
     """
-    by_fold: dict[str, list[Trial]] = {}
+    by_fold: dict[str, list[TrialInfo]] = {}
     for trial in trials:
         by_fold.setdefault(trial.fold, []).append(trial)
     if not all(trial.query_counts for trial in trials):
         return {}
-    if sum(len(group[0].query_ids) for group in by_fold.values()) != n_queries:
+    if sum(sizes[fold] for fold in by_fold) != n_queries:
         return {}
     return {
         name: sum(max(trial.query_counts[name] for trial in group) for group in by_fold.values())
@@ -44,7 +46,7 @@ def count_queries(trials: Sequence[Trial], n_queries: int) -> dict[str, int]:
     }
 
 
-def count_tied(trials: Sequence[Trial]) -> float | None:
+def count_tied(trials: Sequence[TrialInfo]) -> float | None:
     """Queries in which a ranker's equal scores have different labels: of all folds, the mean over the seeds."""
     if not all(trial.query_counts for trial in trials):
         return None
@@ -67,7 +69,7 @@ def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> int | N
 
 
 def board_notes(
-    by_label: Mapping[str, list[Trial]],
+    by_label: Mapping[str, list[TrialInfo]],
     baseline: str | None,
     test: str,
     n_queries: int,
@@ -108,6 +110,10 @@ def board_notes(
             f"{BETTER} better, {WORSE} worse than {against} at p < {ALPHA:g}: {find_test(test).title} {unit}, "
             f"Holm-corrected for {_count(len(by_label) - 1, 'comparison')}."
         )
+    repeated = any(len(group) > len({trial.fold for trial in group}) for group in by_label.values())
+    settled = [label for label, group in by_label.items() if not any(trial.is_random for trial in group)]
+    if repeated and settled:
+        notes.append(f"Nothing is random in {', '.join(settled)}: one trial on each fold.")
     for label, group in by_label.items():
         missing = len(folds) - len({trial.fold for trial in group})
         if missing:

@@ -59,6 +59,11 @@ def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:
     return captured.get()
 
 
+def plain_text(boards: Sequence[Board]) -> str:
+    """The same tables for a file."""
+    return terminal(boards, styled=False)
+
+
 def markdown(boards: Sequence[Board]) -> str:
     """Tables as GitHub and most tools read them; the best of each column is bold."""
     parts = []

@@ -13,8 +13,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+Values = NDArray[np.float64]
+
 PACKAGES = ("ordino", "numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm")
-"""Whose versions a trial writes down, where they are installed."""
+"""The packages whose versions a trial records, where they are installed."""
 
 QUERY_COUNTS = ("n_empty", "n_tied", "n_short", "n_left_out")
 """What :func:`~ordino.metrics.evaluate` counts: queries with nothing relevant, with equal scores of different labels,
@@ -24,14 +26,9 @@ TUNED = ", tuned"
 """How the label of a ranker ends whose settings are chosen on validation data, unless it has a label of its own."""
 
 
-@final
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Trial:
-    """One training and its measures; a row of the store.
-
-    A trial that only served to choose a setting has been measured on validation data alone: its ``test`` and
-    ``per_query`` are empty.
-    """
+class TrialInfo:
+    """What is known of a trial without opening it: no values of queries, no history."""
 
     key: str
     """What makes the trial this one and no other; see :func:`trial_key`."""
@@ -48,29 +45,41 @@ class Trial:
     profile: str
     is_tuned: bool = False
     """Whether the setting was chosen on validation data, for this fold among others."""
+    is_random: bool = True
+    """Whether another seed might have given another ranker; True in a store that was written before it was kept."""
     data: str = ""
-    """A fingerprint of the fold; nothing in a trial of a store that was written before it was kept."""
+    """A hash of the fold; empty in a store that was written before it was kept."""
     experiment: str = ""
     """The name of the plan that the trial belongs to."""
     versions: Mapping[str, str] = field(default_factory=dict)
     started: str = ""
     """When training began, in UTC."""
     train_seconds: float = 0.0
+    """Seconds of learning; imports and compiling came before."""
     score_seconds: float = 0.0
     valid: Mapping[str, float] = field(default_factory=dict)
-    """The mean of each measure on validation data, if there were any."""
+    """The mean of each metric on validation data, if there were any."""
     test: Mapping[str, float] = field(default_factory=dict)
-    """The mean of each measure on test data."""
-    per_query: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    """The value of each test query by measure, in the order of ``query_ids``; NaN where a query is left out."""
-    query_ids: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """The mean of each metric on test data; empty in a trial that only served to choose a setting."""
     query_counts: Mapping[str, int] = field(default_factory=dict)
-    """How many test queries a choice of the profile concerns, by the names of :data:`QUERY_COUNTS`; nothing in a trial
-    of a store that was written before they were kept."""
+    """How many test queries a choice of the profile concerns, by the names of :data:`QUERY_COUNTS`; empty in a store
+    that was written before they were kept."""
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trial(TrialInfo):
+    """One training and its metrics, whole: what :meth:`Store.add` writes."""
+
+    per_query: Mapping[str, Values] = field(default_factory=dict)
+    """The value of each test query by metric, in the order of ``query_ids``; NaN where a query is left out."""
+    query_ids: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.int64))
+    parts: Mapping[str, Mapping[str, Values]] = field(default_factory=dict)
+    """The values of queries of other parts ("train", "valid") by metric, where the plan asks for them."""
     history: Sequence[Mapping[str, Any]] = ()
-    """What happened in each epoch, round or generation, as far as the ranker tells."""
+    """What happened in each epoch, round or generation, as far as the ranker records it."""
     feature_weights: Mapping[str, float] | None = None
-    """What each feature weighs, for rankers that can say so."""
+    """The weight of each feature, for rankers that have weights."""
 
 
 def trial_key(**parts: Any) -> str:
