@@ -20,6 +20,7 @@ from ordino.errors import DataError, OrdinoError, ParameterError, unknown_name
 from ordino.experiment.plan.ranker_entry import Entry, as_entry
 from ordino.metrics import DEFAULT_METRICS, find_profile, parse_metric, parse_metrics
 from ordino.rankers import RANKERS
+from ordino.streams import spawn_seed
 
 Source = str | Path | Dataset | Folds
 """A folder of folds, a file (cut into folds), or what was read from one."""
@@ -37,14 +38,17 @@ class Plan:
     rankers
         Names, entries, or tables with the fields of :class:`Entry`.
     measures, profile
-        What is measured on test data, and by whose rules.
+        The metrics to compute on test data, and the metric profile.
     select
-        The measure on validation data that settings are chosen by, the first of ``measures`` by default. Rankers that
+        The metric on validation data that settings are chosen by, the first of ``measures`` by default. Rankers that
         choose rounds or epochs by a ``metric`` in a ``profile`` get both from the plan, unless ``params`` has others.
     repeats, seed
-        Rankers that depend on chance are trained with the seeds ``seed``, ``seed + 1``, ...; all others once.
+        Rankers that depend on chance are trained this many times: first with ``seed``, then with seeds that are spawned
+        from it. All others are trained once.
+    parts
+        Parts beside the test part whose values of every query are stored: "train", "valid".
     folds
-        Into how many folds a file is cut.
+        The number of folds that a file is cut into.
     name
         What the store calls the experiment.
 
@@ -66,6 +70,7 @@ class Plan:
     select: str = ""
     repeats: int = 1
     seed: int = 0
+    parts: Sequence[str] = ()
     folds: int = 5
     name: str = "bench"
 
@@ -73,7 +78,7 @@ class Plan:
     def from_toml(cls, path: str | Path) -> Self:
         """Read a plan from a TOML file; paths in it start from the folder of the file.
 
-        TOML has no word for None: in what is said of rankers, the text ``"none"`` means it, as on the command line.
+        TOML has no None: in the tables of rankers, the text ``"none"`` stands for it, as on the command line.
         """
         try:
             read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -100,13 +105,12 @@ class Plan:
 
     @property
     def selection(self) -> str:
-        """The measure that settings are chosen by."""
+        """The metric that settings are chosen by."""
         return str(parse_metric(self.select or self.measures[0]))
 
-    @property
-    def seeds(self) -> range:
-        """One for each repeat."""
-        return range(self.seed, self.seed + self.repeats)
+    def seeds_of(self, entry: Entry) -> list[int]:
+        """One for each repeat of a ranker."""
+        return repeat_seeds(self.seed, entry.repeats or self.repeats)
 
     def entries(self) -> list[Entry]:
         """The rankers, each as an entry."""
@@ -192,10 +196,23 @@ class Plan:
                 yield from _sentence(lambda: parse_metrics([]))
         if self.select and "select" not in strange:
             yield from _sentence(lambda: parse_metric(self.select))
+        if isinstance(self.parts, str) or not set(self.parts) <= {"train", "valid"}:
+            yield f"parts is {self.parts!r}; give a list of 'train' and 'valid'"
         if "profile" not in strange:
             yield from _sentence(lambda: find_profile(self.profile))
         yield from _sentence(lambda: check_int("repeats", self.repeats, low=1))
         yield from _sentence(lambda: check_int("seed", self.seed, low=0))
+
+
+def repeat_seeds(seed: int, repeats: int) -> list[int]:
+    """The seed itself for the first repeat, and a seed spawned from it for each of the others.
+
+    Examples
+    --------
+    >>> repeat_seeds(7, 3)[0], len(set(repeat_seeds(7, 3) + repeat_seeds(8, 3)))
+    (7, 6)
+    """
+    return [seed, *(spawn_seed(seed, "repeat", number) for number in range(1, repeats))]
 
 
 def refuse(problems: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import product
+from math import prod
 from typing import Any, final
 
 from ordino.checks import check_int
@@ -28,21 +29,29 @@ class Entry:
     params
         Parameters that are not to have their defaults; a ranker inside a ranker is reached as ``ranker__hidden``.
     grid
-        Values to try by parameter; every combination is trained on each fold.
+        Values to try by parameter; every combination is trained on each fold. A list of such tables tries the
+        combinations of each.
     trials
-        How many settings Optuna tries on each fold, in place of a grid.
+        The number of settings that Optuna tries on each fold, in place of a grid.
     space
         What Optuna draws from by parameter: a list of values, or a table with ``low``, ``high`` and perhaps
         ``log = true``; by default what :data:`~ordino.experiment.plan.space.SPACES` has for the ranker's parameters.
+    preset
+        ``"published"`` starts from the settings of the ranker's paper instead of the defaults; its metric is then the
+        paper's too.
+    repeats
+        How often to train it, if not as often as the plan says.
     label
         What reports call it; the name of its class by default, with ", tuned" where settings are chosen.
     """
 
     ranker: str
     params: Mapping[str, Any] = field(default_factory=dict)
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] = field(default_factory=dict)
     trials: int = 0
     space: Mapping[str, Any] = field(default_factory=dict)
+    preset: str = ""
+    repeats: int = 0
     label: str = ""
 
     @property
@@ -61,10 +70,21 @@ class Entry:
         """Whether a setting has to be chosen on validation data."""
         return bool(self.grid or self.trials)
 
+    @property
+    def grids(self) -> list[Mapping[str, Sequence[Any]]]:
+        """The tables of the grid."""
+        return [self.grid] * bool(self.grid) if isinstance(self.grid, Mapping) else list(self.grid)
+
+    @property
+    def n_settings(self) -> int:
+        """How many settings are tried on each fold."""
+        return self.trials or sum(prod(map(len, grid.values())) for grid in self.grids)
+
     def settings(self) -> Iterator[dict[str, Any]]:
         """Every combination of the grid, each with the fixed parameters."""
-        for values in product(*self.grid.values()):
-            yield {**self.params, **dict(zip(self.grid, values, strict=True))}
+        for grid in self.grids:
+            for values in product(*grid.values()):
+                yield {**self.params, **dict(zip(grid, values, strict=True))}
 
     def search_space(self) -> dict[str, Space]:
         """What Optuna draws from."""
@@ -76,7 +96,8 @@ class Entry:
         inner = given.get("ranker")
         if isinstance(inner, str):  # so that ranker__... reaches it
             given["ranker"] = ranker_class(inner)()
-        made: Ranker = ranker_class(self.ranker)().set_params(**given)
+        cls: Any = ranker_class(self.ranker)
+        made: Ranker = cls.as_published(**given) if self.preset else cls().set_params(**given)
         return made
 
     def problems(self) -> list[str]:
@@ -86,33 +107,41 @@ class Entry:
             for name, (of, kind) in _KINDS.items()
             if not isinstance(getattr(self, name), of)
         ]
+        if isinstance(self.grid, Sequence) and not all(isinstance(one, Mapping) for one in self.grid):
+            strange.append(
+                f"{self.ranker}: grid is {self.grid!r}; give a table of parameters, or a list of such tables"
+            )
         if strange:
             return strange
+        if self.preset and (self.preset != "published" or not hasattr(ranker_class(self.ranker), "as_published")):
+            return [f"{self.ranker}: there is no preset {self.preset!r}; leave it out"]
         try:
             known = self.make({k: v for k, v in self.params.items() if k == "ranker"}).get_params()
         except OrdinoError as error:
             return [str(error)]
+        tried = {name: values for grid in self.grids for name, values in grid.items()}
         found = [
             f"{self.ranker}: {unknown_name('parameter', name, known)}"
-            for name in {**self.params, **self.grid, **self.space}
+            for name in dict.fromkeys((*self.params, *tried, *self.space))
             if name not in known
         ]
         found += [
             f"{self.ranker}: grid of {name} is {values!r}; give a list of values to try"
-            for name, values in self.grid.items()
+            for name, values in tried.items()
             if isinstance(values, str) or not isinstance(values, Sequence) or not values
         ]
         found += [
             f"{self.ranker}: {name}={value!r} cannot be written down; use numbers, text, lists and names of rankers"
-            for name, value in {**self.params, **self.grid}.items()
+            for name, value in {**self.params, **tried}.items()
             if not _is_plain(value)
         ]
         if self.grid and self.trials:
             found.append(f"{self.ranker}: there is a grid and a number of trials; choose one way to tune")
         if self.space and not self.trials:
-            found.append(f"{self.ranker}: there is a space to search but no number of trials; say how many")
+            found.append(f"{self.ranker}: there is a space to search but no number of trials; add one")
         try:
             check_int("trials", self.trials, low=0)
+            check_int("repeats", self.repeats, low=0)
             if self.trials and not found:
                 self.search_space()
         except OrdinoError as error:
@@ -123,7 +152,9 @@ class Entry:
 _KINDS = {
     "ranker": (str, "its name on the command line"),
     "label": (str, "a text"),
-    **dict.fromkeys(("params", "grid", "space"), (Mapping, "a table of parameters")),
+    "preset": (str, "a text"),
+    "grid": (Mapping | list | tuple, "a table of parameters"),
+    **dict.fromkeys(("params", "space"), (Mapping, "a table of parameters")),
 }
 
 

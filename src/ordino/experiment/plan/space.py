@@ -43,11 +43,12 @@ class Choices:
 
 Space = Range | Choices
 
+HIDDEN: Sequence[list[int]] = ([], [32], [64, 32], [100, 100])
 SPACES: Mapping[str, Space] = MappingProxyType(
     {
         "learning_rate": Range(1e-4, 0.3, log=True),
         "shrinkage": Range(0.01, 0.3, log=True),
-        "hidden": Choices(([], [32], [64, 32], [100, 100])),
+        "hidden": Choices(HIDDEN),
         "dropout": Range(0.0, 0.6),
         "l2": Range(1e-6, 0.1, log=True),
         "C": Range(1e-4, 100.0, log=True),
@@ -75,11 +76,16 @@ def default_space(ranker: Ranker) -> dict[str, Space]:
     >>> default_space(RankSVM())["C"]
     Range(low=0.0001, high=100.0, log=True)
     """
-    found = {
-        name: SPACES[name.rpartition("__")[2]]
-        for name, value in ranker.get_params().items()
-        if name.rpartition("__")[2] in SPACES and value is not None
-    }
+    from ordino.networks.comparing import Comparator
+
+    params = ranker.get_params()
+    found: dict[str, Space] = {}
+    for name, value in params.items():
+        owner, _, own = name.rpartition("__")
+        if own in SPACES and value is not None:
+            found[name] = SPACES[own]
+            if own == "hidden" and isinstance(params[owner] if owner else ranker, Comparator):
+                found[name] = Choices([widths for widths in HIDDEN if widths])  # a comparator is never linear
     if not found:
         raise ParameterError(
             f"{type(ranker).__name__} has no parameter that is searched by default; say in space what to search"

@@ -1,62 +1,71 @@
-"""One trial from beginning to end: open the data, train, score, measure, write down.
+"""A task: one ranker with one setting on one fold, trained with one seed or with several; and what a worker does.
 
-What is here runs in the worker processes of :mod:`ordino.experiment.run.driver`; everything that it needs is in a
-:class:`Task`, which is small, since the data stays on disk and is mapped into memory.
+Everything that a worker needs is in the task, which is small: the data stays on disk and is mapped into memory. A
+worker gives trials back and writes nothing.
 """
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, final
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, final
 
 from ordino.data.dataset import Dataset
-from ordino.errors import OrdinoError
+from ordino.errors import MissingExtraError, ParameterError
 from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.store.store import Store
+from ordino.experiment.plan.rehearsal import rehearse, settings_to_rehearse
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.interrupts import all_or_nothing
-from ordino.metrics import evaluate, parse_metric
+from ordino.metrics import Evaluation, evaluate
 from ordino.ranker import Ranker
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A ranker on a fold: with one setting and seed, or with the settings of its entry to choose from."""
+    """A ranker on a fold, with the setting and the seeds to train it with."""
 
-    store: Path
     experiment: str
     dataset: str
     fold: str
-    fingerprint: str
-    files: Mapping[str, Path]  # train, valid (if there is one) and test
+    data: str
+    """A hash of the fold."""
+    files: Mapping[str, Path]
+    """Train, valid (if there is one) and test."""
     entry: Entry
     measures: tuple[str, ...]
     profile: str
     select: str
-    seed: int
+    seeds: tuple[int, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    """Parts beside the test part whose values of queries are kept."""
+    keeps_models: bool = False
 
     def __str__(self) -> str:
-        return f"{self.entry.name} on {self.fold} of {self.dataset}, seed {self.seed}"
+        seeds = "seed" if len(self.seeds) == 1 else "seeds"
+        return f"{self.entry.name} on {self.fold} of {self.dataset}, {seeds} {', '.join(map(str, self.seeds))}"
 
-    def key(self, *, tuning: bool = False) -> str:
-        """What makes this trial the same as one in the store."""
+    def key(self, seed: int, *, tuning: bool = False) -> str:
+        """What makes the trial with this seed the same as one in the store."""
         return trial_key(
             experiment=self.experiment,
             dataset=self.dataset,
             fold=self.fold,
-            data=self.fingerprint,
+            data=self.data,
             ranker=self.entry.command,
+            preset=self.entry.preset,
             label=self.entry.name,
             params=self.params,
-            seed=self.seed,
+            seed=seed,
             measures=self.measures,
+            parts=self.parts,
             profile=self.profile,
             select=self.select,
             tuned=self.entry.is_tuned,
@@ -65,9 +74,11 @@ class Task:
         )
 
     def ranker(self) -> Ranker:
-        """The ranker to train: on one thread, and choosing by the plan's measure where the entry says nothing else."""
+        """The ranker to train: on one thread, and choosing by the plan's metric where the entry says nothing else."""
         ranker = self.entry.make(self.params)
-        common = {"metric": self.select, "profile": self.profile, "seed": self.seed, "n_jobs": 1}
+        common = {"metric": self.select, "profile": self.profile, "seed": self.seeds[0], "n_jobs": 1}
+        if self.entry.preset:
+            del common["metric"], common["profile"]
         ranker.set_params(
             **{
                 name: common[name.rpartition("__")[2]]
@@ -77,85 +88,151 @@ class Task:
         )
         return ranker
 
-
-def measure_trial(task: Task) -> None:
-    """Train a setting, measure it on test data, and add it to the store, unless it is there."""
-    with Store(task.store) as store:
-        if task.key() not in store:
-            store.add(_trained(task, tuning=False))
+    def part(self, name: str) -> Dataset | None:
+        """A part of the fold, if there is one."""
+        return _open_part(self.files[name]) if name in self.files else None
 
 
-def try_setting(task: Task, store: Store) -> float:
-    """The selection measure of a setting on validation data, larger is better; from the store if it is there."""
-    known = store.find(task.key(tuning=True))
-    if known is None:
-        known = _trained(task, tuning=True)
-        store.add(known)
-    reached = known.valid[task.select]
-    if reached != reached:
-        raise OrdinoError(f"{task}: no validation query counts for {task.select} in profile {task.profile!r}")
-    return reached if parse_metric(task.select).greater_is_better else -reached
+class Trained(NamedTuple):
+    """A trial, and the model file where the task keeps models."""
+
+    trial: Trial
+    model: bytes | None = None
 
 
-def _trained(task: Task, *, tuning: bool) -> Trial:
-    """A trial with all that is known of it; one for tuning never sees the test data."""
-    train, valid = open_part(task.files["train"]), task.files.get("valid")
-    held_out = None if valid is None else open_part(valid)
+def measure_setting(task: Task) -> list[Trained]:
+    """Train a setting with every seed, together where the ranker can do so, and measure it on test data."""
+    fitted, trials = _fit(task, tuning=False)
+    test = task.part("test")
+    assert test is not None
+    return [
+        Trained(_measured(task, ranker, trial, test), _model_of(ranker) if task.keeps_models else None)
+        for ranker, trial in zip(fitted, trials, strict=True)
+    ]
+
+
+def try_setting(task: Task) -> Trial:
+    """Train a setting and measure it on validation data; the test data is not even opened."""
+    return _fit(task, tuning=True)[1][0]
+
+
+def find_problems(tasks: Sequence[Task]) -> list[str]:
+    """What is wrong with the parameters of the tasks' entries, a sentence each; every setting is rehearsed."""
+    problems: dict[str, None] = {}
+    first = {(task.dataset, task.entry.name): task for task in reversed(tasks)}
+    for task in reversed(first.values()):
+        for params in settings_to_rehearse(task.entry):
+            try:
+                _rehearse(replace(task, params=params))
+            except (ParameterError, MissingExtraError) as error:
+                problems[f"{task.entry.name}: {error}"] = None
+            except Exception:  # because there are too few queries, perhaps; if not, the trial itself will tell
+                continue
+    return list(problems)
+
+
+def _fit(task: Task, *, tuning: bool) -> tuple[list[Ranker], list[Trial]]:
+    """The ranker of each seed, with what is known before the test data is seen."""
+    train, valid = task.part("train"), task.part("valid")
+    assert train is not None
+    _rehearse_once(task)
     ranker = task.ranker()
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.perf_counter()
     with all_or_nothing():
-        ranker.fit(train, valid=held_out)
-    train_seconds = time.perf_counter() - clock
-    trial = Trial(
-        key=task.key(tuning=tuning),
-        experiment=task.experiment,
-        dataset=task.dataset,
-        fold=task.fold,
-        ranker=task.entry.command,
-        label=task.entry.name,
-        params=task.params,
-        seed=task.seed,
-        profile=task.profile,
-        is_tuned=task.entry.is_tuned,
-        data=task.fingerprint,
-        versions=installed_versions(),
-        started=started,
-        train_seconds=train_seconds,
-        valid={} if held_out is None else dict(_measured(task, held_out, ranker)),
-        history=history_of(ranker),
-        feature_weights=weights_of(ranker),
-    )
-    if tuning:
-        return trial
-    test = open_part(task.files["test"])
+        if len(task.seeds) > 1:
+            fitted = ranker.fit_repeats(train, task.seeds, valid=valid)
+        else:
+            fitted = [ranker.fit(train, valid=valid)]
+    train_seconds = (time.perf_counter() - clock) / len(task.seeds)
+    trials = [
+        Trial(
+            key=task.key(seed, tuning=tuning),
+            experiment=task.experiment,
+            dataset=task.dataset,
+            fold=task.fold,
+            ranker=task.entry.command,
+            label=task.entry.name,
+            params=task.params,
+            seed=seed,
+            profile=task.profile,
+            is_tuned=task.entry.is_tuned,
+            is_random=one.is_random,
+            data=task.data,
+            versions=installed_versions(),
+            started=started,
+            train_seconds=train_seconds,
+            valid={} if valid is None else dict(_evaluated(task, one, valid, select=True)),
+            history=history_of(one),
+            feature_weights=weights_of(one),
+        )
+        for seed, one in zip(task.seeds, fitted, strict=True)
+    ]
+    return fitted, trials
+
+
+def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Trial:
     clock = time.perf_counter()
     scores = ranker.predict(test)
     score_seconds = time.perf_counter() - clock
     found = evaluate(test, scores, metrics=task.measures, profile=task.profile, threads=1)
+    others = {name: data for name in task.parts if (data := task.part(name)) is not None}
     return replace(
         trial,
         score_seconds=score_seconds,
         test=dict(found),
-        per_query=found.per_query,
+        per_query=dict(found.per_query),
         query_ids=found.query_ids,
         query_counts={name: getattr(found, name) for name in QUERY_COUNTS},
+        parts={name: dict(_evaluated(task, ranker, data).per_query) for name, data in others.items()},
     )
 
 
-def _measured(task: Task, data: Dataset, ranker: Ranker) -> Mapping[str, float]:
-    wanted = dict.fromkeys((*task.measures, task.select))
+def _evaluated(task: Task, ranker: Ranker, data: Dataset, *, select: bool = False) -> Evaluation:
+    wanted = dict.fromkeys((*task.measures, *([task.select] if select else [])))
     return evaluate(data, ranker.predict(data), metrics=list(wanted), profile=task.profile, threads=1)
 
 
+_REHEARSED: set[str] = set()  # settings whose code this process has loaded and compiled
+
+
+def _rehearse_once(task: Task) -> None:
+    """Load and compile what training will use, so that a trial's seconds count learning alone."""
+    if _setting(task) not in _REHEARSED:
+        try:
+            _rehearse(task)
+        except Exception:  # the training itself will tell
+            return
+
+
+def _rehearse(task: Task) -> None:
+    _REHEARSED.add(_setting(task))
+    train = task.part("train")
+    assert train is not None
+    rehearse(task.ranker(), task.seeds, train, task.part("valid"))
+
+
+def _setting(task: Task) -> str:
+    return json.dumps([task.entry.command, task.entry.preset, task.params, len(task.seeds) > 1], sort_keys=True)
+
+
 @lru_cache(maxsize=3)
-def open_part(path: Path) -> Dataset:
+def _open_part(path: Path) -> Dataset:
     """A part of a fold, mapped into memory; the parts of the last fold stay open."""
     return Dataset.open(path)
 
 
+def _model_of(ranker: Ranker) -> bytes:
+    from ordino.model_file import save
+
+    with TemporaryDirectory(prefix="ordino-") as folder:
+        path = Path(folder) / "model.ordino"
+        save(ranker, path)
+        return path.read_bytes()
+
+
 def history_of(ranker: Ranker) -> list[dict[str, Any]]:
-    """What a ranker wrote down in each epoch, generation or round, as rows.
+    """What a ranker recorded in each epoch, generation or round, as rows.
 
     Examples
     --------

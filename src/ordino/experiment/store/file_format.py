@@ -123,10 +123,13 @@ def to_values(numbers: bytes) -> Values:
 
 def _read(names: tuple[str, ...], row: Iterable[Any]) -> dict[str, Any]:
     read = dict(zip(names, row, strict=True))
-    read |= {name: json.loads(read[name]) for name in _JSON} | {name: bool(read[name]) for name in _FLAGS}
-    for name in ("valid", "test"):
-        read[name] = {metric: float("nan") if mean is None else mean for metric, mean in read[name].items()}
-    return read
+    read |= {name: (to_means if name in ("valid", "test") else json.loads)(read[name]) for name in _JSON}
+    return read | {name: bool(read[name]) for name in _FLAGS}
+
+
+def to_means(text: str) -> dict[str, float]:
+    """By metric a mean, NaN where there is none."""
+    return {metric: float("nan") if mean is None else mean for metric, mean in json.loads(text).items()}
 
 
 def _without_nan(value: Any) -> Any:

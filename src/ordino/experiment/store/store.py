@@ -174,6 +174,11 @@ class Store:
         """The trial with this key, if it is there."""
         return next(iter(self._trials("key = ?", key)), None)
 
+    def valid_means(self, key: str) -> dict[str, float] | None:
+        """What the trial with this key reached on validation data, if it is there."""
+        rows = self.rows("SELECT valid FROM trials WHERE key = ?", key)
+        return file_format.to_means(rows[0][0]) if rows else None
+
     def _trials(self, wanted: str, *values: object) -> list[Trial]:
         rows = self.rows(f"SELECT number, {', '.join(COLUMNS)} FROM trials WHERE {wanted} ORDER BY number", *values)
         parts = "SELECT part, metric, numbers FROM query_values WHERE trial = ? ORDER BY rowid"
