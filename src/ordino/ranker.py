@@ -80,9 +80,9 @@ class Ranker(BaseEstimator, ABC):
         valid
             A data set or ``(X, y, qid)`` on which the best of what was learned is chosen; never learned from.
         """
-        data, held_out = self._prepare(as_dataset(X, y, qid), valid)
+        data, held_out = self._prepare(canonical(as_dataset(X, y, qid)), _held_out(valid))
         try:
-            self._fit(canonical(data), None if held_out is None else canonical(held_out))
+            self._fit(data, held_out)
         except BaseException:
             del self.n_features_in_  # half fitted is not fitted
             raise
@@ -107,8 +107,11 @@ class Ranker(BaseEstimator, ABC):
         """
         return [self.with_seed(seed).fit(data, valid=valid) for seed in seeds]
 
-    def _prepare(self, data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
-        """Check the data, learn the scaling, note what was seen; the scaled training and validation data."""
+    def _prepare(self, data: Dataset, held_out: Dataset | None) -> tuple[Dataset, Dataset | None]:
+        """Check the data, learn the scaling, note what was seen; the scaled training and validation data.
+
+        What comes in canonical order stays in it: scaling changes no order of rows.
+        """
         if data.n_docs == 0:
             raise DataError("there is no document to learn from; check how the data was selected")
         self._check_nan(data, "X")
@@ -118,7 +121,6 @@ class Ranker(BaseEstimator, ABC):
                 UserWarning,
                 stacklevel=3,
             )
-        held_out = None if valid is None else valid if isinstance(valid, Dataset) else Dataset(*valid)
         if held_out is not None:
             if held_out.n_docs == 0:
                 raise DataError("valid has no document; leave it out, or check how it was selected")
@@ -197,6 +199,11 @@ class Ranker(BaseEstimator, ABC):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self.allows_nan
         return tags
+
+
+def _held_out(valid: Validation) -> Dataset | None:
+    """Validation data in canonical order."""
+    return None if valid is None else canonical(valid if isinstance(valid, Dataset) else Dataset(*valid))
 
 
 def as_dataset(X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None) -> Dataset:
