@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.result import Cell, Result
-from ordino.experiment.papers.trials import (
-    LETOR_METRICS,
-    Make,
-    Protocol,
-    Setting,
-    at_10,
-    ranker,
-    run_setting,
-    run_table,
-)
+from ordino.data.folds import Folds
+from ordino.experiment.papers.letor import Row, rows_of
+from ordino.experiment.papers.result import Number, Result
+from ordino.experiment.papers.target import Request, System, Target
+from ordino.experiment.papers.trials import LETOR_METRICS, Trials, at_10
+from ordino.experiment.plan.plan import Plan
 
 PROFILE = "rankde"
-SHARED: Mapping[str, Any] = MappingProxyType({"metric": "map", "profile": PROFILE})
-QUICK: Mapping[str, Any] = MappingProxyType({"generations": 3, "population": 10})
+MAP = {"metric": "map"}
+QUICK = {"generations": 3, "population": 10}
 
-METHODS: Mapping[str, Make] = MappingProxyType(
+METHODS: Mapping[str, System] = MappingProxyType(
     {
-        "BM25": ranker("single-feature", feature=1, sign=1, **SHARED),  # where it is in LETOR 2.0
-        "RankSVM": ranker("rank-svm", C=(1e-4, 1e-3, 1e-2, 1e-1), scaling="minmax", quick={"C": 0.01}, **SHARED),
-        "RankBoost": ranker("rank-boost", quick={"rounds": 3}, **SHARED),
-        "SwarmRank": ranker("swarm-rank", quick=QUICK, **SHARED),
-        "GPRank": ranker("gp-rank", quick=QUICK, **SHARED),
-        "RankDE": ranker("rankde", quick=QUICK, **SHARED),
+        "BM25": System("single-feature", MAP | {"feature": 1, "sign": 1}),  # where it is in LETOR 2.0
+        "RankSVM": System("rank-svm", MAP | {"C": (1e-4, 1e-3, 1e-2, 1e-1), "scaling": "minmax"}, quick={"C": 0.01}),
+        "RankBoost": System("rank-boost", MAP, quick={"rounds": 3}),
+        "SwarmRank": System("swarm-rank", MAP, quick=QUICK),
+        "GPRank": System("gp-rank", MAP, quick=QUICK),
+        "RankDE": System("rankde", MAP, quick=QUICK),
     }
 )
 
 N_LETOR_4 = 46  # features of MQ2007 and MQ2008
-BM25_LETOR_4 = ranker("single-feature", feature=25, sign=1, **SHARED)  # of the whole document
+BM25_LETOR_4 = System("single-feature", MAP | {"feature": 25, "sign": 1})  # of the whole document
 
 
 def _published(map_: float, p: str, ndcg: str) -> dict[str, float]:
@@ -108,46 +102,77 @@ PROTOCOL = (
 )
 
 
-def methods(table: str, collection: str, request: Request) -> Result:
-    """Six methods on one collection."""
-    protocol = Protocol(LETOR_METRICS, PROFILE)
-    cells = []
-    for name, folds in request.collections((collection,)).items():
-        own = {"BM25": BM25_LETOR_4} if folds[0].train.n_features == N_LETOR_4 else {}
-        settings = [
-            Setting(method, make, {collection: PAPER[collection][method]})
-            for method, make in {**METHODS, **own}.items()
-        ]
-        cells += run_table(settings, name, folds, protocol, request)
-    columns = ("collection", "method", "part", "measure")
-    return Result(f"rankde.{table}", f"six methods on {name}", columns, cells, PROTOCOL, seed=request.seed)
-
-
-def table5(request: Request) -> Result:
-    """The weights of RankDE, scaled to the length of the paper's, one value for each fold."""
-    [(name, folds)] = request.collections(("TD2003",)).items()
-    trials = run_setting(Setting("RankDE", METHODS["RankDE"]), folds, Protocol(("map",), PROFILE), request)
-    weights = np.array([fitted[0].coef_ for fitted in trials.rankers])
-    length = np.linalg.norm([weight or 0.0 for weight in TABLE_5.values()])
-    weights *= length / np.linalg.norm(weights, axis=1, keepdims=True)
-    same_data = name == "TD2003" and weights.shape[1] == len(TABLE_5)
-    features = list(TABLE_5.items()) if same_data else [(f"feature {j + 1}", None) for j in range(weights.shape[1])]
-    cells = [
-        Cell((feature,), paper, tuple(column)) for (feature, paper), column in zip(features, weights.T, strict=True)
+def _rows(collection: str, folds: Folds) -> list[Row]:
+    own = {"BM25": BM25_LETOR_4} if folds[0].train.n_features == N_LETOR_4 else {}
+    return [
+        Row(method, system, {collection: PAPER[collection][method]}) for method, system in {**METHODS, **own}.items()
     ]
-    cells.sort(key=lambda cell: -cell.mean)
+
+
+def _plan(data: Mapping[str, Folds], rows: list[Row], request: Request) -> Plan:
+    return request.plan(data, [row.system for row in rows], measures=LETOR_METRICS, profile=PROFILE)
+
+
+def methods_plans(collection: str, request: Request) -> list[Plan]:
+    """Six methods on one collection."""
+    return [
+        _plan({name: folds}, _rows(collection, folds), request)
+        for name, folds in request.collections((collection,)).items()
+    ]
+
+
+def methods(collection: str, request: Request, trials: Trials) -> Result:
+    """Tables 3 and 4."""
+    [(name, folds)] = request.collections((collection,)).items()
+    numbers = rows_of(_rows(collection, folds), name, LETOR_METRICS, ("test",), request, trials)
+    return Result(f"six methods on {name}", ("collection", "method", "part", "measure"), numbers, PROTOCOL)
+
+
+def weights_plans(request: Request) -> list[Plan]:
+    """RankDE alone."""
+    return [_plan(request.collections(("TD2003",)), [Row("RankDE", METHODS["RankDE"])], request)]
+
+
+def weights(request: Request, trials: Trials) -> Result:
+    """Table 5: the weights of RankDE, scaled to the length of the paper's, one value for each fold."""
+    [name] = request.collections(("TD2003",))
+    own = trials.first_of_folds(name, METHODS["RankDE"].label(request))
+    found = [dict(trials.store.feature_weights(trial.key) or {}) for trial in own]
+    names = sorted(found[0], key=_place)
+    table = np.array([[one[feature] for feature in names] for one in found])  # (n_folds, n_features)
+    length = np.linalg.norm([weight or 0.0 for weight in TABLE_5.values()])
+    table *= length / np.linalg.norm(table, axis=1, keepdims=True)
+    same_data = name == "TD2003" and len(names) == len(TABLE_5)
+    features: list[tuple[str, Any]] = [(f"feature {j + 1}", None) for j in range(len(names))]
+    numbers = [
+        Number((feature,), paper, tuple(column))
+        for (feature, paper), column in zip(TABLE_5.items() if same_data else features, table.T, strict=True)
+    ]
+    numbers.sort(key=lambda number: -number.mean)
     return Result(
-        "rankde.table5", f"weights of RankDE on {name}", ("feature",), cells,
-        f"{PROTOCOL} Only the direction of a weight vector ranks, so ours have the length of the paper's.",
-        of="folds", seed=request.seed,
+        f"weights of RankDE on {name}", ("feature",), numbers,
+        f"{PROTOCOL} Only the direction of a weight vector ranks, so ours have the length of the paper's.", of="folds",
     )  # fmt: skip
 
 
-RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType(
+def _place(feature: str) -> int:
+    """The number of a feature that has no other name: f1, f2, ..."""
+    return int(feature[1:])
+
+
+TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "table3": partial(methods, "table3", "TD2003"),
-        "table4": partial(methods, "table4", "TD2004"),
-        "table5": table5,
+        "table3": Target(
+            shows="six methods on TD2003", needs="TD2003", takes="2 h", plans=partial(methods_plans, "TD2003"),
+            view=partial(methods, "TD2003"),
+        ),
+        "table4": Target(
+            shows="six methods on TD2004", needs="TD2004", takes="3 h", plans=partial(methods_plans, "TD2004"),
+            view=partial(methods, "TD2004"),
+        ),
+        "table5": Target(
+            shows="the weights that RankDE learns", needs="TD2003", takes="1 h", plans=weights_plans, view=weights
+        ),
     }
-)
+)  # fmt: skip
 """What this module reproduces."""

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
-from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.result import Cell, Figure, Result
-from ordino.experiment.papers.trials import (
-    LETOR_METRICS,
-    Make,
-    Protocol,
-    Setting,
-    at_10,
-    ranker,
-    run_setting,
-    run_table,
-)
-from ordino.ranker import Ranker
+from ordino.experiment.papers.letor import PARTS, WITH_ERROR, Row, rows_of
+from ordino.experiment.papers.result import Axes, Number, Result
+from ordino.experiment.papers.target import Request, System, Target
+from ordino.experiment.papers.trials import LETOR_METRICS, Trials, at_10
+from ordino.experiment.plan.plan import Plan
 
 COLLECTIONS = ("TD2003", "TD2004")
 COLUMNS = ("collection", "method", "part", "measure")
+NEEDS = "TD2003, TD2004"
 
 
-def sortnet(hidden: int, metric: str = "map") -> Make:
+def sortnet(hidden: int, metric: str = "map") -> System:
     """SortNet as published."""
-
-    def make(request: Request) -> Ranker:
-        from ordino.rankers.sortnet import SortNet
-
-        quick: dict[str, Any] = {"max_iter": 3, "epochs": 3} if request.quick else {}
-        return SortNet.as_published(hidden=hidden, metric=metric, **quick)
-
-    return make
+    return System("sortnet", {"hidden": hidden, "metric": metric}, "published", {"max_iter": 3, "epochs": 3})
 
 
 def _published(ndcg: str, p: str, map_: float | None = None) -> dict[str, float]:
@@ -42,19 +27,19 @@ def _published(ndcg: str, p: str, map_: float | None = None) -> dict[str, float]
 
 
 TABLE_1 = (
-    Setting("SortNet, 10 hidden", sortnet(10), {
+    Row("SortNet, 10 hidden", sortnet(10), {
         "TD2003": _published("0.34 0.36 0.35 0.33 0.33 0.33 0.34 0.34 0.33 0.34",
                              "0.34 0.34 0.29 0.25 0.24 0.23 0.23 0.21 0.20 0.19", 0.23),
         "TD2004": _published("0.47 0.49 0.47 0.47 0.47 0.47 0.48 0.48 0.49 0.49",
                              "0.47 0.45 0.39 0.37 0.35 0.33 0.32 0.30 0.28 0.27", 0.41),
     }),
-    Setting("SortNet, 20 hidden", sortnet(20), {
+    Row("SortNet, 20 hidden", sortnet(20), {
         "TD2003": _published("0.30 0.31 0.30 0.30 0.29 0.28 0.28 0.27 0.27 0.27",
                              "0.30 0.30 0.27 0.25 0.22 0.20 0.19 0.17 0.16 0.15", 0.20),
         "TD2004": _published("0.47 0.54 0.54 0.52 0.52 0.53 0.53 0.54 0.54 0.55",
                              "0.47 0.50 0.46 0.42 0.38 0.38 0.35 0.33 0.32 0.30", 0.45),
     }),
-    Setting("SortNet, 30 hidden", sortnet(30), {
+    Row("SortNet, 30 hidden", sortnet(30), {
         "TD2003": _published("0.36 0.29 0.29 0.28 0.27 0.27 0.28 0.27 0.27 0.28",
                              "0.36 0.28 0.27 0.23 0.21 0.19 0.19 0.18 0.17 0.17", 0.21),
         "TD2004": _published("0.47 0.50 0.50 0.49 0.48 0.49 0.49 0.50 0.50 0.50",
@@ -62,15 +47,16 @@ TABLE_1 = (
     }),
 )  # fmt: skip
 
-QUICK_ROUNDS = {"rounds": 3}
-BASELINES: Mapping[str, Make] = MappingProxyType(
+QUICK = {"rounds": 3}
+MAP = {"metric": "map"}
+BASELINES: Mapping[str, System] = MappingProxyType(
     {
-        "RankBoost": ranker("rank-boost", metric="map", quick=QUICK_ROUNDS),
-        "RankSVM": ranker("rank-svm", C=(1e-4, 1e-3, 1e-2, 1e-1), metric="map", scaling="minmax", quick={"C": 0.01}),
-        "FRank": ranker("frank", metric="map", quick=QUICK_ROUNDS),
-        "ListNet": ranker("listnet", hidden=(), metric="map", scaling="minmax", quick={"epochs": 2}),
-        "AdaRank MAP": ranker("ada-rank", metric="map", quick=QUICK_ROUNDS),
-        "AdaRank NDCG": ranker("ada-rank", metric="ndcg@10", quick=QUICK_ROUNDS),
+        "RankBoost": System("rank-boost", MAP, quick=QUICK),
+        "RankSVM": System("rank-svm", MAP | {"C": (1e-4, 1e-3, 1e-2, 1e-1), "scaling": "minmax"}, quick={"C": 0.01}),
+        "FRank": System("frank", MAP, quick=QUICK),
+        "ListNet": System("listnet", MAP | {"hidden": (), "scaling": "minmax"}, quick={"epochs": 2}),
+        "AdaRank MAP": System("ada-rank", MAP, quick=QUICK),
+        "AdaRank NDCG": System("ada-rank", {"metric": "ndcg@10"}, quick=QUICK),
     }
 )
 """The methods of LETOR 2.0 that SortNet and DeepNet stand beside; the papers took their numbers from LETOR."""
@@ -125,82 +111,108 @@ PROTOCOL = (
 )
 
 
-def table1(request: Request) -> Result:
-    """Three sizes of the hidden layer."""
-    protocol = Protocol(LETOR_METRICS)
-    cells = []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        cells += run_table(TABLE_1, collection, folds, protocol, request)
-    return _result("table1", "10, 20 and 30 hidden neurons", COLUMNS, cells, request)
+Rows = Callable[[str], Sequence[Row]]
+"""The rows of a table on a collection."""
 
 
-def methods(target: str, metrics: tuple[str, ...], request: Request) -> Result:
-    """SortNet beside six other methods, by these metrics."""
-    protocol = Protocol(metrics)
-    cells = []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        hidden = 20 if collection == "TD2004" else 10
-        own = {"SortNet MAP": sortnet(hidden), "SortNet P@10": sortnet(hidden, "p@10")}
-        settings = [
-            Setting(method, make, {"TD2003": TD2003[method], "TD2004": TD2004[method]})
-            for method, make in {**BASELINES, **own}.items()
-        ]
-        cells += run_table(settings, collection, folds, protocol, request)
-    figure = Figure("bars", "method", "MAP", facet="collection") if target == "fig2" else None
-    return _result(target, "SortNet beside six other methods", COLUMNS, cells, request, figure)
+def _sizes(_: str) -> Sequence[Row]:
+    return TABLE_1
 
 
-def figure3(request: Request) -> Result:
+def _methods(collection: str) -> list[Row]:
+    hidden = 20 if collection == "TD2004" else 10
+    own = {"SortNet MAP": sortnet(hidden), "SortNet P@10": sortnet(hidden, "p@10")}
+    return [
+        Row(method, system, {"TD2003": TD2003[method], "TD2004": TD2004[method]})
+        for method, system in {**BASELINES, **own}.items()
+    ]
+
+
+def _own(collection: str) -> list[Row]:
+    return [Row("SortNet", sortnet(20 if collection == "TD2004" else 10))]
+
+
+def plans(rows: Rows, request: Request) -> list[Plan]:
+    """A plan for each collection."""
+    return [
+        request.plan({name: folds}, [row.system for row in rows(name)], measures=WITH_ERROR, parts=PARTS)
+        for name, folds in request.collections(COLLECTIONS).items()
+    ]
+
+
+def table(
+    title: str, rows: Rows, metrics: Sequence[str], axes: Axes | None, request: Request, trials: Trials
+) -> Result:
+    """Settings or methods on the test parts."""
+    numbers = [
+        number
+        for name in request.collections(COLLECTIONS)
+        for number in rows_of(rows(name), name, metrics, ("test",), request, trials)
+    ]
+    return Result(title, COLUMNS, numbers, PROTOCOL, axes=axes)
+
+
+def iterations(request: Request, trials: Trials) -> Result:
     """MAP on the validation part after each iteration."""
-    cells = []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        setting = Setting("SortNet", sortnet(20 if collection == "TD2004" else 10))
-        trials = run_setting(setting, folds, Protocol(("map",)), request)
-        histories: list[list[dict[str, float]]] = [fitted[0].history_ for fitted in trials.rankers]
+    numbers = []
+    for name in request.collections(COLLECTIONS):
+        [row] = _own(name)
+        own = trials.first_of_folds(name, row.system.label(request))
+        histories = [trials.store.history(trial.key) for trial in own]
         for i in range(max(map(len, histories))):
             # a fold that ended early stays where it was
-            values = tuple(rows[min(i, len(rows) - 1)]["valid"] for rows in histories)
-            cells.append(Cell((collection, str(i + 1)), None, values))
-    figure = Figure("lines", "iteration", "MAP on validation data", facet="collection")
-    return _result("fig3", "MAP at each iteration", ("collection", "iteration"), cells, request, figure, of="folds")
+            values = tuple(history[min(i, len(history) - 1)]["valid"] for history in histories)
+            numbers.append(Number((name, str(i + 1)), None, values))
+    axes = Axes("lines", "iteration", "MAP on validation data", facet="collection")
+    return Result("MAP at each iteration", ("collection", "iteration"), numbers, PROTOCOL, of="folds", axes=axes)
 
 
-def shuffling(request: Request) -> Result:
+def shuffling(request: Request, trials: Trials) -> Result:
     """How many of 1000 test documents move when the sort starts elsewhere, or is another sort."""
     from ordino.order.audit import audit
 
-    cells = []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        setting = Setting("SortNet", sortnet(20 if collection == "TD2004" else 10))
-        trials = run_setting(setting, folds, Protocol(("map",)), request)
-        audits = []
-        for fold, (fitted, *_) in zip(folds, trials.rankers, strict=True):
-            found = audit(fitted.network_, fitted._scaled(fold.test), seed=request.seed)
-            audits.append(found)
+    numbers = []
+    for name, folds in request.collections(COLLECTIONS).items():
+        [row] = _own(name)
+        own = trials.first_of_folds(name, row.system.label(request))
+        fitted = [trials.ranker(trial) for trial in own]
+        audits = [
+            audit(ranker.network_, ranker._scaled(fold.test), seed=request.seed)
+            for ranker, fold in zip(fitted, folds, strict=True)
+        ]
         for what in audits[0].moves:
-            cells.append(Cell((collection, what, "documents moved"), None, tuple(a.moves[what].docs for a in audits)))
-            cells.append(Cell((collection, what, "mean move"), None, tuple(a.moves[what].mean for a in audits)))
+            moves = [one.moves[what] for one in audits]
+            numbers.append(Number((name, what, "documents moved"), None, tuple(move.docs for move in moves)))
+            numbers.append(Number((name, what, "mean move"), None, tuple(move.mean for move in moves)))
     notes = ["The paper: orders were mostly the same and seldom differed, by 1 to 5 positions of 1000."]
     columns = ("collection", "against merge sort", "of 1000 documents")
-    return _result("shuffling", "documents that re-shuffling moves", columns, cells, request, of="folds", notes=notes)
+    return Result("documents that re-shuffling moves", columns, numbers, PROTOCOL, of="folds", notes=notes)
 
 
-def _result(
-    target: str, title: str, columns: tuple[str, ...], cells: list[Cell], request: Request,
-    figure: Figure | None = None, *, of: str = "repeats", notes: list[str] | None = None,
-) -> Result:  # fmt: skip
-    return Result(
-        f"sortnet.{target}", title, columns, cells, PROTOCOL, of=of, seed=request.seed, figure=figure, notes=notes or []
-    )
-
-
-RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType(
+METHODS = "SortNet beside six other methods"
+BARS = Axes("bars", "method", "MAP", facet="collection")
+TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "table1": table1,
-        "table2": partial(methods, "table2", LETOR_METRICS[1:]),
-        "fig2": partial(methods, "fig2", ("map",)),
-        "fig3": figure3,
-        "shuffling": shuffling,
+        "table1": Target(
+            shows="10, 20 and 30 hidden neurons", needs=NEEDS, takes="2 h", plans=partial(plans, _sizes),
+            view=partial(table, "10, 20 and 30 hidden neurons", _sizes, LETOR_METRICS, None),
+        ),
+        "table2": Target(
+            shows=METHODS, needs=NEEDS, takes="2 h", plans=partial(plans, _methods),
+            view=partial(table, METHODS, _methods, LETOR_METRICS[1:], None),
+        ),
+        "fig2": Target(
+            shows="MAP of all methods", needs=NEEDS, takes="2 h", plans=partial(plans, _methods),
+            view=partial(table, METHODS, _methods, ("map",), BARS),
+        ),
+        "fig3": Target(
+            shows="MAP on validation data at each iteration", needs=NEEDS, takes="1 h", plans=partial(plans, _own),
+            view=iterations,
+        ),
+        "shuffling": Target(
+            shows="how many documents move when the sort starts from another order", needs=NEEDS, takes="1 h",
+            plans=partial(plans, _own), view=shuffling,
+        ),
     }
-)
+)  # fmt: skip
 """What this module reproduces."""

@@ -29,7 +29,6 @@ def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Seque
 
     The folder is made if there is none.
     """
-    convert = import_extra("vl_convert", extra="plots", purpose="a figure")
     target = Path(folder)
     if target.exists() and not target.is_dir():
         raise DataError(f"{target}: is a file; figures need a folder")
@@ -38,13 +37,19 @@ def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Seque
     for stem, board in zip(file_stems(boards), boards, strict=True):
         for name, spec in figure_specs(board).items():
             spec.setdefault("title", f"{FIGURES[name].title}, {plain(board.dataset)}")
-            for kind in formats:
-                path = target / f"{stem}-{name}.{kind}"
-                drawn = getattr(convert, f"vegalite_to_{kind}")(
-                    spec, vl_version=lite_version(), config=LIGHT, **({"scale": 2} if kind == "png" else {})
-                )
-                path.write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
-                written.append(path)
+            written += write_chart(spec, target / f"{stem}-{name}", formats)
+    return written
+
+
+def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Draw a Vega-Lite specification as files with this name and the ending of each format."""
+    convert = import_extra("vl_convert", extra="plots", purpose="a figure")
+    written = []
+    for kind in formats:
+        options = {"scale": 2} if kind == "png" else {}
+        drawn = getattr(convert, f"vegalite_to_{kind}")(spec, vl_version=lite_version(), config=LIGHT, **options)
+        written.append(stem.with_name(f"{stem.name}.{kind}"))
+        written[-1].write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
     return written
 
 

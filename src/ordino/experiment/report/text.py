@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan
 
 from ordino.experiment.report.board import Board, Cell
@@ -68,17 +68,31 @@ def markdown(boards: Sequence[Board]) -> str:
     """Tables as GitHub and most tools read them; the best of each column is bold."""
     parts = []
     for board in boards:
-        rows = [header(board), ["---", *["---:"] * (len(header(board)) - 1)]]
+        rows = []
         for line in board.lines:
             figures = [
                 (f"**{figure(cell)}**" if cell.is_best else figure(cell)) + (cell.mark and f" {cell.mark}")
                 for cell in (line.cells[name] for name in board.measures)
             ]
             rows.append([_markdown_text(line.label), str(line.n_trials), *figures, f"{line.train_seconds:.2f}"])
-        table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        table = markdown_table(header(board), rows)
         notes = "\n".join(f"- {_markdown_text(note)}" for note in board.notes)
         parts.append(f"## {_markdown_text(board.dataset)}\n\n{table}\n\n{notes}\n")
     return "\n".join(parts)
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, n_text: int = 1) -> str:
+    """A table whose first columns hold text and the others numbers.
+
+    Examples
+    --------
+    >>> print(markdown_table(["ranker", "map"], [["RankNet", "0.5"]]))
+    | ranker | map |
+    | --- | ---: |
+    | RankNet | 0.5 |
+    """
+    rule = ["---"] * n_text + ["---:"] * (len(columns) - n_text)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (columns, rule, *rows))
 
 
 def latex(boards: Sequence[Board]) -> str:

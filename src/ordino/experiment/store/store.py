@@ -6,8 +6,9 @@ the same time; a trial that two of them made is kept once. Reports are views of 
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -178,6 +179,11 @@ class Store:
         """What the trial with this key reached on validation data, if it is there."""
         rows = self.rows("SELECT valid FROM trials WHERE key = ?", key)
         return file_format.to_means(rows[0][0]) if rows else None
+
+    def seconds(self, keys: Iterable[str]) -> float:
+        """What training and scoring took in all trials with these keys."""
+        total = "SELECT total(train_seconds + score_seconds) FROM trials WHERE key IN (SELECT value FROM json_each(?))"
+        return float(self.rows(total, json.dumps(list(keys)))[0][0])
 
     def _trials(self, wanted: str, *values: object) -> list[Trial]:
         rows = self.rows(f"SELECT number, {', '.join(COLUMNS)} FROM trials WHERE {wanted} ORDER BY number", *values)

@@ -133,6 +133,14 @@ class StoreView:
             yield from page
             offset += PAGE
 
+    def values_of(self, key: str, metric: str, *, part: str = "test") -> Values:
+        """The values of one metric in one trial."""
+        [(numbers,)] = self._store.rows(
+            "SELECT numbers FROM trials JOIN query_values ON trial = number WHERE key = ? AND part = ? AND metric = ?",
+            key, part, metric,
+        )  # fmt: skip
+        return to_values(numbers)
+
     def query_ids(self, group: Group | None = None) -> Iterator[tuple[str, list[Any]]]:
         """The key of each trial with the ids of its test queries."""
         known: dict[str, list[Any]] = {}
