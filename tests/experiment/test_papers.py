@@ -21,7 +21,7 @@ from ordino.experiment.papers import (
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
 from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.figure import draw, save
-from ordino.experiment.papers.letor import Row, rows_of
+from ordino.experiment.papers.letor import LetorTable, Row
 from ordino.experiment.papers.result import Axes, Number, Result, summary
 from ordino.experiment.papers.target import Request, System
 from ordino.experiment.papers.trials import Trials
@@ -203,10 +203,11 @@ def test_values_by_seed_and_by_fold(tmp_path):
 
 def test_another_collection_gets_the_papers_numbers_in_brackets(tmp_path):
     row = Row("m", System("random-ranker"), {"TD2003": {"test map": 0.25}})
+    table = LetorTable(shows="", takes="", rows=lambda *_: [row], protocol="", collections=(), metrics=("map",))
     for name, difference in (("TD2003", 0.25), ("MQ2008", None)):
         trials, store = made_trials_of(tmp_path / f"{name}.sqlite", [[0.5]], dataset=name)
         with store:
-            [number] = rows_of([row], name, ["map"], ["test"], Request(), trials)
+            [number] = table._numbers(row, name, Request(), trials)
         assert (number.paper, number.difference) == (0.25, difference)
 
 
@@ -230,7 +231,7 @@ def test_a_system_inside_a_system_takes_its_settings_along():
 
 def test_systems_with_other_settings_have_other_labels():
     systems = [
-        *(system for experiment in deepnet.EXPERIMENTS.values() for system in experiment.systems.values()),
+        *(row.system for experiment in deepnet.EXPERIMENTS.values() for row in experiment.rows("", None)),
         *(row.system for row in (*sortnet.TABLE_1, *sortnet._methods("TD2004"))),
         *(method.system for method in directranker.METHODS.values()),
         *rankde.METHODS.values(),
@@ -279,13 +280,13 @@ def test_at_rank_1_precision_is_ndcg(row):
 def test_every_setting_of_the_thesis_tables_has_its_numbers():
     for name, experiment in deepnet.EXPERIMENTS.items():
         if name.startswith("table"):
-            assert set(experiment.systems) <= set(PAPER)
+            assert {row.label for row in experiment.rows("", None)} <= set(PAPER)
 
 
 def test_bar_charts_without_numbers_get_none_from_a_table():
     for name in ("fig4.2", "table4.2"):
-        experiment = deepnet.EXPERIMENTS[name]
-        assert any(row.paper["TD2003"] for row in deepnet._rows(experiment)) == (name == "table4.2")
+        rows = deepnet.EXPERIMENTS[name].rows("", None)
+        assert any(row.paper["TD2003"] for row in rows) == (name == "table4.2")
 
 
 def test_one_repeat_is_not_tested():
@@ -301,7 +302,7 @@ def test_one_repeat_is_not_tested():
 def test_the_dense_net_of_the_thesis_is_asked_once_and_else_the_same():
     dense = deepnet.DENSE.entry(Request()).params
     assert dense.pop("asked") == "once"
-    assert dense == deepnet.EXPERIMENTS["table3.1"].systems["CmpNN"].settings(Request())
+    assert dense == deepnet.EXPERIMENTS["table3.1"].rows("", None)[1].system.settings(Request())
 
 
 def test_rankde_weights_are_those_of_44_features():

@@ -59,7 +59,8 @@ def reproduce(name: str, request: Request) -> Result:
             result = _reproduce(target, replace(request, n_jobs=1 if target.is_timed else request.n_jobs), Path(folder))
     else:
         result = _reproduce(target, request, request.kept)
-    reduced = f"Reduced by `--repeats {request.repeats}`: at most {request.repeats} repeats per setting."
+    most = "1 repeat" if request.repeats == 1 else f"{request.repeats} repeats"
+    reduced = f"Reduced by `--repeats {request.repeats}`: at most {most} per setting."
     notes = [*result.notes, *([reduced] if request.repeats else [])]
     return replace(result, target=name, seed=request.seed, notes=notes)
 

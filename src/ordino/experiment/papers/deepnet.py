@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from ordino.data.folds import Folds
 from ordino.experiment.compare.significance import welch
 from ordino.experiment.papers.deepnet_numbers import PAPER
-from ordino.experiment.papers.letor import PARTS, WITH_ERROR, Row, rows_of
+from ordino.experiment.papers.letor import WITH_ERROR, LetorTable, Row
 from ordino.experiment.papers.result import Axes, Number, Result
 from ordino.experiment.papers.sortnet import BASELINES, sortnet
 from ordino.experiment.papers.target import Request, System, Target
@@ -61,20 +62,6 @@ AGGREGATED = System(
 """15 networks on pairs of their own, by rank sum (section 5.3)."""
 
 
-class Experiment(NamedTuple):
-    """A table or bar chart."""
-
-    shows: str
-    takes: str
-    systems: Mapping[str, System]
-    metrics: Sequence[str] = WITH_ERROR
-    """The pairwise error is of all pairs of a query; the thesis has 10,000 random pairs."""
-    parts: Sequence[str] = ("test",)
-    axes: Axes | None = None
-    compared: tuple[str, str] | None = None
-    """Two systems whose MAP and P@1 Welch's test compares (section 2.4)."""
-
-
 BARS = Axes("bars", "measure", "mean over the queries", color="method", facet="part")
 ONE, THREE, TUNED = "1 layer", "3 layers, dropout", "3 layers, dropout, auto-encoders, ReLU"
 SETTINGS: Mapping[str, System] = MappingProxyType(
@@ -96,88 +83,6 @@ DROPOUTS = tuple(i / 10 for i in range(9))
 PENALTIES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
 
-def _chart(shows: str, takes: str, systems: Mapping[str, System]) -> Experiment:
-    """A bar chart of validation and test part side by side."""
-    return Experiment(shows, takes, systems, FEW, ("valid", "test"), BARS)
-
-
-def _some(methods: Mapping[str, System], *names: str) -> dict[str, System]:
-    return {name: methods[name] for name in names}
-
-
-EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
-    {
-        "table3.1": Experiment(
-            "a dense net and the comparator",
-            "1 h",
-            {"dense": DENSE, "CmpNN": plain()},
-            parts=("valid", "test"),
-            compared=("CmpNN", "dense"),
-        ),
-        "fig3.2": _chart("four losses", "2 h", {name: plain(loss=loss) for name, loss in LOSSES.items()}),
-        "fig3.3": _chart("five kinds of training pairs", "3 h", {kind: plain(pairs=kind) for kind in "ABCDE"}),
-        "fig4.2": _chart(
-            "1 to 4 hidden layers", "5 h", {name: plain(hidden=widths) for name, widths in DEPTHS.items()}
-        ),
-        "fig4.3": _chart(
-            "1 to 4 hidden layers with dropout 0.25",
-            "5 h",
-            {name: plain(hidden=widths, dropout=0.25) for name, widths in DEPTHS.items()},
-        ),
-        "fig4.4": Experiment(
-            "MAP by dropout",
-            "11 h",
-            {str(p): plain(hidden=(24, 12, 6), dropout=p) for p in DROPOUTS},
-            ("map",),
-            ("train", "valid", "test"),
-            Axes("lines", "method", "MAP", color="part", x_title="dropout"),
-        ),
-        "fig4.7": Experiment(
-            "MAP by L2 penalty",
-            "6 h",
-            {f"{l2:g}": plain(hidden=(24, 12, 6), l2=l2) for l2 in PENALTIES},
-            ("map",),
-            ("train", "valid", "test"),
-            Axes("lines", "method", "MAP", color="part", x_title="L2 penalty", logarithmic=True),
-        ),
-        "table4.2": Experiment(
-            "one layer, and three layers with dropout", "2 h", _some(SETTINGS, ONE, THREE), compared=(THREE, ONE)
-        ),
-        "table4.3": Experiment(
-            "sigmoid, and ReLU after stacked auto-encoders",
-            "3 h",
-            _some(SETTINGS, THREE, TUNED),
-            compared=(TUNED, THREE),
-        ),
-        "table4.4": Experiment(
-            "the three settings side by side", "4 h", SETTINGS, LETOR_METRICS, compared=(TUNED, ONE)
-        ),
-        "fig4.10": Experiment(
-            "MAP of shallow and deep comparators",
-            "3 h",
-            _some(ALL_METHODS, "SortNet - CmpNN (A)", "SortNet - CmpNN (B)", "DeepNet"),
-            ("map",),
-            axes=Axes("bars", "method", "MAP on the test part"),
-        ),
-        "table4.5": Experiment("MAP of all methods", "5 h", ALL_METHODS, ("map",)),
-        "table4.6": Experiment("P@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[1:11]),
-        "table4.7": Experiment("NDCG@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[11:]),
-        "table5.1": Experiment(
-            "ten times as many pairs",
-            "16 h",
-            {"10,000 pairs": deepnet(), "100,000 pairs": LARGE},
-            compared=("100,000 pairs", "10,000 pairs"),
-        ),
-        "table5.2": Experiment(
-            "nested ranker and rank aggregation",
-            "days",
-            {"extensive learning set": LARGE, "multiple nested ranker": NESTED, "rank aggregation": AGGREGATED},
-            LETOR_METRICS,
-            compared=("rank aggregation", "extensive learning set"),
-        ),
-    }
-)
-
 PROTOCOL = (
     "The protocol of sections 2.2 and 2.3: {folds}, {repeats} with new pairs and weights (one of "
     "the methods that the thesis took from others), 10,000 training and 5,000 validation pairs in equal shares of "
@@ -196,31 +101,118 @@ OF_NEURONS = (
 )
 
 
-def _rows(experiment: Experiment) -> list[Row]:
-    printed = {} if experiment.axes is BARS else PAPER  # the bar charts have no numbers
-    return [Row(label, system, {COLLECTION: printed.get(label, {})}) for label, system in experiment.systems.items()]
+def _experiment(
+    shows: str, takes: str, systems: Mapping[str, System], metrics: Sequence[str] = WITH_ERROR,
+    parts: Sequence[str] = ("test",), axes: Axes | None = None, *, compared: tuple[str, str] | None = None,
+) -> LetorTable:  # fmt: skip
+    """A table or bar chart; Welch's test compares MAP and P@1 of two systems (section 2.4)."""
+
+    def rows(_: str, __: Folds) -> list[Row]:
+        printed = {} if axes is BARS else PAPER  # the bar charts have no numbers
+        return [Row(label, system, {COLLECTION: printed.get(label, {})}) for label, system in systems.items()]
+
+    def notes(numbers: Sequence[Number]) -> list[str]:
+        return [] if compared is None else [_tested(numbers, *compared)]
+
+    return LetorTable(
+        shows=shows, takes=takes, rows=rows, protocol=PROTOCOL, collections=(COLLECTION,), metrics=metrics,
+        parts=parts, axes=axes, notes=notes,
+    )  # fmt: skip
 
 
-def _plan(systems: Sequence[System], request: Request, *, first_fold: bool = False) -> list[Plan]:
-    collections = request.collections((COLLECTION,))
-    data = {name: folds[: 1 if first_fold else None] for name, folds in collections.items()}
-    return [request.plan(data, systems, measures=WITH_ERROR, parts=PARTS)]
+def _chart(shows: str, takes: str, systems: Mapping[str, System]) -> LetorTable:
+    """A bar chart of validation and test part side by side."""
+    return _experiment(shows, takes, systems, FEW, ("valid", "test"), BARS)
 
 
-def plans(experiment: Experiment, request: Request) -> list[Plan]:
-    """All systems of a table or bar chart."""
-    return _plan(list(experiment.systems.values()), request)
+def _some(methods: Mapping[str, System], *names: str) -> dict[str, System]:
+    return {name: methods[name] for name in names}
 
 
-def table(experiment: Experiment, request: Request, trials: Trials) -> Result:
-    """A table or bar chart of systems."""
-    [(name, folds)] = request.collections((COLLECTION,)).items()
-    numbers = rows_of(_rows(experiment), name, experiment.metrics, experiment.parts, request, trials)
-    notes = [] if experiment.compared is None else [_tested(numbers, *experiment.compared)]
-    repeats = max(len(number.ours) for number in numbers)
-    protocol = PROTOCOL.format(folds=_count(len(folds), "fold"), repeats=_count(repeats, "repeat"))
-    columns = ("collection", "method", "part", "measure")
-    return Result(experiment.shows, columns, numbers, protocol, axes=experiment.axes, notes=notes)
+def _tested(numbers: Sequence[Number], a: str, b: str) -> str:
+    """Welch's test of two settings on the test part, as section 2.4 has it; it needs two repeats of each."""
+    said = []
+    for metric in ("map", "p@1"):
+        of = {number.labels[1]: number.ours for number in numbers if number.labels[2:] == ("test", metric)}
+        if min(len(of[a]), len(of[b])) < 2:
+            return f"Welch's test of {a} against {b} needs more than one repeat."
+        difference = np.mean(of[a]) - np.mean(of[b])
+        said.append(f"{metric} {difference:+.3f}, p = {welch(of[a], of[b]).p:.2g}")
+    return f"Welch's test of {a} against {b}: {'; '.join(said)}."
+
+
+EXPERIMENTS: Mapping[str, LetorTable] = MappingProxyType(
+    {
+        "table3.1": _experiment(
+            "a dense net and the comparator",
+            "1 h",
+            {"dense": DENSE, "CmpNN": plain()},
+            parts=("valid", "test"),
+            compared=("CmpNN", "dense"),
+        ),
+        "fig3.2": _chart("four losses", "2 h", {name: plain(loss=loss) for name, loss in LOSSES.items()}),
+        "fig3.3": _chart("five kinds of training pairs", "3 h", {kind: plain(pairs=kind) for kind in "ABCDE"}),
+        "fig4.2": _chart(
+            "1 to 4 hidden layers", "5 h", {name: plain(hidden=widths) for name, widths in DEPTHS.items()}
+        ),
+        "fig4.3": _chart(
+            "1 to 4 hidden layers with dropout 0.25",
+            "5 h",
+            {name: plain(hidden=widths, dropout=0.25) for name, widths in DEPTHS.items()},
+        ),
+        "fig4.4": _experiment(
+            "MAP by dropout",
+            "11 h",
+            {str(p): plain(hidden=(24, 12, 6), dropout=p) for p in DROPOUTS},
+            ("map",),
+            ("train", "valid", "test"),
+            Axes("lines", "method", "MAP", color="part", x_title="dropout"),
+        ),
+        "fig4.7": _experiment(
+            "MAP by L2 penalty",
+            "6 h",
+            {f"{l2:g}": plain(hidden=(24, 12, 6), l2=l2) for l2 in PENALTIES},
+            ("map",),
+            ("train", "valid", "test"),
+            Axes("lines", "method", "MAP", color="part", x_title="L2 penalty", logarithmic=True),
+        ),
+        "table4.2": _experiment(
+            "one layer, and three layers with dropout", "2 h", _some(SETTINGS, ONE, THREE), compared=(THREE, ONE)
+        ),
+        "table4.3": _experiment(
+            "sigmoid, and ReLU after stacked auto-encoders",
+            "3 h",
+            _some(SETTINGS, THREE, TUNED),
+            compared=(TUNED, THREE),
+        ),
+        "table4.4": _experiment(
+            "the three settings side by side", "4 h", SETTINGS, LETOR_METRICS, compared=(TUNED, ONE)
+        ),
+        "fig4.10": _experiment(
+            "MAP of shallow and deep comparators",
+            "3 h",
+            _some(ALL_METHODS, "SortNet - CmpNN (A)", "SortNet - CmpNN (B)", "DeepNet"),
+            ("map",),
+            axes=Axes("bars", "method", "MAP on the test part"),
+        ),
+        "table4.5": _experiment("MAP of all methods", "5 h", ALL_METHODS, ("map",)),
+        "table4.6": _experiment("P@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[1:11]),
+        "table4.7": _experiment("NDCG@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[11:]),
+        "table5.1": _experiment(
+            "ten times as many pairs",
+            "16 h",
+            {"10,000 pairs": deepnet(), "100,000 pairs": LARGE},
+            compared=("100,000 pairs", "10,000 pairs"),
+        ),
+        "table5.2": _experiment(
+            "nested ranker and rank aggregation",
+            "days",
+            {"extensive learning set": LARGE, "multiple nested ranker": NESTED, "rank aggregation": AGGREGATED},
+            LETOR_METRICS,
+            compared=("rank aggregation", "extensive learning set"),
+        ),
+    }
+)
 
 
 def relevant_share(request: Request, _: Trials) -> Result:
@@ -244,7 +236,8 @@ def _nets(variants: Variants) -> dict[str, System]:
 
 def net_plans(variants: Variants, request: Request) -> list[Plan]:
     """Nets of 24, 12 and 6 neurons on the first fold."""
-    return _plan(list(_nets(variants).values()), request, first_fold=True)
+    data = {name: folds[:1] for name, folds in request.collections((COLLECTION,)).items()}
+    return [request.plan(data, list(_nets(variants).values()), measures=WITH_ERROR, parts=("train",))]
 
 
 def activations(variants: Variants, request: Request, trials: Trials) -> Result:
@@ -288,46 +281,26 @@ def _reached(
     return found
 
 
-def _tested(numbers: Sequence[Number], a: str, b: str) -> str:
-    """Welch's test of two settings on the test part, as section 2.4 has it; it needs two repeats of each."""
-    said = []
-    for metric in ("map", "p@1"):
-        of = {number.labels[1]: number.ours for number in numbers if number.labels[2:] == ("test", metric)}
-        if min(len(of[a]), len(of[b])) < 2:
-            return f"Welch's test of {a} against {b} needs more than one repeat."
-        difference = np.mean(of[a]) - np.mean(of[b])
-        said.append(f"{metric} {difference:+.3f}, p = {welch(of[a], of[b]).p:.2g}")
-    return f"Welch's test of {a} against {b}: {'; '.join(said)}."
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
+_target = partial(Target, needs=COLLECTION, takes="20 min")
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "fig2.1": Target(
-            shows="share of relevant documents of each query", needs=COLLECTION, takes="1 min", view=relevant_share
+        "fig2.1": _target(shows="share of relevant documents of each query", view=relevant_share),
+        **{name: experiment.target() for name, experiment in EXPERIMENTS.items()},
+        "fig4.5": _target(
+            shows="mean activations with and without dropout",
+            plans=partial(net_plans, DROPPED),
+            view=partial(activations, DROPPED),
         ),
-        **{
-            name: Target(
-                shows=experiment.shows, needs=COLLECTION, takes=experiment.takes, plans=partial(plans, experiment),
-                view=partial(table, experiment),
-            )
-            for name, experiment in EXPERIMENTS.items()
-        },
-        "fig4.5": Target(
-            shows="mean activations with and without dropout", needs=COLLECTION, takes="20 min",
-            plans=partial(net_plans, DROPPED), view=partial(activations, DROPPED),
+        "fig4.6": _target(
+            shows="activations of each layer under a strong and a weak L2 penalty",
+            plans=partial(net_plans, STRONG),
+            view=layer_activations,
         ),
-        "fig4.6": Target(
-            shows="activations of each layer under a strong and a weak L2 penalty", needs=COLLECTION, takes="20 min",
-            plans=partial(net_plans, STRONG), view=layer_activations,
-        ),
-        "fig4.8": Target(
-            shows="mean activations with and without L2 penalty", needs=COLLECTION, takes="20 min",
-            plans=partial(net_plans, PENALIZED), view=partial(activations, PENALIZED),
+        "fig4.8": _target(
+            shows="mean activations with and without L2 penalty",
+            plans=partial(net_plans, PENALIZED),
+            view=partial(activations, PENALIZED),
         ),
     }
-)  # fmt: skip
+)
 """What this module reproduces."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
-from ordino.experiment.papers.letor import PARTS, WITH_ERROR, Row, rows_of
+from ordino.data.folds import Folds
+from ordino.experiment.papers.letor import LetorTable, Row
 from ordino.experiment.papers.result import Axes, Number, Result
 from ordino.experiment.papers.target import Request, System, Target
-from ordino.experiment.papers.trials import LETOR_METRICS, Trials, at_10
-from ordino.experiment.plan.plan import Plan
+from ordino.experiment.papers.trials import LETOR_METRICS, Trials, printed_rows
 
 COLLECTIONS = ("TD2003", "TD2004")
-COLUMNS = ("collection", "method", "part", "measure")
-NEEDS = "TD2003, TD2004"
 
 
 def sortnet(hidden: int, metric: str = "map") -> System:
@@ -22,30 +20,25 @@ def sortnet(hidden: int, metric: str = "map") -> System:
     return System("sortnet", {"hidden": hidden, "metric": metric}, "published", {"max_iter": 3, "epochs": 3})
 
 
-def _published(ndcg: str, p: str, map_: float | None = None) -> dict[str, float]:
-    return at_10("ndcg", ndcg) | at_10("p", p) | ({} if map_ is None else {"test map": map_})
-
-
-TABLE_1 = (
-    Row("SortNet, 10 hidden", sortnet(10), {
-        "TD2003": _published("0.34 0.36 0.35 0.33 0.33 0.33 0.34 0.34 0.33 0.34",
-                             "0.34 0.34 0.29 0.25 0.24 0.23 0.23 0.21 0.20 0.19", 0.23),
-        "TD2004": _published("0.47 0.49 0.47 0.47 0.47 0.47 0.48 0.48 0.49 0.49",
-                             "0.47 0.45 0.39 0.37 0.35 0.33 0.32 0.30 0.28 0.27", 0.41),
-    }),
-    Row("SortNet, 20 hidden", sortnet(20), {
-        "TD2003": _published("0.30 0.31 0.30 0.30 0.29 0.28 0.28 0.27 0.27 0.27",
-                             "0.30 0.30 0.27 0.25 0.22 0.20 0.19 0.17 0.16 0.15", 0.20),
-        "TD2004": _published("0.47 0.54 0.54 0.52 0.52 0.53 0.53 0.54 0.54 0.55",
-                             "0.47 0.50 0.46 0.42 0.38 0.38 0.35 0.33 0.32 0.30", 0.45),
-    }),
-    Row("SortNet, 30 hidden", sortnet(30), {
-        "TD2003": _published("0.36 0.29 0.29 0.28 0.27 0.27 0.28 0.27 0.27 0.28",
-                             "0.36 0.28 0.27 0.23 0.21 0.19 0.19 0.18 0.17 0.17", 0.21),
-        "TD2004": _published("0.47 0.50 0.50 0.49 0.48 0.49 0.49 0.50 0.50 0.50",
-                             "0.47 0.47 0.42 0.38 0.35 0.34 0.32 0.31 0.28 0.26", 0.41),
-    }),
+SIZES: Mapping[str, Mapping[str, dict[str, float]]] = MappingProxyType(
+    {
+        "TD2003": printed_rows("""
+10 | .23 | .34 .34 .29 .25 .24 .23 .23 .21 .20 .19 | .34 .36 .35 .33 .33 .33 .34 .34 .33 .34
+20 | .20 | .30 .30 .27 .25 .22 .20 .19 .17 .16 .15 | .30 .31 .30 .30 .29 .28 .28 .27 .27 .27
+30 | .21 | .36 .28 .27 .23 .21 .19 .19 .18 .17 .17 | .36 .29 .29 .28 .27 .27 .28 .27 .27 .28
+"""),
+        "TD2004": printed_rows("""
+10 | .41 | .47 .45 .39 .37 .35 .33 .32 .30 .28 .27 | .47 .49 .47 .47 .47 .47 .48 .48 .49 .49
+20 | .45 | .47 .50 .46 .42 .38 .38 .35 .33 .32 .30 | .47 .54 .54 .52 .52 .53 .53 .54 .54 .55
+30 | .41 | .47 .47 .42 .38 .35 .34 .32 .31 .28 .26 | .47 .50 .50 .49 .48 .49 .49 .50 .50 .50
+"""),
+    }
 )  # fmt: skip
+"""Table 1, by the number of hidden neurons."""
+TABLE_1 = [
+    Row(f"SortNet, {hidden} hidden", sortnet(int(hidden)), {name: rows[hidden] for name, rows in SIZES.items()})
+    for hidden in SIZES["TD2003"]
+]
 
 QUICK = {"rounds": 3}
 MAP = {"metric": "map"}
@@ -62,45 +55,29 @@ BASELINES: Mapping[str, System] = MappingProxyType(
 """The methods of LETOR 2.0 that SortNet and DeepNet stand beside; the papers took their numbers from LETOR."""
 
 TD2003: Mapping[str, dict[str, float]] = MappingProxyType(
-    {
-        "RankBoost": _published("0.26 0.28 0.27 0.27 0.28 0.28 0.29 0.28 0.28 0.29",
-                                "0.26 0.27 0.24 0.23 0.22 0.21 0.21 0.19 0.18 0.18"),
-        "RankSVM": _published("0.42 0.37 0.38 0.36 0.35 0.34 0.34 0.34 0.34 0.34",
-                              "0.42 0.35 0.34 0.30 0.26 0.24 0.23 0.23 0.22 0.21"),
-        "FRank": _published("0.44 0.39 0.37 0.34 0.33 0.33 0.33 0.33 0.34 0.34",
-                            "0.44 0.37 0.32 0.26 0.23 0.22 0.21 0.21 0.20 0.19"),
-        "ListNet": _published("0.46 0.43 0.41 0.39 0.38 0.39 0.38 0.37 0.38 0.37",
-                              "0.46 0.42 0.36 0.31 0.29 0.28 0.26 0.24 0.23 0.22"),
-        "AdaRank MAP": _published("0.42 0.32 0.29 0.27 0.24 0.23 0.22 0.21 0.20 0.19",
-                                  "0.42 0.31 0.27 0.23 0.19 0.16 0.14 0.13 0.11 0.10"),
-        "AdaRank NDCG": _published("0.52 0.41 0.37 0.35 0.33 0.31 0.30 0.29 0.28 0.27",
-                                   "0.52 0.40 0.35 0.31 0.27 0.24 0.21 0.19 0.17 0.16"),
-        "SortNet MAP": _published("0.38 0.30 0.28 0.29 0.29 0.30 0.29 0.29 0.29 0.28",
-                                  "0.38 0.29 0.25 0.25 0.24 0.24 0.21 0.20 0.18 0.17"),
-        "SortNet P@10": _published("0.32 0.32 0.31 0.31 0.30 0.30 0.29 0.30 0.31 0.31",
-                                   "0.32 0.31 0.29 0.27 0.25 0.23 0.21 0.21 0.20 0.20"),
-    }
-)  # fmt: skip
+    printed_rows("""
+RankBoost    | - | .26 .27 .24 .23 .22 .21 .21 .19 .18 .18 | .26 .28 .27 .27 .28 .28 .29 .28 .28 .29
+RankSVM      | - | .42 .35 .34 .30 .26 .24 .23 .23 .22 .21 | .42 .37 .38 .36 .35 .34 .34 .34 .34 .34
+FRank        | - | .44 .37 .32 .26 .23 .22 .21 .21 .20 .19 | .44 .39 .37 .34 .33 .33 .33 .33 .34 .34
+ListNet      | - | .46 .42 .36 .31 .29 .28 .26 .24 .23 .22 | .46 .43 .41 .39 .38 .39 .38 .37 .38 .37
+AdaRank MAP  | - | .42 .31 .27 .23 .19 .16 .14 .13 .11 .10 | .42 .32 .29 .27 .24 .23 .22 .21 .20 .19
+AdaRank NDCG | - | .52 .40 .35 .31 .27 .24 .21 .19 .17 .16 | .52 .41 .37 .35 .33 .31 .30 .29 .28 .27
+SortNet MAP  | - | .38 .29 .25 .25 .24 .24 .21 .20 .18 .17 | .38 .30 .28 .29 .29 .30 .29 .29 .29 .28
+SortNet P@10 | - | .32 .31 .29 .27 .25 .23 .21 .21 .20 .20 | .32 .32 .31 .31 .30 .30 .29 .30 .31 .31
+""")
+)
 TD2004: Mapping[str, dict[str, float]] = MappingProxyType(
-    {
-        "RankBoost": _published("0.48 0.47 0.46 0.44 0.44 0.45 0.46 0.46 0.46 0.47",
-                                "0.48 0.45 0.40 0.35 0.32 0.30 0.29 0.28 0.26 0.25"),
-        "RankSVM": _published("0.44 0.43 0.41 0.41 0.39 0.40 0.41 0.41 0.41 0.42",
-                              "0.44 0.41 0.35 0.33 0.29 0.27 0.26 0.25 0.24 0.23"),
-        "FRank": _published("0.44 0.47 0.45 0.43 0.44 0.45 0.46 0.45 0.46 0.47",
-                            "0.44 0.43 0.39 0.34 0.32 0.31 0.30 0.27 0.26 0.26"),
-        "ListNet": _published("0.44 0.43 0.44 0.42 0.42 0.42 0.43 0.45 0.46 0.46",
-                              "0.44 0.41 0.40 0.36 0.33 0.31 0.30 0.29 0.28 0.26"),
-        "AdaRank MAP": _published("0.41 0.39 0.40 0.39 0.39 0.40 0.40 0.40 0.40 0.41",
-                                  "0.41 0.35 0.34 0.30 0.29 0.28 0.26 0.24 0.23 0.22"),
-        "AdaRank NDCG": _published("0.36 0.36 0.38 0.38 0.38 0.38 0.38 0.38 0.39 0.39",
-                                   "0.36 0.32 0.33 0.30 0.28 0.26 0.24 0.23 0.22 0.21"),
-        "SortNet MAP": _published("0.48 0.52 0.53 0.50 0.50 0.50 0.49 0.50 0.51 0.51",
-                                  "0.48 0.49 0.46 0.40 0.36 0.34 0.30 0.29 0.28 0.27"),
-        "SortNet P@10": _published("0.43 0.50 0.47 0.47 0.46 0.47 0.47 0.48 0.48 0.49",
-                                   "0.43 0.46 0.39 0.37 0.34 0.32 0.29 0.29 0.28 0.27"),
-    }
-)  # fmt: skip
+    printed_rows("""
+RankBoost    | - | .48 .45 .40 .35 .32 .30 .29 .28 .26 .25 | .48 .47 .46 .44 .44 .45 .46 .46 .46 .47
+RankSVM      | - | .44 .41 .35 .33 .29 .27 .26 .25 .24 .23 | .44 .43 .41 .41 .39 .40 .41 .41 .41 .42
+FRank        | - | .44 .43 .39 .34 .32 .31 .30 .27 .26 .26 | .44 .47 .45 .43 .44 .45 .46 .45 .46 .47
+ListNet      | - | .44 .41 .40 .36 .33 .31 .30 .29 .28 .26 | .44 .43 .44 .42 .42 .42 .43 .45 .46 .46
+AdaRank MAP  | - | .41 .35 .34 .30 .29 .28 .26 .24 .23 .22 | .41 .39 .40 .39 .39 .40 .40 .40 .40 .41
+AdaRank NDCG | - | .36 .32 .33 .30 .28 .26 .24 .23 .22 .21 | .36 .36 .38 .38 .38 .38 .38 .38 .39 .39
+SortNet MAP  | - | .48 .49 .46 .40 .36 .34 .30 .29 .28 .27 | .48 .52 .53 .50 .50 .50 .49 .50 .51 .51
+SortNet P@10 | - | .43 .46 .39 .37 .34 .32 .29 .29 .28 .27 | .43 .50 .47 .47 .46 .47 .47 .48 .48 .49
+""")
+)
 
 PROTOCOL = (
     "The official folds, features scaled inside each query as in the paper's equation 4, SortNet as published: 20 "
@@ -111,15 +88,11 @@ PROTOCOL = (
 )
 
 
-Rows = Callable[[str], Sequence[Row]]
-"""The rows of a table on a collection."""
-
-
-def _sizes(_: str) -> Sequence[Row]:
+def _sizes(_: str, __: Folds) -> Sequence[Row]:
     return TABLE_1
 
 
-def _methods(collection: str) -> list[Row]:
+def _methods(collection: str, _: Folds | None = None) -> list[Row]:
     hidden = 20 if collection == "TD2004" else 10
     own = {"SortNet MAP": sortnet(hidden), "SortNet P@10": sortnet(hidden, "p@10")}
     return [
@@ -128,28 +101,8 @@ def _methods(collection: str) -> list[Row]:
     ]
 
 
-def _own(collection: str) -> list[Row]:
+def _own(collection: str, _: Folds | None = None) -> list[Row]:
     return [Row("SortNet", sortnet(20 if collection == "TD2004" else 10))]
-
-
-def plans(rows: Rows, request: Request) -> list[Plan]:
-    """A plan for each collection."""
-    return [
-        request.plan({name: folds}, [row.system for row in rows(name)], measures=WITH_ERROR, parts=PARTS)
-        for name, folds in request.collections(COLLECTIONS).items()
-    ]
-
-
-def table(
-    title: str, rows: Rows, metrics: Sequence[str], axes: Axes | None, request: Request, trials: Trials
-) -> Result:
-    """Settings or methods on the test parts."""
-    numbers = [
-        number
-        for name in request.collections(COLLECTIONS)
-        for number in rows_of(rows(name), name, metrics, ("test",), request, trials)
-    ]
-    return Result(title, COLUMNS, numbers, PROTOCOL, axes=axes)
 
 
 def iterations(request: Request, trials: Trials) -> Result:
@@ -189,30 +142,18 @@ def shuffling(request: Request, trials: Trials) -> Result:
     return Result("documents that re-shuffling moves", columns, numbers, PROTOCOL, of="folds", notes=notes)
 
 
+_table = partial(LetorTable, takes="2 h", collections=COLLECTIONS, protocol=PROTOCOL)
 METHODS = "SortNet beside six other methods"
 BARS = Axes("bars", "method", "MAP", facet="collection")
+ALONE = _table(shows="SortNet", rows=_own)
+_target = partial(Target, needs=", ".join(COLLECTIONS), takes="1 h", plans=ALONE.plans)
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "table1": Target(
-            shows="10, 20 and 30 hidden neurons", needs=NEEDS, takes="2 h", plans=partial(plans, _sizes),
-            view=partial(table, "10, 20 and 30 hidden neurons", _sizes, LETOR_METRICS, None),
-        ),
-        "table2": Target(
-            shows=METHODS, needs=NEEDS, takes="2 h", plans=partial(plans, _methods),
-            view=partial(table, METHODS, _methods, LETOR_METRICS[1:], None),
-        ),
-        "fig2": Target(
-            shows="MAP of all methods", needs=NEEDS, takes="2 h", plans=partial(plans, _methods),
-            view=partial(table, METHODS, _methods, ("map",), BARS),
-        ),
-        "fig3": Target(
-            shows="MAP on validation data at each iteration", needs=NEEDS, takes="1 h", plans=partial(plans, _own),
-            view=iterations,
-        ),
-        "shuffling": Target(
-            shows="how many documents move when the sort starts from another order", needs=NEEDS, takes="1 h",
-            plans=partial(plans, _own), view=shuffling,
-        ),
+        "table1": _table(shows="10, 20 and 30 hidden neurons", rows=_sizes).target(),
+        "table2": _table(shows=METHODS, rows=_methods, metrics=LETOR_METRICS[1:]).target(),
+        "fig2": _table(shows=METHODS, rows=_methods, metrics=("map",), axes=BARS).target(),
+        "fig3": _target(shows="MAP on validation data at each iteration", view=iterations),
+        "shuffling": _target(shows="how many documents move when the sort starts from another order", view=shuffling),
     }
-)  # fmt: skip
+)
 """What this module reproduces."""

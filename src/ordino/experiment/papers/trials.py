@@ -87,12 +87,19 @@ def _averaged(values: Iterable[tuple[object, float]]) -> tuple[float, ...]:
     return tuple(float(np.mean(group)) for group in groups.values())
 
 
-def at_10(name: str, numbers: str, *, part: str = "test") -> dict[str, float]:
-    """A row of a table: the values of a metric at 1, 2, ..., 10.
+def printed_rows(table: str, *, part: str = "test") -> dict[str, dict[str, float]]:
+    """Rows of a paper's table by label: MAP (- if not printed), perhaps the pairwise error; P@1, P@2 ...; NDCG@1 ...
 
     Examples
     --------
-    >>> at_10("p", "0.5 0.25")
-    {'test p@1': 0.5, 'test p@2': 0.25}
+    >>> printed_rows("RankNet | .25 | .5 .4 | .6 .7")
+    {'RankNet': {'test map': 0.25, 'test p@1': 0.5, 'test p@2': 0.4, 'test ndcg@1': 0.6, 'test ndcg@2': 0.7}}
     """
-    return {f"{part} {name}@{k}": float(value) for k, value in enumerate(numbers.split(), 1)}
+    rows = {}
+    for line in table.strip().splitlines():
+        label, means, *at_k = (text.strip() for text in line.split("|"))
+        named = [*zip(("map", "pairwise_error"), means.split(), strict=False)]
+        for name, numbers in zip(("p", "ndcg"), at_k, strict=True):
+            named += [(f"{name}@{k}", number) for k, number in enumerate(numbers.split(), 1)]
+        rows[label] = {f"{part} {name}": float(number) for name, number in named if number != "-"}
+    return rows
