@@ -153,12 +153,7 @@ def compare_labels(board: Board, a: str, b: str) -> list[Comparison]:
 
 
 def _board(
-    view: StoreView,
-    group: Group,
-    chosen: BoardTrials,
-    measures: Sequence[str] | None,
-    baseline: str | None,
-    test: str,
+    view: StoreView, group: Group, chosen: BoardTrials, measures: Sequence[str] | None, baseline: str | None, test: str
 ) -> Board:
     trials = chosen.trials
     stored = list(dict.fromkeys(name for trial in trials for name in trial.test))

@@ -42,12 +42,7 @@ class FailedTrialsError(OrdinoError):
 
 
 def run(
-    plan: Plan,
-    store: str | Path,
-    *,
-    n_jobs: int | None = None,
-    verbose: bool = False,
-    models: str | Path | None = None,
+    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False, models: str | Path | None = None
 ) -> list[Trial]:
     """Carry out a plan; trials that are in the store already are not made again.
 
