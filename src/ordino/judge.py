@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.linear import linear_scores
+from ordino.forms import linear_scores
 from ordino.metrics import find_profile, parse_metric
 
 Scores = NDArray[np.float64]

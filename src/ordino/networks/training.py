@@ -82,9 +82,9 @@ def train(
 ) -> list[Trained]:
     """Train all networks of the batch together.
 
-    With a judge, each network's best epoch by validation quality is kept, and a network is done when it has not improved
-    for ``patience`` epochs; without one, the last epoch is kept. A network learns the same alone and among others: the
-    order of batches is random but always the same, so that networks of different seeds can share it.
+    With a judge, each network's best epoch by validation quality is kept, and a network is done when it has not
+    improved for ``patience`` epochs; without one, the last epoch is kept. A network learns the same alone and among
+    others: the order of batches is random but always the same, so that networks of different seeds can share it.
     """
     if schedule.rate not in RATES:
         raise unknown_name("rate", schedule.rate, RATES)

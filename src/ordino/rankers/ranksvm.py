@@ -18,12 +18,12 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
-from ordino.errors import ParameterError
 from ordino.judge import Choice
 from ordino.linear import LinearRanker
+from ordino.parameters import Range, param
 from ordino.progress import Steps
+from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, verbose_param
 from ordino.svm.kernels import dense_levels
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
@@ -46,31 +46,6 @@ class PathPoint(NamedTuple):
 class RankSVM(LinearRanker):
     """Linear support vector machine on pairs, in the primal, without a list of pairs.
 
-    Parameters
-    ----------
-    C
-        What a pair on the wrong side costs beside the size of the weights. Several are a path: they are solved from
-        the smallest up, each from the weights of the one before, and the best on ``valid`` is taken (the first given
-        where there is no ``valid``).
-    loss
-        ``squared_hinge`` (fast) or ``hinge`` (the loss of SVM-light).
-    pairs
-        What a pair weighs, :math:`c_{ij}`: 1 (``sum``, as scikit-learn's LinearSVC on pair differences), 1 over the
-        number of all pairs (``mean``, so that C does not depend on the size of the data), or 1 over the number of its
-        query's pairs (``query``, as SVM-rank). Document weights multiply it.
-    tol
-        Stop when the objective is proved to be within this share of the optimum.
-    max_iter
-        Newton steps at most, for each C.
-    metric, profile
-        The measure that chooses among several C.
-    scaling
-        How features are scaled first, a name of ``SCALERS``.
-    n_jobs
-        Threads; None takes all cores.
-    verbose
-        Show progress along the path.
-
     Attributes
     ----------
     coef_
@@ -91,53 +66,45 @@ class RankSVM(LinearRanker):
 
     uses_weights = True
 
-    def __init__(
-        self,
-        *,
-        C: float | Sequence[float] = 0.01,
-        loss: str = "squared_hinge",
-        pairs: str = "sum",
-        tol: float = 1e-5,
-        max_iter: int = 200,
-        metric: str = "ndcg@10",
-        profile: str = "standard",
-        scaling: str | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.pairs = pairs
-        self.tol = tol
-        self.max_iter = max_iter
-        self.metric = metric
-        self.profile = profile
-        self.scaling = scaling
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float | Sequence[float] = param(
+        0.01,
+        "What a pair on the wrong side costs beside the size of the weights. Several are a path: they are solved from the "
+        "smallest up, each from the weights of the one before, and the best on `valid` is taken (the first given where "
+        "there is no `valid`).",
+        above=0,
+        space=Range(1e-4, 100.0, log=True),
+    )
+    loss: str = param("squared_hinge", "squared_hinge (fast), or hinge (the loss of SVM-light).", choices=LOSSES)
+    pairs: str = param(
+        "sum",
+        "What a pair weighs: 1 (sum, as scikit-learn's LinearSVC on pair differences), 1 over the number of all pairs (mean, "
+        "so that C does not depend on the size of the data), or 1 over the number of its query's pairs (query, as "
+        "SVM-rank). Document weights multiply it.",
+        choices=PAIRS,
+    )
+    tol: float = param(1e-5, "Stop when the objective is proved to be within this share of the optimum.", above=0)
+    max_iter: int = param(200, "Newton steps at most, for each C.", low=1)
+    metric: str = metric_param(text="The metric that chooses among several C.")
+    profile: str = profile_param()
+    scaling: str | None = scaling_param()
+    n_jobs: int | None = n_jobs_param()
+    verbose: bool = verbose_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        loss = check_choice("loss", self.loss, LOSSES)
-        tol = check_real("tol", self.tol, low=0, open_low=True)
-        max_iter = check_int("max_iter", self.max_iter, low=1)
-        n_jobs = None if self.n_jobs is None else check_int("n_jobs", self.n_jobs, low=1)
-        given = self.C if isinstance(self.C, Sequence | np.ndarray) else [self.C]
-        path = [check_real("C", c, low=0, open_low=True) for c in given]
-        if not path:
-            raise ParameterError("C is empty; give at least one number, more than 0")
+        path = [float(c) for c in self.C] if isinstance(self.C, Sequence | np.ndarray) else [float(self.C)]
         if valid is None:
             path = path[:1]
         path = sorted(set(path))
-        weights = pair_weights(data, check_choice("pairs", self.pairs, PAIRS))
+        weights = pair_weights(data, self.pairs)
         choice = Choice(valid, self.metric, self.profile)
         self.path_: list[PathPoint] = []
         coef = None
         with (
-            PairSums(data.X, data.y, data.offsets, weights, n_jobs) as sums,
+            PairSums(data.X, data.y, data.offsets, weights, self.n_jobs) as sums,
             Steps("RankSVM", len(path), verbose=self.verbose) as steps,
         ):
             for step in steps:
-                found = minimize(sums, C=path[step], loss=loss, tol=tol, max_iter=max_iter, start=coef)
+                found = minimize(sums, C=path[step], loss=self.loss, tol=self.tol, max_iter=self.max_iter, start=coef)
                 coef = found.coef
                 if choice.takes_weights(coef):
                     self.coef_, self.C_ = coef, path[step]
