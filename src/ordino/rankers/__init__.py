@@ -28,7 +28,7 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
         ),
         "kernel-ranknet": RankerEntry(
             "KernelRankNet",
-            "ordino.rankers.kernel_ranknet",
+            "ordino.rankers.ranknet",
             "RankNet in the space of a kernel, through Nystroem features",
         ),
         "directranker": RankerEntry(
@@ -38,17 +38,17 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
         ),
         "lambdarank": RankerEntry(
             "LambdaRank",
-            "ordino.rankers.lambdarank",
+            "ordino.rankers.listwise",
             "a network whose pairs weigh what their swap changes in a measure",
         ),
         "listnet": RankerEntry(
-            "ListNet", "ordino.rankers.listnet", "a network that learns the probability of being first"
+            "ListNet", "ordino.rankers.listwise", "a network that learns the probability of being first"
         ),
         "listmle": RankerEntry(
-            "ListMLE", "ordino.rankers.listmle", "a network that learns the likelihood of the whole order"
+            "ListMLE", "ordino.rankers.listwise", "a network that learns the likelihood of the whole order"
         ),
         "rankcosine": RankerEntry(
-            "RankCosine", "ordino.rankers.rankcosine", "a network whose scores point in the direction of the labels"
+            "RankCosine", "ordino.rankers.listwise", "a network whose scores point in the direction of the labels"
         ),
         "rankprop": RankerEntry(
             "RankProp", "ordino.rankers.rankprop", "regression on targets that follow the network's own ranking"
@@ -64,7 +64,7 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
         ),
         "dense-comparator": RankerEntry(
             "DenseComparator",
-            "ordino.rankers.dense_comparator",
+            "ordino.rankers.deepnet",
             "a comparator without shared weights; DeepNet's baseline",
         ),
         "rankde": RankerEntry(
