@@ -129,6 +129,11 @@ class Choice:
         return len(self.history) == 1 or reached > best
 
     @property
+    def last(self) -> dict[str, float]:
+        """The metric of what was offered last, for a row of ``history_``; nothing where there is no held-out data."""
+        return {"valid": self.history[-1]} if self.history else {}
+
+    @property
     def figures(self) -> dict[str, float]:
         """What to show beside a progress bar."""
         return {"best": max(self.history), "now": self.history[-1]} if self.history else {}

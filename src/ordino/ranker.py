@@ -62,6 +62,9 @@ class Ranker(BaseEstimator, ABC):
     renamed: ClassVar[Mapping[str, str]] = {}
     """Earlier names of parameters and their present ones: refused with the new name, and read from old model files."""
 
+    renamed_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """By parameter, earlier values and their present ones, for old model files."""
+
     # scikit-learn routes qid to all of these as soon as metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}

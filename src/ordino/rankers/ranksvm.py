@@ -12,8 +12,8 @@ Newton steps (Chapelle and Keerthi, "Efficient algorithms for ranking with SVMs"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,18 +28,8 @@ from ordino.svm.kernels import dense_levels
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 
-LOSSES = ("squared_hinge", "hinge")
-PAIRS = ("sum", "mean", "query")
-
-
-class PathPoint(NamedTuple):
-    """What one C of the path came to."""
-
-    C: float
-    objective: float
-    gap: float
-    reached: float
-    """The metric on ``valid``; NaN where there is none."""
+LOSSES = ("squared-hinge", "hinge")
+PAIR_WEIGHTS = ("sum", "mean", "query")
 
 
 @final
@@ -52,8 +42,8 @@ class RankSVM(LinearRanker):
         Weights of the features.
     C_, objective_, gap_
         The C taken, its objective, and a bound on how far that is above the optimum.
-    path_
-        Every C tried, with its objective, gap and value on ``valid``.
+    history_
+        Every C tried, with its objective, its gap and, if there is one, the metric on ``valid``.
 
     Examples
     --------
@@ -65,22 +55,24 @@ class RankSVM(LinearRanker):
     """
 
     uses_weights = True
+    renamed: ClassVar[Mapping[str, str]] = {"pairs": "pair_weights"}
+    renamed_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"loss": {"squared_hinge": "squared-hinge"}}
 
     C: float | Sequence[float] = param(
         0.01,
-        "What a pair on the wrong side costs beside the size of the weights. Several are a path: they are solved from the "
-        "smallest up, each from the weights of the one before, and the best on `valid` is taken (the first given where "
-        "there is no `valid`).",
+        "What a pair on the wrong side costs beside the size of the weights. Several are a path: they are solved from "
+        "the smallest up, each from the weights of the one before, and the best on `valid` is taken (the first given "
+        "where there is no `valid`).",
         above=0,
         space=Range(1e-4, 100.0, log=True),
     )
-    loss: str = param("squared_hinge", "squared_hinge (fast), or hinge (the loss of SVM-light).", choices=LOSSES)
-    pairs: str = param(
+    loss: str = param("squared-hinge", "squared-hinge (fast), or hinge (the loss of SVM-light).", choices=LOSSES)
+    pair_weights: str = param(
         "sum",
-        "What a pair weighs: 1 (sum, as scikit-learn's LinearSVC on pair differences), 1 over the number of all pairs (mean, "
-        "so that C does not depend on the size of the data), or 1 over the number of its query's pairs (query, as "
-        "SVM-rank). Document weights multiply it.",
-        choices=PAIRS,
+        "What a pair weighs: 1 (sum, as scikit-learn's LinearSVC on pair differences), 1 over the number of all pairs "
+        "(mean, so that C does not depend on the size of the data), or 1 over the number of its query's pairs (query, "
+        "as SVM-rank). Document weights multiply it.",
+        choices=PAIR_WEIGHTS,
     )
     tol: float = param(1e-5, "Stop when the objective is proved to be within this share of the optimum.", above=0)
     max_iter: int = param(200, "Newton steps at most, for each C.", low=1)
@@ -95,9 +87,9 @@ class RankSVM(LinearRanker):
         if valid is None:
             path = path[:1]
         path = sorted(set(path))
-        weights = pair_weights(data, self.pairs)
+        weights = document_weights(data, self.pair_weights)
         choice = Choice(valid, self.metric, self.profile)
-        self.path_: list[PathPoint] = []
+        self.history_: list[dict[str, float]] = []
         coef = None
         with (
             PairSums(data.X, data.y, data.offsets, weights, self.n_jobs) as sums,
@@ -109,12 +101,12 @@ class RankSVM(LinearRanker):
                 if choice.takes_weights(coef):
                     self.coef_, self.C_ = coef, path[step]
                     self.objective_, self.gap_ = found.objective, found.gap
-                reached = choice.history[-1] if choice.history else float("nan")
-                self.path_.append(PathPoint(path[step], found.objective, found.gap, reached))
+                row = {"C": path[step], "objective": found.objective, "gap": found.gap}
+                self.history_.append(row | choice.last)
                 steps.show(C=path[step], **choice.figures)
 
 
-def pair_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
+def document_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     """Weights of documents whose products are the weights of the pairs.
 
     Examples
@@ -122,7 +114,7 @@ def pair_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     Query a has 1 pair, query b has 2 (its labels 1, 0, 0), so that each document of b weighs the root of 1/2.
 
     >>> data = Dataset([[0.0]] * 5, [1, 0, 1, 0, 0], qid=list("aabbb"))
-    >>> (pair_weights(data, "query") ** 2).round(6).tolist()
+    >>> (document_weights(data, "query") ** 2).round(6).tolist()
     [1.0, 1.0, 0.5, 0.5, 0.5]
     """
     weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
