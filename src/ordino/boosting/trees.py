@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,6 +91,52 @@ class TreeRanker(Ranker):
         """Only where features or queries are drawn, or one of LightGBM's own options draws."""
         return self.query_share < 1 or self.feature_share < 1 or not DRAWING.isdisjoint(self.options or {})
 
+    def _grow(
+        self,
+        task: Task,
+        data: Dataset,
+        valid: Dataset | None,
+        scores: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    ) -> bool:
+        """Boost round after round, and tell whether Ctrl-C ended it; ``scores`` makes a score of the trees' outputs."""
+        native = None if valid is None else native_ndcg(self.metric, self.profile, task.levels, valid)
+        params = self._params() | dict(task.params) | ({} if native is None else native.params)
+        patience = check_int("patience", self.patience, low=1)
+        lgb = import_extra("lightgbm", extra="trees", purpose=type(self).__name__)
+        booster, held_out = _booster(lgb, params, task, data, valid, native)
+        choice = Choice(valid, self.metric, self.profile)
+        rounds = check_int("rounds", self.rounds, low=1)
+        self.best_round_ = 0
+        waiting: list[NDArray[np.float64]] = []  # scores after the last rounds, not measured yet
+        with Steps(type(self).__name__, rounds, verbose=self.verbose) as steps:
+            for step in steps:
+                exhausted = booster.update(fobj=task.gradients)
+                if valid is None or (native is not None and choice.takes_value(native.mean(booster))):
+                    self.best_round_ = step + 1
+                elif native is None:
+                    waiting.append(scores(_outputs(booster, held_out)))
+                # a better round among those that wait can only put the end off
+                may_end = exhausted or step + 1 >= self.best_round_ + patience
+                if native is not None or may_end or len(waiting) >= choice.at_once:
+                    self._settle(choice, waiting)
+                    steps.show(**choice.figures)
+                if exhausted or step + 1 >= self.best_round_ + patience:
+                    break
+        self._settle(choice, waiting)
+        self.valid_history_ = choice.history
+        self.model_: str = booster.model_to_string(num_iteration=self.best_round_)
+        return steps.interrupted
+
+    def _settle(self, choice: Choice, waiting: list[NDArray[np.float64]]) -> None:
+        """Measure the rounds that wait, all in one call, and note the best."""
+        done = len(choice.history)
+        taken = choice.takes_which(waiting)
+        waiting.clear()
+        if taken is not None:
+            self.best_round_ = done + taken + 1
+        if choice.history and np.isnan(choice.history[0]):
+            raise DataError(f"valid has no query that {self.metric} in profile {self.profile!r} counts; give others")
+
     def _params(self) -> dict[str, object]:
         """LightGBM's parameters under our names, and those that make it deterministic."""
         query_share = check_real("query_share", self.query_share, low=0, high=1, open_low=True)
@@ -110,6 +155,11 @@ class TreeRanker(Ranker):
             "bagging_by_query": query_share < 1,
             "seed": check_int("seed", self.seed, low=0, high=2**31 - 1),
             "num_threads": n_jobs,
+            "deterministic": True,
+            "force_row_wise": True,
+            "feature_pre_filter": False,
+            "metric": "none",  # the measures are ours
+            "verbosity": -1,
         }
 
     def _raw(self, data: Dataset) -> NDArray[np.float64]:
@@ -128,73 +178,6 @@ class TreeRanker(Ranker):
         shares = gains / (gains.sum() or 1.0)
         names = getattr(self, "feature_names_in_", [f"f{j + 1}" for j in range(len(shares))])
         return [FeatureWeight(str(names[j]), float(shares[j])) for j in np.argsort(-shares, kind="stable")]
-
-
-FIXED: Mapping[str, object] = MappingProxyType(
-    {"deterministic": True, "force_row_wise": True, "feature_pre_filter": False, "metric": "none", "verbosity": -1}
-)
-"""LightGBM's parameters that make it deterministic and silent; the measures are ours."""
-
-
-class Grown(NamedTuple):
-    """What boosting gives."""
-
-    model: str
-    """The trees as LightGBM's model text, cut after the best round."""
-    best_round: int
-    history: list[dict[str, float]]
-    interrupted: bool
-
-
-def grow(
-    task: Task,
-    data: Dataset,
-    valid: Dataset | None,
-    *,
-    params: dict[str, object],
-    rounds: int,
-    patience: int,
-    metric: str,
-    profile: str,
-    scores: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    label: str,
-    verbose: bool,
-) -> Grown:
-    """Boost round after round; ``scores`` makes a score of the trees' outputs."""
-    native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
-    params = params | FIXED | dict(task.params) | ({} if native is None else native.params)
-    lgb = import_extra("lightgbm", extra="trees", purpose=label)
-    booster, held_out = _booster(lgb, params, task, data, valid, native)
-    choice = Choice(valid, metric, profile)
-    best_round = 0
-    waiting: list[NDArray[np.float64]] = []  # scores after the last rounds, not measured yet
-
-    def settle(best: int) -> int:
-        """The best round when those that wait are measured, all in one call."""
-        done = len(choice.history)
-        taken = choice.takes_which(waiting)
-        waiting.clear()
-        if choice.history and np.isnan(choice.history[0]):
-            raise DataError(f"valid has no query that {metric} in profile {profile!r} counts; give others")
-        return best if taken is None else done + taken + 1
-
-    with Steps(label, rounds, verbose=verbose) as steps:
-        for step in steps:
-            exhausted = booster.update(fobj=task.gradients)
-            if valid is None or (native is not None and choice.takes_value(native.mean(booster))):
-                best_round = step + 1
-            elif native is None:
-                waiting.append(scores(_outputs(booster, held_out)))
-            # a better round among those that wait can only put the end off
-            may_end = exhausted or step + 1 >= best_round + patience
-            if native is not None or may_end or len(waiting) >= choice.at_once:
-                best_round = settle(best_round)
-                steps.show(**choice.figures)
-            if exhausted or step + 1 >= best_round + patience:
-                break
-    best_round = settle(best_round)
-    history = [{"round": number, "valid": value} for number, value in enumerate(choice.history, 1)]
-    return Grown(booster.model_to_string(num_iteration=best_round), best_round, history, steps.interrupted)
 
 
 @lru_cache(maxsize=8)

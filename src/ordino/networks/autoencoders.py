@@ -19,8 +19,8 @@ from torch import Tensor
 from ordino.interrupts import all_or_nothing
 from ordino.layers import Layer
 from ordino.networks.pair_network import CmpNN, PairRows
-from ordino.networks.supply import Batch
 from ordino.networks.rates import Schedule
+from ordino.networks.supply import Batch
 from ordino.networks.training import train
 from ordino.streams import spawn_seed
 

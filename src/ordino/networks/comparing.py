@@ -16,10 +16,8 @@ from ordino.errors import ParameterError, unknown_name
 from ordino.forms import Form
 from ordino.layers import Layer
 from ordino.losses import pair_loss
-from ordino.networks.families import (
-    batch_param, check_documents_alone, check_preferences, dropout_param, epochs_param, l1_param, learning_rate_param,
-    network_patience_param, optimizer_param, quality_by_metric, rate_param, schedule_of, widths_of,
-)  # fmt: skip
+from ordino.networks import fields
+from ordino.networks.families import check_documents_alone, check_preferences, quality_by_metric, schedule_of, widths_of
 from ordino.networks.initializers import PAIR_INITIALIZERS
 from ordino.networks.rates import Schedule
 from ordino.order import SORTS, PairNetwork
@@ -85,7 +83,7 @@ class Comparator(Ranker):
     initializer: str = param(
         "difference",
         "First weights: difference (Glorot's, but opposite for the two documents), glorot, he, uniform (within "
-        "1 / sqrt(inputs)), unit (uniform in [-1, 1], DeepNet's \"uniform\"), ranknet (zero, the last layer uniform in "
+        '1 / sqrt(inputs)), unit (uniform in [-1, 1], DeepNet\'s "uniform"), ranknet (zero, the last layer uniform in '
         "[-0.1, 0.1]), or autoencoders (each hidden layer first learns to give back its input).",
         choices=(*PAIR_INITIALIZERS, "autoencoders"),
     )
@@ -95,20 +93,20 @@ class Comparator(Ranker):
         "Of a pair's two outputs: squared, absolute, ranknet (cross entropy) or fidelity.",
         choices=LOSSES,
     )
-    dropout: float = dropout_param(0.5)
-    learning_rate: float = learning_rate_param(3e-3)
-    rate: str = rate_param()
-    optimizer: str = optimizer_param("adamw")
-    l1: float = l1_param()
+    dropout: float = fields.dropout(0.5)
+    learning_rate: float = fields.learning_rate(3e-3)
+    rate: str = fields.rate()
+    optimizer: str = fields.optimizer("adamw")
+    l1: float = fields.l1()
     l2: float | None = param(
         None,
         "Penalty on the squared weights; for adamw the decay of the weights, which it needs: None is 0.5 for adamw and "
         "0 for the others.",
         low=0,
     )
-    epochs: int = epochs_param(40)
-    patience: int | None = network_patience_param(12)
-    batch: int | None = batch_param(500, "Pairs")
+    epochs: int = fields.epochs(40)
+    patience: int | None = fields.patience(12)
+    batch: int | None = fields.batch(500, "Pairs")
     metric: str = metric_param(text="The metric that says what is best on `valid`, and which `score` gives.")
     profile: str = profile_param()
     scaling: str | None = scaling_param("quantile")

@@ -1,4 +1,4 @@
-"""What the two families of networks share: parameters, and functions that learn, choose and compare by them.
+"""What the two families of networks do alike: read their parameters, choose an epoch, train repeats, compare.
 
 :mod:`ordino.networks.scoring` has the networks that score one document, :mod:`ordino.networks.comparing` those that
 compare two.
@@ -20,58 +20,13 @@ from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.judge import Judge
 from ordino.layers import Layer
-from ordino.networks.rates import RATES, Schedule
-from ordino.parameters import Range, param
+from ordino.networks.rates import Schedule
 from ordino.ranker import Ranker, Validation, as_held_out
 
 if TYPE_CHECKING:
     from ordino.networks.training import Quality, Trainable
 
 Floats = NDArray[np.float64]
-
-OPTIMIZERS = ("adamw", "adam", "descent")
-
-
-def dropout_param(default: float) -> Any:
-    """The parameter ``dropout``."""
-    return param(default, "The share of hidden neurons dropped in training.", low=0, high=0.95, space=Range(0.0, 0.6))
-
-
-def learning_rate_param(default: float | None, text: str = "The first step size; `rate` says how it changes.") -> Any:
-    """The parameter ``learning_rate``."""
-    return param(default, text, above=0, space=Range(1e-4, 0.3, log=True))
-
-
-def rate_param() -> Any:
-    """The parameter ``rate``."""
-    text = "How the step size changes: constant, halve (when the error rises) or adaptive (DeepNet's rule)."
-    return param("constant", text, choices=RATES)
-
-
-def optimizer_param(default: str) -> Any:
-    """The parameter ``optimizer``."""
-    return param(default, "What makes steps of gradients: adamw, adam or descent.", choices=OPTIMIZERS)
-
-
-def l1_param() -> Any:
-    """The parameter ``l1``."""
-    return param(0.0, "Penalty on the size of the weights; together with `l2` it makes the elastic net.", low=0)
-
-
-def epochs_param(default: int) -> Any:
-    """The parameter ``epochs``."""
-    return param(default, "How many times to go through the training data.", low=1, brief=2)
-
-
-def network_patience_param(default: int) -> Any:
-    """The parameter ``patience`` of a network."""
-    text = "With `valid`, stop after this many epochs without a better one; None never stops early."
-    return param(default, text, low=1)
-
-
-def batch_param(default: int, what: str) -> Any:
-    """The parameter ``batch``."""
-    return param(default, f"{what} in each step; None takes all at once.", low=1)
 
 
 def widths_of(hidden: Any) -> tuple[int, ...]:
@@ -112,7 +67,7 @@ def quality_by_metric(ranker: Any, valid: Dataset, scores: Callable[[list[Layer]
 def fit_together(pattern: Any, data: Dataset, seeds: Sequence[int], valid: Validation) -> list[Any]:
     """A fitted copy of the ranker for each seed; their networks train together along a leading axis.
 
-    The ranker's ``_train`` gives what the networks of all seeds learned, its ``_keep`` makes one of it the ranker's own.
+    The ranker's ``_train`` gives what the networks of all seeds learned, and its ``_keep`` takes one of them.
     """
     first = clone(pattern)
     learned = first._train(*first._prepare(canonical(data), as_held_out(valid)), seeds)

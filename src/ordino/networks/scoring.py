@@ -15,36 +15,24 @@ from ordino.data.dataset import Dataset
 from ordino.forms import Form, Network
 from ordino.layers import ACTIVATIONS, Layer, forward
 from ordino.losses import Loss
-from ordino.networks.families import (
-    batch_param, dropout_param, epochs_param, fit_together, l1_param, learning_rate_param, network_patience_param,
-    optimizer_param, quality_by_metric, rate_param, schedule_of, widths_of, win_probability,
-)  # fmt: skip
-from ordino.networks.initializers import INITIALIZERS
+from ordino.networks import fields
+from ordino.networks.families import fit_together, quality_by_metric, schedule_of, widths_of, win_probability
 from ordino.networks.rates import Schedule
-from ordino.parameters import Choices, Range, param
+from ordino.parameters import Choices, param
 from ordino.ranker import Ranker, Validation
 from ordino.recurring import (
-    metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param,
+    metric_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+    warm_start_param,
 )  # fmt: skip
 
 if TYPE_CHECKING:
     from ordino.networks.scoring_net import ScoringNets
     from ordino.networks.supply import Supply
     from ordino.networks.training import Trained
-
-
-def initializer_param() -> Any:
-    """The parameter ``initializer`` of a scoring network."""
-    text = (
-        "First weights: he, glorot, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1]), or ranknet (zero, the "
-        "last layer uniform in [-0.1, 0.1])."
-    )
-    return param("he", text, choices=INITIALIZERS)
-
-
-def l2_param(default: float, text: str) -> Any:
-    """The parameter ``l2`` of a scoring network."""
-    return param(default, text, low=0, space=Range(1e-6, 0.1, log=True))
 
 
 class ScoringNetwork(Ranker):
@@ -68,19 +56,17 @@ class ScoringNetwork(Ranker):
         check=widths_of,
         space=Choices(((), (32,), (64, 32), (100, 100))),
     )
-    activation: str = param(
-        "relu", "Between layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS
-    )
-    initializer: str = initializer_param()
-    dropout: float = dropout_param(0.0)
-    learning_rate: float = learning_rate_param(3e-3)
-    rate: str = rate_param()
-    optimizer: str = optimizer_param("adamw")
-    l1: float = l1_param()
-    l2: float = l2_param(0.0, "Penalty on the squared weights; for adamw, the decay of the weights.")
-    epochs: int = epochs_param(50)
-    patience: int | None = network_patience_param(20)
-    batch: int | None = batch_param(16, "Queries")
+    activation: str = param("relu", "Between layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS)
+    initializer: str = fields.initializer()
+    dropout: float = fields.dropout(0.0)
+    learning_rate: float = fields.learning_rate(3e-3)
+    rate: str = fields.rate()
+    optimizer: str = fields.optimizer("adamw")
+    l1: float = fields.l1()
+    l2: float = fields.l2(0.0, "Penalty on the squared weights; for adamw, the decay of the weights.")
+    epochs: int = fields.epochs(50)
+    patience: int | None = fields.patience(20)
+    batch: int | None = fields.batch(16, "Queries")
     metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
     scaling: str | None = scaling_param(

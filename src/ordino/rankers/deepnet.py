@@ -2,8 +2,8 @@ r"""DeepNet: a deep comparator with shared weights, CmpNN, inside a sort (Huybre
 
 The network sees a pair [x, y] and gives N> and N<, the evidence that x and that y comes first; sharing the weights of
 each neuron with its dual makes :math:`N_\succ([x, y]) = N_\prec([y, x])` (chapter 4, rules 1-5). It learns from pairs
-drawn in equal shares from every query, against the targets [1, 0] and [0, 1]. Table 3.1 of the thesis compares it with a
-network without shared weights, which is DenseComparator.
+drawn in equal shares from every query, against the targets [1, 0] and [0, 1]. Table 3.1 of the thesis compares it with
+a network without shared weights, which is DenseComparator.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ class DeepNet(Comparator):
 
     pairs: str = param(
         "C",
-        "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of different "
-        "labels, of equal labels above 0, and of equal labels not above 0), C (different labels), D and E (different "
-        "labels and one of the others). Equal labels have the target 1/2.",
+        "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of "
+        "different labels, of equal labels above 0, and of equal labels not above 0), C (different labels), D "
+        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). Equal labels "
+        "have the target 1/2.",
         choices=CONFIGURATIONS,
     )
     n_pairs: int | None = param(
@@ -68,8 +69,8 @@ class DeepNet(Comparator):
     )
     select: str = param(
         "metric",
-        "How the best epoch is found on `valid`: by the `metric` of the sorted validation data (metric), or by the error "
-        "on pairs drawn from it (pairs, as in the thesis).",
+        "How the best epoch is found on `valid`: by the `metric` of the sorted validation data (metric), or by the "
+        "error on pairs drawn from it (pairs, as in the thesis).",
         choices=("metric", "pairs"),
     )
 
@@ -183,8 +184,8 @@ class DenseComparator(DeepNet):
     )
     asked: str = param(
         "both",
-        "How a ranking asks for two documents: in both orders, of which the mean decides (both), or once, as the thesis "
-        "does, by Python's sort, which is slow. `compare` always asks in both orders.",
+        "How a ranking asks for two documents: in both orders, of which the mean decides (both), or once, as the "
+        "thesis does, by Python's sort, which is slow. `compare` always asks in both orders.",
         choices=("both", "once"),
     )
 

@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.losses import Loss, make_loss
+from ordino.losses import LOSSES, Loss, make_loss
 from ordino.networks.families import score_difference
 from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import param
@@ -40,8 +40,9 @@ class DirectRanker(ScoringNetwork):
     )
     loss: str = param(
         "directranker",
-        "The cost of a pair: directranker, or another pairwise loss. With ranknet, which is cross entropy on half-tanh, "
-        "DirectRanker is RankNet on neighboring classes.",
+        "The cost of a pair: directranker, or another pairwise loss. With ranknet, which is cross entropy on "
+        "half-tanh, DirectRanker is RankNet on neighboring classes.",
+        choices=[name for name, entry in LOSSES.items() if entry.family == "pairwise"],
     )
     average: str = param(
         "queries",

@@ -1,8 +1,8 @@
 """Scoring networks that learn a whole list at a time: ListNet, ListMLE, RankCosine and LambdaRank.
 
-Cao et al., "Learning to rank: from pairwise approach to listwise approach", ICML 2007; Xia et al., "Listwise approach to
-learning to rank: theory and algorithm", ICML 2008; Qin et al., "Query-level loss functions for information retrieval",
-2008; Burges, Ragno and Le, "Learning to rank with nonsmooth cost functions", NIPS 2006.
+Cao et al., "Learning to rank: from pairwise approach to listwise approach", ICML 2007; Xia et al., "Listwise approach
+to learning to rank: theory and algorithm", ICML 2008; Qin et al., "Query-level loss functions for information
+retrieval", 2008; Burges, Ragno and Le, "Learning to rank with nonsmooth cost functions", NIPS 2006.
 """
 
 from __future__ import annotations

@@ -17,15 +17,18 @@ from ordino.data.dataset import Dataset, as_features
 from ordino.forms import are_layers, require
 from ordino.layers import Layer, forward
 from ordino.losses import Loss, make_loss, pair_loss
-from ordino.networks.families import (
-    batch_param, check_preferences, epochs_param, l1_param, learning_rate_param, network_patience_param,
-    optimizer_param, rate_param, schedule_of, win_probability,
-)  # fmt: skip
-from ordino.networks.scoring import ScoringNetwork, initializer_param, l2_param, learn
+from ordino.networks import fields
+from ordino.networks.families import check_preferences, schedule_of, win_probability
+from ordino.networks.scoring import ScoringNetwork, learn
 from ordino.parameters import param
 from ordino.ranker import Ranker
 from ordino.recurring import (
-    metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param,
+    metric_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+    warm_start_param,
 )  # fmt: skip
 from ordino.streams import spawn_seed, stream
 
@@ -129,15 +132,15 @@ class KernelRankNet(Ranker):
     kernel: str = param("rbf", "The kernel, a name of scikit-learn's: rbf, polynomial, laplacian ...", choices=KERNELS)
     gamma: float | None = param(None, "The kernel's gamma; None lets scikit-learn choose.", low=0)
     n_components: int = param(200, "How many documents stand for all; more is closer to the exact kernel.", low=1)
-    initializer: str = initializer_param()
-    learning_rate: float = learning_rate_param(0.01)
-    rate: str = rate_param()
-    optimizer: str = optimizer_param("adam")
-    l1: float = l1_param()
-    l2: float = l2_param(1e-4, "lambda, the weight of the squared norm.")
-    epochs: int = epochs_param(50)
-    patience: int | None = network_patience_param(20)
-    batch: int | None = batch_param(16, "Queries")
+    initializer: str = fields.initializer()
+    learning_rate: float = fields.learning_rate(0.01)
+    rate: str = fields.rate()
+    optimizer: str = fields.optimizer("adam")
+    l1: float = fields.l1()
+    l2: float = fields.l2(1e-4, "lambda, the weight of the squared norm.")
+    epochs: int = fields.epochs(50)
+    patience: int | None = fields.patience(20)
+    batch: int | None = fields.batch(16, "Queries")
     metric: str = metric_param()
     profile: str = profile_param()
     scaling: str | None = scaling_param("symlog")

@@ -41,9 +41,7 @@ class RankProp(ScoringNetwork):
 class _Targets:
     """A supply of regression steps whose targets are adjusted every ``period`` epochs."""
 
-    def __init__(
-        self, data: Dataset, networks: ScoringNets, activation: str, period: int, batch: int | None
-    ) -> None:
+    def __init__(self, data: Dataset, networks: ScoringNets, activation: str, period: int, batch: int | None) -> None:
         self._data = data
         self._networks = networks
         self._activation = activation

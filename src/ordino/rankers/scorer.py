@@ -10,7 +10,8 @@ from ordino.data.dataset import Dataset
 from ordino.forms import Form, Trees
 from ordino.losses import LOSSES, Loss, make_loss
 from ordino.losses.trees_objective import lightgbm_objective
-from ordino.networks.families import learning_rate_param, schedule_of
+from ordino.networks import fields
+from ordino.networks.families import schedule_of
 from ordino.networks.rates import Schedule
 from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import Range, param
@@ -44,19 +45,17 @@ class Scorer(ScoringNetwork):
     loss_options: Mapping[str, Any] | None = param(None, "The loss's own parameters, such as {'average': 'queries'}.")
     model: str = param(
         "network",
-        "linear; network (a linear model with `hidden` layers, `activation` and `dropout`); or trees (LightGBM with the "
-        "loss as its objective: `rounds`, `leaves`, `min_leaf`, `learning_rate`, `patience`, `metric`, `profile` and "
-        "`scaling` count, the parameters of networks do not).",
+        "What scores: linear; network, for which `hidden`, `activation` and `dropout` count too; or trees, LightGBM's "
+        "with the loss as their objective, for which `rounds`, `leaves` and `min_leaf` count, and of the others only "
+        "`learning_rate`, `patience`, `metric`, `profile` and `scaling`.",
         choices=("linear", "network", "trees"),
     )
     rounds: int = param(200, "Trees at most, for model='trees'.", low=1, brief=2)
     leaves: int = param(
         31, "Leaves of each tree at most, for model='trees'.", low=2, high=131072, space=Range(4, 63, log=True)
     )
-    min_leaf: int = param(
-        20, "Documents of a leaf at least, for model='trees'.", low=1, space=Range(5, 200, log=True)
-    )
-    learning_rate: float | None = learning_rate_param(
+    min_leaf: int = param(20, "Documents of a leaf at least, for model='trees'.", low=1, space=Range(5, 200, log=True))
+    learning_rate: float | None = fields.learning_rate(  # type: ignore[assignment]
         None, "The first step size, or how much of each tree counts; None is 0.003, and 0.05 for trees."
     )
 
