@@ -162,8 +162,8 @@ def run_search(
     with ExitStack() as stack:
         fitness = stack.enter_context(fitness_of(data))
         held_out = None if valid is None else stack.enter_context(fitness_of(valid))
-        search, before, earlier = getattr(ranker, "_last", (None, None, None)) if ranker.warm_start else (None,) * 3
-        if earlier != settings or fitness([search.best])[0] != search.best_fitness:
+        search, before, same = getattr(ranker, "_last", (None, None, None))
+        if not ranker.warm_start or same != settings or fitness([search.best])[0] != search.best_fitness:
             search, before = begin(), None
         run = evolve(
             search,

@@ -176,7 +176,7 @@ class FormulaFitness:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: Any) -> None:  # noqa: PYI036
         self.objective.__exit__(*error)
 
     def __call__(self, formulas: Sequence[Formula]) -> NDArray[np.float64]:

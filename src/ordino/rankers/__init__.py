@@ -72,14 +72,16 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "ordino.rankers.rankde",
             "differential evolution of a linear ranker that maximizes a measure itself",
         ),
-        "swarm-rank": RankerEntry(
-            "SwarmRank", "ordino.rankers.swarm", "a particle swarm in search of a linear ranker"
-        ),
+        "swarm-rank": RankerEntry("SwarmRank", "ordino.rankers.swarm", "a particle swarm in search of a linear ranker"),
         "gp-rank": RankerEntry("GPRank", "ordino.rankers.gp", "genetic programming of a readable ranking formula"),
         "es-rank": RankerEntry(
-            "ESRank", "ordino.rankers.evolution_strategies", "a (1+1) evolution strategy on the weights of a linear ranker"
+            "ESRank",
+            "ordino.rankers.evolution_strategies",
+            "a (1+1) evolution strategy on the weights of a linear ranker",
         ),
-        "iesr-rank": RankerEntry("IESRRank", "ordino.rankers.evolution_strategies", "ES-Rank started from linear regression"),
+        "iesr-rank": RankerEntry(
+            "IESRRank", "ordino.rankers.evolution_strategies", "ES-Rank started from linear regression"
+        ),
         "iesvm-rank": RankerEntry("IESVMRank", "ordino.rankers.evolution_strategies", "ES-Rank started from RankSVM"),
         "cma-rank": RankerEntry("CMARank", "ordino.rankers.cma", "CMA-ES on the weights of a linear ranker"),
         "rank-svm": RankerEntry(
@@ -87,7 +89,9 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "ordino.rankers.ranksvm",
             "large margins between documents of different labels, without explicit pairs",
         ),
-        "prank": RankerEntry("PRank", "ordino.rankers.perceptrons", "an online perceptron with a threshold for each level"),
+        "prank": RankerEntry(
+            "PRank", "ordino.rankers.perceptrons", "an online perceptron with a threshold for each level"
+        ),
         "oap-bpm": RankerEntry(
             "OAPBPM", "ordino.rankers.perceptrons", "many PRank perceptrons on random parts, averaged to a Bayes point"
         ),

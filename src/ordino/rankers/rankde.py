@@ -37,14 +37,10 @@ class RankDE(EvolvedRanker):
     ([0, 1, 2], 1.0, 21)
     """
 
-    population: int = param(
-        50, "P, the number of weight vectors, 4 or more.", low=4, space=Range(10, 100, log=True)
-    )
+    population: int = param(50, "P, the number of weight vectors, 4 or more.", low=4, space=Range(10, 100, log=True))
     generations: int = generations_param(10_000, "How often the whole population breeds")
     F: float = param(0.5, "The scale of the difference.", above=0, high=2, space=Range(0.1, 1.0))
-    CR: float = param(
-        0.5, "The chance of each weight to come from the mutant.", low=0, high=1, space=Range(0.1, 1.0)
-    )
+    CR: float = param(0.5, "The chance of each weight to come from the mutant.", low=0, high=1, space=Range(0.1, 1.0))
     mutation: str = param("rand/1", "rand/1 (the paper's equation 2), best/1 or current-to-best/1.", choices=BASES)
     self_adaptive: bool = param(
         False, "Let every individual find its own F and CR (jDE), starting from the given ones."
@@ -57,9 +53,7 @@ class RankDE(EvolvedRanker):
         self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None  # noqa: ARG002
     ) -> DifferentialEvolution:  # fmt: skip
         if population is None:
-            population = uniform_population(
-                self.population, data.n_features, seed=spawned(self.seed, "population")
-            )
+            population = uniform_population(self.population, data.n_features, seed=spawned(self.seed, "population"))
         return DifferentialEvolution(
             population,
             F=self.F,

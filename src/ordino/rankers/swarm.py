@@ -42,9 +42,7 @@ class SwarmRank(EvolvedRanker):
         self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None  # noqa: ARG002
     ) -> ParticleSwarm:  # fmt: skip
         if population is None:
-            population = uniform_population(
-                self.population, data.n_features, seed=spawned(self.seed, "population")
-            )
+            population = uniform_population(self.population, data.n_features, seed=spawned(self.seed, "population"))
         return ParticleSwarm(
             population,
             inertia=self.inertia,
