@@ -72,24 +72,28 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "ordino.rankers.rankde",
             "differential evolution of a linear ranker that maximizes a measure itself",
         ),
-        "swarm-rank": RankerEntry(
-            "SwarmRank", "ordino.rankers.swarmrank", "a particle swarm in search of a linear ranker"
-        ),
-        "gp-rank": RankerEntry("GPRank", "ordino.rankers.gprank", "genetic programming of a readable ranking formula"),
+        "swarm-rank": RankerEntry("SwarmRank", "ordino.rankers.swarm", "a particle swarm in search of a linear ranker"),
+        "gp-rank": RankerEntry("GPRank", "ordino.rankers.gp", "genetic programming of a readable ranking formula"),
         "es-rank": RankerEntry(
-            "ESRank", "ordino.rankers.esrank", "a (1+1) evolution strategy on the weights of a linear ranker"
+            "ESRank",
+            "ordino.rankers.evolution_strategies",
+            "a (1+1) evolution strategy on the weights of a linear ranker",
         ),
-        "iesr-rank": RankerEntry("IESRRank", "ordino.rankers.esrank", "ES-Rank started from linear regression"),
-        "iesvm-rank": RankerEntry("IESVMRank", "ordino.rankers.esrank", "ES-Rank started from RankSVM"),
-        "cma-rank": RankerEntry("CMARank", "ordino.rankers.cmarank", "CMA-ES on the weights of a linear ranker"),
+        "iesr-rank": RankerEntry(
+            "IESRRank", "ordino.rankers.evolution_strategies", "ES-Rank started from linear regression"
+        ),
+        "iesvm-rank": RankerEntry("IESVMRank", "ordino.rankers.evolution_strategies", "ES-Rank started from RankSVM"),
+        "cma-rank": RankerEntry("CMARank", "ordino.rankers.cma", "CMA-ES on the weights of a linear ranker"),
         "rank-svm": RankerEntry(
             "RankSVM",
             "ordino.rankers.ranksvm",
             "large margins between documents of different labels, without explicit pairs",
         ),
-        "prank": RankerEntry("PRank", "ordino.rankers.prank", "an online perceptron with a threshold for each level"),
+        "prank": RankerEntry(
+            "PRank", "ordino.rankers.perceptrons", "an online perceptron with a threshold for each level"
+        ),
         "oap-bpm": RankerEntry(
-            "OAPBPM", "ordino.rankers.oapbpm", "many PRank perceptrons on random parts, averaged to a Bayes point"
+            "OAPBPM", "ordino.rankers.perceptrons", "many PRank perceptrons on random parts, averaged to a Bayes point"
         ),
         "rank-boost": RankerEntry(
             "RankBoost", "ordino.rankers.rankboost", "boosted thresholds of single features on weighted pairs"
@@ -108,16 +112,16 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "McRank", "ordino.rankers.mcrank", "classification into levels by boosted trees; the expected level ranks"
         ),
         "linear-regression-ranker": RankerEntry(
-            "LinearRegressionRanker", "ordino.rankers.linear_regression", "least squares on the labels"
+            "LinearRegressionRanker", "ordino.rankers.baselines", "least squares on the labels"
         ),
         "single-feature": RankerEntry(
             "SingleFeature",
-            "ordino.rankers.single_feature",
+            "ordino.rankers.baselines",
             "one feature, given or the best on training data; BM25 is one",
         ),
         "random-ranker": RankerEntry(
             "RandomRanker",
-            "ordino.rankers.random_ranker",
+            "ordino.rankers.baselines",
             "an order by chance, the same for the same document and seed",
         ),
         "nested-ranker": RankerEntry(
