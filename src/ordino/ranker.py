@@ -62,6 +62,9 @@ class Ranker(BaseEstimator, ABC):
     renamed: ClassVar[Mapping[str, str]] = {}
     """Earlier names of parameters and their present ones: refused with the new name, and read from old model files."""
 
+    dropped: ClassVar[tuple[str, ...]] = ()
+    """Earlier parameters that had no effect, which old model files still name."""
+
     renamed_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     """By parameter, earlier values and their present ones, for old model files."""
 

@@ -12,7 +12,9 @@ def present_params(cls: Any, params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of an old file under their present names and with their present values."""
     renamed: Mapping[str, str] = getattr(cls, "renamed", {})
     values: Mapping[str, Mapping[str, str]] = getattr(cls, "renamed_values", {})
-    present = {renamed.get(name, name): value for name, value in params.items()}
+    kept = {name: value for name, value in params.items() if name not in getattr(cls, "dropped", ())}
+    present = {renamed[name]: value for name, value in kept.items() if name in renamed}
+    present |= {name: value for name, value in kept.items() if name not in renamed}
     for name, changed in values.items():
         if isinstance(present.get(name), str):
             present[name] = changed.get(present[name], present[name])

@@ -7,7 +7,7 @@ C = -p o + log(1 + exp(o)) (eq. 3).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -128,6 +128,7 @@ class KernelRankNet(Ranker):
     """
 
     uses_weights = True
+    dropped: ClassVar[tuple[str, ...]] = ("hidden", "activation", "dropout")
 
     kernel: str = param("rbf", "The kernel, a name of scikit-learn's: rbf, polynomial, laplacian ...", choices=KERNELS)
     gamma: float | None = param(None, "The kernel's gamma; None lets scikit-learn choose.", low=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, final
 
-from ordino.boosting.trees import Task, grow
+from ordino.boosting.trees import Task, grow, light_params
 from ordino.data.dataset import Dataset
 from ordino.forms import Form, Trees
 from ordino.losses import LOSSES, Loss, make_loss
@@ -91,12 +91,12 @@ class Scorer(ScoringNetwork):
             Task({"objective": "none"}, data.y, lightgbm_objective(self._loss(), data)),
             data,
             valid,
-            params={
-                "learning_rate": self.learning_rate or 0.05,
-                "num_leaves": self.leaves,
-                "min_data_in_leaf": self.min_leaf,
-                "seed": self.seed % 2**31,
-            },
+            params=light_params(
+                learning_rate=self.learning_rate or 0.05,
+                leaves=self.leaves,
+                min_leaf=self.min_leaf,
+                seed=self.seed % 2**31,
+            ),
             rounds=self.rounds,
             patience=self.patience or self.rounds,
             metric=self.metric,
