@@ -28,7 +28,7 @@ from ordino.errors import DataError, OrdinoError, ParameterError
 from ordino.linear import LinearRanker, linear_scores
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.rankers.linear_regression import LinearRegressionRanker
+from ordino.rankers.baselines import LinearRegressionRanker
 from ordino.testing import CHECKS, check_learns_easy_data, check_ranker, easy_data
 
 

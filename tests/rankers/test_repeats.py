@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from goldens.variants import make, variants
 
+from goldens.variants import make, variants
 from ordino import CMARank, LambdaMART, McRank, NestedRanker, RankAggregation, RankDE, RankNet, Scorer, SortNet
 from ordino.data.canonical import canonical
 from ordino.errors import ParameterError

@@ -162,7 +162,8 @@ def run_search(
     with ExitStack() as stack:
         fitness = stack.enter_context(fitness_of(data))
         held_out = None if valid is None else stack.enter_context(fitness_of(valid))
-        search, before, same = getattr(ranker, "_last", (None, None, None))
+        last: tuple[Any, Run | None, str] = getattr(ranker, "_last", (None, None, ""))
+        search, before, same = last
         if not ranker.warm_start or same != settings or fitness([search.best])[0] != search.best_fitness:
             search, before = begin(), None
         run = evolve(
