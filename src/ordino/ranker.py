@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from ordino.data.agreement import check_features, check_no_nan
-from ordino.data.canonical import canonical
+from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
+from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError
 from ordino.metrics import evaluate, parse_metric
 

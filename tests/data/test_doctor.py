@@ -39,7 +39,7 @@ def found(data: Dataset) -> list[tuple[str, str, int]]:
 
 def test_a_healthy_set_has_nothing() -> None:
     assert examine({"train": healthy()}) == []
-    assert format_findings([]) == "nothing found that would hurt"
+    assert format_findings([]) == "no problems found"
 
 
 LABELS = np.tile([0.0, 1.0, 2.0, 3.0], 12)

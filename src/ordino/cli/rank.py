@@ -1,23 +1,27 @@
-"""``ordino rank``: the documents of a file in the order of a model."""
+"""``ordino rank``: the documents of a file in the order of a model; and how a model file scores a data file."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from ordino.cli.options import Label, Qid
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ordino.data.dataset import Dataset
+
 
 def rank(
-    model: Annotated[str, typer.Argument(help="Model file that `ordino train` or ordino.save wrote.")],
+    model: Annotated[str, typer.Argument(help="Model file written by `ordino train` or ordino.save.")],
     data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
     out: Annotated[
-        str, typer.Option("--out", "-o", help="Where to; .run, .csv, .parquet, .letor ... say how, - is a pipe.")
+        str, typer.Option("--out", "-o", help="File to write; its ending chooses the format. - is a pipe.")
     ] = "-",
-    format: Annotated[
-        str | None, typer.Option(help="scores (a number a line), trec (a run), rows (the input with rank and score).")
-    ] = None,
+    format: Annotated[str | None, typer.Option(help="{formats}; by default what the ending stands for.")] = None,
     label: Label = None,
     qid: Qid = None,
 ) -> None:
@@ -32,10 +36,34 @@ def rank(
     Example: ordino rank model.ordino test.txt --out ranked.csv
     """
     from ordino.cli.output import say
-    from ordino.cli.scored import score_file
     from ordino.data.score_files import write_ranked
 
     scored = score_file(model, data, label=label, qid=qid, labelled=False)
     write_ranked(scored.data, scored.scores, out, form=format, table=scored.table)
     if out != "-":
         say(f"{out}: {scored.data.n_docs:,} documents, {scored.data.n_queries:,} queries")
+
+
+class Scored(NamedTuple):
+    """Documents and scores, both in the caller's order."""
+
+    data: Dataset
+    scores: NDArray[np.float64]
+    table: Any
+    """The Arrow table that the documents came in, or None."""
+    card: dict[str, Any]
+
+
+def score_file(model: str, source: str, *, label: str | None, qid: str | None, labelled: bool) -> Scored:
+    """Read and score a data file; the columns of a table are those that the model names."""
+    from ordino.data.dataset import Dataset
+    from ordino.data.files import read_file, table_data
+    from ordino.model_file.scoring import load_scorer
+
+    scorer, card = load_scorer(model)
+    features = card["features"]
+    read = read_file(source, n_features=features["count"])
+    if isinstance(read, Dataset):
+        return Scored(read, scorer.predict(read), None, card)
+    data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)
+    return Scored(data, scorer.predict(data), read, card)

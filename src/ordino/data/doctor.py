@@ -1,7 +1,7 @@
-"""What would hurt before training: problems of data sets, each with its fix.
+"""Problems of data sets that would hurt training or comparison, each with its fix.
 
-:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. The
-features are looked at block by block, so nothing as large as the data is made.
+:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. It looks
+at the features block by block and makes nothing as large as the data.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import row_blocks
+from ordino.data.canonical_kernels import hash_rows
 from ordino.data.dataset import Dataset
 from ordino.data.summary import count_by_query, has_equal_labels
 
@@ -57,7 +59,7 @@ class Ill(NamedTuple):
 
 
 def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
-    """Look for what would hurt before training, the worst first.
+    """Problems that would hurt training or comparison, the worst first.
 
     Parameters
     ----------
@@ -82,9 +84,9 @@ def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
 
 
 def format_findings(findings: Sequence[Finding]) -> str:
-    """Lay findings out as a table of text, one line each."""
+    """Findings as a table of text, one per line."""
     if not findings:
-        return "nothing found that would hurt"
+        return "no problems found"
     first, second = max(len(f.severity) for f in findings), max(len(f.where) for f in findings)
     return "\n".join(f"{f.severity:<{first}}  {f.where:<{second}}  {f.what}; {f.fix}" for f in findings)
 
@@ -100,9 +102,8 @@ def _some(names: Sequence[str]) -> str:
 def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
     """Rows of one query that do not stand together: other tools would see several queries."""
     if dataset.order is not None:
-        _, position = np.unique(np.repeat(np.arange(dataset.n_queries), dataset.counts), return_index=True)
         jumps = np.diff(dataset.order) != 1
-        jumps[position[1:] - 1] = False  # from one query to the next
+        jumps[dataset.offsets[1:-1] - 1] = False  # from one query to the next
         n = int((count_by_query(dataset, np.append(False, jumps)) > 0).sum())
         fix = "Ordino gathers them, other tools do not: write the gathered set with `ordino convert`"
         yield Ill("warning", f"the rows of {_n(n, 'query', 'queries')} do not stand together", fix, n)
@@ -168,7 +169,7 @@ def query_sizes(dataset: Dataset) -> Iterator[Ill]:
 
 def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
     """Documents that stand twice in a query, by id or by all their features."""
-    query = np.repeat(np.arange(dataset.n_queries), dataset.counts)
+    query = dataset.query_number
     if dataset.doc_ids is not None:
         names, codes = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
         _, twice = _pairs(query, codes)
@@ -176,7 +177,8 @@ def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
         if n:
             what = f"{_n(n, 'document id stands', 'document ids stand')} again in the same query"
             yield Ill("warning", what, "keep one row of each: repeated documents count twice in every measure", n)
-    first, second = _pairs(query, _row_hashes(dataset.X))
+    hashes = hash_rows(np.ascontiguousarray(dataset.X), np.empty((dataset.n_docs, 0), np.uint64))
+    first, second = _pairs(query, hashes)
     same = _equal_rows(dataset.X, first, second)
     differ = dataset.y[first] != dataset.y[second]
     n = int((same & differ).sum())
@@ -227,11 +229,11 @@ CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
         "odd features": odd_features,
     }
 )
-"""What is looked for in each data set."""
+"""The checks that each data set goes through."""
 
 
 def _compare(a: str, left: Dataset, b: str, right: Dataset) -> Iterator[Finding]:
-    """What would hurt between two sets."""
+    """Problems between two data sets."""
     shared = len(set(left.query_ids.tolist()) & set(right.query_ids.tolist()))
     if shared:
         what = f"{_n(shared, 'query id is', 'query ids are')} in both"
@@ -251,31 +253,21 @@ def _pairs(query: NDArray[np.intp], code: NDArray[np.generic]) -> tuple[NDArray[
     return order[:-1][again], order[1:][again]
 
 
-def _row_hashes(X: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """A number for each row: equal rows have equal ones."""
-    factors = np.random.default_rng(0).integers(1, 2**63, X.shape[1], np.uint64) * np.uint64(2) + np.uint64(1)
-    hashes = np.empty(len(X), np.uint64)
-    for start in range(0, len(X), _BLOCK):
-        bits = np.ascontiguousarray(X[start : start + _BLOCK]).view(np.uint32)
-        hashes[start : start + _BLOCK] = bits.astype(np.uint64) @ factors
-    return hashes
-
-
 def _equal_rows(X: NDArray[np.float32], first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell which pairs of rows are the same, NaN for NaN: a hash alone may err."""
+    """Which pairs of rows are the same, NaN for NaN: a hash alone may err."""
     same = np.empty(len(first), bool)
-    for start in range(0, len(first), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        same[rows] = (X[first[rows]].view(np.uint32) == X[second[rows]].view(np.uint32)).all(axis=1)
+    for rows in row_blocks(len(first), _BLOCK):
+        a, b = X[first[rows]], X[second[rows]]
+        same[rows] = ((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1)
     return same
 
 
 def _extremes(X: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """Least and largest value of each column (NaN if it has none), and how many are missing."""
+    """Least and largest value of each column (NaN if it has none), and the number of missing values."""
     low = np.full(X.shape[1], np.nan, np.float32)
     high, missing = low.copy(), np.zeros(X.shape[1], np.int64)
-    for start in range(0, len(X), _BLOCK):
-        block = X[start : start + _BLOCK]
+    for rows in row_blocks(len(X), _BLOCK):
+        block = X[rows]
         low = np.fmin(low, np.fmin.reduce(block))
         high = np.fmax(high, np.fmax.reduce(block))
         missing += np.isnan(block).sum(axis=0)
@@ -292,8 +284,8 @@ def _sentinels(
     """
     inner_low, inner_high = np.full_like(low, np.nan), np.full_like(low, np.nan)  # of the values between
     n_low, n_high = np.zeros_like(missing), np.zeros_like(missing)
-    for start in range(0, len(X), _BLOCK):
-        block = X[start : start + _BLOCK]
+    for rows in row_blocks(len(X), _BLOCK):
+        block = X[rows]
         at_low, at_high = block == low, block == high
         n_low += at_low.sum(axis=0)
         n_high += at_high.sum(axis=0)

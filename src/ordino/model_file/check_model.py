@@ -22,7 +22,7 @@ def check_sound(model: Any) -> None:
 
 
 def _check_part(part: Any) -> None:
-    from ordino.data.scaler import Scaler
+    from ordino.data.scaling import Scaler
     from ordino.evolve.formula import FUNCTIONS
     from ordino.order import PairNetwork
     from ordino.ranker import Ranker
