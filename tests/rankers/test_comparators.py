@@ -222,7 +222,7 @@ def test_activations_of_every_layer():
 
 def test_recorded_outputs_are_probabilities():
     ranker = DeepNet(hidden=4, n_pairs=50)
-    pairs = ranker._draw(DATA, "n_pairs", 1, [0])
+    pairs = ranker._draw(DATA, "n_pairs", [0])
     network = ranker._fresh(DATA.X, pairs, [0])
     [row] = ranker._watch(DATA.X, pairs)(network)
     outputs = network(ranker._supply(DATA.X, pairs).whole().X).detach().sigmoid().numpy()
@@ -365,10 +365,10 @@ def test_repeats_that_train_together_are_those_that_train_alone(select, initiali
 
 
 def test_repeats_draw_pairs_of_their_own():
-    drawn = DeepNet(n_pairs=300)._draw(DATA, "n_pairs", 1, [0, 7]).pairs
+    drawn = DeepNet(n_pairs=300)._draw(DATA, "n_pairs", [0, 7]).pairs
     assert drawn.shape == (2, 300, 2)
     assert (drawn[0] != drawn[1]).any()
-    assert (drawn[1] == DeepNet(n_pairs=300)._draw(DATA, "n_pairs", 1, [7]).pairs).all()
+    assert (drawn[1] == DeepNet(n_pairs=300)._draw(DATA, "n_pairs", [7]).pairs).all()
 
 
 def test_many_repeats_train_in_groups(monkeypatch):

@@ -134,7 +134,7 @@ def test_warm_start_goes_on():
 @pytest.mark.parametrize("model", ["linear", "network", "trees"])
 def test_every_loss_trains_every_model(loss, model):
     ranker = Scorer(
-        loss=loss, model=model, epochs=60, learning_rate=0.02, hidden=8, rounds=40, min_leaf=3, shrinkage=0.1
+        loss=loss, model=model, epochs=100, learning_rate=0.02, hidden=8, rounds=40, min_leaf=3, shrinkage=0.1
     )
     assert ranker.fit(DATA).score(VALID) > 0.85
 
@@ -196,7 +196,7 @@ def test_rankprop_learns():
 def test_grid_search_by_query_folds_scores_each_query():
     with config_context(enable_metadata_routing=True):
         search = GridSearchCV(
-            RankNet(epochs=5, learning_rate=0.02),
+            RankNet(epochs=20, learning_rate=0.02),
             {"hidden": [(), (8,)]},
             cv=QueryKFold(n_splits=3),
             error_score="raise",

@@ -27,6 +27,24 @@ from ordino.ranker import Ranker
 Gradients = Callable[[NDArray[np.float64], Any], tuple[NDArray[np.float64], NDArray[np.float64]]]
 
 
+DRAWING = frozenset(
+    [
+        "boosting",
+        "boosting_type",
+        "boost",
+        "data_sample_strategy",
+        "extra_trees",
+        "extra_tree",
+        "feature_fraction_bynode",
+        "sub_feature_bynode",
+        "colsample_bynode",
+        "pos_bagging_fraction",
+        "neg_bagging_fraction",
+    ]
+)
+"""LightGBM's options that may make the trees depend on the seed."""
+
+
 class Task(NamedTuple):
     """What the trees are to learn."""
 
@@ -67,6 +85,11 @@ class TreeRanker(Ranker):
     seed: int
     n_jobs: int | None
     verbose: bool
+
+    @property
+    def is_random(self) -> bool:
+        """Only where features or queries are drawn, or one of LightGBM's own options draws."""
+        return self.query_share < 1 or self.feature_share < 1 or not DRAWING.isdisjoint(self.options or {})
 
     def _grow(
         self,

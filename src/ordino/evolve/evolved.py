@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     import altair as alt
 
 
+FREE = frozenset(("generations", "patience", "warm_start", "n_jobs", "verbose"))
+"""Parameters that say how long a search goes on and on how many threads, not what it is."""
+
+
 class EvolvedRanker(LinearRanker):
     """A linear ranker whose weights a strategy searches for; subclasses say which, in :meth:`_search`.
 
@@ -68,7 +72,7 @@ class EvolvedRanker(LinearRanker):
         self.fitness_ = run.fitness if fitness.objective.metric.greater_is_better else -run.fitness
         self.history_: list[Generation] = run.history
         self.population_: NDArray[np.float64] = np.array(search.population)  # type: ignore[attr-defined]
-        self._last = search, run, valid is None
+        self._last = search, run, self._settings(valid)
 
     def _go_on(self, fitness: LinearFitness, data: Dataset, valid: Dataset | None) -> tuple[Strategy, Run | None]:
         """The search to run and the run that it continues: the last one if ``warm_start`` and the data is the same."""
@@ -76,10 +80,15 @@ class EvolvedRanker(LinearRanker):
         if population is not None and population.shape[1] != data.n_features:
             population = None
         if population is not None and hasattr(self, "_last"):
-            search, run, alone = self._last
-            if alone == (valid is None) and fitness([search.best])[0] == search.best_fitness:
+            search, run, settings = self._last
+            if settings == self._settings(valid) and fitness([search.best])[0] == search.best_fitness:
                 return search, run
         return self._search(data, valid, population), None
+
+    def _settings(self, valid: Dataset | None) -> str:
+        """What must not change between two fits for the second to go on with the first's search."""
+        fixed = {name: value for name, value in self.get_params().items() if name not in FREE}
+        return repr((valid is None, sorted(fixed.items(), key=lambda item: item[0])))
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         return weigh(data.X, self.coef_)  # the very scores that the fitness was measured with

@@ -64,7 +64,7 @@ class GeneticProgramming:
         elite: int = 1,
         first_depth: tuple[int, int] = (1, 4),
         max_depth: int = 8,
-        seed: int = 0,
+        seed: int | np.random.SeedSequence = 0,
     ) -> None:
         for name in functions:
             if name not in FUNCTIONS:

@@ -31,13 +31,14 @@ ESTIMATORS: Mapping[str, str] = MappingProxyType(
 RECORDS: Mapping[str, str] = MappingProxyType(
     {
         "Layer": "ordino.layers",
-        "Stump": "ordino.boosting.stumps",
-        "Generation": "ordino.evolve.loop",
+        "Stump": "ordino.forms",
         "PairNetwork": "ordino.order.network",
-        "PathPoint": "ordino.rankers.ranksvm",
     }
 )
-"""Modules of named tuples and frozen data classes."""
+"""Modules of named tuples and frozen data classes: the parts of forms."""
+
+PLAIN_RECORDS = ("Generation", "PathPoint")
+"""Records of earlier versions whose fields are now the entries of a dict."""
 
 PRIVATE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"SimpleImputer": ("_fit_dtype", "_fill_dtype"), "Nystroem": ("_n_features_out",)}

@@ -21,6 +21,7 @@ from ordino.layers import Layer
 from ordino.networks.pair_network import CmpNN, Pairs
 from ordino.networks.supply import Batch
 from ordino.networks.training import Schedule, train
+from ordino.streams import spawn_seed
 
 BATCH = 512  # pairs a step
 
@@ -58,7 +59,7 @@ def stacked_autoencoders(
     learned = []
     for seed in seeds:
         layers, inputs = [], pairs
-        for width in hidden:
+        for number, width in enumerate(hidden):
             coder = CmpNN(
                 inputs.X.shape[1],
                 [width],
@@ -66,7 +67,7 @@ def stacked_autoencoders(
                 activation=activation,
                 initializer="glorot",
                 dropout=0.0,
-                seeds=[seed],
+                seeds=[spawn_seed(seed, "auto-encoder", number)],
                 n_outputs=2 * inputs.X.shape[1],
             )
             with all_or_nothing():  # half a start is none

@@ -14,6 +14,7 @@ from ordino.data.dataset import Dataset
 from ordino.networks.comparing import Comparator
 from ordino.networks.preferences import check_preferences
 from ordino.networks.repeats import Repeatable
+from ordino.streams import stream
 
 if TYPE_CHECKING:
     from ordino.networks.learning_sets import LearningSet
@@ -63,16 +64,16 @@ class DrawnPairs(Comparator, Repeatable):
         at_once = max(1, AT_ONCE // (self.n_pairs or AT_ONCE))
         for start in range(0, len(seeds), at_once):
             some = seeds[start : start + at_once]
-            learned += self._train_on(data.X, self._draw(data, "n_pairs", 1, some), valid, some)
+            learned += self._train_on(data.X, self._draw(data, "n_pairs", some), valid, some)
         return learned
 
-    def _draw(self, data: Dataset, parameter: str, stream: int, seeds: Sequence[int]) -> LearningSet:
+    def _draw(self, data: Dataset, parameter: str, seeds: Sequence[int]) -> LearningSet:
         """Pairs of its own for each seed."""
         from ordino.networks.learning_sets import draw_pairs, side_by_side
 
         asked = getattr(self, parameter)
         number = None if asked is None else check_int(parameter, asked, low=1)
-        rngs = [np.random.default_rng([seed, stream]) for seed in seeds]
+        rngs = [stream(seed, parameter) for seed in seeds]
         return side_by_side([draw_pairs(data.y, data.offsets, self.pairs, number, rng) for rng in rngs])
 
     def _train_on(
@@ -84,7 +85,7 @@ class DrawnPairs(Comparator, Repeatable):
             judge = (
                 self._by_metric(valid)
                 if by_metric
-                else self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", 2, seeds))
+                else self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", seeds))
             )
         network = self._fresh(X, learning_set, seeds)
         return self._learn(network, X, learning_set, judge, verbose=self.verbose)
@@ -106,6 +107,6 @@ class DrawnPairs(Comparator, Repeatable):
         features = as_features(X)
         chosen, target = check_preferences(pairs, probability, len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
-        learning_set = in_random_order(chosen, target, np.random.default_rng([self.seed, 1]))
+        learning_set = in_random_order(chosen, target, stream(self.seed, "pairs"))
         self._keep(self._train_on(data.X, learning_set, held_out, [self.seed])[0])
         return self

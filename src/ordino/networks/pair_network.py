@@ -24,6 +24,7 @@ from ordino.errors import unknown_name
 from ordino.layers import Layer
 from ordino.networks.gather_kernels import gather, scatter
 from ordino.networks.scoring_net import ACTIVATIONS, INITIALIZERS, Weights, dropout_mask
+from ordino.streams import spawned, stream
 
 
 def _difference(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
@@ -91,13 +92,13 @@ class CmpNN:
         if activation not in ACTIVATIONS:
             raise unknown_name("activation", activation, ACTIVATIONS)
         if initializer not in PAIR_INITIALIZERS:
-            raise unknown_name("initialization", initializer, PAIR_INITIALIZERS)
+            raise unknown_name("initializer", initializer, PAIR_INITIALIZERS)
         self.shared = shared
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
-        self._masks = [np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 1]))) for seed in seeds]
+        self._masks = [np.random.Generator(np.random.SFC64(spawned(seed, "masks"))) for seed in seeds]
         draw = PAIR_INITIALIZERS[initializer]
-        rngs = [np.random.default_rng(seed) for seed in seeds]
+        rngs = [stream(seed, "weights") for seed in seeds]
         sizes = [2 * n_features, *hidden, n_outputs]
         self.W: list[Tensor] = []  # each (n_networks, n_in, n_out), or half of n_out if shared
         self.b: list[Tensor] = []  # each (n_networks, 1, n_out), or half of it
@@ -160,8 +161,9 @@ class CmpNN:
 
 
 def _product(h: Tensor, W: Tensor) -> Tensor:
-    """``h @ W`` network by network; one network is a plain product, for which torch has the faster kernel."""
-    return (h[0] @ W[0])[None] if len(W) == 1 else h @ W
+    """``h @ W`` network by network: one product over the leading axis would round otherwise than a network alone."""
+    of_network = [h[0]] * len(W) if len(h) == 1 else h.unbind()
+    return torch.stack([own @ weights for own, weights in zip(of_network, W.unbind(), strict=True)])
 
 
 class _Gather(torch.autograd.Function):

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from ordino.data.dataset import Dataset
 from ordino.data.source import canonical
 from ordino.networks.gradient import GradientRanker
-from ordino.ranker import Validation
+from ordino.ranker import Validation, _held_out
 
 if TYPE_CHECKING:
     from ordino.networks.training import Trained
@@ -23,8 +23,7 @@ class Repeatable(GradientRanker):
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed, trained together along a leading axis: cheaper than one by one."""
         first: Self = clone(self)
-        prepared, held_out = first._prepare(data, valid)
-        learned = first._train(canonical(prepared), None if held_out is None else canonical(held_out), seeds)
+        learned = first._train(*first._prepare(canonical(data), _held_out(valid)), seeds)
         of_data = {k: v for k, v in first.__dict__.items() if k.endswith("_") and not k.startswith("_")}
         rankers: list[Self] = [clone(self).set_params(seed=seed) for seed in seeds]
         for ranker, one in zip(rankers, learned, strict=True):

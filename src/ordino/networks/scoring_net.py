@@ -15,6 +15,7 @@ from torch.nn import functional
 
 from ordino.errors import unknown_name
 from ordino.layers import Layer
+from ordino.streams import spawned, stream
 
 Weights = NDArray[np.float64]  # (n_in, n_out)
 
@@ -87,13 +88,13 @@ class Network:
         if activation not in ACTIVATIONS:
             raise unknown_name("activation", activation, ACTIVATIONS)
         if initializer not in INITIALIZERS:
-            raise unknown_name("initialization", initializer, INITIALIZERS)
+            raise unknown_name("initializer", initializer, INITIALIZERS)
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
-        self._masks = np.random.Generator(np.random.SFC64(np.random.SeedSequence([*seeds, 1])))
+        self._masks = [np.random.Generator(np.random.SFC64(spawned(seed, "masks"))) for seed in seeds]
         sizes = [*widths, 1]
         draw = INITIALIZERS[initializer]
-        rngs = [np.random.default_rng(seed) for seed in seeds]
+        rngs = [stream(seed, "weights") for seed in seeds]
         self.W: list[Tensor] = []  # each (n_networks, n_in, n_out)
         self.b: list[Tensor] = []  # each (n_networks, 1, n_out)
         for i, (n_in, n_out) in enumerate(pairwise(sizes)):
@@ -109,15 +110,19 @@ class Network:
 
     def __call__(self, X: Tensor, *, training: bool = False) -> Tensor:
         """Scores, shape ``(n_networks, n_docs)``, of documents of shape ``(n_docs, n_features)``."""
-        h = X
-        for i, (W, b) in enumerate(zip(self.W, self.b, strict=True)):
-            # one network is a plain product: the leading axis would cost a slower kernel
-            h = torch.addmm(b[0], h, W[0]) if len(W) == 1 else torch.baddbmm(b, h.expand(len(W), *h.shape[-2:]), W)
-            if i < len(self.W) - 1:
-                h = self._squash(h)
-                if training and self._dropout:
-                    h = h * dropout_mask(h, self._dropout, self._masks)
-        return h.reshape(len(self.W[0]), -1)
+        layers = zip(*(W.unbind() for W in self.W), strict=True), zip(*(b.unbind() for b in self.b), strict=True)
+        scores = []
+        # network by network: a product over the leading axis would round otherwise than that of a network alone
+        for weights, biases, masks in zip(*layers, self._masks, strict=True):
+            h = X
+            for i, (W, b) in enumerate(zip(weights, biases, strict=True)):
+                h = torch.addmm(b, h, W)
+                if i < len(weights) - 1:
+                    h = self._squash(h)
+                    if training and self._dropout:
+                        h = h * dropout_mask(h, self._dropout, masks)
+            scores.append(h[:, 0])
+        return torch.stack(scores)
 
     def layers(self, number: int) -> list[Layer]:
         """Network ``number`` of the batch as plain arrays, copied."""

@@ -80,14 +80,14 @@ class PairBatches:
         probability: NDArray[np.float64],
         loss: PairLoss,
         *,
-        batch: int = 4096,
+        batch: int | None = 4096,
         transform: Transform | None = None,
     ) -> None:
         self._X = X
         self._pairs = pairs
         self._probability = probability
         self._loss = loss
-        self._batch = batch
+        self._batch = batch or len(pairs)
         self._transform = transform
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:

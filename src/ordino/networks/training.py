@@ -82,9 +82,9 @@ def train(
 ) -> list[Trained]:
     """Train all networks of the batch together.
 
-    With a judge, each network's best epoch by validation quality is kept and training ends when no network has improved
-    for ``patience`` epochs; without one, the last epoch is kept. The order of batches is random but always the same, so
-    that networks of different seeds can share it.
+    With a judge, each network's best epoch by validation quality is kept, and a network is done when it has not
+    improved for ``patience`` epochs; without one, the last epoch is kept. A network learns the same alone and among
+    others: the order of batches is random but always the same, so that networks of different seeds can share it.
     """
     if schedule.rate not in RATES:
         raise unknown_name("rate", schedule.rate, RATES)
@@ -98,6 +98,7 @@ def train(
     best_quality = np.full(count, -np.inf)
     best_epoch = np.zeros(count, int)
     histories: list[list[dict[str, float]]] = [[] for _ in range(count)]
+    learning = np.full(count, True)  # a network whose patience has ended stays as it was at its best
     earlier: list[list[Layer]] = []  # weights to which a step back of a full batch returns
     with Steps(label, schedule.epochs, verbose=verbose) as steps:
         for epoch in steps:
@@ -111,21 +112,19 @@ def train(
                 network.load(m, undone[m])
             earlier = [undone[m] if restore[m] else weights for m, weights in enumerate(before)]
             quality = np.full(count, np.nan) if judge is None else judge(network)
-            improved = np.full(count, True) if judge is None else quality > best_quality
+            improved = learning & (judge is None or quality > best_quality)
             figures: list[dict[str, float]] = [{}] * count if watch is None else watch(network)
-            for m in range(count):
+            for m in np.flatnonzero(learning).tolist():
                 row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(rates[m])} | figures[m]
                 histories[m].append(row if judge is None else row | {"valid": float(quality[m])})
                 if improved[m]:
                     best[m], best_epoch[m] = network.layers(m), epoch + 1
             best_quality = np.where(improved, quality, best_quality)
             steps.show(error=float(errors.mean()), **({} if judge is None else {"valid": float(best_quality.mean())}))
-            if (
-                judge is not None
-                and schedule.patience is not None
-                and epoch + 1 - best_epoch.max() >= schedule.patience
-            ):
-                break
+            if judge is not None and schedule.patience is not None:
+                learning = learning & (epoch + 1 - best_epoch < schedule.patience)
+                if not learning.any():
+                    break
     return [Trained(best[m], histories[m], int(best_epoch[m])) for m in range(count)]
 
 
@@ -143,7 +142,7 @@ def _one_epoch(
     for batch in supply.epoch(rng):
         for p in network.parameters:
             p.grad = None
-        with _threads_for(len(batch.X) * sum(W.numel() for W in network.W)):
+        with _threads_for(len(batch.X) * sum(W[0].numel() for W in network.W)):
             scores = network(batch.X, training=True)  # (n_networks, n_docs)
             values, gradient = batch.loss(scores.detach().numpy())
             torch.autograd.backward(scores, torch.from_numpy(gradient))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ordino.errors import unknown_name
 
@@ -144,6 +144,21 @@ def ranker_class(name: str) -> type[Ranker]:
             found: type[Ranker] = getattr(import_module(entry.module), entry.cls)
             return found
     raise unknown_name("ranker", name, RANKERS)
+
+
+def make_ranker(name: str, params: Mapping[str, Any]) -> Ranker:
+    """A ranker by its name with these parameters; ``ranker__hidden`` reaches a parameter of a ranker inside it.
+
+    Examples
+    --------
+    >>> make_ranker("nested-ranker", {"ranker": "ranknet", "ranker__epochs": 5}).ranker
+    RankNet(epochs=5)
+    """
+    given = dict(params)
+    if isinstance(given.get("ranker"), str):
+        given["ranker"] = ranker_class(given["ranker"])()
+    made: Ranker = ranker_class(name)(**{key: value for key, value in given.items() if "__" not in key})
+    return made.set_params(**{key: value for key, value in given.items() if "__" in key})
 
 
 def _letters(name: str) -> str:

@@ -13,7 +13,6 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
@@ -24,6 +23,7 @@ from ordino.order.fusion import METHODS, fuse
 from ordino.progress import Steps
 from ordino.ranker import Ranker
 from ordino.rankers.members import RankerLike, all_allow_nan, as_rankers
+from ordino.streams import spawn_seed, stream
 
 RESAMPLES = ("queries", "documents")
 MOST = 10_000  # members
@@ -92,6 +92,11 @@ class RankAggregation(Ranker):
         """Whether all members can use data with missing values."""
         return all_allow_nan(self.ranker)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether members draw their data or are random themselves."""
+        return self.resample is not None or any(ranker.is_random for ranker in as_rankers(self.ranker))
+
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         check_choice("method", self.method, METHODS)
         members, seeds = self._members()
@@ -129,23 +134,20 @@ class RankAggregation(Ranker):
         rankers = as_rankers(self.ranker)
         if not isinstance(self.ranker, str | Ranker):
             return rankers, []
-        drawn = np.random.default_rng(check_int("seed", self.seed, low=0)).permutation(10 * MOST)
-        seeds = drawn[: check_int("n", self.n, low=1, high=MOST)].tolist()
-        if self.resample is None and "seed" not in rankers[0].get_params() and len(seeds) > 1:
+        check_int("seed", self.seed, low=0)
+        seeds = [spawn_seed(self.seed, "member", i) for i in range(check_int("n", self.n, low=1, high=MOST))]
+        if self.resample is None and not rankers[0].is_random and len(seeds) > 1:
             raise ParameterError(
-                f"{type(rankers[0]).__name__} has no seed, so that all {self.n} members would be the same; "
+                f"{type(rankers[0]).__name__} draws nothing at random, so all {self.n} members would be equal; "
                 "set resample='queries'"
             )
-        members = [clone(rankers[0]) for _ in seeds]
-        for member, seed in zip(members, seeds, strict=True):
-            _set_if_there(member, seed=seed)
-        return members, seeds
+        return [rankers[0].with_seed(seed) for seed in seeds], seeds
 
     def _drawn(self, data: Dataset, i: int) -> Dataset:
         """What member i learns from."""
         if self.resample is None:
             return data
-        rng = np.random.default_rng((self.seed, i))
+        rng = stream(self.seed, "resample", i)
         if self.resample == "queries":
             n_drawn = max(round(self.share * data.n_queries), 1)
             return data.select_queries(np.sort(rng.permutation(data.n_queries)[:n_drawn]))

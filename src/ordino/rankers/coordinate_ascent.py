@@ -17,6 +17,7 @@ from ordino.data.dataset import Dataset
 from ordino.judge import Choice, Judge, copies
 from ordino.linear import LinearRanker, linear_scores
 from ordino.progress import Steps
+from ordino.streams import stream
 
 Vector = NDArray[np.float64]
 
@@ -101,10 +102,10 @@ class CoordinateAscent(LinearRanker):
         steps_up = step * (np.exp2(np.arange(1, n_steps + 1, dtype=np.float64)) - 1)  # sums of doubling steps
         climb = _Climb(data, Judge(self.metric, self.profile), steps_up)
         choice = Choice(data if valid is None else valid, self.metric, self.profile)
-        rng = np.random.default_rng(self.seed)
         self.history_: list[list[float]] = []
         with Steps("coordinate ascent", restarts, verbose=self.verbose) as steps:
             for restart in steps:
+                rng = stream(self.seed, "restart", restart)
                 weights = np.ones(data.n_features) if restart == 0 else rng.normal(size=data.n_features)
                 climb.begin(weights)
                 history = [climb.value]

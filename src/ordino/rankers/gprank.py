@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.evolve.evolved import FREE
 from ordino.evolve.fitness import Objective
 from ordino.evolve.formula import FUNCTIONS, Formula
 from ordino.evolve.genetic_programming import FormulaFitness, GeneticProgramming, run_over
@@ -139,15 +140,15 @@ class GPRank(Ranker):
         self.formula_: str = run.best.text(data.feature_names)
         self.fitness_ = run.fitness if greater_is_better else -run.fitness
         self.history_: list[Generation] = run.history
-        self._last = search, run, valid is None
+        self._last = search, run, self._settings(valid)
 
     def _go_on(
         self, fitness: FormulaFitness, data: Dataset, valid: Dataset | None
     ) -> tuple[GeneticProgramming, Run | None]:
         """The search to run and the run that it continues: the last one if ``warm_start`` and the data is the same."""
         if self.warm_start and hasattr(self, "_last"):
-            search, run, alone = self._last
-            same = search.n_features == data.n_features and alone == (valid is None)
+            search, run, settings = self._last
+            same = search.n_features == data.n_features and settings == self._settings(valid)
             if same and fitness([search.best])[0] == search.best_fitness:
                 return search, run
         crossover = check_real("crossover", self.crossover, low=0, high=1)
@@ -163,6 +164,11 @@ class GPRank(Ranker):
             max_depth=check_int("max_depth", self.max_depth, low=1),
             seed=check_int("seed", self.seed, low=0),
         ), None
+
+    def _settings(self, valid: Dataset | None) -> str:
+        """What must not change between two fits for the second to go on with the first's search."""
+        fixed = {name: value for name, value in self.get_params().items() if name not in FREE}
+        return repr((valid is None, sorted(fixed.items(), key=lambda item: item[0])))
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         return run_over(Formula.parse(self.program_), data.X)

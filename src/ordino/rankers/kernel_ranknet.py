@@ -8,7 +8,7 @@ the norm; no kernel matrix of all documents is ever built.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.layers import Layer, forward
 from ordino.networks.scoring import NetworkRanker
+from ordino.ranker import Ranker, Validation
+from ordino.streams import spawn_seed, stream
 
 if TYPE_CHECKING:
     from ordino.losses import Loss
@@ -62,6 +64,10 @@ class KernelRankNet(NetworkRanker):
 
         return make_loss("ranknet", average="queries")
 
+    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
+        """One fitted ranker for each seed, which draws landmarks of its own."""
+        return Ranker.fit_repeats(self, data, seeds, valid=valid)
+
     def _widths(self) -> tuple[int, ...]:
         return ()
 
@@ -69,9 +75,12 @@ class KernelRankNet(NetworkRanker):
         from ordino.networks.supply import QueryBatches
 
         n_components = min(check_int("n_components", self.n_components, low=1), data.n_docs)
-        drawn = np.random.default_rng(self.seed).permutation(data.n_docs)[: 4 * n_components]
+        drawn = stream(self.seed, "documents").permutation(data.n_docs)[: 4 * n_components]
         self.features_ = Nystroem(
-            kernel=self.kernel, gamma=self.gamma, n_components=n_components, random_state=self.seed
+            kernel=self.kernel,
+            gamma=self.gamma,
+            n_components=n_components,
+            random_state=spawn_seed(self.seed, "landmarks"),
         ).fit(data.X[drawn].astype(np.float64))
         supply = QueryBatches(data, self._loss(), batch=self._batch(), transform=self._phi)
         return self._learn(lambda _: supply, n_components, valid, seeds)

@@ -21,6 +21,7 @@ from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.interrupts import PRESSES
+from ordino.streams import spawn_seed
 
 GAINS = ("exponential", "linear")
 MOST_LEVELS = 2048  # LightGBM keeps a table of gains, one for each level
@@ -148,7 +149,7 @@ class LambdaMART(TreeRanker):
 
     def _draw(self, bag: int) -> dict[str, object]:
         """The seed of a bag; the first has the ranker's own."""
-        return {} if bag == 0 else {"seed": int(np.random.default_rng((self.seed, bag)).integers(2**31))}
+        return {} if bag == 0 else {"seed": spawn_seed(self.seed, "bag", bag)}
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         return self._raw(data)

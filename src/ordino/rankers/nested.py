@@ -20,6 +20,7 @@ from ordino.judge import Judge
 from ordino.progress import Steps
 from ordino.ranker import Ranker
 from ordino.rankers.members import RankerLike, all_allow_nan, as_rankers
+from ordino.streams import spawn_seed
 
 Places = NDArray[np.int64]
 
@@ -73,6 +74,11 @@ class NestedRanker(Ranker):
         """Whether all stages can use data with missing values."""
         return all_allow_nan(self.ranker)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether a stage is."""
+        return any(ranker.is_random for ranker in as_rankers(self.ranker))
+
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         sizes = self._checked_sizes()
         stages = self._stages(len(sizes))
@@ -111,7 +117,9 @@ class NestedRanker(Ranker):
 
     def _stages(self, n_stages: int) -> list[Ranker]:
         if isinstance(self.ranker, str | Ranker):
-            return [ranker for _ in range(n_stages) for ranker in as_rankers(self.ranker)]
+            [first] = as_rankers(self.ranker)
+            seed = first.get_params().get("seed", 0)
+            return [first, *(first.with_seed(spawn_seed(seed, "stage", stage)) for stage in range(1, n_stages))]
         stages = as_rankers(self.ranker)
         if len(stages) != n_stages:
             raise ParameterError(f"there are {len(stages)} rankers for {n_stages} sizes; give one ranker for each size")

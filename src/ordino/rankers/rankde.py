@@ -12,6 +12,7 @@ from ordino.data.dataset import Dataset
 from ordino.evolve.differential_evolution import BASES, DifferentialEvolution
 from ordino.evolve.evolved import EvolvedRanker
 from ordino.evolve.population import uniform_population
+from ordino.streams import spawned
 
 
 @final
@@ -99,12 +100,14 @@ class RankDE(EvolvedRanker):
         self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None  # noqa: ARG002
     ) -> DifferentialEvolution:  # fmt: skip
         size = check_int("population", self.population, low=4)
-        seed = check_int("seed", self.seed, low=0)
+        check_int("seed", self.seed, low=0)
         return DifferentialEvolution(
-            uniform_population(size, data.n_features, seed=seed) if population is None else population,
+            uniform_population(size, data.n_features, seed=spawned(self.seed, "population"))
+            if population is None
+            else population,
             F=check_real("F", self.F, low=0, high=2, open_low=True),
             CR=check_real("CR", self.CR, low=0, high=1),
             mutation=check_choice("mutation", self.mutation, BASES),
             self_adaptive=self.self_adaptive,
-            seed=seed + 1,
+            seed=spawned(self.seed, "search"),
         )

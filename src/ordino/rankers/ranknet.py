@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ordino.losses import Loss
 
 
+PAIRS_A_QUERY = 256  # in fit_pairs, where there are no queries: what ``batch`` counts
+
+
 @final
 class RankNet(NetworkRanker):
     """A scoring network that learns from pairs of documents of the same query.
@@ -96,6 +99,7 @@ class RankNet(NetworkRanker):
         features = as_features(X)
         chosen, target = check_preferences(pairs, probability, len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
-        supply = PairBatches(data.X, chosen, target, pair_loss("ranknet"))
+        batch = None if self.batch is None else PAIRS_A_QUERY * self.batch
+        supply = PairBatches(data.X, chosen, target, pair_loss("ranknet"), batch=batch)
         self._keep(self._learn(lambda _: supply, data.n_features, held_out, [self.seed])[0])
         return self

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
 from ordino.networks.scoring import NetworkRanker
+from ordino.ranker import Ranker, Validation
 
 if TYPE_CHECKING:
     from ordino.losses import Loss
@@ -69,6 +70,17 @@ class Scorer(NetworkRanker):
         from ordino.losses import make_loss
 
         return make_loss(self.loss, **dict(self.loss_options or {}))
+
+    @property
+    def is_random(self) -> bool:
+        """Trees grow from all data and draw nothing."""
+        return self.model != "trees"
+
+    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
+        """One fitted ranker for each seed; networks train together."""
+        if self.model == "trees":
+            return Ranker.fit_repeats(self, data, seeds, valid=valid)
+        return super().fit_repeats(data, seeds, valid=valid)
 
     def _widths(self) -> tuple[int, ...]:
         return () if self.model == "linear" else super()._widths()

@@ -16,6 +16,7 @@ from ordino.data.dataset import Dataset
 from ordino.networks.comparing import Comparator
 from ordino.order import PairNetwork, scores_from_order
 from ordino.progress import Steps
+from ordino.streams import spawn_seed
 
 if TYPE_CHECKING:
     from ordino.layers import Layer
@@ -103,6 +104,10 @@ class SortNet(Comparator):
                 if not row["train_new"] + row.get("valid_new", 0):
                     break
 
+    def _iteration_seed(self, iteration: int) -> int:
+        """The first weights of an iteration come from a stream of its own."""
+        return spawn_seed(self.seed, "iteration", iteration) if iteration else self.seed
+
     def _sorted_into(self, known: _KnownPairs, network: PairNetwork, name: str) -> dict[str, float]:
         """Sort a set, add its mis-compared pairs to the known ones, and measure the ranking."""
         data, before = known.data, len(known)
@@ -120,7 +125,7 @@ class SortNet(Comparator):
     ) -> list[Layer]:
         """TrainAndValidate: the layers after training on the pairs known so far."""
         learning_set, X = known.learning_set(), known.data.X
-        network = self._fresh(X, learning_set, [self.seed + iteration])
+        network = self._fresh(X, learning_set, [self._iteration_seed(iteration)])
         if self.warm_start:
             network.load(0, before)
         judge = self._by_pairs(known_valid.data.X, known_valid.learning_set())

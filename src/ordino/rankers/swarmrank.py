@@ -12,6 +12,7 @@ from ordino.data.dataset import Dataset
 from ordino.evolve.evolved import EvolvedRanker
 from ordino.evolve.particle_swarm import ParticleSwarm
 from ordino.evolve.population import uniform_population
+from ordino.streams import spawned
 
 
 @final
@@ -92,13 +93,15 @@ class SwarmRank(EvolvedRanker):
         self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None  # noqa: ARG002
     ) -> ParticleSwarm:  # fmt: skip
         size = check_int("population", self.population, low=1)
-        seed = check_int("seed", self.seed, low=0)
+        check_int("seed", self.seed, low=0)
         speed = self.max_speed
         return ParticleSwarm(
-            uniform_population(size, data.n_features, seed=seed) if population is None else population,
+            uniform_population(size, data.n_features, seed=spawned(self.seed, "population"))
+            if population is None
+            else population,
             inertia=check_real("inertia", self.inertia, low=0),
             cognitive=check_real("cognitive", self.cognitive, low=0),
             social=check_real("social", self.social, low=0),
             max_speed=None if speed is None else check_real("max_speed", speed, low=0, open_low=True),
-            seed=seed + 1,
+            seed=spawned(self.seed, "search"),
         )
