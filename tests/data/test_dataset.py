@@ -214,7 +214,7 @@ def test_sentence_for_a_name_that_stands_twice() -> None:
     [
         ([2], "there is no query number 2; the data set has 2 queries"),
         ([-3, 1], "there is no query number -3; the data set has 2 queries"),
-        ([0, -2], "a query number stands twice; every query can be chosen once"),
+        ([0, -2], "a query number is given twice; each query can be chosen once"),
         ([0.5], "queries are chosen by a list of whole numbers or by a mask of booleans"),
         (0, "queries are chosen by a list of whole numbers or by a mask of booleans"),
         ([True], r"a mask of shape \(1,\) cannot choose among 2 queries"),

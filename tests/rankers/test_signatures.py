@@ -4,9 +4,9 @@ import inspect
 import sys
 
 import pytest
+from goldens.variants import make, variants
 from sklearn.base import clone
 
-from goldens.variants import make, variants
 from ordino import ranker as contract
 from ordino.errors import ParameterError
 from ordino.parameters import Choices, Range, parameters_of

@@ -57,8 +57,8 @@ def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
     ranker = load(model)
     if not hasattr(ranker, "network_"):
         raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
-    documents = ranker._checked(read_data(data, n_features=ranker.n_features_in_), None)
-    found = audit(ranker.network_, ranker._scaled(documents), n_jobs=shared_options().threads)
+    documents = ranker.prepared(read_data(data, n_features=ranker.n_features_in_))
+    found = audit(ranker.network_, documents, n_jobs=shared_options().threads)
     return found.to_dict(), str(found)
 
 

@@ -52,7 +52,7 @@ class Dataset:
     doc_ids, feature_names
         Names of rows and columns, if they have any.
     weights
-        How much each document counts in training, not negative.
+        The weight of each document in training, not negative.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class Dataset:
         yield canonical(self)
 
     def select_queries(self, which: ArrayLike) -> Dataset:
-        """Choose the queries with these numbers, in this order (a boolean array keeps where True).
+        """The queries with these numbers, in this order (or where a boolean array is True).
 
         Examples
         --------
@@ -243,14 +243,14 @@ class Dataset:
             raise DataError(f"there is no query number {outside[0]}; the data set has {self.n_queries} queries")
         chosen = chosen % max(self.n_queries, 1)
         if len(np.unique(chosen)) < len(chosen):
-            raise DataError("a query number stands twice; every query can be chosen once")
+            raise DataError("a query number is given twice; each query can be chosen once")
         counts = self.counts[chosen]
         offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         rows = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], counts) + np.arange(offsets[-1])
         return self.take_rows(rows, Groups(None, offsets, self.query_ids[chosen]))
 
     def select_docs(self, keep: NDArray[np.bool_]) -> Dataset:
-        """Keep the documents where ``keep`` is True (rows in the order here); queries that lose all are left out."""
+        """The documents where ``keep`` is True (rows in the order here); queries that lose all are left out."""
         if keep.shape != (self.n_docs,) or keep.dtype != bool:
             raise DataError(f"keep must be {self.n_docs} booleans, one for each document")
         kept = np.concatenate(([0], np.cumsum(keep)))  # how many are kept before each row
@@ -305,7 +305,7 @@ class Dataset:
         Parameters
         ----------
         shares
-            How large each part is, as a share of the queries. If they sum to less than 1, the rest is one more part.
+            The size of each part, as a share of the queries. If they sum to less than 1, the rest is one more part.
         seed
             The same seed gives the same parts.
 
@@ -331,7 +331,7 @@ class Dataset:
         return summarize(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the data set to one Arrow file that :meth:`open` maps into memory."""
+        """Write the data set to an Arrow file that :meth:`open` maps into memory."""
         from ordino.data.arrow import save_dataset
 
         save_dataset(self, path)
@@ -348,13 +348,13 @@ class Dataset:
         frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
         features: Sequence[str] | None = None,
     ) -> Dataset:  # fmt: skip
-        """Make a data set of a pandas, polars or Arrow frame; see :func:`ordino.data.frames.from_frame`."""
+        """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.frames.from_frame`."""
         from ordino.data.frames import from_frame
 
         return from_frame(frame, label=label, qid=qid, doc_id=doc_id, weight=weight, features=features)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Make a frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""
+        """A frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""
         from ordino.data.frames import to_frame
 
         return to_frame(self, backend=backend)

@@ -31,7 +31,7 @@ def from_frame(
     weight: str | None = None,
     features: Sequence[str] | None = None,
 ) -> Dataset:
-    """Make a data set of a frame with one row for each document.
+    """A data set from a frame with one row for each document.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def from_frame(
 
 
 def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
-    """Make a frame with the columns qid, label, doc_id and weight (if there are any) and the features.
+    """A frame with the columns qid, label, doc_id and weight (if there are any) and the features.
 
     Rows come in the order in which the caller gave them. Features without names are called f1, f2, ..., as in a LETOR
     file; the frame owns its memory.

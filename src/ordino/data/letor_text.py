@@ -135,7 +135,7 @@ def _blocks(content: bytes | bytearray | mmap.mmap) -> list[tuple[int, int]]:
 
 
 class Line(NamedTuple):
-    """What a line says; ids are given by where they stand, because all of a file's ids are decoded together."""
+    """The parts of a line; ids are positions in it, because all ids of a file are decoded together."""
 
     label: float
     qid: Span | None
@@ -224,7 +224,7 @@ def _number(token: bytes, last: int, n_features: int | None) -> int:
             f"feature {shown} is past {MAX_FEATURES}, which is too many for a dense matrix; renumber the features"
         )
     if number == last:
-        raise ValueError(f"feature {number} stands twice; give each feature once in a line")
+        raise ValueError(f"feature {number} is given twice; give each feature once in a line")
     if number < last:
         raise ValueError(f"feature {number} comes after {last}; features must rise within a line")
     return number

@@ -55,7 +55,7 @@ def write_letor(dataset: Dataset, path: str | Path | BinaryIO, *, sparse: bool =
 
 
 def _written_ids(kind: str, ids: list[Any], before: bytes, refused: bytes) -> list[bytes]:
-    """Ids as they stand in a line; blanks and control characters cannot."""
+    """Ids as they are written in a line, which blanks and control characters cannot be."""
     written = []
     for name in ids:
         text = str(name).encode(errors="replace")

@@ -52,16 +52,9 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values for JSON; labels are written as they print."""
-        return {
-            "n_docs": self.n_docs,
-            "n_queries": self.n_queries,
-            "n_features": self.n_features,
+        return vars(self) | {
             "docs_per_query": self.docs_per_query._asdict(),
             "labels": {f"{label:g}": count for label, count in self.labels.items()},
-            "n_empty": self.n_empty,
-            "n_equal": self.n_equal,
-            "n_single": self.n_single,
-            "n_missing": self.n_missing,
             "relevant_percent": self.relevant_percent.tolist(),
         }
 
