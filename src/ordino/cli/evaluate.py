@@ -73,12 +73,13 @@ def measure_model(
     model: str, data: str, metrics: list[str], profile: str | None, *, label: str | None = None, qid: str | None = None
 ) -> Evaluation:
     """Metrics of a model on a file of labelled data; by default in the profile that the model was selected with."""
-    from ordino.cli.rank import score_file
+    from ordino.cli.rank import open_files
     from ordino.metrics import evaluate as measure
 
-    scored = score_file(model, data, label=label, qid=qid, labelled=True)
-    rules = profile or scored.card["measure"]["profile"] or "standard"
-    return measure(scored.data, scored.scores, metrics=metrics, profile=rules)
+    scorer, card, documents, _ = open_files(model, data, label=label, qid=qid, labelled=True)
+    documents = documents.as_grouped()
+    rules = profile or card["measure"]["profile"] or "standard"
+    return measure(documents, scorer.predict(documents), metrics=metrics, profile=rules)
 
 
 def measure_scores(

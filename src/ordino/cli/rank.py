@@ -1,4 +1,4 @@
-"""``ordino rank``: the documents of a file in the order of a model; and how a model file scores a data file."""
+"""``ordino rank``: the documents of a file in the order of a model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import typer
 from ordino.cli.options import Label, Qid
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ordino.data.dataset import Dataset
+    from ordino.model_file.scoring import Scoring
 
 
 def rank(
@@ -38,24 +36,24 @@ def rank(
     from ordino.cli.output import say
     from ordino.data.score_files import write_ranked
 
-    scored = score_file(model, data, label=label, qid=qid, labelled=False)
-    write_ranked(scored.data, scored.scores, out, form=format, table=scored.table)
+    scorer, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
+    write_ranked(documents, scorer.predict(documents), out, form=format, table=table)
     if out != "-":
-        say(f"{out}: {scored.data.n_docs:,} documents, {scored.data.n_queries:,} queries")
+        say(f"{out}: {documents.n_docs:,} documents, {documents.n_queries:,} queries")
 
 
-class Scored(NamedTuple):
-    """Documents and scores, both in the caller's order."""
+class Opened(NamedTuple):
+    """A model and the documents that it is to score."""
 
+    scorer: Scoring
+    card: dict[str, Any]
     data: Dataset
-    scores: NDArray[np.float64]
     table: Any
     """The Arrow table that the documents came in, or None."""
-    card: dict[str, Any]
 
 
-def score_file(model: str, source: str, *, label: str | None, qid: str | None, labelled: bool) -> Scored:
-    """Read and score a data file; the columns of a table are those that the model names."""
+def open_files(model: str, source: str, *, label: str | None, qid: str | None, labelled: bool) -> Opened:
+    """Read a model file and a data file; the columns of a table are those that the model names."""
     from ordino.data.dataset import Dataset
     from ordino.data.files import read_file, table_data
     from ordino.model_file.scoring import load_scorer
@@ -64,6 +62,6 @@ def score_file(model: str, source: str, *, label: str | None, qid: str | None, l
     features = card["features"]
     read = read_file(source, n_features=features["count"])
     if isinstance(read, Dataset):
-        return Scored(read, scorer.predict(read), None, card)
+        return Opened(scorer, card, read, None)
     data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)
-    return Scored(data, scorer.predict(data), read, card)
+    return Opened(scorer, card, data, read)

@@ -97,11 +97,10 @@ class Dataset:
         if names is not None and names.shape != (n_docs,):
             raise DataError(f"doc_ids has shape {names.shape} but X has {n_docs} rows; give one id for each row")
         groups = group_rows(qid, n_docs)
+        arrays: dict[str, NDArray[Any] | None] = {"X": features, "y": labels, "doc_ids": names, "weights": importance}
         if groups.order is not None:
-            features, labels = features[groups.order], labels[groups.order]
-            names = None if names is None else names[groups.order]
-            importance = None if importance is None else importance[groups.order]
-        self._hold(features, labels, groups, names, as_feature_names(feature_names, n_features), importance)
+            arrays = {name: None if array is None else array[groups.order] for name, array in arrays.items()}
+        self._hold(groups, as_feature_names(feature_names, n_features), **arrays)
 
     @classmethod
     def of_groups(
@@ -116,28 +115,11 @@ class Dataset:
     ) -> Self:
         """Wrap arrays that are already checked and grouped (what readers and selections call); nothing is checked."""
         self = cls.__new__(cls)
-        self._hold(X, y, groups, doc_ids, feature_names, weights)
+        self._hold(groups, feature_names, X=X, y=y, doc_ids=doc_ids, weights=weights)
         return self
 
-    def _hold(
-        self,
-        X: NDArray[np.float32],
-        y: NDArray[np.float64],
-        groups: Groups,
-        doc_ids: NDArray[Any] | None,
-        feature_names: tuple[str, ...] | None,
-        weights: NDArray[np.float64] | None,
-    ) -> None:
-        fields: dict[str, NDArray[Any] | None] = {
-            "X": X,
-            "y": y,
-            "offsets": groups.offsets,
-            "query_ids": groups.query_ids,
-            "order": groups.order,
-            "doc_ids": doc_ids,
-            "weights": weights,
-        }
-        for name, array in fields.items():
+    def _hold(self, groups: Groups, feature_names: tuple[str, ...] | None, **arrays: NDArray[Any] | None) -> None:
+        for name, array in (groups._asdict() | arrays).items():
             object.__setattr__(self, name, None if array is None else frozen(array))
         object.__setattr__(self, "feature_names", feature_names)
 

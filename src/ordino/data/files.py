@@ -16,24 +16,13 @@ from ordino.data.dataset import Dataset
 from ordino.data.frames import from_frame, to_frame
 from ordino.errors import DataError, unknown_name
 
-ENDINGS: Mapping[str, str] = MappingProxyType(
-    {
-        ".txt": "letor",
-        ".letor": "letor",
-        ".svm": "letor",
-        ".svmlight": "letor",
-        ".libsvm": "letor",
-        ".dat": "letor",
-        ".gz": "letor",
-        ".arrow": "arrow",
-        ".feather": "arrow",
-        ".ipc": "arrow",
-        ".parquet": "parquet",
-        ".pq": "parquet",
-        ".csv": "csv",
-        ".tsv": "csv",
-    }
-)
+_FORMATS = {
+    "letor": (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat", ".gz"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv", ".tsv"),
+}
+ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORMATS.items() for end in ends})
 """The format that an ending stands for; ``.gz`` may follow the endings of text."""
 
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
