@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -42,18 +42,13 @@ def rank(
         say(f"{out}: {documents.n_docs:,} documents, {documents.n_queries:,} queries")
 
 
-class Opened(NamedTuple):
-    """A model and the documents that it is to score."""
+def open_files(
+    model: str, source: str, *, label: str | None, qid: str | None, labelled: bool
+) -> tuple[Scoring, dict[str, Any], Dataset, Any]:
+    """A model with its card, and the documents to score with the Arrow table that they came in (or None).
 
-    scorer: Scoring
-    card: dict[str, Any]
-    data: Dataset
-    table: Any
-    """The Arrow table that the documents came in, or None."""
-
-
-def open_files(model: str, source: str, *, label: str | None, qid: str | None, labelled: bool) -> Opened:
-    """Read a model file and a data file; the columns of a table are those that the model names."""
+    The features of a table are the columns that the model names.
+    """
     from ordino.data.dataset import Dataset
     from ordino.data.files import read_file, table_data
     from ordino.model_file.scoring import load_scorer
@@ -62,6 +57,6 @@ def open_files(model: str, source: str, *, label: str | None, qid: str | None, l
     features = card["features"]
     read = read_file(source, n_features=features["count"])
     if isinstance(read, Dataset):
-        return Opened(scorer, card, read, None)
+        return scorer, card, read, None
     data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)
-    return Opened(scorer, card, data, read)
+    return scorer, card, data, read

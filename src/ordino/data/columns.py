@@ -74,7 +74,7 @@ def as_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str,
 
 
 def column_names(X: object) -> list[str] | None:
-    """The names of the columns, if X is a frame or a data set that has them."""
+    """The names of the columns, if X is a frame that has them."""
     columns = getattr(X, "columns", None)
     if columns is None or not all(isinstance(name, str) for name in columns):
         return None

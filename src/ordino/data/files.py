@@ -1,4 +1,4 @@
-"""Data sets from and to files of any format, which the ending tells (or, in reading, the first bytes).
+"""Data sets from and to files; the ending (in reading also the first bytes) chooses the format.
 
 The command line reads and writes with this; each format has its own module or library.
 """

@@ -1,4 +1,4 @@
-"""Folds: a data set cut by query into training, validation and test parts, from disk or made here.
+"""Folds: a data set cut by query into training, validation and test parts, read from disk or drawn at random.
 
 LETOR's way: the queries are cut into k parts S1..Sk; Fold1 trains on S1..S(k-2), validates on S(k-1) and tests on Sk,
 and every further fold moves on by one part.

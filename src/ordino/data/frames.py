@@ -1,4 +1,4 @@
-"""A data set from a DataFrame and back: pandas, polars, Arrow, and whatever else narwhals knows.
+"""A data set from a DataFrame and back: pandas, polars, Arrow, and other frames that narwhals supports.
 
 Columns become a float32 matrix one at a time, so nothing is ever held twice in float64.
 """

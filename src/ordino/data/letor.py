@@ -32,7 +32,7 @@ _LONG_NAME = 255  # names up to here become a numpy string array
 
 
 class _Rows(NamedTuple):
-    """What the lines say, one entry for each document; ids as where they stand in their file."""
+    """The contents of the lines, one entry for each document; ids are positions in their file."""
 
     y: NDArray[np.float64]
     marks: NDArray[np.int64]  # (n_rows, 6): what follows, as one table
@@ -173,7 +173,7 @@ def _finish(
     text: Text, start: int, stop: int, X: NDArray[np.float32], stride: int, n_features: int | None, absent: np.float32,
     rows: _Rows,
 ) -> bool:  # fmt: skip
-    """Read the lines that the kernel left, in order; whether their query ids are plain integers."""
+    """Read the lines that the kernel could not; tell whether all their query ids are plain integers."""
     is_plain = True
     bad_row, error = stop, None
     for row in (start + np.flatnonzero(rows.line_at[start:stop] < 0)).tolist():

@@ -58,7 +58,7 @@ class Text(NamedTuple):
     blocks: list[tuple[int, int]]
 
     def where(self, position: int) -> str:
-        """``file:line`` of a position, for a sentence."""
+        """``file:line`` of a position, for an error message."""
         pieces = (self.data[i : min(i + _BLOCK, position)] for i in range(0, position, _BLOCK))
         return f"{self.name}:{1 + sum(int(np.count_nonzero(piece == 10)) for piece in pieces)}"
 
@@ -123,7 +123,7 @@ def _unzip(content: bytearray, name: str) -> bytearray:
 
 
 def _blocks(content: bytes | bytearray | mmap.mmap) -> list[tuple[int, int]]:
-    """Where to cut the content so that every piece is whole lines."""
+    """Start and stop of pieces of the content that are whole lines."""
     start = len(_BYTE_ORDER_MARK) if content[:3] == _BYTE_ORDER_MARK else 0
     blocks = []
     while start < len(content):
@@ -264,5 +264,5 @@ def _check_name(kind: str, name: bytes) -> None:
 
 
 def _show(token: bytes) -> str:
-    """A token as a sentence shows it: quoted, in ASCII, not longer than a glance."""
+    """A token as an error message shows it: quoted, in ASCII, shortened if it is long."""
     return repr(token if len(token) <= 40 else token[:37] + b"...").removeprefix("b")

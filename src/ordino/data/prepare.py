@@ -1,4 +1,4 @@
-"""What the papers do to labels, documents and features before they train; each step gives a new data set.
+"""Steps that the papers take before training, on labels, queries and features; each gives a new data set.
 
 DirectRanker 4.1 makes labels binary and leaves out queries with nothing relevant; RankNet 6 feeds every product of two
 features to a linear model.
@@ -22,7 +22,7 @@ from ordino.errors import DataError, ParameterError
 
 
 def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
-    """Labels from ``threshold`` on become 1, the others 0.
+    """Labels of ``threshold`` or more become 1, the others 0.
 
     DirectRanker takes 2 for MSLR-WEB10K (labels 0 to 4) and 1 for MQ2007 and MQ2008 (labels 0 to 2).
 
@@ -127,7 +127,7 @@ class QuadraticFeatures(TransformerMixin, BaseEstimator):
         self.max_gib = max_gib
 
     def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:  # noqa: ARG002
-        """Remember how many features there are; ``y`` is not used."""
+        """Remember the number of features; ``y`` is not used."""
         self.n_features_in_ = _matrix(X).shape[1]
         return self
 

@@ -18,7 +18,7 @@ _SHOWN = 10  # labels that the table lists
 
 
 class Spread(NamedTuple):
-    """Where a quantity lies."""
+    """The distribution of a quantity in four numbers."""
 
     min: float
     median: float
