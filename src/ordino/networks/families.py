@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ordino.checks import check_int
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
 from ordino.judge import Judge
 from ordino.layers import Layer

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.data.dataset import Dataset, as_features
+from ordino.data.columns import as_features
+from ordino.data.dataset import Dataset
 from ordino.networks.comparing import Comparator, check_widths
 from ordino.networks.families import check_preferences, fit_together
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order, side_by_side

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import row_blocks
-from ordino.data.dataset import Dataset, as_features
+from ordino.data.columns import as_features
+from ordino.data.dataset import Dataset
 from ordino.forms import are_layers, require
 from ordino.layers import Layer, forward
 from ordino.losses import Loss, make_loss, pair_loss
