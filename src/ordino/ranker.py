@@ -20,15 +20,14 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from ordino.arrays import name_features, query_numbers
-from ordino.data.agreement import check_features, check_no_nan
-from ordino.data.canonical import canonical
+from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
+from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError
 from ordino.forms import Form, Learned
 from ordino.metrics import evaluate, parse_metric
-from ordino.parameters import check_names, learned, param, parameters_of, with_checked_names, with_parameters
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
 
 Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | None
 
@@ -44,8 +43,7 @@ class FeatureWeight(NamedTuple):
     weight: float
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(
-    param, learned, metric_param, profile_param, scaling_param, seed_param, n_jobs_param, verbose_param))  # fmt: skip
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class Ranker(BaseEstimator, ABC):
     """What every ranker does; see the module's text. A subclass becomes a data class with keyword parameters.
 

@@ -21,9 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordino.checks import check_choice, check_int, check_real
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.data.folds import QueryKFold
+from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError, ParameterError
 from ordino.linear import LinearRanker, linear_scores
 from ordino.progress import Steps

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ordino.boosting.frank_kernels import fidelity_loss, split_weights
 from ordino.boosting.rankboost_kernels import pair_potentials
 from ordino.boosting.stumps import bin_features
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
 from ordino.errors import ParameterError
 from ordino.metrics import parse_metric
 from ordino.rankers.adarank import AdaRank

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
 from ordino.errors import DataError, MissingExtraError, OrdinoError, ParameterError
 from ordino.evolve import Formula
 from ordino.metrics import evaluate

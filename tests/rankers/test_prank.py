@@ -120,7 +120,7 @@ def test_one_perceptron_that_sees_everything_is_prank() -> None:
     one = OAPBPM(n_perceptrons=1, tau=1.0, epochs=1).fit(data)
     rng = np.random.default_rng(0).spawn(2)[0]
     w, b = np.zeros(4), np.zeros(2)
-    from ordino.data.canonical import canonical
+    from ordino.data.source import canonical
 
     rows = canonical(data)
     prank_pass(rows.X, rows.y.astype(np.int64), rng.permutation(rows.n_docs), w, b, np.zeros(4), np.zeros(2))

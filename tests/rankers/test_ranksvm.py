@@ -189,7 +189,7 @@ def test_path_is_warm_and_chosen_on_valid() -> None:
     ranker = RankSVM(C=path, metric="map").fit(data, valid=valid)
     assert [row["C"] for row in ranker.history_] == sorted(path)
     best = max(ranker.history_, key=lambda row: row["valid"])
-    assert ranker.C_ == best["C"]
+    assert best["C"] == ranker.C_
     assert ranker.score(valid) == pytest.approx(best["valid"])
     for row in ranker.history_:  # a warm start ends where a cold one does
         assert row["objective"] == pytest.approx(RankSVM(C=row["C"]).fit(data).objective_, rel=2e-5)

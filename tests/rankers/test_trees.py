@@ -15,8 +15,8 @@ from sklearn.base import clone
 from ordino.boosting import trees
 from ordino.boosting.native_ndcg import native_ndcg
 from ordino.boosting.trees import load_trees, training_groups
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
 from ordino.data.synthetic import synthetic
 from ordino.errors import DataError, MissingExtraError, ParameterError
 from ordino.judge import Choice, Judge

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import Json, Label, Qid, Seed, ranker_names
+from ordino.cli.options import Binarize, Json, Label, Qid, Scaling, Seed, ranker_names
 from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ def train(
     valid: Annotated[
         str | None, typer.Option(help="Validation data: a file, or the share of the queries to hold out.")
     ] = None,
-    scaling: Annotated[str | None, typer.Option(help="Scale the features: a name such as minmax or quantile.")] = None,
-    binarize: Annotated[float | None, typer.Option(help="Labels from this value up become 1, all others 0.")] = None,
+    scaling: Scaling = None,
+    binarize: Binarize = None,
     label: Label = None,
     qid: Qid = None,
     seed: Seed = None,

@@ -81,7 +81,7 @@ def fingerprint(data: Dataset) -> str:
     >>> one == fingerprint(Dataset([[2.0], [1.0]], [0, 1], qid=["a", "a"]))
     False
     """
-    from ordino.data.canonical import canonical
+    from ordino.data.source import canonical
 
     ordered = canonical(data)
     digest = sha256(str(ordered.X.shape).encode())

@@ -23,7 +23,7 @@ def check_model(model: Any) -> None:
 
 def check_part(part: Any) -> None:
     """Refuse a ranker or a scaler that is not whole."""
-    from ordino.data.scaler import Scaler
+    from ordino.data.scaling import Scaler
     from ordino.ranker import Ranker
 
     n = getattr(part, "n_features_in_", None)

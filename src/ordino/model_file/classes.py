@@ -14,7 +14,7 @@ ESTIMATORS: Mapping[str, str] = MappingProxyType(
     {
         **{entry.cls: entry.module for entry in RANKERS.values()},
         **dict.fromkeys(
-            ("NoScaling", "QueryMax", "MinMax", "ZScore", "NormalQuantiles", "LogCounts", "SymmetricLog"),
+            ("QueryMax", "MinMax", "ZScore", "NormalQuantiles", "SymmetricLog"),
             "ordino.data.scaling",
         ),
         "Pipeline": "sklearn.pipeline",
@@ -45,6 +45,9 @@ PRIVATE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """What scikit-learn learns under a private name and needs again."""
 
+REMOVED: Mapping[str, str] = MappingProxyType({"NoScaling": "scaling=None", "LogCounts": "scaling='symlog'"})
+"""Classes that older model files may name, and what to train with instead."""
+
 
 def find_class(table: Mapping[str, str], name: object, own: Sequence[type] = ()) -> type[Any]:
     """The class of this name, from the user's own ones or from the table.
@@ -60,6 +63,8 @@ def find_class(table: Mapping[str, str], name: object, own: Sequence[type] = ())
     for cls in own:
         if cls.__name__ == name:
             return cls
+    if isinstance(name, str) and name in REMOVED:
+        raise ModelFileError(f"{name} is no longer part of Ordino; train the model again with {REMOVED[name]}")
     if not isinstance(name, str) or name not in table:
         sentence, _, hint = str(unknown_name("class", name, table)).partition("; ")
         advice = hint if hint.startswith("did you mean") else "a ranker of your own is loaded with rankers=[...]"

@@ -13,9 +13,8 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.agreement import check_features, check_no_nan
+from ordino.data.columns import check_features, check_no_nan, symmetric_log
 from ordino.data.dataset import Dataset
-from ordino.data.symlog import symmetric_log
 from ordino.forms import Network, require
 from ordino.layers import ACTIVATIONS
 from ordino.model_file.container import Contents, read_file

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.checks import check_choice, check_int
-from ordino.data.dataset import Dataset, as_features
+from ordino.data.columns import as_features
+from ordino.data.dataset import Dataset
 from ordino.networks.comparing import Comparator
 from ordino.networks.preferences import check_preferences
 from ordino.networks.repeats import Repeatable

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Self
 
 from sklearn.base import clone
 
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
 from ordino.networks.gradient import GradientRanker
 from ordino.ranker import Validation, _held_out
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import frozen
-from ordino.data.dataset import as_column
+from ordino.data.columns import as_column
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.order import sort_kernels as kernels
 from ordino.order.network import PairNetwork

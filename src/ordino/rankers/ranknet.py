@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordino.data.dataset import Dataset, as_features
+from ordino.data.columns import as_features
+from ordino.data.dataset import Dataset
 from ordino.networks.preferences import check_preferences
 from ordino.networks.scoring import NetworkRanker
 
