@@ -11,10 +11,11 @@ from ordino.data.folds import Fold, Folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan import Entry, Plan
 from ordino.experiment.plan.plan import repeat_seeds
-from ordino.experiment.plan.rehearsal import BRIEF, LENGTHS
-from ordino.experiment.plan.space import SPACES, Range, default_space
+from ordino.experiment.plan.rehearsal import brief_params
+from ordino.experiment.plan.space import default_space, known_parameters
 from ordino.experiment.run import run, task, tuning
 from ordino.experiment.store import Store
+from ordino.parameters import Range
 from ordino.rankers import RANKERS
 from ordino.testing import easy_data
 
@@ -141,17 +142,11 @@ def test_a_search_goes_on_where_it_was_stopped(store, monkeypatch):
 def test_the_default_space_fits_every_ranker(store, name):
     """One trial of a search, after a rehearsal of every value that the space holds."""
     made = Entry(ranker=name).make({})
-    params = made.get_params().items()
-    if not any(parameter.rpartition("__")[2] in SPACES and value is not None for parameter, value in params):
+    if not any(known.space and value is not None for _, known, value in known_parameters(made)):
         with pytest.raises(ParameterError, match="has no parameter that is searched by default"):
             default_space(made)
         return
-    brief = {
-        parameter: BRIEF
-        for parameter, value in made.get_params().items()
-        if parameter.rpartition("__")[2] in LENGTHS and isinstance(value, int) and value > BRIEF
-    }
-    entry = {"ranker": name, "trials": 1, "params": brief}
+    entry = {"ranker": name, "trials": 1, "params": brief_params(made)}
     trials = tune(store, entry, data=easy_data(n_queries=9), folds=3)
     assert len(trials) == 3
 

@@ -21,14 +21,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordino.checks import check_choice, check_int, check_real
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.data.folds import QueryKFold
+from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError, ParameterError
 from ordino.linear import LinearRanker, linear_scores
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.rankers.linear_regression import LinearRegressionRanker
+from ordino.rankers.baselines import LinearRegressionRanker
 from ordino.testing import CHECKS, check_learns_easy_data, check_ranker, easy_data
 
 

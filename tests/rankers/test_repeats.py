@@ -5,7 +5,7 @@ import pytest
 
 from goldens.variants import make, variants
 from ordino import CMARank, LambdaMART, McRank, NestedRanker, RankAggregation, RankDE, RankNet, Scorer, SortNet
-from ordino.data.canonical import canonical
+from ordino.data.source import canonical
 from ordino.errors import ParameterError
 from ordino.ranker import Ranker
 from ordino.testing import easy_data

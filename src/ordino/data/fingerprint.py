@@ -7,8 +7,8 @@ from hashlib import blake2b, sha256
 
 import numpy as np
 
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
 
 
 def fingerprint(data: Dataset) -> str:

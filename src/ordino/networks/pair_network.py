@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -20,27 +19,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ordino.errors import unknown_name
 from ordino.layers import Layer
 from ordino.networks.gather_kernels import gather, scatter
-from ordino.networks.scoring_net import ACTIVATIONS, INITIALIZERS, Weights, dropout_mask
+from ordino.networks.initializers import PAIR_INITIALIZERS
+from ordino.networks.scoring_net import ACTIVATIONS, dropout_mask
 from ordino.streams import spawned, stream
 
 
-def _difference(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
-    """Glorot's, with opposite weights for the two documents, or for neurons and their duals.
-
-    The network starts from the difference of what it sees, and equal documents from a tie: next to a score.
-    """
-    own = INITIALIZERS["glorot"](rng, n_in // 2, n_out, last)
-    return np.concatenate((own, -own, np.zeros((n_in % 2, n_out))))
-
-
-PAIR_INITIALIZERS = MappingProxyType({**INITIALIZERS, "difference": _difference})
-
-
 @dataclass(frozen=True)
-class Pairs:
+class PairRows:
     """Pairs of rows of X: the documents ``X[a]`` and ``X[b]``, the same for all networks of a batch or each its own."""
 
     X: Tensor  # (n_docs, n_features)
@@ -50,9 +37,9 @@ class Pairs:
     def __len__(self) -> int:
         return self.a.shape[-1]
 
-    def of_network(self, number: int) -> Pairs:
+    def of_network(self, number: int) -> PairRows:
         """What one network of the batch sees."""
-        return self if self.a.ndim == 1 else Pairs(self.X, self.a[number], self.b[number])
+        return self if self.a.ndim == 1 else PairRows(self.X, self.a[number], self.b[number])
 
 
 @final
@@ -89,10 +76,6 @@ class CmpNN:
         seeds: Sequence[int],
         n_outputs: int = 2,
     ) -> None:
-        if activation not in ACTIVATIONS:
-            raise unknown_name("activation", activation, ACTIVATIONS)
-        if initializer not in PAIR_INITIALIZERS:
-            raise unknown_name("initializer", initializer, PAIR_INITIALIZERS)
         self.shared = shared
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
@@ -113,11 +96,11 @@ class CmpNN:
         """All weights and biases that learn."""
         return [*self.W, *self.b]
 
-    def __call__(self, pairs: Pairs, *, training: bool = False) -> Tensor:
+    def __call__(self, pairs: PairRows, *, training: bool = False) -> Tensor:
         """Outputs before the sigmoid, shape ``(n_networks, n_pairs, n_outputs)``."""
         return self.activations(pairs, training=training)[-1]
 
-    def activations(self, pairs: Pairs, *, training: bool = False) -> list[Tensor]:
+    def activations(self, pairs: PairRows, *, training: bool = False) -> list[Tensor]:
         """What every layer gives, each ``(n_networks, n_pairs, n_out)``; the last, the outputs, before the sigmoid."""
         reached: list[Tensor] = []
         for i in range(len(self.W)):
@@ -131,7 +114,7 @@ class CmpNN:
             reached.append(h)
         return reached
 
-    def _first(self, pairs: Pairs) -> Tensor:
+    def _first(self, pairs: PairRows) -> Tensor:
         """The first layer is a sum of two projections, each computed once a document and not once a pair."""
         W = self._whole(self.W[0])
         n_features, width = W.shape[1] // 2, W.shape[2]

@@ -9,15 +9,12 @@ from typing import final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from ordino.errors import unknown_name
 from ordino.layers import Layer
+from ordino.networks.initializers import INITIALIZERS
 from ordino.streams import spawned, stream
-
-Weights = NDArray[np.float64]  # (n_in, n_out)
 
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
     {
@@ -30,34 +27,6 @@ ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
 )
 
 
-def _uniform(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
-    bound = n_in**-0.5
-    return rng.uniform(-bound, bound, (n_in, n_out))
-
-
-def _glorot(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
-    bound = (6 / (n_in + n_out)) ** 0.5
-    return rng.uniform(-bound, bound, (n_in, n_out))
-
-
-def _he(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
-    return rng.normal(0, np.sqrt((1 if last else 2) / n_in), (n_in, n_out))
-
-
-def _ranknet(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
-    """The start of RankNet's section 5: the last layer uniform in [-0.1, 0.1], layers before it zero."""
-    draw = rng.uniform(-0.1, 0.1, (n_in, n_out))
-    return draw if last else np.zeros_like(draw)
-
-
-def _unit(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
-    """Uniform in [-1, 1] whatever the widths (DeepNet, 4.3.1)."""
-    return rng.uniform(-1, 1, (n_in, n_out))
-
-
-INITIALIZERS = MappingProxyType({"uniform": _uniform, "glorot": _glorot, "he": _he, "ranknet": _ranknet, "unit": _unit})
-
-
 def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
     """Zero for dropped neurons (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
     dropped = round(256 * share)
@@ -67,7 +36,7 @@ def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
 
 
 @final
-class Network:
+class ScoringNets:
     """Feed-forward networks with one linear output, one for each seed.
 
     Parameters
@@ -85,10 +54,6 @@ class Network:
     def __init__(
         self, widths: Sequence[int], *, activation: str, initializer: str, dropout: float, seeds: Sequence[int]
     ) -> None:
-        if activation not in ACTIVATIONS:
-            raise unknown_name("activation", activation, ACTIVATIONS)
-        if initializer not in INITIALIZERS:
-            raise unknown_name("initializer", initializer, INITIALIZERS)
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
         self._masks = [np.random.Generator(np.random.SFC64(spawned(seed, "masks"))) for seed in seeds]

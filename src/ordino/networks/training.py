@@ -12,10 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ordino.errors import unknown_name
 from ordino.layers import Layer
 from ordino.networks.optimizers import OPTIMIZERS, Optimizer
-from ordino.networks.rates import RATES
+from ordino.networks.rates import RATES, Schedule
 from ordino.networks.supply import Supply
 from ordino.progress import Steps
 
@@ -41,24 +40,11 @@ class Trainable(Protocol):
         """Set the weights of one network of the batch."""
 
 
-Judge = Callable[[Any], NDArray[np.float64]]
-"""Gives the quality of each network of a batch on validation data; larger is better."""
+Quality = Callable[[Any], NDArray[np.float64]]
+"""How good each network of a batch is on validation data; larger is better."""
 
 Watch = Callable[[Any], list[dict[str, float]]]
-"""Gives figures of each network of a batch, for its history."""
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How long and how fast to learn."""
-
-    epochs: int
-    learning_rate: float
-    optimizer: str = "adamw"
-    rate: str = "constant"
-    l1: float = 0.0
-    l2: float = 0.0
-    patience: int | None = None
+"""Numbers of each network of a batch, for its history."""
 
 
 @dataclass(frozen=True)
@@ -75,23 +61,19 @@ def train(
     supply: Supply,
     schedule: Schedule,
     *,
-    judge: Judge | None,
+    quality: Quality | None,
     watch: Watch | None = None,
     label: str = "training",
     verbose: bool = False,
 ) -> list[Trained]:
     """Train all networks of the batch together.
 
-    With a judge, each network's best epoch by validation quality is kept, and a network is done when it has not improved
-    for ``patience`` epochs; without one, the last epoch is kept. A network learns the same alone and among others: the
-    order of batches is random but always the same, so that networks of different seeds can share it.
+    With a quality, each network's best epoch by it is kept, and a network is done when it has not
+    improved for ``patience`` epochs; without one, the last epoch is kept. A network learns the same alone and among
+    others: the order of batches is random but always the same, so that networks of different seeds can share it.
     """
-    if schedule.rate not in RATES:
-        raise unknown_name("rate", schedule.rate, RATES)
-    if schedule.optimizer not in OPTIMIZERS:
-        raise unknown_name("optimizer", schedule.optimizer, OPTIMIZERS)
     count = len(network.W[0])
-    rule = RATES[schedule.rate](schedule.learning_rate, count)
+    rule = RATES[schedule.rate](float(schedule.learning_rate), count)
     optimizer = OPTIMIZERS[schedule.optimizer](network.parameters, schedule.l2)
     rng = np.random.default_rng(0)
     best = [network.layers(m) for m in range(count)]
@@ -111,17 +93,17 @@ def train(
             for m in np.flatnonzero(restore).tolist():
                 network.load(m, undone[m])
             earlier = [undone[m] if restore[m] else weights for m, weights in enumerate(before)]
-            quality = np.full(count, np.nan) if judge is None else judge(network)
-            improved = learning & (judge is None or quality > best_quality)
+            reached = np.full(count, np.nan) if quality is None else quality(network)
+            improved = learning & (quality is None or reached > best_quality)
             figures: list[dict[str, float]] = [{}] * count if watch is None else watch(network)
             for m in np.flatnonzero(learning).tolist():
                 row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(rates[m])} | figures[m]
-                histories[m].append(row if judge is None else row | {"valid": float(quality[m])})
+                histories[m].append(row if quality is None else row | {"valid": float(reached[m])})
                 if improved[m]:
                     best[m], best_epoch[m] = network.layers(m), epoch + 1
-            best_quality = np.where(improved, quality, best_quality)
-            steps.show(error=float(errors.mean()), **({} if judge is None else {"valid": float(best_quality.mean())}))
-            if judge is not None and schedule.patience is not None:
+            best_quality = np.where(improved, reached, best_quality)
+            steps.show(error=float(errors.mean()), **({} if quality is None else {"valid": float(best_quality.mean())}))
+            if quality is not None and schedule.patience is not None:
                 learning = learning & (epoch + 1 - best_epoch < schedule.patience)
                 if not learning.any():
                     break

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import frozen
-from ordino.data.dataset import as_features
+from ordino.data.columns import as_features
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.layers import ACTIVATIONS, Layer
 from ordino.order import kernels
@@ -133,12 +133,17 @@ class PairNetwork:
 
     def outputs(self, A: ArrayLike, B: ArrayLike) -> Floats:
         """N> and N< of the pairs (A[i], B[i]) in this order, shape ``(n_pairs, 2)``."""
+        return self.activations(A, B)[-1]
+
+    def activations(self, A: ArrayLike, B: ArrayLike) -> list[Floats]:
+        """What every layer gives for the pairs (A[i], B[i]), each ``(n_pairs, n_neurons)``; the outputs come last."""
         left, right = self._check_pairs(A, B)
         squash = ACTIVATIONS[self.activation]
-        h = squash(self.project(left)[0] + self.project(right)[1] + self.bias)
+        reached = [squash(left @ self.left + right @ self.right + self.bias)]
         for layer in self.deeper[:-1]:
-            h = squash(h @ layer.W + layer.b)
-        return ACTIVATIONS[self.output](h @ self.deeper[-1].W + self.deeper[-1].b)
+            reached.append(squash(reached[-1] @ layer.W + layer.b))
+        last = self.deeper[-1]
+        return [*reached, ACTIVATIONS[self.output](reached[-1] @ last.W + last.b)]
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         r"""P(A[i] comes before B[i]), shape ``(n_pairs,)``.

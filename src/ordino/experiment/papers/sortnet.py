@@ -130,7 +130,7 @@ def shuffling(request: Request, trials: Trials) -> Result:
         own = trials.first_of_folds(name, row.system.label(request))
         fitted = [trials.ranker(trial) for trial in own]
         audits = [
-            audit(ranker.network_, ranker._scaled(fold.test), seed=request.seed)
+            audit(ranker.network_, ranker.prepared(fold.test), seed=request.seed)
             for ranker, fold in zip(fitted, folds, strict=True)
         ]
         for what in audits[0].moves:

@@ -11,8 +11,9 @@ from typing import Any, final
 
 from ordino.checks import check_int
 from ordino.errors import OrdinoError, ParameterError, unknown_name
-from ordino.experiment.plan.space import Space, check_space, default_space
+from ordino.experiment.plan.space import check_space, default_space
 from ordino.experiment.store.trial import TUNED
+from ordino.parameters import Space
 from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
 
@@ -35,7 +36,7 @@ class Entry:
         The number of settings that Optuna tries on each fold, in place of a grid.
     space
         What Optuna draws from by parameter: a list of values, or a table with ``low``, ``high`` and perhaps
-        ``log = true``; by default what :data:`~ordino.experiment.plan.space.SPACES` has for the ranker's parameters.
+        ``log = true``; by default the spaces that the ranker's parameters have of their own.
     preset
         ``"published"`` starts from the settings of the ranker's paper instead of the defaults; its metric is then the
         paper's too.

@@ -14,42 +14,33 @@ import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.plan.space import Range, Space
+from ordino.experiment.plan.space import known_parameters
 from ordino.interrupts import all_or_nothing
+from ordino.parameters import Range, Space
 from ordino.ranker import Ranker
 
 QUERIES = 3
-BRIEF = 2
-LENGTHS = (
-    "epochs",
-    "rounds",
-    "generations",
-    "max_iter",
-    "restarts",
-    "n_pairs",
-    "n_valid_pairs",
-    "pretraining",
-    "bags",
-    "n",
-)
-"""Parameters that say how long a ranker learns; none is more than :data:`BRIEF` here."""
 
 
 def rehearse(ranker: Ranker, seeds: Sequence[int], train: Dataset, valid: Dataset | None) -> None:
     """Fit the ranker briefly on a few queries, with one seed or with two at once, and let it score them."""
-    lengths = {
-        name: BRIEF
-        for name, value in ranker.get_params().items()
-        if name.rpartition("__")[2] in LENGTHS and isinstance(value, int) and value > BRIEF
-    }
+    brief = ranker.set_params(**brief_params(ranker))
     few, held_out = _few(train), None if valid is None else _few(valid)
-    brief = ranker.set_params(**lengths)
     with warnings.catch_warnings(), all_or_nothing():
         warnings.simplefilter("ignore")
         fitted = (
             brief.fit_repeats(few, seeds[:2], valid=held_out) if len(seeds) > 1 else [brief.fit(few, valid=held_out)]
         )
         fitted[0].predict(few)
+
+
+def brief_params(ranker: Ranker) -> dict[str, Any]:
+    """The parameters that make learning short, where the ranker has longer ones."""
+    return {
+        name: known.brief
+        for name, known, value in known_parameters(ranker)
+        if known.brief is not None and isinstance(value, int) and value > known.brief
+    }
 
 
 def settings_to_rehearse(entry: Entry) -> Iterator[dict[str, Any]]:

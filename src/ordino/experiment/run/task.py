@@ -55,23 +55,29 @@ class Task:
     def key(self, seed: int, *, tuning: bool = False) -> str:
         """What makes the trial with this seed the same as one in the store."""
         return trial_key(
-            experiment=self.experiment,
-            dataset=self.dataset,
-            fold=self.fold,
-            data=self.data,
-            ranker=self.entry.command,
-            preset=self.entry.preset,
-            label=self.entry.name,
-            params=self.params,
+            **self.identity(),
             seed=seed,
+            preset=self.entry.preset,
             measures=self.measures,
             parts=self.parts,
-            profile=self.profile,
             select=self.select,
-            tuned=self.entry.is_tuned,
             tuning=tuning,
             ordino=installed_versions()["ordino"],
         )
+
+    def identity(self) -> dict[str, Any]:
+        """What a trial says of the task."""
+        return {
+            "experiment": self.experiment,
+            "dataset": self.dataset,
+            "fold": self.fold,
+            "data": self.data,
+            "ranker": self.entry.command,
+            "label": self.entry.name,
+            "params": self.params,
+            "profile": self.profile,
+            "is_tuned": self.entry.is_tuned,
+        }
 
     def ranker(self) -> Ranker:
         """The ranker to train: on one thread, and choosing by the plan's metric where the entry says nothing else."""
@@ -147,23 +153,15 @@ def _fit(task: Task, *, tuning: bool) -> tuple[list[Ranker], list[Trial]]:
     train_seconds = (time.perf_counter() - clock) / len(task.seeds)
     trials = [
         Trial(
+            **task.identity(),
             key=task.key(seed, tuning=tuning),
-            experiment=task.experiment,
-            dataset=task.dataset,
-            fold=task.fold,
-            ranker=task.entry.command,
-            label=task.entry.name,
-            params=task.params,
             seed=seed,
-            profile=task.profile,
-            is_tuned=task.entry.is_tuned,
             is_random=one.is_random,
-            data=task.data,
             versions=installed_versions(),
             started=started,
             train_seconds=train_seconds,
             valid={} if valid is None else dict(_evaluated(task, one, valid, select=True)),
-            history=history_of(one),
+            history=[dict(row) for row in getattr(one, "history_", [])],
             feature_weights=weights_of(one),
         )
         for seed, one in zip(task.seeds, fitted, strict=True)
@@ -229,23 +227,6 @@ def _model_of(ranker: Ranker) -> bytes:
         path = Path(folder) / "model.ordino"
         save(ranker, path)
         return path.read_bytes()
-
-
-def history_of(ranker: Ranker) -> list[dict[str, Any]]:
-    """What a ranker recorded in each epoch, generation or round, as rows.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> history_of(SimpleNamespace(valid_history_=[0.5, 0.75]))
-    [{'round': 1, 'valid': 0.5}, {'round': 2, 'valid': 0.75}]
-    """
-    rows = getattr(ranker, "history_", [])
-    if rows and isinstance(rows[0], dict):
-        return [dict(row) for row in rows]
-    if rows and hasattr(rows[0], "_asdict"):
-        return [{"generation": number, **row._asdict()} for number, row in enumerate(rows)]
-    return [{"round": number + 1, "valid": value} for number, value in enumerate(getattr(ranker, "valid_history_", []))]
 
 
 def weights_of(ranker: Ranker) -> dict[str, float] | None:

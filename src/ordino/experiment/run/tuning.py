@@ -12,10 +12,10 @@ from typing import Any, final
 
 from ordino.errors import OrdinoError, import_extra
 from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.plan.space import Range, Space
 from ordino.experiment.run.task import Task
 from ordino.experiment.store.store import Store
 from ordino.metrics import parse_metric
+from ordino.parameters import Range, Space
 from ordino.streams import spawn_seed
 
 Setting = dict[str, Any]

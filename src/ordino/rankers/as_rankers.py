@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sklearn.base import clone
 
 from ordino.errors import ParameterError
+from ordino.forms import require
 from ordino.ranker import Ranker
 from ordino.rankers import ranker_class
 
@@ -40,3 +42,16 @@ def _as_ranker(given: object) -> Ranker:
 def all_allow_nan(given: RankerLike | Sequence[RankerLike]) -> bool:
     """Whether every one of the rankers can use data with missing values."""
     return all(ranker.allows_nan for ranker in as_rankers(given))
+
+
+def check_rankers(given: Any) -> None:
+    """Refuse what names or holds no ranker."""
+    as_rankers(given)
+
+
+def check_parts(rankers: Any, n_features: int) -> None:
+    """Refuse fitted rankers inside a ranker that are not sound, or that saw other features."""
+    require(isinstance(rankers, list) and rankers, "rankers_")
+    for ranker in rankers:
+        require(isinstance(ranker, Ranker) and getattr(ranker, "n_features_in_", None) == n_features, "rankers_")
+        ranker.form().check()
