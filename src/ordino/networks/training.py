@@ -68,9 +68,9 @@ def train(
 ) -> list[Trained]:
     """Train all networks of the batch together.
 
-    With a quality, each network's best epoch by it is kept, and a network is done when it has not
-    improved for ``patience`` epochs; without one, the last epoch is kept. A network learns the same alone and among
-    others: the order of batches is random but always the same, so that networks of different seeds can share it.
+    With ``quality``, the epoch in which each network was best is kept, and a network is done when it has not improved
+    for ``patience`` epochs; without it, the last epoch is kept. A network learns the same alone and among others: the
+    order of batches is random but always the same, so that networks of different seeds can share it.
     """
     count = len(network.W[0])
     rule = RATES[schedule.rate](float(schedule.learning_rate), count)
