@@ -20,6 +20,7 @@ from ordino.parameters import param
 from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
 
+Floats = NDArray[np.float64]
 Start = str | Ranker | ArrayLike
 CHILDREN = "The number of children"
 
@@ -36,6 +37,14 @@ def start_param(default: str) -> Any:
 def mutation_param() -> Any:
     """The parameter ``mutation``."""
     return param("exp-cauchy", "How a weight is changed: exp-cauchy, gaussian, cauchy or levy.", choices=MUTATIONS)
+
+
+def one_plus_one(
+    ranker: ESRank | IESRRank | IESVMRank, data: Dataset, valid: Dataset | None, population: Floats | None
+) -> EvolutionStrategy:
+    """The search of all three, from ``start`` or from an earlier parent."""
+    parent = start_weights(ranker.start, data, valid) if population is None else population
+    return EvolutionStrategy(parent, mutation=ranker.mutation, seed=ranker.seed)
 
 
 @final
@@ -58,10 +67,7 @@ class ESRank(EvolvedRanker):
     mutation: str = mutation_param()
     generations: int = generations_param(1300, CHILDREN)
 
-    def _search(
-        self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None
-    ) -> EvolutionStrategy:
-        return one_plus_one(self, data, valid, population)
+    _search = one_plus_one
 
 
 @final
@@ -82,10 +88,7 @@ class IESRRank(EvolvedRanker):
     mutation: str = mutation_param()
     generations: int = generations_param(1300, CHILDREN)
 
-    def _search(
-        self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None
-    ) -> EvolutionStrategy:
-        return one_plus_one(self, data, valid, population)
+    _search = one_plus_one
 
 
 @final
@@ -106,24 +109,10 @@ class IESVMRank(EvolvedRanker):
     mutation: str = mutation_param()
     generations: int = generations_param(1300, CHILDREN)
 
-    def _search(
-        self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None
-    ) -> EvolutionStrategy:
-        return one_plus_one(self, data, valid, population)
+    _search = one_plus_one
 
 
-def one_plus_one(
-    ranker: ESRank | IESRRank | IESVMRank,
-    data: Dataset,
-    valid: Dataset | None,
-    population: NDArray[np.float64] | None,
-) -> EvolutionStrategy:
-    """The search of all three, from ``start`` or from an earlier parent."""
-    parent = start_weights(ranker.start, data, valid) if population is None else population
-    return EvolutionStrategy(parent, mutation=ranker.mutation, seed=ranker.seed)
-
-
-def start_weights(start: Start, data: Dataset, valid: Dataset | None) -> NDArray[np.float64]:
+def start_weights(start: Start, data: Dataset, valid: Dataset | None) -> Floats:
     """Weights from which to start, shape ``(n_features,)``.
 
     Parameters
