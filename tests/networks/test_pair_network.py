@@ -12,9 +12,9 @@ from ordino.networks import learning_sets
 from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.initializers import PAIR_INITIALIZERS
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs
+from ordino.networks.nets import ACTIVATIONS
 from ordino.networks.pair_network import CmpNN, PairRows
 from ordino.networks.rates import Schedule
-from ordino.networks.scoring_net import ACTIVATIONS
 from ordino.networks.supply import ComparisonBatches, mean_error
 from ordino.networks.training import train
 from ordino.order import PairNetwork

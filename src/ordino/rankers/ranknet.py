@@ -23,14 +23,7 @@ from ordino.networks.families import check_preferences, schedule_of, win_probabi
 from ordino.networks.scoring import ScoringNetwork, learn
 from ordino.parameters import param
 from ordino.ranker import Ranker
-from ordino.recurring import (
-    metric_param,
-    profile_param,
-    scaling_param,
-    seed_param,
-    verbose_param,
-    warm_start_param,
-)  # fmt: skip
+from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
 from ordino.streams import spawn_seed, stream
 
 if TYPE_CHECKING:
@@ -153,7 +146,7 @@ class KernelRankNet(Ranker):
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         from sklearn.kernel_approximation import Nystroem
 
-        from ordino.networks.scoring_net import ScoringNets
+        from ordino.networks.nets import ScoringNets
         from ordino.networks.supply import QueryBatches
 
         n_components = min(self.n_components, data.n_docs)
