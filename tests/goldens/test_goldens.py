@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from goldens.record import data, file_name, machine, scores_of
-from goldens.variants import variants
 
 import ordino
+from goldens.record import data, file_name, machine, scores_of
+from goldens.variants import variants
 
 HERE = Path(__file__).parent
 RECORDED = np.load(HERE / "scores.npz")
