@@ -271,11 +271,6 @@ def test_too_many_pairs_are_refused(monkeypatch):
         draw_pairs(LABELS, OFFSETS, "C", None, np.random.default_rng(0))
 
 
-def test_an_unknown_configuration_is_refused():
-    with pytest.raises(ParameterError, match="unknown pairs 'F'"):
-        draw_pairs(LABELS, OFFSETS, "F", 10, np.random.default_rng(0))
-
-
 @pytest.mark.parametrize("shared", [True, False])
 def test_autoencoders_learn_to_give_back_their_input(shared):
     """Four numbers of [x, y] that are two, seen twice: two neurons a document are enough to keep them."""

@@ -72,7 +72,7 @@ class CmpNN(Nets):
         return reached
 
     def _first(self, pairs: PairRows) -> Tensor:
-        """The first layer is a sum of two projections, each computed once a document and not once a pair."""
+        """The first layer is a sum of two projections, each computed once for each document, not each pair."""
         W = self._whole(self.W[0])
         n_features, width = W.shape[1] // 2, W.shape[2]
         left = _product(pairs.X[None], W[:, :n_features])  # (n_networks, n_docs, width)
