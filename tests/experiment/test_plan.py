@@ -168,7 +168,7 @@ def test_all_problems_are_told_at_once(folder):
         ({"rankers": [{"ranker": "ranknet", "trials": -1}]}, "trials=-1"),
         ({"rankers": [{"ranker": "random-ranker", "trials": 3}]}, "RandomRanker has no parameter that is searched"),
         ({"rankers": [{"ranker": "ranknet", "trials": 3, "space": {"l2": 7}}]}, "space of l2 is 7"),
-        ({"rankers": [{"ranker": "ranknet", "params": {"l2": object()}}]}, "cannot be written down"),
+        ({"rankers": [{"ranker": "ranknet", "params": {"l2": object()}}]}, "cannot be stored"),
         ({"rankers": [{"ranker": "nested-ranker", "params": {"ranker": "ranknett"}}]}, "did you mean 'ranknet'"),
     ],
 )

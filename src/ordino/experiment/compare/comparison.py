@@ -19,7 +19,7 @@ from ordino.metrics import Evaluation
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """What one measure says about two rankers, over the queries for which both have a value."""
+    """What one metric says about two rankers, over the queries for which both have a value."""
 
     measure: str
     mean_a: float
@@ -29,7 +29,7 @@ class Comparison:
     interval: Interval
     """95 % bootstrap interval of the difference."""
     p: float
-    """Of the test; Holm-corrected if several measures were compared."""
+    """Of the test; Holm-corrected if several metrics were compared."""
     effect: float
     """Cohen's d of the differences."""
     n_queries: int
@@ -50,12 +50,12 @@ def compare_values(
     test: str = "wilcoxon",
     samples: tuple[Mapping[str, ArrayLike], Mapping[str, ArrayLike]] | None = None,
 ) -> list[Comparison]:
-    """Compare values of the same queries, measure by measure.
+    """Compare values of the same queries, metric by metric.
 
     Parameters
     ----------
     a, b
-        By measure the value of each query, the queries of both in the same order; NaN leaves a query out.
+        By metric the value of each query, the queries of both in the same order; NaN leaves a query out.
     test
         A name in :data:`~ordino.experiment.compare.tests.TESTS`.
     samples

@@ -79,6 +79,7 @@ ALL_METHODS: Mapping[str, System] = MappingProxyType(
     }
 )
 LOSSES = MappingProxyType({"MSE": "squared", "MAE": "absolute", "log loss": "ranknet", "fidelity": "fidelity"})
+ALL = ("train", "valid", "test")
 DROPOUTS = tuple(i / 10 for i in range(9))
 PENALTIES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -144,75 +145,53 @@ def _tested(numbers: Sequence[Number], a: str, b: str) -> str:
 EXPERIMENTS: Mapping[str, LetorTable] = MappingProxyType(
     {
         "table3.1": _experiment(
-            "a dense net and the comparator",
-            "1 h",
-            {"dense": DENSE, "CmpNN": plain()},
-            parts=("valid", "test"),
+            "a dense net and the comparator", "1 h", {"dense": DENSE, "CmpNN": plain()}, parts=("valid", "test"),
             compared=("CmpNN", "dense"),
         ),
         "fig3.2": _chart("four losses", "2 h", {name: plain(loss=loss) for name, loss in LOSSES.items()}),
         "fig3.3": _chart("five kinds of training pairs", "3 h", {kind: plain(pairs=kind) for kind in "ABCDE"}),
-        "fig4.2": _chart(
-            "1 to 4 hidden layers", "5 h", {name: plain(hidden=widths) for name, widths in DEPTHS.items()}
-        ),
+        "fig4.2": _chart("1 to 4 hidden layers", "5 h", {name: plain(hidden=sizes) for name, sizes in DEPTHS.items()}),
         "fig4.3": _chart(
-            "1 to 4 hidden layers with dropout 0.25",
-            "5 h",
+            "1 to 4 hidden layers with dropout 0.25", "5 h",
             {name: plain(hidden=widths, dropout=0.25) for name, widths in DEPTHS.items()},
         ),
         "fig4.4": _experiment(
-            "MAP by dropout",
-            "11 h",
-            {str(p): plain(hidden=(24, 12, 6), dropout=p) for p in DROPOUTS},
-            ("map",),
-            ("train", "valid", "test"),
+            "MAP by dropout", "11 h", {str(p): plain(hidden=(24, 12, 6), dropout=p) for p in DROPOUTS}, ("map",), ALL,
             Axes("lines", "method", "MAP", color="part", x_title="dropout"),
         ),
         "fig4.7": _experiment(
-            "MAP by L2 penalty",
-            "6 h",
-            {f"{l2:g}": plain(hidden=(24, 12, 6), l2=l2) for l2 in PENALTIES},
-            ("map",),
-            ("train", "valid", "test"),
-            Axes("lines", "method", "MAP", color="part", x_title="L2 penalty", logarithmic=True),
+            "MAP by L2 penalty", "6 h", {f"{l2:g}": plain(hidden=(24, 12, 6), l2=l2) for l2 in PENALTIES}, ("map",),
+            ALL, Axes("lines", "method", "MAP", color="part", x_title="L2 penalty", logarithmic=True),
         ),
         "table4.2": _experiment(
             "one layer, and three layers with dropout", "2 h", _some(SETTINGS, ONE, THREE), compared=(THREE, ONE)
         ),
         "table4.3": _experiment(
-            "sigmoid, and ReLU after stacked auto-encoders",
-            "3 h",
-            _some(SETTINGS, THREE, TUNED),
+            "sigmoid, and ReLU after stacked auto-encoders", "3 h", _some(SETTINGS, THREE, TUNED),
             compared=(TUNED, THREE),
         ),
         "table4.4": _experiment(
             "the three settings side by side", "4 h", SETTINGS, LETOR_METRICS, compared=(TUNED, ONE)
         ),
         "fig4.10": _experiment(
-            "MAP of shallow and deep comparators",
-            "3 h",
-            _some(ALL_METHODS, "SortNet - CmpNN (A)", "SortNet - CmpNN (B)", "DeepNet"),
-            ("map",),
+            "MAP of shallow and deep comparators", "3 h",
+            _some(ALL_METHODS, "SortNet - CmpNN (A)", "SortNet - CmpNN (B)", "DeepNet"), ("map",),
             axes=Axes("bars", "method", "MAP on the test part"),
         ),
         "table4.5": _experiment("MAP of all methods", "5 h", ALL_METHODS, ("map",)),
         "table4.6": _experiment("P@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[1:11]),
         "table4.7": _experiment("NDCG@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[11:]),
         "table5.1": _experiment(
-            "ten times as many pairs",
-            "16 h",
-            {"10,000 pairs": deepnet(), "100,000 pairs": LARGE},
+            "ten times as many pairs", "16 h", {"10,000 pairs": deepnet(), "100,000 pairs": LARGE},
             compared=("100,000 pairs", "10,000 pairs"),
         ),
         "table5.2": _experiment(
-            "nested ranker and rank aggregation",
-            "days",
+            "nested ranker and rank aggregation", "days",
             {"extensive learning set": LARGE, "multiple nested ranker": NESTED, "rank aggregation": AGGREGATED},
-            LETOR_METRICS,
-            compared=("rank aggregation", "extensive learning set"),
+            LETOR_METRICS, compared=("rank aggregation", "extensive learning set"),
         ),
     }
-)
+)  # fmt: skip
 
 
 def relevant_share(request: Request, _: Trials) -> Result:

@@ -125,7 +125,7 @@ class Plan:
         return {_name(one): one for one in self.data}
 
     def collections(self) -> Iterator[tuple[str, Folds]]:
-        """The folds of all data by name; of data that is cut here, it tells the number, since another is other data."""
+        """The folds of all data by name; the name of data that is cut here says into how many folds."""
         for name, source in self.sources().items():
             has_folds = isinstance(source, Folds) or (isinstance(source, str | Path) and Path(source).is_dir())
             yield (name if has_folds else f"{name}, {self.folds} folds"), self.open_folds(source)
@@ -142,7 +142,7 @@ class Plan:
 
     def check(self) -> None:
         """Refuse a plan that cannot be carried out, with all that is wrong at once."""
-        refuse([*self._data_problems(), *self._ranker_problems(), *self._measure_problems()])
+        refuse([*self._data_problems(), *self._ranker_problems(), *self._metric_problems()])
 
     def _data_problems(self) -> Iterator[str]:
         yield from _sentence(lambda: check_int("folds", self.folds, low=3))
@@ -182,7 +182,7 @@ class Plan:
         for name in sorted({name for name in sound if sound.count(name) > 1}):
             yield f"two rankers are called {name!r}; give each a label of its own"
 
-    def _measure_problems(self) -> Iterator[str]:
+    def _metric_problems(self) -> Iterator[str]:
         texts = {"profile": self.profile, "select": self.select, "name": self.name}
         strange = {name: one for name, one in texts.items() if not isinstance(one, str)}
         yield from (f"{name} is {one!r}; it must be a text" for name, one in strange.items())

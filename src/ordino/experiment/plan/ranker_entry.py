@@ -132,7 +132,7 @@ class Entry:
             if isinstance(values, str) or not isinstance(values, Sequence) or not values
         ]
         found += [
-            f"{self.ranker}: {name}={value!r} cannot be written down; use numbers, text, lists and names of rankers"
+            f"{self.ranker}: {name}={value!r} cannot be stored; use numbers, text, lists and names of rankers"
             for name, value in {**self.params, **tried}.items()
             if not _is_plain(value)
         ]

@@ -62,7 +62,7 @@ class Line:
 
     @property
     def n_tied(self) -> float | None:
-        """Queries with equal scores of different labels; None where the store does not tell."""
+        """Queries with equal scores of different labels; None where the store does not say."""
         return count_tied(self.trials)
 
     @property
@@ -74,7 +74,7 @@ class Line:
 @final
 @dataclass(frozen=True, eq=False)
 class Board:
-    """The lines of one data set under one profile, best first by the first measure."""
+    """The lines of one data set under one profile, best first by the first metric."""
 
     dataset: str
     profile: str
@@ -83,10 +83,10 @@ class Board:
     all_measures: Sequence[str]
     lines: Sequence[Line]
     references: Mapping[str, str]
-    """By measure the label that the others were compared with."""
+    """By metric the label that the others were compared with."""
     query_ids: Sequence[Any]
     counts: Mapping[str, int]
-    """Queries that are empty, short or left out (``n_empty`` ...), as far as the store tells."""
+    """Queries that are empty, short or left out (``n_empty`` ...), as far as the store has them."""
     test: str
     notes: Sequence[str]
     """What a reader must know to trust the numbers, a sentence each."""
@@ -201,7 +201,7 @@ def _board(
 
 
 def _stored(name: str, stored: list[str]) -> str:
-    """A measure by any name that parses to it."""
+    """A metric by any name that parses to it."""
     wanted = str(parse_metric(name))
     if wanted not in stored:
         raise ParameterError(f"{wanted} is not in the store; it holds: {', '.join(stored)}")
@@ -235,7 +235,7 @@ def _trial_means(trials: Sequence[TrialInfo], name: str) -> Floats:
 def _column(
     name: str, means: Mapping[str, Floats], samples: Mapping[str, Floats], baseline: str | None, test: str
 ) -> tuple[str, dict[str, Cell]]:
-    """The reference and the cells of one measure."""
+    """The reference and the cells of one metric."""
     centers = {label: float(own.mean()) if len(own) else np.nan for label, own in means.items()}
     best = max(centers, key=lambda label: _goodness(name, centers[label]))
     reference = baseline if baseline is not None and baseline in means else best
@@ -259,7 +259,7 @@ def _column(
 
 
 def _goodness(name: str, mean: float) -> float:
-    """Larger is better; a measure without a value is the worst there is."""
+    """Larger is better; a metric without a value is the worst there is."""
     return -np.inf if np.isnan(mean) else _toward(name, mean)
 
 

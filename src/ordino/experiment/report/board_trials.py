@@ -1,4 +1,4 @@
-"""Which trials of a label belong together: settings are told apart, the newest counts, and copies count once.
+"""Which trials of a label belong together: settings are kept apart, the newest counts, and copies count once.
 
 A store keeps everything that was ever run. Two runs that call different settings by one label, or that made the same
 trial again with other data or metrics, must not be averaged as if they were repeats of one ranker. Repeats of a ranker

@@ -1,4 +1,4 @@
-"""Curves out of trials: measures by cutoff, and what happened while a ranker learned."""
+"""Curves out of trials: metrics by cutoff, and what happened while a ranker learned."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTERS = ("step", "epoch", "round", "iteration", "generation")
 
 
 def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
-    """Measures at two or more cutoffs: by family the cutoffs, rising, each with the measure's name.
+    """Metrics at two or more cutoffs: by family the cutoffs, rising, each with the metric's name.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
 def learning_curves(histories: Iterable[History]) -> dict[str, list[tuple[int, float]]]:
     """By quantity the points ``(step, mean over the trials)``, steps from 1, at most :data:`POINTS`.
 
-    A trial that has ended counts with the last it wrote down: if it fell out of the mean, a curve would jump to where
+    A trial that has ended counts with the last it recorded: if it fell out of the mean, a curve would jump to where
     the rest is. What never changes, such as a fixed learning rate, is no curve.
 
     Examples
@@ -44,12 +44,12 @@ def learning_curves(histories: Iterable[History]) -> dict[str, list[tuple[int, f
     >>> learning_curves([[{"epoch": 0, "loss": 3.0}, {"epoch": 1, "loss": 2.0}], [{"epoch": 0, "loss": 5.0}]])
     {'loss': [(1, 4.0), (2, 3.5)]}
     """
-    told = [history for history in histories if history]
-    names = dict.fromkeys(name for history in told for row in history for name in row if name not in COUNTERS)
+    kept = [history for history in histories if history]
+    names = dict.fromkeys(name for history in kept for row in history for name in row if name not in COUNTERS)
     curves = {}
     for name in names:
-        steps = np.unique(np.geomspace(1, max(map(len, told)), POINTS).round().astype(int))
-        values = [[_value(history, step - 1, name) for step in steps.tolist()] for history in told]
+        steps = np.unique(np.geomspace(1, max(map(len, kept)), POINTS).round().astype(int))
+        values = [[_value(history, step - 1, name) for step in steps.tolist()] for history in kept]
         if any(len(set(of_trial) - {None}) > 1 for of_trial in values):
             curves[name] = [
                 (step, float(np.mean(there)))

@@ -1,4 +1,4 @@
-"""Pictures of a board: one function each, from a board to an Altair chart, or None where the store has nothing to draw.
+"""Figures of a board: one function each, from a board to an Altair chart, or None where the store has nothing to draw.
 
 :data:`FIGURES` is the table of them; the page, the files and the documentation are made from it. Labels of rankers,
 features and data sets reach a chart as data only, never as a field name or an expression, so that none can break it.
@@ -24,11 +24,11 @@ from ordino.metrics import parse_metric
 
 Chart = Any  # one of Altair's several chart classes; Altair is loaded when a figure is drawn
 CURVES = 8
-"""How many lines share a picture of curves: as many as colors that can be told apart."""
+"""How many lines share a figure of curves: as many as there are distinct colors."""
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#8A8A8A")
 GAIN, LOSS, SAME = "#0072B2", "#D55E00", "#B0B0B0"
-WEIGHED = 20  # features of a picture of weights
-WIDTH, PANE = 820, 360  # of a picture, and of one of two side by side
+WEIGHED = 20  # features in the figure of weights
+WIDTH, PANE = 820, 360  # of a figure, and of one of two side by side
 
 
 @final
@@ -42,23 +42,23 @@ class Figure:
 
 
 def means(board: Board) -> Chart | None:
-    """The mean of the first measure, with a 95 % interval over the queries."""
+    """The mean of the first metric, with a 95 % interval over the queries."""
     alt = _altair()
-    measure, rows = board.measures[0], []
+    metric, rows = board.measures[0], []
     for line in board.lines:
-        low, high = bootstrap_interval(line.per_query[measure], samples=1000)
-        rows.append({"label": plain(line.label), "mean": _number(line.cells[measure].mean), "low": low, "high": high})
+        low, high = bootstrap_interval(line.per_query[metric], samples=1000)
+        rows.append({"label": plain(line.label), "mean": _number(line.cells[metric].mean), "low": low, "high": high})
     labels = alt.Y("label:N", sort=_labels(board.lines), title=None)
     base = alt.Chart(alt.Data(values=rows)).encode(y=labels, tooltip=["label:N", "mean:Q", "low:Q", "high:Q"])
     bars = base.mark_rule(strokeWidth=2, color=SAME).encode(
-        x=alt.X("low:Q", title=measure, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=10)), x2="high:Q"
+        x=alt.X("low:Q", title=metric, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=10)), x2="high:Q"
     )
     points = base.mark_point(filled=True, size=70, opacity=1, color=GAIN).encode(x="mean:Q")
     return (bars + points).properties(width=WIDTH, height=alt.Step(20))
 
 
 def at_k(board: Board) -> Chart | None:
-    """Measures that the store holds at several cutoffs, against the cutoff."""
+    """Metrics that the store holds at several cutoffs, against the cutoff."""
     alt = _altair()
     lines = board.lines[:CURVES]
     charts = []
@@ -79,7 +79,7 @@ def at_k(board: Board) -> Chart | None:
 
 
 def learning(board: Board) -> Chart | None:
-    """What the rankers wrote down while they learned, averaged over their trials."""
+    """What the rankers recorded while they learned, averaged over their trials."""
     alt = _altair()
     curves = {
         line.label: learning_curves(board.view.history(trial.key) for trial in line.trials) for line in board.lines
@@ -103,12 +103,12 @@ def learning(board: Board) -> Chart | None:
 def wins(board: Board) -> Chart | None:
     """How many queries each line wins and loses against the reference."""
     alt = _altair()
-    measure = board.measures[0]
-    reference, sign = board.line(board.references[measure]), _sign(measure)
+    metric = board.measures[0]
+    reference, sign = board.line(board.references[metric]), _sign(metric)
     others = [line for line in board.lines if line is not reference]
     rows = []
     for line in others:
-        d = sign * differences(line.per_query[measure], reference.per_query[measure])
+        d = sign * differences(line.per_query[metric], reference.per_query[metric])
         counts = {"wins": np.sum(d > 0), "ties": np.sum(d == 0), "losses": np.sum(d < 0)}
         rows += [
             {"label": plain(line.label), "outcome": outcome, "queries": int(n), "place": place}
@@ -140,8 +140,8 @@ def queries(board: Board) -> Chart | None:
     alt = _altair()
     if len(board.lines) < 2:
         return None
-    measure, sign = board.measures[0], _sign(board.measures[0])
-    columns = [line.per_query[measure] for line in board.lines]
+    metric, sign = board.measures[0], _sign(board.measures[0])
+    columns = [line.per_query[metric] for line in board.lines]
     rows = [
         {"query": plain(str(query))} | {f"r{i}": _number(round(float(value), 5)) for i, value in enumerate(values)}
         for query, *values in zip(board.query_ids, *columns, strict=True)
@@ -151,7 +151,7 @@ def queries(board: Board) -> Chart | None:
     second = alt.param(name="second", value=1, bind=alt.binding_select(options=numbers, labels=names, name="against "))
     labels = alt.param(name="labels", value=names)
     title = alt.Title(alt.ExprRef("labels[first] + ' against ' + labels[second]"))
-    y = alt.Y("gain:Q", title=f"gain in {measure}" if sign > 0 else f"fall of {measure}")
+    y = alt.Y("gain:Q", title=f"gain in {metric}" if sign > 0 else f"fall of {metric}")
     chart = (
         alt.Chart(alt.Data(values=rows))
         .transform_filter("isValid(datum['r' + first]) && isValid(datum['r' + second])")
@@ -207,13 +207,13 @@ def weights(board: Board) -> Chart | None:
 
 FIGURES: Mapping[str, Figure] = MappingProxyType(
     {
-        "means": Figure(means, "Means", "The mean of the first measure with a 95 % bootstrap interval over queries."),
-        "at-k": Figure(at_k, "Measures at k", "The best lines at every cutoff that the store holds."),
+        "means": Figure(means, "Means", "The mean of the first metric with a 95 % bootstrap interval over queries."),
+        "at-k": Figure(at_k, "Metrics at k", "The best lines at every cutoff that the store holds."),
         "wins": Figure(wins, "Wins and losses", "The share of queries on which a ranker beats the reference."),
         "queries": Figure(queries, "Query by query", "Every query's gain or loss between two rankers, sorted."),
-        "learning": Figure(learning, "Learning curves", "What the best lines wrote down, averaged over trials."),
+        "learning": Figure(learning, "Learning curves", "What the best lines recorded, averaged over trials."),
         "weights": Figure(
-            weights, "Feature weights", "The largest weights of rankers that tell them; 1 is the largest."
+            weights, "Feature weights", "The largest weights of rankers that have weights; 1 is the largest."
         ),
     }
 )
@@ -233,8 +233,8 @@ def _color(lines: Sequence[Line]) -> Any:
     return _altair().Color("label:N", title=None, scale=scale)
 
 
-def _sign(measure: str) -> int:
-    return 1 if parse_metric(measure).greater_is_better else -1
+def _sign(metric: str) -> int:
+    return 1 if parse_metric(metric).greater_is_better else -1
 
 
 def _number(value: float) -> float | None:
@@ -245,9 +245,9 @@ def _number(value: float) -> float | None:
 def _mean_weights(board: Board, line: Line) -> dict[str, float]:
     """The weights of a line by feature, scaled so that the largest of each trial is 1; empty if it has none."""
     total: dict[str, float] = {}
-    told = [weights for trial in line.trials if (weights := board.view.feature_weights(trial.key))]
-    for found in told:
+    known = [weights for trial in line.trials if (weights := board.view.feature_weights(trial.key))]
+    for found in known:
         largest = max(map(abs, found.values())) or 1.0
         for feature, weight in found.items():
-            total[feature] = total.get(feature, 0.0) + weight / largest / len(told)
+            total[feature] = total.get(feature, 0.0) + weight / largest / len(known)
     return total

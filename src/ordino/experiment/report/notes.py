@@ -57,7 +57,7 @@ def count_tied(trials: Sequence[TrialInfo]) -> float | None:
 
 
 def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> int | None:
-    """Queries without a relevant document, seen by a measure that is above 0 for every other query."""
+    """Queries without a relevant document, seen by a metric that is above 0 for every other query."""
     if np.isnan(find_profile(profile).empty):
         return int(np.isnan([column for line in values for column in line.values()]).all(axis=0).sum())
     if find_profile(profile).empty == 0:
@@ -82,11 +82,11 @@ def board_notes(
     folds, seeds = {trial.fold for trial in trials}, {trial.seed for trial in trials}
     profile = find_profile(trials[0].profile)
     empty = "empty queries are left out" if np.isnan(profile.empty) else f"an empty query counts {profile.empty:g}"
-    told = {"n_empty": "of them empty", "n_short": "shorter than the largest k", "n_left_out": "left out of a mean"}
+    words_of = {"n_empty": "of them empty", "n_short": "shorter than the largest k", "n_left_out": "left out of a mean"}
     queries = ", ".join(
         [
             _count(n_queries, "query", "queries"),
-            *(f"{counts[name]:,} {words}" for name, words in told.items() if name in counts),
+            *(f"{counts[name]:,} {words}" for name, words in words_of.items() if name in counts),
         ]
     )
     notes = [

@@ -14,7 +14,7 @@ from ordino.errors import import_extra
 from ordino.experiment.report.board import Board, Cell, Line
 from ordino.experiment.report.figure_files import figure_specs, lite_version
 from ordino.experiment.report.figures import FIGURES
-from ordino.experiment.report.text import figure, header
+from ordino.experiment.report.text import header, number
 
 TEMPLATE = Path(__file__).with_name("page.html")
 
@@ -51,7 +51,7 @@ def _section(board: Board) -> dict[str, Any]:
 
 
 def _row(board: Board, line: Line) -> list[dict[str, Any]]:
-    """Cells as what is shown, what sorts, what the pointer tells, and how it looks."""
+    """Cells: what is shown, what sorts, what the pointer shows, and how it looks."""
     cells: list[dict[str, Any]] = [
         {"text": line.label, "sort": line.label},
         {"text": line.n_trials, "sort": line.n_trials},
@@ -60,7 +60,7 @@ def _row(board: Board, line: Line) -> list[dict[str, Any]]:
         cell = line.cells[name]
         cells.append(
             {
-                "text": figure(replace(cell, deviation=nan)),
+                "text": number(replace(cell, deviation=nan)),
                 "deviation": "" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}",
                 "sort": "" if isnan(cell.mean) else cell.mean,
                 "mark": cell.mark,

@@ -47,7 +47,7 @@ def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:
                     Text(plain(line.label)),
                     str(line.n_trials),
                     *(
-                        Text.assemble((figure(cell), "bold" if cell.is_best else ""), _rich_mark(cell))
+                        Text.assemble((number(cell), "bold" if cell.is_best else ""), _rich_mark(cell))
                         for cell in cells
                     ),
                     f"{line.train_seconds:.2f}",
@@ -70,11 +70,11 @@ def markdown(boards: Sequence[Board]) -> str:
     for board in boards:
         rows = []
         for line in board.lines:
-            figures = [
-                (f"**{figure(cell)}**" if cell.is_best else figure(cell)) + (cell.mark and f" {cell.mark}")
+            numbers = [
+                (f"**{number(cell)}**" if cell.is_best else number(cell)) + (cell.mark and f" {cell.mark}")
                 for cell in (line.cells[name] for name in board.measures)
             ]
-            rows.append([_markdown_text(line.label), str(line.n_trials), *figures, f"{line.train_seconds:.2f}"])
+            rows.append([_markdown_text(line.label), str(line.n_trials), *numbers, f"{line.train_seconds:.2f}"])
         table = markdown_table(header(board), rows)
         notes = "\n".join(f"- {_markdown_text(note)}" for note in board.notes)
         parts.append(f"## {_markdown_text(board.dataset)}\n\n{table}\n\n{notes}\n")
@@ -105,12 +105,12 @@ def latex(boards: Sequence[Board]) -> str:
         columns = header(board)
         rows = []
         for line in board.lines:
-            figures = [
-                (f"\\textbf{{{latex_text(figure(cell))}}}" if cell.is_best else latex_text(figure(cell)))
+            numbers = [
+                (f"\\textbf{{{latex_text(number(cell))}}}" if cell.is_best else latex_text(number(cell)))
                 + (cell.mark and f" {latex_text(cell.mark)}")
                 for cell in (line.cells[name] for name in board.measures)
             ]
-            rows.append([latex_text(line.label), str(line.n_trials), *figures, f"{line.train_seconds:.2f}"])
+            rows.append([latex_text(line.label), str(line.n_trials), *numbers, f"{line.train_seconds:.2f}"])
         parts += [
             "\\begin{table}",
             "\\centering",
@@ -157,12 +157,12 @@ def header(board: Board) -> list[str]:
     return ["ranker", "trials", *board.measures, "training s"]
 
 
-def figure(cell: Cell) -> str:
+def number(cell: Cell) -> str:
     """The mean with its deviation.
 
     Examples
     --------
-    >>> figure(Cell(mean=0.51, deviation=0.02, p=0.3, mark="", is_best=False))
+    >>> number(Cell(mean=0.51, deviation=0.02, p=0.3, mark="", is_best=False))
     '0.5100 ± 0.0200'
     """
     if isnan(cell.mean):
