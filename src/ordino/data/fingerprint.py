@@ -8,7 +8,6 @@ from hashlib import blake2b, sha256
 import numpy as np
 
 from ordino.data.dataset import Dataset
-from ordino.data.source import canonical
 
 
 def fingerprint(data: Dataset) -> str:
@@ -22,6 +21,8 @@ def fingerprint(data: Dataset) -> str:
     >>> one == fingerprint(Dataset([[2.0], [1.0]], [0, 1], qid=["a", "a"]))
     False
     """
+    from ordino.data.source import canonical  # compiled code, which a model file must load without
+
     ordered = canonical(data)
     digest = sha256(str(ordered.X.shape).encode())
     for array in (ordered.X, ordered.y, ordered.offsets):
