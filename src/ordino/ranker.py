@@ -96,7 +96,7 @@ class Ranker(BaseEstimator, ABC):
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         """Learn from checked, scaled data in canonical order."""
 
-    def _predict(self, data: Dataset) -> NDArray[np.float64]:
+    def _predict(self, data: Dataset) -> NDArray[np.float64]:  # noqa: ARG002
         """Scores for the rows of scaled data, larger is better; the labels of data are not to be looked at."""
         raise TypeError(f"{type(self).__name__} needs a method _predict, or one that gives its form")
 
