@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from ordino.compiled import njit
 
 CHUNK = 256  # documents whose features stand together, feature by feature
 MANY = 48  # relevant documents from which bisecting beats counting

@@ -19,8 +19,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ordino.compiled import njit
 
 LANES = 16
 SIGMOID, TANH, RELU, SOFTPLUS, IDENTITY = range(5)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ordino.compiled import njit
 from ordino.order.kernels import INNER, OUTER, lay_table, margin_of, project_rows
 
 MERGE, QUICK, HEAP, INSERTION = range(4)

@@ -28,8 +28,8 @@ from ordino.boosting.stumps import Stump, StumpRanker, bin_features
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.judge import Choice
+from ordino.losses.levels import sort_labels
 from ordino.progress import Steps
-from ordino.svm.kernels import dense_levels
 
 SMOOTHING = 1e-4  # of all pair weight, added to right and wrong: a weak ranker that is never wrong has a finite alpha
 
@@ -96,7 +96,7 @@ class FRank(StumpRanker):
         most = None if self.thresholds is None else check_int("thresholds", self.thresholds, low=1)
         bins = bin_features(data.X, most)
         y, offsets = frozen(data.y), frozen(data.offsets)
-        _, n_pairs = dense_levels(y, offsets)
+        n_pairs = sort_labels(y, offsets).n_pairs
         n_useful = max(int((n_pairs > 0).sum()), 1)
         pair_weight = 1 / (np.maximum(n_pairs, 1) * n_useful)
         scores = np.zeros(data.n_docs)

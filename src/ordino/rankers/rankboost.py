@@ -26,8 +26,8 @@ from ordino.boosting.stumps import Stump, StumpRanker, bin_features
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.judge import Choice
+from ordino.losses.levels import sort_labels
 from ordino.progress import Steps
-from ordino.svm.kernels import dense_levels
 
 LARGEST_R = 1 - 1e-9  # a weak ranker that is always right has a finite alpha
 
@@ -89,7 +89,7 @@ class RankBoost(StumpRanker):
         rounds = check_int("rounds", self.rounds, low=1)
         most = None if self.thresholds is None else check_int("thresholds", self.thresholds, low=1)
         bins = bin_features(data.X, most)
-        level, _ = dense_levels(frozen(data.y), frozen(data.offsets))
+        level = sort_labels(data.y, data.offsets).level
         weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
         scores, potential = np.zeros(data.n_docs), np.empty(data.n_docs)
         held_out_scores = np.zeros(0 if valid is None else valid.n_docs)

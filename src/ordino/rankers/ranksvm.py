@@ -23,8 +23,8 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.judge import Choice
 from ordino.linear import LinearRanker
+from ordino.losses.levels import sort_labels
 from ordino.progress import Steps
-from ordino.svm.kernels import dense_levels
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 
@@ -161,7 +161,7 @@ def pair_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
     if pairs == "sum":
         return weights
-    counts = dense_levels(data.y, data.offsets)[1]
+    counts = sort_labels(data.y, data.offsets).n_pairs
     if pairs == "mean":
         weights /= np.sqrt(max(counts.sum(), 1.0))
     else:
