@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ordino.errors import DataError, ParameterError
 from ordino.layers import Layer
 from ordino.order import PairNetwork
-from ordino.order.network import CODES, OUTPUTS
+from ordino.order.kernels import ACTIVATIONS, OUTPUTS
 
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=(60, 5)).astype(np.float32), rng.normal(size=(60, 5)).astype(np.float32)
@@ -18,7 +18,7 @@ networks = st.builds(
     random_network,
     st.just(5),
     st.sampled_from([(2,), (20,), (34,), (24, 12, 6), (4, 40)]),
-    st.sampled_from(sorted(CODES)),
+    st.sampled_from(sorted(ACTIVATIONS)),
     output=st.sampled_from(OUTPUTS),
     seed=st.integers(0, 1000),
     symmetric=st.booleans(),

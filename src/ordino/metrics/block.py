@@ -36,6 +36,7 @@ GAINS: Mapping[str, Callable[[Floats, float], Floats]] = MappingProxyType(
         "whole": lambda labels, _: _exponential(np.trunc(labels)),
         "linear": lambda labels, _: labels,
         "binary": lambda labels, relevant_from: (labels > relevant_from).astype(np.float64),
+        "ones": lambda labels, _: np.ones_like(labels),
     }
 )
 """What labels are worth at rank 1, by the profile's name for it; the second argument is the profile's relevant_from."""
@@ -110,19 +111,18 @@ class Block:
     @cached_property
     def gains(self) -> Worth:
         """What each document gains."""
-        return self._in_ties(self._worth(self._gain))
+        return self._in_ties(self._worth(self.profile.gain))
 
     @cached_property
     def flags(self) -> Worth:
         """1 for a relevant document, else 0; with averaged ties the share of relevant ones among equal scores."""
-        return self._in_ties(self._worth(lambda labels: GAINS["binary"](labels, self.profile.relevant_from)))
+        return self._in_ties(self._worth("binary"))
 
     def chances(self, largest: float) -> Worth:
         """The chance of each document to satisfy a reader (ERR); ``largest`` is the highest label expected."""
         if self.profile.err_chance == "label":
-            return self._worth(lambda labels: labels)
-        kind = "exponential" if self.profile.gain == "linear" else self.profile.gain
-        return self._worth(lambda labels: GAINS[kind](labels, self.profile.relevant_from) / 2.0**largest)
+            return self._worth("linear")
+        return self._worth("exponential" if self.profile.gain == "linear" else self.profile.gain, 2.0**largest)
 
     def discounts(self, k: int) -> Floats:
         """What each rank's gain is multiplied by, for as many ranks as may be asked for."""
@@ -138,12 +138,10 @@ class Block:
         """The discounted gain of the best order of each query."""
         from ordino.metrics.kernels import best_sums, weighted_sums
 
-        worth = np.ones_like if self.profile.ideal == "ones" else self._gain
         if self.n_labels:
-            counts = np.empty(self.n_labels, np.int64)
-            table = frozen(worth(np.arange(float(self.n_labels))))
-            return self._filled(best_sums, self.ranked, table, self.offsets, k, self.discounts(k), counts)
-        gains = worth(self.best)
+            counts, (labels, table) = np.empty(self.n_labels, np.int64), self._worth(self._best_gain)
+            return self._filled(best_sums, labels, table, self.offsets, k, self.discounts(k), counts)
+        gains = GAINS[self._best_gain](self.best, self.profile.relevant_from)
         return self._filled(weighted_sums, gains, _NO_TABLE, self.offsets, self.sizes, k, self.discounts(k))
 
     def mean_share(self) -> Floats:
@@ -152,7 +150,7 @@ class Block:
 
         gains, table = self.gains
         own = table[gains.astype(np.int64)] if len(table) else gains
-        best = np.ones_like(self.best) if self.profile.ideal == "ones" else self._gain(self.best)
+        best = GAINS[self._best_gain](self.best, self.profile.relevant_from)
         return self._filled(mean_shares, own, best, self.offsets, self.lengths, self.discounts(0))
 
     def precision_sums(self, k: int) -> Floats:
@@ -191,13 +189,14 @@ class Block:
             self._pairs[samples, seed] = out
         return self._pairs[samples, seed]
 
-    def _gain(self, labels: Floats) -> Floats:
-        return GAINS[self.profile.gain](labels, self.profile.relevant_from)
+    @property
+    def _best_gain(self) -> str:
+        return "ones" if self.profile.ideal == "ones" else self.profile.gain
 
-    def _worth(self, function: Callable[[Floats], Floats]) -> Worth:
+    def _worth(self, kind: str, divisor: float = 1.0) -> Worth:
         if self.n_labels:
-            return self.ranked, frozen(function(np.arange(float(self.n_labels))))
-        return np.require(function(self.ranked), requirements="W"), _NO_TABLE
+            return self.ranked, _table(kind, self.profile.relevant_from, divisor, self.n_labels)
+        return GAINS[kind](self.ranked, self.profile.relevant_from) / divisor, _NO_TABLE
 
     def _in_ties(self, worth: Worth) -> Worth:
         """With averaged ties, the mean of equal scores."""
@@ -214,6 +213,12 @@ class Block:
         out = np.empty(len(self.lengths))
         kernel(*arguments, out)
         return out
+
+
+@lru_cache(maxsize=64)
+def _table(kind: str, relevant_from: float, divisor: float, n_labels: int) -> Floats:
+    """What the labels 0, 1, 2, ... are worth."""
+    return frozen(GAINS[kind](np.arange(float(n_labels)), relevant_from) / divisor)
 
 
 @lru_cache(maxsize=64)

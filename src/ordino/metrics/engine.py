@@ -17,11 +17,13 @@ from ordino.arrays import query_blocks
 from ordino.checks import check_int
 from ordino.metrics.block import Block
 from ordino.metrics.checks import Floats, Ints, as_column, as_offsets, check_scores, docno_order, usable_labels
+from ordino.metrics.formulas import cutoff
 from ordino.metrics.metric import Metric
 from ordino.metrics.profiles import Profile, find_profile
 from ordino.metrics.ranking import BLOCK, rank_queries
 from ordino.threads import count_threads, run_blocks
 
+MOST_PICKED = 32  # documents up to which picking the best of a query is quicker than sorting it
 ENOUGH_FOR_THREADS = 65536  # documents below which threads cost more than they bring
 WHOLE_LABELS = 64  # labels that are whole numbers below this are counted and looked up
 
@@ -42,6 +44,7 @@ def values_of(
     *,
     profile: str | Profile = "standard",
     doc_ids: ArrayLike | None = None,
+    find_ties: bool = True,
     threads: int | None = None,
 ) -> Values:
     """Measure every query with every metric; one sort of a query serves all metrics.
@@ -54,6 +57,8 @@ def values_of(
         Query ``q`` owns rows ``offsets[q]:offsets[q + 1]``, shape ``(n_queries + 1,)``.
     doc_ids
         Names of the documents, for profiles that order ties by them; without, they are ordered as if named by row.
+    find_ties
+        Look for ties. Without, ``tied`` is False throughout, and metrics with small cutoffs need no sort: quicker.
     threads
         How many threads work; None takes the processors there are.
 
@@ -75,7 +80,8 @@ def values_of(
         labels, order_by = labels[rows], order_by[rows]
     if threads is None:
         threads = 1 if len(labels) < ENOUGH_FOR_THREADS else count_threads(None)
-    return _run(labels, order_by, bounds, metrics, style, check_int("threads", threads, low=1))
+    top = 0 if find_ties else _top(metrics, style)
+    return _run(labels, order_by, bounds, metrics, style, top, check_int("threads", threads, low=1))
 
 
 def _single_precision(scores: Floats) -> Floats:
@@ -86,12 +92,20 @@ def _single_precision(scores: Floats) -> Floats:
     return single.astype(np.float64)
 
 
-def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, threads: int) -> Values:
+def _top(metrics: Sequence[Metric], profile: Profile) -> int:
+    """How many documents of a query must be in order; 0 if all, or if picking them is no quicker than a sort."""
+    deepest = [cutoff(metric, profile) for metric in metrics]
+    small = min(deepest, default=0) > 0 and max(deepest) <= MOST_PICKED
+    return max(deepest) if small and profile.ties in ("stable", "docno") else 0
+
+
+def _run(
+    y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, top: int, threads: int
+) -> Values:
     """Share the blocks among threads; each has its own buffers, as long as its longest block."""
     n_queries = len(offsets) - 1
-    relevant = count_relevant(y, offsets, profile.relevant_from)
-    values, empty, tied = np.empty((len(metrics), n_queries)), relevant == 0, np.zeros(n_queries, np.bool_)
-    lengths = np.zeros(n_queries, np.int64)
+    values, tied = np.empty((len(metrics), n_queries)), np.zeros(n_queries, np.bool_)
+    lengths, relevant = np.zeros(n_queries, np.int64), np.zeros(n_queries, np.int64)
     blocks = query_blocks(offsets, BLOCK)
     threads = min(threads, max(len(blocks), 1))
 
@@ -102,7 +116,7 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
         same, packed = np.empty(room, np.bool_), np.empty(min(room, BLOCK), np.uint64)
 
         def rank(by: Floats, ties: str, into: Floats, first: int, last: int) -> Floats:
-            rank_queries(y, by, offsets, first, last, ties, packed, into, same, tied, lengths, spare)
+            rank_queries(y, by, offsets, first, last, ties, top, packed, into, same, tied, lengths, spare)
             return into[: offsets[last] - offsets[first]]
 
         for first, last in mine:
@@ -110,14 +124,17 @@ def _run(y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], pr
             # the best order is that of the labels themselves
             best = None if n_labels else rank(y, "stable", np.empty(room), first, last)
             labels = rank(scores, profile.ties, ranked, first, last)
+            places = offsets[first : last + 1] - offsets[first]
+            relevant[first:last] = count_relevant(labels, places, profile.relevant_from)
             block = Block(
-                profile, labels, same[: len(labels)], offsets[first : last + 1] - offsets[first],
-                lengths[first:last], relevant[first:last], n_labels, best, spare,
+                profile, labels, same[: len(labels)], places, lengths[first:last], relevant[first:last],
+                n_labels, best, spare,
             )  # fmt: skip
             for m, metric in enumerate(metrics):
                 values[m, first:last] = metric.measure.formula(block, metric)
 
     run_blocks(work, range(threads), threads)
+    empty = relevant == 0
     if isnan(profile.empty):
         values[:, empty] = np.nan
     return Values(values, empty, tied)

@@ -126,6 +126,44 @@ def rank_block(
 
 
 @njit(**OUTER)
+def top_block(
+    y: Any, scores: Any, offsets: Any, first: int, last: int, backward: bool, top: int,
+    ranked: Any, lengths: Any, heads: Any,
+) -> None:  # fmt: skip
+    """Put the labels of the ``top`` best documents of each query first, best score first, the others behind them.
+
+    Enough for measures that look no further; ties are ordered as in :func:`rank_block`, but not told.
+    """
+    base = offsets[first]
+    for q in range(first, last):
+        start = offsets[q]
+        stop = offsets[q + 1]
+        kept = 0
+        length = 0
+        for step in range(stop - start):
+            row = stop - 1 - step if backward else start + step
+            score = scores[row]
+            at = start - base + step
+            if score > NO_RANK:
+                length += 1
+            if kept == top and score <= heads[top - 1]:
+                ranked[at] = y[row]
+                continue
+            if kept == top:
+                ranked[at] = ranked[start - base + top - 1]  # the last of the best gives way
+            else:
+                kept += 1
+            i = kept - 1
+            while i > 0 and heads[i - 1] < score:
+                heads[i] = heads[i - 1]
+                ranked[start - base + i] = ranked[start - base + i - 1]
+                i -= 1
+            heads[i] = score
+            ranked[start - base + i] = y[row]
+        lengths[q] = length
+
+
+@njit(**OUTER)
 def worst_first_block(
     offsets: Any, first: int, last: int, ranked: Any, same: Any, tied: Any, keys: Any, keys_out: Any, carry_out: Any
 ) -> None:

@@ -296,7 +296,7 @@ class Metric:
         """
         from ordino.metrics.engine import values_of
 
-        values: NDArray[np.float64] = values_of(y, scores, offsets, (self,), profile=profile).values[0]
+        values: NDArray[np.float64] = values_of(y, scores, offsets, (self,), profile=profile, find_ties=False).values[0]
         return values
 
 

@@ -15,7 +15,7 @@ from ordino.checks import check_choice, check_int, check_real
 from ordino.data.canonical_kernels import hash_rows
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
-from ordino.layers import ACTIVATIONS, Layer
+from ordino.layers import Layer
 from ordino.networks.gradient import GradientRanker
 from ordino.networks.preferences import check_preferences
 from ordino.order import PairNetwork, Sorted, scores_from_order, sort_queries
@@ -147,13 +147,7 @@ class Comparator(GradientRanker):
         rows: NDArray[np.float32] = data.restore(self._scaled(data).X)
         chosen, _ = check_preferences(pairs, 1.0, len(rows))
         network: PairNetwork = self.network_
-        squash = ACTIVATIONS[network.activation]
-        a, b = rows[chosen[:, 0]], rows[chosen[:, 1]]
-        reached = [squash(a @ network.left + b @ network.right + network.bias)]
-        for layer in network.deeper[:-1]:
-            reached.append(squash(reached[-1] @ layer.W + layer.b))
-        last = network.deeper[-1]
-        return [*reached, ACTIVATIONS[network.output](reached[-1] @ last.W + last.b)]
+        return network.activations(rows[chosen[:, 0]], rows[chosen[:, 1]])
 
     def _fresh(self, X: NDArray[np.float32], learning_set: LearningSet, seeds: Sequence[int]) -> CmpNN:
         """A network for each seed, with first weights; auto-encoders learn theirs from the pairs."""
@@ -277,7 +271,10 @@ class Comparator(GradientRanker):
             y=None if y is None else y[start],
             n_jobs=self.n_jobs,
         )
-        return Sorted(start[order], comparisons, None if miscompared is None else start[miscompared])
+        if miscompared is not None:
+            better, worse = np.divmod(miscompared, max(data.n_docs, 1))
+            miscompared = np.sort(start[better] * data.n_docs + start[worse])
+        return Sorted(start[order], comparisons, miscompared)
 
     def _sorted_scores(self, network: PairNetwork, data: Dataset) -> NDArray[np.float64]:
         return scores_from_order(self._sorted(network, data).order, data.offsets)
