@@ -150,14 +150,14 @@ def test_scores_reproduce_the_order(seed: int) -> None:
     ("arguments", "error", "message"),
     [
         ({"algorithm": "merg"}, ParameterError, "unknown sort 'merg'; did you mean 'merge'?"),
-        ({"offsets": [0, 5]}, DataError, "offsets must rise from 0 to the number of documents, which is 2"),
+        ({"offsets": [0, 5]}, DataError, "offsets must rise from 0 to 2, the number of documents"),
         ({"offsets": [0, 3, 1, 2]}, DataError, "offsets must rise from 0"),
         ({"offsets": [-1, 2]}, DataError, "offsets must rise from 0"),
         ({"offsets": [0.0, 2.0]}, DataError, "offsets must be whole numbers, one more than there are queries"),
         ({"offsets": []}, DataError, "offsets must be whole numbers"),
         ({"y": [1]}, DataError, r"y has shape \(1,\) but X has 2 rows"),
         ({"seed": -1}, ParameterError, "seed=-1; it must be a whole number, 0 or more"),
-        ({"n_jobs": 0}, ParameterError, "n_jobs=0; it must be None or a whole number, 1 or more"),
+        ({"n_jobs": 0}, ParameterError, "n_jobs=0; it must be a whole number, 1 or more"),
         ({"X": [[1.0, 2.0]]}, DataError, "the network compares 1 features but the data has 2"),
     ],
 )

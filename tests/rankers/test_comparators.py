@@ -271,7 +271,7 @@ def test_sortnet_stops_when_no_pair_is_new():
 
 def test_a_sort_records_the_pairs_that_the_network_gets_wrong_the_better_first():
     ranker = SortNet(hidden=4, max_iter=1, scaling=None).fit(DATA)
-    better, worse = ranker._sorted(ranker.network_, DATA, DATA.y).miscompared.T
+    better, worse = np.divmod(ranker._sorted(ranker.network_, DATA, DATA.y).miscompared, DATA.n_docs)
     assert len(better)
     assert (DATA.y[better] > DATA.y[worse]).all()
     assert (ranker.compare(DATA.X[better], DATA.X[worse]) <= 0.5).all()

@@ -105,9 +105,7 @@ def shares_below(
             else:
                 above = _first_above(known, x)  # known[above - 1] <= x < known[above]
                 if known[above - 1] == x:
-                    first = above - 1
-                    while first > 0 and known[first - 1] == x:
-                        first -= 1
+                    first = _first_at(known, x) if known[above - 2] == x else above - 1
                     out[i, j] = (references[first] + references[above - 1]) / 2
                 else:
                     way = (x - known[above - 1]) / (known[above] - known[above - 1])
@@ -123,3 +121,16 @@ def _first_above(known: NDArray[np.float64], x: float) -> int:
         at += half * (known[at + half - 1] <= x)
         left -= half
     return at + (known[at] <= x)  # type: ignore[no-any-return]
+
+
+@njit(**INNER)
+def _first_at(known: NDArray[np.float64], x: float) -> int:
+    """Where the first value that is x or more stands in rising values."""
+    at, stop = 0, len(known)
+    while at < stop:
+        half = (at + stop) >> 1
+        if known[half] < x:
+            at = half + 1
+        else:
+            stop = half
+    return at
