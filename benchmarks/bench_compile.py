@@ -1,4 +1,4 @@
-"""Seconds of compiling on first use, with an empty cache: every ranker's first fit, measuring, reading, writing, README.
+"""Seconds of compiling on first use with an empty cache: every ranker's first fit, measuring, reading, writing, README.
 
 Each case runs in a process of its own whose numba cache is a fresh folder. Compiling is measured by numba's own events
 (outermost ones only), in processor time, so that a busy machine changes little; the clock's time of the whole case,
@@ -68,7 +68,7 @@ def child(case: str, folder: Path) -> None:
 
     seconds: dict[str, float] = {}
 
-    class Compiling(event.Listener):  # type: ignore[misc]
+    class Compiling(event.Listener):
         """Adds up the seconds of the outermost functions that numba compiles."""
 
         depth, since = 0, 0.0
@@ -83,7 +83,7 @@ def child(case: str, folder: Path) -> None:
                 name = ended.data["dispatcher"].py_func.__name__
                 seconds[name] = seconds.get(name, 0.0) + time.thread_time() - self.since
 
-    event.register("numba:compile", Compiling())
+    event.register("numba:compile", Compiling())  # type: ignore[no-untyped-call]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run_case(case, folder)

@@ -64,11 +64,12 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
                 raise
         if not _cache.fall_back():
             return numba.njit(**(options | {"cache": False}))(function)
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, _cache.folder
+        config: Any = numba.config
+        before, config.CACHE_DIR = config.CACHE_DIR, _cache.folder
         try:
             return _stamped(numba.njit(**options)(function))
         finally:
-            numba.config.CACHE_DIR = before
+            config.CACHE_DIR = before
 
     return compiled
 
@@ -97,7 +98,7 @@ def specialize(template: Callable[..., Any], name: str, options: Mapping[str, An
 
 def _stamped(kernel: Any) -> Any:
     """Let a change of any kernel file outdate what is cached; numba looks at the function's own file alone."""
-    entry = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+    entry: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     if hasattr(entry, "_source_stamp"):
         entry._source_stamp = _STAMP
     return kernel
@@ -138,7 +139,7 @@ class _Cache:
         return self.usable
 
 
-class _Patience(event.Listener):  # type: ignore[misc]
+class _Patience(event.Listener):
     """Tells whoever waits at a terminal, once, why it takes so long."""
 
     def __init__(self) -> None:
@@ -165,4 +166,4 @@ class _Patience(event.Listener):  # type: ignore[misc]
 
 _cache = _Cache()
 if sys.stderr is not None and sys.stderr.isatty():
-    event.register("numba:compile", _Patience())
+    event.register("numba:compile", _Patience())  # type: ignore[no-untyped-call]

@@ -22,6 +22,7 @@ from ordino.threads import count_threads, run_blocks
 
 Float64 = NDArray[np.float64]
 N_BLOCKS = 32  # shares of the work that threads take in turn
+N_ROOMS = 12  # columns of numbers that a kernel has room for
 WORTH_THREADS = 2_000_000  # pairs, below which starting threads costs more than it saves
 
 
@@ -33,6 +34,12 @@ class Queries(NamedTuple):
     weights: Float64  # (n_docs,)
     uniform: bool  # whether all weights are 1
     offsets: NDArray[np.int64]  # (n_queries + 1,)
+
+    def rooms(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Float64]:
+        """Buffers of the kernels for queries first..last: rows of a query, bounds of its labels, columns of numbers."""
+        longest = int(np.diff(self.offsets[first : last + 1]).max(initial=0))
+        bounds = np.empty(max(longest, self.labels[2]) + 1, np.int64)
+        return np.empty(longest, np.int64), bounds, np.empty((N_ROOMS, longest))
 
 
 class Loss(ABC):

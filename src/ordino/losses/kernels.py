@@ -55,12 +55,3 @@ def by_level(numbers, n_numbers, y, weights, start, stop, order, levels, bounds)
             n_levels += 1
     bounds[n_levels] = n
     return n_levels
-
-
-@njit(**INNER)
-def longest(offsets, first, last):  # type: ignore[no-untyped-def]
-    """How many documents the longest of the queries has."""
-    n_max = 0
-    for q in range(first, last):
-        n_max = max(n_max, offsets[q + 1] - offsets[q])
-    return n_max

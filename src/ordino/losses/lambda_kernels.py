@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.compiled import INNER, OUTER, njit, specialize
-from ordino.losses.kernels import by_level, longest
+from ordino.losses.kernels import by_level
 from ordino.losses.list_kernels import gains_of
 from ordino.metrics.kernels import sort_descending
 
@@ -75,6 +75,9 @@ def _lambdas_of_queries(
     offsets: NDArray[np.int64],
     start_query: int,
     stop_query: int,
+    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
+    bounds: NDArray[np.int64],
+    room: NDArray[np.float64],
     gradient: NDArray[np.float64],  # (n_models, n_docs)
     curvature: NDArray[np.float64],  # the same, or (0, 0) where it is not wanted
     values: NDArray[np.float64],  # (n_models, n_queries)
@@ -84,13 +87,11 @@ def _lambdas_of_queries(
 
     A query that teaches something has the total 1; if a score of it is not finite, its value is NaN.
     """
-    n_max = longest(offsets, start_query, stop_query)
-    order, levels, bounds = np.empty(n_max, np.int64), np.empty(n_max), np.empty(max(n_max, n_numbers) + 1, np.int64)
-    ranked, spare, room = np.empty(n_max, np.int64), np.empty(n_max, np.int64), np.empty((10, n_max))
-    labels, gains, s, e, worth = room[0], room[1], room[2], room[3], room[4]
-    w, g, h, hits, sums, discount = room[5], room[6], room[7], room[8], room[9], np.zeros(n_max)
-    for r in range(min(k, n_max)):
-        discount[r] = 1.0 / np.log2(r + 2.0)
+    ranked, spare = np.empty_like(order), np.empty_like(order)
+    labels, gains, s, e, worth, levels = room[0], room[1], room[2], room[3], room[4], room[11]
+    w, g, h, hits, sums, discount = room[5], room[6], room[7], room[8], room[9], room[10]
+    for r in range(len(discount)):
+        discount[r] = 1.0 / np.log2(r + 2.0) if r < k else 0.0
     for query in range(start_query, stop_query):
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[query], offsets[query + 1], order, levels, bounds)
         n = bounds[n_levels]

@@ -67,7 +67,7 @@ class LambdaLoss(Loss):
         measure, k = parse_measure(self.metric)
         self.kernel[measure](
             k, float(self.relevant), self.gain == "exponential", queries.scores, *queries.labels, queries.weights,
-            queries.offsets, first, last, gradient, curvature, values, totals,
+            queries.offsets, first, last, *queries.rooms(first, last), gradient, curvature, values, totals,
         )  # fmt: skip
 
 

@@ -41,4 +41,5 @@ def sort_labels(y: NDArray[np.float64], offsets: Ints) -> Levels:
     steps = np.cumsum(fresh)
     level = np.empty(len(y), np.int64)
     level[rows] = steps - steps[offsets[query]]
-    return Levels(rows, floor, level, np.bincount(query, floor, len(offsets) - 1))
+    n_pairs: NDArray[np.float64] = np.bincount(query, floor, len(offsets) - 1).astype(np.float64)
+    return Levels(rows, floor, level, n_pairs)

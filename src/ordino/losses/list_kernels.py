@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.compiled import INNER, OUTER, njit, specialize
-from ordino.losses.kernels import by_level, longest
+from ordino.losses.kernels import by_level
 from ordino.metrics.kernels import sort_descending
 
 REORDERED = {**INNER, "fastmath": {"reassoc", "nsz", "contract"}}  # sums in lanes; NaN and infinity stay what they are
@@ -226,6 +226,9 @@ def _lists_of_queries(
     offsets: NDArray[np.int64],
     first: int,
     last: int,
+    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
+    bounds: NDArray[np.int64],
+    room: NDArray[np.float64],
     exponential: bool,
     center: bool,
     smoothing: float,
@@ -239,9 +242,7 @@ def _lists_of_queries(
 
     A query that teaches something has the total 1; if a score of it is not finite, its value is NaN.
     """
-    n_max = longest(offsets, first, last)
-    order, levels, bounds = np.empty(n_max, np.int64), np.empty(n_max), np.empty(max(n_max, n_numbers) + 1, np.int64)
-    room = np.empty((8, n_max))
+    levels = room[8]
     for q in range(first, last):
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
         if n_levels < 2:

@@ -60,7 +60,7 @@ class ListwiseLoss(Loss):
         totals: Float64,
     ) -> None:
         self.kernel(
-            queries.scores, *queries.labels, queries.weights, queries.offsets, first, last,
+            queries.scores, *queries.labels, queries.weights, queries.offsets, first, last, *queries.rooms(first, last),
             self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha),
             gradient, curvature, values, totals,
         )  # fmt: skip

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ordino.compiled import INNER, OUTER, njit, specialize
 from ordino.losses import margin_kernels as margins
-from ordino.losses.kernels import by_level, longest
+from ordino.losses.kernels import by_level
 
 FAR = 60.0  # scores of a query that lie further apart are met pair by pair
 ANYWHERE = np.finfo(np.float64).max  # for functions that need no exponentials
@@ -191,6 +191,9 @@ def _pairs_of_queries(
     offsets: NDArray[np.int64],
     first: int,
     last: int,
+    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
+    bounds: NDArray[np.int64],
+    room: NDArray[np.float64],
     neighbors: bool,
     ties: bool,
     target: float,
@@ -204,9 +207,7 @@ def _pairs_of_queries(
     Only of queries whose scores are more than ``LEAST`` and no more than ``LIMIT`` apart; how many others there are is
     what this gives. The value of a query with a score that is not finite is NaN.
     """
-    n_max = longest(offsets, first, last)
-    order, levels, bounds = np.empty(n_max, np.int64), np.empty(n_max), np.empty(max(n_max, n_numbers) + 1, np.int64)
-    s, e, w, g, product = np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max)
+    levels, s, e, w, g, product = room[0], room[1], room[2], room[3], room[4], room[5]
     n_others = 0
     for q in range(first, last):
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
@@ -260,15 +261,16 @@ def _curvature_of_queries(
     offsets: NDArray[np.int64],
     first: int,
     last: int,
+    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
+    bounds: NDArray[np.int64],
+    room: NDArray[np.float64],
     neighbors: bool,
     ties: bool,
     curvature: NDArray[np.float64],  # (n_models, n_docs)
     totals: NDArray[np.float64],  # (n_queries,)
 ) -> None:
     """Template: sums over the pairs of each document of how sharply the loss bends in its score, by ``bend``."""
-    n_max = longest(offsets, first, last)
-    order, levels, bounds = np.empty(n_max, np.int64), np.empty(n_max), np.empty(max(n_max, n_numbers) + 1, np.int64)
-    w = np.empty(n_max)
+    levels, w = room[0], room[1]
     for q in range(first, last):
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
         for i in range(bounds[n_levels]):

@@ -58,7 +58,15 @@ class PairwiseLoss(Loss):
     ) -> None:
         kernels = self.kernels
         certain = queries.uniform and self.target == 1.0 and not self.ties
-        place = (queries.scores, *queries.labels, queries.weights, queries.offsets, first, last)
+        place = (
+            queries.scores,
+            *queries.labels,
+            queries.weights,
+            queries.offsets,
+            first,
+            last,
+            *queries.rooms(first, last),
+        )
         how = (self.pairs == "neighbors", self.ties, float(self.target), self.target_by == "step")
         n_others = (kernels.certain if certain else kernels.pairs)(*place, *how, gradient, values, totals)
         if n_others and kernels.far is not None:
@@ -66,7 +74,7 @@ class PairwiseLoss(Loss):
 
     def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64, totals: Float64) -> None:
         self.kernels.curvature(
-            queries.scores, *queries.labels, queries.weights, queries.offsets, first, last,
+            queries.scores, *queries.labels, queries.weights, queries.offsets, first, last, *queries.rooms(first, last),
             self.pairs == "neighbors", self.ties, curvature, totals,
         )  # fmt: skip
 

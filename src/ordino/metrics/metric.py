@@ -35,6 +35,8 @@ class Parameter:
     low: float
     high: float
     whole: bool
+    keyword: str | None = None
+    """Its name in Python, where it is not ``name``."""
 
     @property
     def allowed(self) -> str:
@@ -138,7 +140,15 @@ METRICS: Mapping[str, Measure] = _measures(
         formula=formulas.expected_reciprocal_rank,
         uses_gain=True,
         parameters=(
-            Parameter(name="max", description="the highest label there is", default=None, low=1, high=100, whole=True),
+            Parameter(
+                name="max",
+                keyword="max_label",
+                description="the highest label there is",
+                default=None,
+                low=1,
+                high=100,
+                whole=True,
+            ),
         ),
     ),
     Measure(
