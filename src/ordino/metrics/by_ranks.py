@@ -51,16 +51,16 @@ class ByRanks:
         scores
             Of the documents of these queries, shape ``(n_orders, n_docs)`` or wider.
         """
-        from ordino.metrics.rank_kernels import sums_by_ranks  # numba loads on first use
+        from ordino.metrics.rank_kernels import MANY, sums_of_few, sums_of_many  # numba loads on first use
 
         rows, bounds = slice(self.offsets[first], self.offsets[last]), self._bounds[first : last + 1]
         n_relevant, lengths = np.diff(bounds), np.diff(self.offsets[first : last + 1])
         k, is_precision = cutoff(self.metric, self.profile), self.metric.measure.formula is precision
         out = np.empty((len(scores), last - first))
-        sums_by_ranks(
-            scores, self._is_relevant[rows], self._relevant, bounds, self.offsets[first : last + 1] - rows.start,
-            k, is_precision, np.empty(int(n_relevant.max(initial=0)), np.int64), out,
-        )  # fmt: skip
+        place = (self._is_relevant[rows], self._relevant, bounds, self.offsets[first : last + 1] - rows.start)
+        most = int(n_relevant.max(initial=0))
+        for kernel in (sums_of_few, sums_of_many) if most >= MANY else (sums_of_few,):
+            kernel(scores, *place, k, is_precision, np.empty(most, np.int64), out)
         return self._shares(out, n_relevant, lengths, k, is_precision)
 
     def _shares(

@@ -9,10 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ordino.compiled import INNER, OUTER, njit
+from ordino.compiled import INNER, OUTER, njit, specialize
 from ordino.metrics.kernels import sort_descending
 
 MANY = 48  # relevant documents from which bisecting beats counting
+
+find_ranks: Any = None  # left open by the template
+LEAST: Any = None
+MOST: Any = None
 
 
 @njit(**INNER)
@@ -29,7 +33,7 @@ def _count_above(scores: Any, row: int) -> int:
 
 
 @njit(**INNER)
-def _ranks_by_counting(scores: Any, relevant: Any, ranks: Any) -> None:
+def _ranks_by_counting(scores: Any, _: Any, relevant: Any, ranks: Any) -> None:
     """Ranks of the relevant documents, from 1, rising: for each, count the scores above its own."""
     for i in range(relevant.shape[0]):
         rank = _count_above(scores, relevant[i]) + 1
@@ -69,29 +73,34 @@ def _ranks_by_bisection(scores: Any, is_relevant: Any, relevant: Any, ranks: Any
         ranks[i] = above + i + 1
 
 
-@njit(**OUTER)
-def sums_by_ranks(
+def _sums_by_ranks(
     scores: Any, is_relevant: Any, relevant: Any, relevant_offsets: Any, offsets: Any, k: int, hits_alone: bool,
     ranks: Any, out: Any,
 ) -> None:  # fmt: skip
-    """Sum of the precisions at the relevant documents among the first k, or their number if ``hits_alone``.
+    """Template: sum of the precisions at the relevant documents among the first k, or their number if ``hits_alone``.
 
-    ``scores`` is (orders, documents), ``out`` is (orders, queries); k = 0 counts all ranks. ``relevant`` holds rows
-    counted from the start of their query. The arithmetic is that of ``kernels.precision_sums``, in its order.
+    Only of queries with at least ``LEAST`` and fewer than ``MOST`` relevant documents. ``scores`` is (orders,
+    documents), ``out`` is (orders, queries); k = 0 counts all ranks. ``relevant`` holds rows counted from the start of
+    their query. The arithmetic is that of ``kernels.precision_sums``, in its order.
     """
     for p in range(out.shape[0]):
         for q in range(out.shape[1]):
             own = relevant[relevant_offsets[q] : relevant_offsets[q + 1]]
+            if not LEAST <= len(own) < MOST:
+                continue
             start, stop = offsets[q], offsets[q + 1]
             depth = stop - start
             if 0 < k < depth:
                 depth = k
-            if len(own) < MANY:
-                _ranks_by_counting(scores[p, start:stop], own, ranks)
-            else:
-                _ranks_by_bisection(scores[p, start:stop], is_relevant[start:stop], own, ranks)
+            find_ranks(scores[p, start:stop], is_relevant[start:stop], own, ranks)
             hits, total = 0, 0.0
             while hits < len(own) and ranks[hits] <= depth:
                 hits += 1
                 total += hits / ranks[hits - 1]
             out[p, q] = hits if hits_alone else total
+
+
+sums_of_few = specialize(_sums_by_ranks, "sums_of_few", OUTER, find_ranks=_ranks_by_counting, LEAST=0, MOST=MANY)
+sums_of_many = specialize(
+    _sums_by_ranks, "sums_of_many", OUTER, find_ranks=_ranks_by_bisection, LEAST=MANY, MOST=np.iinfo(np.int64).max
+)
