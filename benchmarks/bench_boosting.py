@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.boosting.stumps import bin_features
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
 from ordino.data.letor import read_letor
+from ordino.data.source import canonical
 from ordino.data.synthetic import synthetic
 from ordino.rankers.adarank import AdaRank
 from ordino.rankers.rankboost import RankBoost

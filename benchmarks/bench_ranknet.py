@@ -25,9 +25,10 @@ from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
 from ordino.layers import forward
 from ordino.losses import make_loss
-from ordino.networks.scoring_net import Network
+from ordino.networks.nets import ScoringNets
+from ordino.networks.rates import Schedule
 from ordino.networks.supply import QueryBatches
-from ordino.networks.training import Schedule, train
+from ordino.networks.training import train
 from ordino.rankers.ranknet import RankNet
 
 WIDTHS = (136, 64, 32)
@@ -49,9 +50,9 @@ def mslr_shaped(n_queries: int) -> Dataset:
 
 
 def our_epoch(data: Dataset) -> Callable[[], object]:
-    network = Network(WIDTHS, activation="relu", initializer="he", dropout=0.0, seeds=[0])
+    network = ScoringNets(WIDTHS, activation="relu", initializer="he", dropout=0.0, seeds=[0])
     supply = QueryBatches(data, make_loss("ranknet", average="queries"), batch=64)
-    return lambda: train(network, supply, Schedule(epochs=1, learning_rate=1e-3), judge=None)
+    return lambda: train(network, supply, Schedule(epochs=1, learning_rate=1e-3), quality=None)
 
 
 def epoch_against_products(n_queries: int) -> None:
@@ -161,7 +162,7 @@ def scoring_against_onnxruntime() -> None:
     except ImportError:
         print("scoring: onnx and onnxruntime are not installed, so there is nothing to compare with")
         return
-    layers = Network(WIDTHS, activation="relu", initializer="he", dropout=0.0, seeds=[0]).layers(0)
+    layers = ScoringNets(WIDTHS, activation="relu", initializer="he", dropout=0.0, seeds=[0]).layers(0)
     nodes, constants, name = [], [], "x"
     for i, layer in enumerate(layers):
         constants += [numpy_helper.from_array(layer.W, f"W{i}"), numpy_helper.from_array(layer.b, f"b{i}")]

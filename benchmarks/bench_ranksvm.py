@@ -44,7 +44,7 @@ def explicit_pairs(data: Dataset) -> NDArray[np.float64]:
 
 def objective(pairs: NDArray[np.float64], w: NDArray[np.float64], C: float, loss: str) -> float:
     short = np.maximum(0, 1 - pairs @ w)
-    return float(0.5 * w @ w + C * (short**2 if loss == "squared_hinge" else short).sum())
+    return float(0.5 * w @ w + C * (short**2 if loss == "squared-hinge" else short).sum())
 
 
 def fastest(action: Callable[[], object], repeats: int) -> float:
@@ -112,7 +112,7 @@ def main() -> None:
     good = [
         race(name, data, C, loss, args.repeats)
         for name, data in (("MQ2007", mq), ("TD2003-shaped", td))
-        for loss in ("squared_hinge", "hinge")
+        for loss in ("squared-hinge", "hinge")
         for C in (1e-3, 1e-2)
     ]
     sizes = [mq.select_queries(np.arange(mq.n_queries // 4)), mq]
@@ -124,8 +124,8 @@ def main() -> None:
     good.append(bytes_each[1] <= 1.5 * bytes_each[0])
 
     mslr = synthetic("mslr", queries=60 if args.quick else 6000)
-    for loss in ("squared_hinge", "hinge"):
-        ranker = RankSVM(C=1.0, pairs="query", loss=loss, scaling="zscore")
+    for loss in ("squared-hinge", "hinge"):
+        ranker = RankSVM(C=1.0, pair_weights="query", loss=loss, scaling="zscore")
         seconds = fastest(lambda ranker=ranker: ranker.fit(mslr), 1)  # type: ignore[misc]
         print(
             f"MSLR-shaped, {mslr.n_docs:,} documents, {mslr.n_features} features, {loss}: {seconds:.1f} s, "

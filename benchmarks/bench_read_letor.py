@@ -93,7 +93,7 @@ def bytes_only(path: str) -> None:
 
 
 def ordino(path: str, threads: int) -> Dataset:
-    return read_letor(path, threads=threads)
+    return read_letor(path, n_jobs=threads)
 
 
 def sklearn(path: str) -> Any:

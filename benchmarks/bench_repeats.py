@@ -15,13 +15,13 @@ from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
 from ordino.data.synthetic import synthetic
-from ordino.networks.repeats import Repeatable
+from ordino.ranker import Ranker
 from ordino.rankers.deepnet import DeepNet
 from ordino.rankers.ranknet import RankNet
 
 SEEDS = range(5)
 SHALLOW = {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}
-NETWORKS: dict[str, Callable[[int], Repeatable]] = {
+NETWORKS: dict[str, Callable[[int], Ranker]] = {
     "RankNet, 10 hidden": lambda epochs: RankNet(hidden=10, epochs=epochs, patience=None),
     "RankNet, 64 and 32 hidden": lambda epochs: RankNet(hidden=(64, 32), epochs=epochs, patience=None),
     "CmpNN, 10 hidden": lambda epochs: DeepNet.as_published(**SHALLOW, epochs=5 * epochs),
@@ -46,14 +46,14 @@ def main() -> None:
         print(f"| {name} | {together:.2f} | {single:.2f} | {single / together:.2f} |", flush=True)
 
 
-def repeats(ranker: Repeatable, train: Dataset, valid: Dataset) -> float:
+def repeats(ranker: Ranker, train: Dataset, valid: Dataset) -> float:
     """Seconds for all seeds together."""
     start = time.process_time()
     ranker.fit_repeats(train, SEEDS, valid=valid)
     return time.process_time() - start
 
 
-def alone(ranker: Repeatable, train: Dataset, valid: Dataset) -> float:
+def alone(ranker: Ranker, train: Dataset, valid: Dataset) -> float:
     """Seconds for one seed after the other."""
     start = time.process_time()
     for seed in SEEDS:

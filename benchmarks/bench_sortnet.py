@@ -15,7 +15,7 @@ from typing import Any
 from ordino.data.synthetic import synthetic
 from ordino.rankers.sortnet import SortNet
 
-PARTS = {"_sorted": "sorting", "_trained": "training"}
+PARTS = {"_sorted_into": "sorting", "_trained": "training"}
 
 
 def main() -> None:

@@ -26,8 +26,7 @@ from ordino.ranker import Ranker
 from ordino.rankers.adarank import AdaRank
 from ordino.rankers.coordinate_ascent import CoordinateAscent
 from ordino.rankers.frank import FRank
-from ordino.rankers.oapbpm import OAPBPM
-from ordino.rankers.prank import PRank
+from ordino.rankers.perceptrons import OAPBPM, PRank
 from ordino.rankers.rankboost import RankBoost
 from ordino.rankers.ranksvm import RankSVM
 

@@ -49,7 +49,7 @@ from ordino.order.fusion import fuse
 from ordino.ranker import Ranker
 from ordino.rankers.directranker import DirectRanker
 from ordino.rankers.lambdamart import LambdaMART
-from ordino.rankers.lambdarank import LambdaRank
+from ordino.rankers.listwise import LambdaRank
 from ordino.rankers.ranknet import RankNet
 from ordino.rankers.sortnet import SortNet
 

@@ -26,12 +26,12 @@ from ordino.data.folds import Fold, read_folds
 from ordino.evolve.evolution_strategy import MUTATIONS
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
-from ordino.rankers.cmarank import CMARank
-from ordino.rankers.esrank import ESRank, IESRRank, IESVMRank
-from ordino.rankers.gprank import GPRank
+from ordino.rankers.baselines import SingleFeature
+from ordino.rankers.cma import CMARank
+from ordino.rankers.evolution_strategies import ESRank, IESRRank, IESVMRank
+from ordino.rankers.gp import GPRank
 from ordino.rankers.rankde import RankDE
-from ordino.rankers.single_feature import SingleFeature
-from ordino.rankers.swarmrank import SwarmRank
+from ordino.rankers.swarm import SwarmRank
 
 PROFILE = "letor4"
 

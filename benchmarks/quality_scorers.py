@@ -35,9 +35,9 @@ from scipy.stats import rankdata
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
 from ordino.metrics import evaluate
-from ordino.networks.scoring import NetworkRanker
+from ordino.networks.scoring import ScoringNetwork
 from ordino.rankers.directranker import DirectRanker
-from ordino.rankers.lambdarank import LambdaRank
+from ordino.rankers.listwise import LambdaRank
 from ordino.rankers.ranknet import RankNet
 from ordino.rankers.scorer import Scorer
 
@@ -62,7 +62,7 @@ Candidate = Callable[[Fold, int], Runs]
 Pieces = dict[str, dict[str, Any]]
 
 
-def networks(setting: NetworkRanker, fold: Fold, n_seeds: int) -> Runs:
+def networks(setting: ScoringNetwork, fold: Fold, n_seeds: int) -> Runs:
     fitted = setting.fit_repeats(fold.train, range(n_seeds), valid=fold.valid)
     quality = np.mean([max(row["valid"] for row in ranker.history_) for ranker in fitted])
     return float(quality), [ranker.predict(fold.test) for ranker in fitted]

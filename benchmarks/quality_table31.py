@@ -51,8 +51,7 @@ from ordino.metrics import evaluate
 from ordino.networks.comparing import Comparator
 from ordino.networks.learning_sets import draw_pairs
 from ordino.order import scores_from_order, sort_once
-from ordino.rankers.deepnet import DeepNet
-from ordino.rankers.dense_comparator import DenseComparator
+from ordino.rankers.deepnet import DeepNet, DenseComparator
 
 PROFILE = "directranker"
 SETTINGS: dict[str, Any] = DeepNet.as_published(

@@ -26,11 +26,9 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
+from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker, SingleFeature
 from ordino.rankers.lambdamart import LambdaMART
-from ordino.rankers.linear_regression import LinearRegressionRanker
 from ordino.rankers.mcrank import McRank
-from ordino.rankers.random_ranker import RandomRanker
-from ordino.rankers.single_feature import SingleFeature
 
 PROFILE = "directranker"
 ASKED = {"MQ2007": (0.548, 0.542), "MQ2008": (0.734, 0.656)}  # NDCG@10 and MAP of LambdaMART

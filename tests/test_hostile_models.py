@@ -159,7 +159,9 @@ def put_array(name, value):
         ("ranknet", put("estimator", value="../../RankNet"), "unknown class"),
         ("ranknet", put("estimator", value=["RankNet"]), "unknown class"),
         ("ranknet", put("estimator", value="StandardScaler"), "has no parameter"),
-        ("ranknet", lambda plan, _: plan.update(estimator="NoScaling", params={}, learned={}), "holds no ranker"),
+        ("ranknet", put("learned", "scaler_", value={"estimator": "NoScaling"}), "train the model again with"),
+        ("ranknet", put("learned", "scaler_", value={"estimator": "LogCounts"}), "LogCounts is no longer part of"),
+        ("ranknet", lambda plan, _: plan.update(estimator="MinMax", params={}, learned={}), "holds no ranker"),
         ("ranknet", put("params", "command", value="ls"), "has no parameter 'command'"),
         ("ranknet", put("learned", "__class__", value=1), "cannot have learned '__class__'"),
         ("ranknet", put("learned", "predict", value=1), "cannot have learned 'predict'"),
@@ -182,7 +184,7 @@ def put_array(name, value):
         ("gp-rank", put("learned", "program_", value=["+", "0"]), "program_"),
         ("gp-rank", put("learned", "program_", value=["0", "0"]), "program_"),
         ("rank-boost", put("learned", "stumps_", 0, "fields", "feature", value=99), "stumps_"),
-        ("ada-rank", put("learned", "coef_", value=None), "cannot be put together"),
+        ("ada-rank", put("learned", "coef_", value=None), "coef_"),
     ],
 )
 def test_a_forged_model_is_refused(ranker, change, sentence, tmp_path):

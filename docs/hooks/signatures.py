@@ -1,18 +1,53 @@
-"""Parameters that share a line, such as ``metric, profile``: each gets its own type and default, from the signature."""
+"""What griffe, which reads the source for the site, cannot see: parameters of rankers, shared lines of docstrings.
+
+A ranker's parameters are fields whose text stands with them; its signature and docstring are made when the class is.
+In other docstrings, parameters that share a line, such as ``metric, profile``, each get their own type and default.
+"""
 
 from __future__ import annotations
 
+import inspect
+from importlib import import_module
 from typing import Any
 
 import griffe
 
 
 class Signatures(griffe.Extension):
-    """Griffe, which reads docstrings for the site, would give all of them those of the first."""
+    """Completes what griffe read."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
         """Called when the whole package was read."""
+        if pkg.name == "ordino":
+            rankers(pkg)
         correct(pkg)
+
+
+def rankers(package: griffe.Module) -> None:
+    """Give every ranker the signature and the docstring that its class has."""
+    from ordino.ranker import Ranker
+    from ordino.rankers import RANKERS
+
+    for entry in RANKERS.values():
+        real = getattr(import_module(entry.module), entry.cls)
+        assert issubclass(real, Ranker)
+        member = package[entry.module.removeprefix("ordino.")][entry.cls]
+        signature = inspect.signature(real)
+        for name in signature.parameters:
+            member.members.pop(name, None)  # a field, which would be shown as an attribute
+        member.docstring = griffe.Docstring(inspect.cleandoc(real.__doc__), parser="numpy", parent=member)
+        parameters = griffe.Parameters(
+            *(
+                griffe.Parameter(
+                    one.name,
+                    annotation=str(one.annotation),
+                    kind=griffe.ParameterKind[one.kind.name.lower()],
+                    default=repr(one.default),
+                )
+                for one in signature.parameters.values()
+            )
+        )
+        member.set_member("__init__", griffe.Function("__init__", parameters=parameters))
 
 
 def correct(thing: griffe.Module | griffe.Class) -> None:

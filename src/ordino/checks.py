@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
 from ordino.errors import ParameterError, unknown_name
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
 
 def check_int(name: str, value: object, *, low: int, high: int | None = None) -> int:
@@ -50,6 +55,31 @@ def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     if isinstance(value, str) and value in choices:
         return value
     raise unknown_name(name, value, choices)
+
+
+def renamed(**names: str) -> Callable[[Callable[Params, Result]], Callable[Params, Result]]:
+    """Refuse the old name of a keyword argument with the new one in the sentence; the signature keeps the new one.
+
+    Examples
+    --------
+    >>> @renamed(threads="n_jobs")
+    ... def read(*, n_jobs=1): ...
+    >>> read(threads=2)
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: read: threads is now called n_jobs
+    """
+
+    def decorate(function: Callable[Params, Result]) -> Callable[Params, Result]:
+        @wraps(function)
+        def call(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+            for old, new in names.items():
+                if old in kwargs:
+                    raise ParameterError(f"{function.__name__}: {old} is now called {new}")
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 def _range(low: float, high: float | None) -> str:

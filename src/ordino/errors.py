@@ -52,8 +52,8 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> ParameterEr
     --------
     >>> print(unknown_name("metric", "ndgc@10", ["ndcg@10", "map"]))
     unknown metric 'ndgc@10'; did you mean 'ndcg@10'?
-    >>> print(unknown_name("scaler", 7, ["none", "minmax"]))
-    unknown scaler 7; choose from: minmax, none
+    >>> print(unknown_name("scaling", 7, ["zscore", "minmax"]))
+    unknown scaling 7; choose from: minmax, zscore
     """
     choices = sorted(allowed)
     near = get_close_matches(name, choices, n=1) if isinstance(name, str) else []

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.linear import linear_scores
+from ordino.forms import linear_scores
 from ordino.metrics import find_profile, parse_metric
 
 Scores = NDArray[np.float64]
@@ -127,6 +127,11 @@ class Choice:
         best = max(self.history, default=-np.inf)
         self.history.append(reached)
         return len(self.history) == 1 or reached > best
+
+    @property
+    def last(self) -> dict[str, float]:
+        """The metric of what was offered last, for a row of ``history_``; nothing where there is no held-out data."""
+        return {"valid": self.history[-1]} if self.history else {}
 
     @property
     def figures(self) -> dict[str, float]:

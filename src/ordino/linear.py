@@ -1,46 +1,31 @@
-"""Rankers whose score is a weighted sum of the features, and the table of their weights."""
+"""Rankers whose score is a weighted sum of the features."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.dataset import Dataset
-from ordino.ranker import Ranker
-
-BLOCK = 65536  # rows in double precision at a time
-
-
-class FeatureWeight(NamedTuple):
-    """What one feature adds to the score per unit."""
-
-    feature: str
-    weight: float
+from ordino.forms import Form, Linear
+from ordino.parameters import learned
+from ordino.ranker import FeatureWeight, Ranker
 
 
 class LinearRanker(Ranker):
     """A ranker with ``coef_``, shape ``(n_features,)``: score = X @ coef_."""
 
-    coef_: NDArray[np.float64]
+    coef_: NDArray[np.float64] = learned()
 
-    def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        return linear_scores(data.X, self.coef_)
+    def form(self) -> Form:
+        """Weights of the features."""
+        self._check_fitted()
+        return Linear(self.scaler_, self.n_features_in_, self.coef_)
 
     def feature_weights(self) -> list[FeatureWeight]:
-        """The weights by feature name (f1, f2, ... where the data had none), largest first."""
+        """The weights by feature name, largest first."""
         self._check_fitted()
-        names = getattr(self, "feature_names_in_", [f"f{j + 1}" for j in range(len(self.coef_))])
-        order = np.argsort(-self.coef_, kind="stable")
-        return [FeatureWeight(str(names[j]), float(self.coef_[j])) for j in order]
+        return name_weights(self.feature_names(), self.coef_)
 
 
-def linear_scores(X: NDArray[np.float32], coef: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``X @ coef`` in double precision, without a double copy of X."""
-    scores = np.empty(len(X))
-    for start in range(0, len(X), BLOCK):
-        block = X[start : start + BLOCK]
-        # a sum along each row, so that a document's score does not depend on its neighbors
-        scores[start : start + BLOCK] = np.einsum("ij,j->i", block.astype(np.float64), coef)
-    return scores
+def name_weights(names: tuple[str, ...], weights: NDArray[np.float64]) -> list[FeatureWeight]:
+    """Weights by name, largest first."""
+    return [FeatureWeight(names[j], float(weights[j])) for j in np.argsort(-weights, kind="stable")]

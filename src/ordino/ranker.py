@@ -1,28 +1,33 @@
 """The contract of every ranker, on one screen.
 
 ``fit(X, y, *, qid=None, valid=None)`` or ``fit(dataset, valid=dataset)`` learns; ``predict`` gives scores that sort
-each query best first; ``rank`` gives the order; ``score`` a measure, averaged over queries. A ranker fills in ``_fit``
-and ``_predict``; all that is common (grouping, scaling, checks, canonical order) happens here, once.
+each query best first; ``rank`` gives the order; ``score`` a metric, averaged over queries. A ranker lists its
+parameters as fields (:func:`~ordino.parameters.param`), and fills in ``_fit`` and ``_predict`` (or ``form``); all that
+is common (grouping, canonical order, scaling, checks) happens here, once.
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from ordino.data.agreement import check_features, check_no_nan
-from ordino.data.canonical import canonical
+from ordino.arrays import name_features, query_numbers
+from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
+from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError
+from ordino.forms import Form, Learned
 from ordino.metrics import evaluate, parse_metric
+from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
 
 Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | None
 
@@ -31,10 +36,19 @@ class NotFittedError(OrdinoError, SklearnNotFittedError):
     """A ranker was used before ``fit``."""
 
 
+class FeatureWeight(NamedTuple):
+    """What one feature adds to the score per unit, or its share in what the model learned."""
+
+    feature: str
+    weight: float
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False)  # without field_specifiers: any value is a default
 class Ranker(BaseEstimator, ABC):
-    """What every ranker does; see the module's text. Subclasses are final.
+    """What every ranker does; see the module's text. A subclass becomes a data class with keyword parameters.
 
     Fitted rankers have ``n_features_in_``, ``n_queries_in_`` and, where the columns had names, ``feature_names_in_``.
+    Those that learn step by step have ``history_``, a list with one dict for each epoch, round or generation.
     """
 
     allows_nan: ClassVar[bool] = False
@@ -43,25 +57,56 @@ class Ranker(BaseEstimator, ABC):
     uses_weights: ClassVar[bool] = False
     """Whether the weights of documents count in learning; where they do not, fit warns of them."""
 
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Earlier names of parameters and their present ones: refused with the new name, and read from old model files."""
+
+    dropped: ClassVar[tuple[str, ...]] = ()
+    """Earlier parameters that had no effect, which old model files still name."""
+
+    renamed_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """By parameter, earlier values and their present ones, for old model files."""
+
     # scikit-learn routes qid to all of these as soon as metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool | None]] = {"qid": True, "sample_weight": None}  # Pipeline asks
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """The parameters of a ranker and of its family, which it takes as keywords; scikit-learn wants to know all."""
-        own = super()._get_param_names
-        family = (kind for kind in cls.__mro__ if issubclass(kind, Ranker) and kind is not Ranker)
-        return sorted({name for kind in family for name in own.__func__(kind)})
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # an __init__ that a user wrote stays, also in what inherits from it
+        writer = next(one for one in cls.__mro__ if "__init__" in one.__dict__)
+        is_written = issubclass(writer, Ranker) and not hasattr(writer.__init__, "__wrapped__")
+        dataclass(init=not is_written, kw_only=True, eq=False, repr=False)(cls)
+        if not is_written:
+            cls.__init__ = with_checked_names(cls.__init__, cls)  # type: ignore[method-assign]
+        cls.__doc__ = with_parameters(cls.__doc__, cls)
+        if "_predict" in cls.__dict__ and "form" not in cls.__dict__:
+            cls.form = Ranker.form  # type: ignore[method-assign]  # an inherited form would not hear of this _predict
+        elif "form" in cls.__dict__ and "_predict" not in cls.__dict__:
+            cls._predict = lambda self, data, form=cls.form: form(self).score_scaled(data)  # type: ignore[method-assign,misc]
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``ranker__hidden`` reaches one of a ranker inside."""
+        if hasattr(type(self), "__dataclass_fields__") and parameters_of(type(self)):
+            check_names(type(self), (name.partition("__")[0] for name in params))
+        super().set_params(**params)
+        return self
 
     @abstractmethod
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         """Learn from checked, scaled data in canonical order."""
 
-    @abstractmethod
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        """Scores for the rows of data, larger is better; the labels of data are not to be looked at."""
+        """Scores for the rows of scaled data, larger is better; the labels of data are not to be looked at."""
+        raise TypeError(f"{type(self).__name__} needs a method _predict, or one that gives its form")
+
+    def form(self) -> Form:
+        """What this fitted ranker is, without how it was learned."""
+        self._check_fitted()
+        return Learned(self.scaler_, self.n_features_in_, self)
+
+    def _check_learned(self) -> None:
+        """Refuse learned parts that do not fit together; for rankers whose form is their own affair."""
 
     def fit(
         self,
@@ -80,9 +125,9 @@ class Ranker(BaseEstimator, ABC):
         valid
             A data set or ``(X, y, qid)`` on which the best of what was learned is chosen; never learned from.
         """
-        data, held_out = self._prepare(as_dataset(X, y, qid), valid)
+        data, held_out = self._prepare(canonical(as_dataset(X, y, qid)), as_held_out(valid))
         try:
-            self._fit(canonical(data), None if held_out is None else canonical(held_out))
+            self._fit(data, held_out)
         except BaseException:
             del self.n_features_in_  # half fitted is not fitted
             raise
@@ -107,8 +152,13 @@ class Ranker(BaseEstimator, ABC):
         """
         return [self.with_seed(seed).fit(data, valid=valid) for seed in seeds]
 
-    def _prepare(self, data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
-        """Check the data, learn the scaling, note what was seen; the scaled training and validation data."""
+    def _prepare(self, data: Dataset, held_out: Dataset | None) -> tuple[Dataset, Dataset | None]:
+        """Check parameters and data, learn the scaling, note what was seen; the scaled training and validation data.
+
+        What comes in canonical order stays in it: scaling changes no order of rows.
+        """
+        for name, known in parameters_of(type(self)).items():
+            known.verify(name, getattr(self, name))
         if data.n_docs == 0:
             raise DataError("there is no document to learn from; check how the data was selected")
         self._check_nan(data, "X")
@@ -118,7 +168,6 @@ class Ranker(BaseEstimator, ABC):
                 UserWarning,
                 stacklevel=3,
             )
-        held_out = None if valid is None else valid if isinstance(valid, Dataset) else Dataset(*valid)
         if held_out is not None:
             if held_out.n_docs == 0:
                 raise DataError("valid has no document; leave it out, or check how it was selected")
@@ -135,20 +184,29 @@ class Ranker(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return self._scaled(data), None if held_out is None else self._scaled(held_out)
+        if self.scaler_ is None:
+            return data, held_out
+        return self.scaler_.transform(data), None if held_out is None else self.scaler_.transform(held_out)
 
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
         """Scores that sort each query best first, one for each row of X, in the order of X; no qid means one query."""
-        data = self._checked(X, qid)
-        return data.restore(self._predict(self._scaled(data)))
+        data = self.documents(X, qid)
+        return data.restore(self.form().score(data))
 
     def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
         """Row numbers of X, best first, query after query in order of first rows; equal scores keep row order."""
-        data = self._checked(X, qid)
-        scores = self._predict(self._scaled(data))
-        query = np.repeat(np.arange(data.n_queries), data.counts)
-        order = np.lexsort((-scores, query))
+        data = self.documents(X, qid)
+        order = np.lexsort((-self.form().score(data), query_numbers(data.offsets)))
         return order if data.order is None else data.order[order]
+
+    def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
+        """Documents as this fitted ranker sees them: checked, grouped by query, with scaled features."""
+        data = self.documents(X, qid)
+        return data if self.scaler_ is None else self.scaler_.transform(data)
+
+    def feature_names(self) -> tuple[str, ...]:
+        """The names that the features had in ``fit``; f1, f2, ... where they had none."""
+        return name_features(getattr(self, "feature_names_in_", None), self.n_features_in_)
 
     def score(
         self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
@@ -169,7 +227,7 @@ class Ranker(BaseEstimator, ABC):
         mean = evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)]
         return mean if metric.greater_is_better else -mean
 
-    def _checked(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None) -> Dataset:
+    def documents(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
         """Documents to score, as a data set with the features that fit saw."""
         self._check_fitted()
         if isinstance(X, Dataset):
@@ -180,9 +238,6 @@ class Ranker(BaseEstimator, ABC):
         check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None))
         self._check_nan(data, "X")
         return data
-
-    def _scaled(self, data: Dataset) -> Dataset:
-        return data if self.scaler_ is None else self.scaler_.transform(data)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_features_in_"):
@@ -197,6 +252,11 @@ class Ranker(BaseEstimator, ABC):
         tags.target_tags.required = True
         tags.input_tags.allow_nan = self.allows_nan
         return tags
+
+
+def as_held_out(valid: Validation) -> Dataset | None:
+    """Validation data in canonical order."""
+    return None if valid is None else canonical(valid if isinstance(valid, Dataset) else Dataset(*valid))
 
 
 def as_dataset(X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None) -> Dataset:

@@ -7,6 +7,8 @@ single checks by name, for use as test parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.metrics import evaluate
+from ordino.model_file import load, save
 from ordino.ranker import Ranker
 
 
@@ -195,6 +198,19 @@ def check_rank_agrees_with_predict(ranker: Ranker) -> None:
     _expect(order.tolist() == expected, "rank() must give each query's rows by falling score")
 
 
+def check_saved_and_loaded(ranker: Ranker) -> None:
+    """A fitted ranker written to a file and read again gives the same scores, and has the same parameters."""
+    data = easy_data()
+    fitted = clone(ranker).fit(data)
+    with TemporaryDirectory() as folder:
+        save(fitted, Path(folder, "model.ordino"))
+        again = load(Path(folder, "model.ordino"), rankers=[type(ranker)])
+    _expect(
+        repr(again.get_params(deep=False)) == repr(fitted.get_params(deep=False)), "load() must give the parameters"
+    )
+    _expect(_same(again.predict(data), fitted.predict(data)), "load() must give a ranker with the same scores")
+
+
 def check_learns_easy_data(ranker: Ranker, *, least_ndcg: float = 0.8) -> None:
     """NDCG@10 on queries of the same kind that were not learned from."""
     data, unseen = easy_data(n_queries=24), easy_data(n_queries=12, seed=5)
@@ -217,6 +233,7 @@ CHECKS: Mapping[str, Callable[[Ranker], None]] = MappingProxyType(
         "hard_data": check_hard_data,
         "bad_data_is_refused": check_bad_data_is_refused,
         "rank_agrees_with_predict": check_rank_agrees_with_predict,
+        "saved_and_loaded": check_saved_and_loaded,
         "learns_easy_data": check_learns_easy_data,
     }
 )

@@ -11,15 +11,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from shell import ordino
 
 import ordino as library
 from ordino import synthetic
 from ordino.data.files import read_data, write_data
-from ordino.data.scores import read_scores
+from ordino.data.score_files import read_scores
 from ordino.data.trec import read_run
 from ordino.model_file import fingerprint, read_card
 from ordino.rankers import RANKERS, ranker_class
+from shell import ordino
 
 QUICK = ["--param", "hidden=4", "--param", "epochs=2"]
 
@@ -32,7 +32,7 @@ def test_train_does_what_the_library_does(folder):
 
 
 def test_the_card_of_a_trained_model(folder, capsys):
-    words = ["-r", "ranknet", *QUICK, "--scale", "minmax", "--valid", "test.txt", "--binarize", "2", "-o", "m.ordino"]
+    words = ["-r", "ranknet", *QUICK, "--scaling", "minmax", "--valid", "test.txt", "--binarize", "2", "-o", "m.ordino"]
     assert ordino("train", "train.txt", *words, "--json") == 0
     card = json.loads(capsys.readouterr().out)
     assert card == read_card("m.ordino")
@@ -247,8 +247,8 @@ def test_params_prints_defaults_as_one_would_type_them(capsys):
         (["train", "train.txt", "-r", "ranknet", "-p", "epoch=2", "-o", "m"], 1, "did you mean 'epochs'?"),
         (["train", "train.txt", "-r", "ranknet", "-p", "epochs", "-o", "m"], 1, "write name=value"),
         (["train", "train.txt", "-r", "ranknet", "-p", "epochs=no", "-o", "m"], 1, "epochs='no'"),
-        (["train", "train.txt", "-r", "ranknet", "--scale", "zcore", "-o", "m"], 1, "did you mean 'zscore'?"),
-        (["train", "train.txt", "-r", "lambda-mart", "--scale", "zscore", "-o", "m"], 1, "ordino convert DATA SCALED"),
+        (["train", "train.txt", "-r", "ranknet", "--scaling", "zcore", "-o", "m"], 1, "did you mean 'zscore'?"),
+        (["train", "train.txt", "-r", "lambda-mart", "--scaling", "zscore", "-o", "m"], 1, "ordino convert DATA"),
         (["train", "train.txt", "-r", "ranknet"], 2, "--out"),
         (["train", "train.txt", "-r", "rank-svm", "-o", "nowhere/m"], 1, "nowhere/m: cannot be written"),
         (["rank", "train.txt", "test.txt"], 1, "train.txt: this is not a model file"),

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordino import Dataset
+from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, ParameterError
 
 
@@ -213,7 +214,7 @@ def test_sentence_for_a_name_that_stands_twice() -> None:
     [
         ([2], "there is no query number 2; the data set has 2 queries"),
         ([-3, 1], "there is no query number -3; the data set has 2 queries"),
-        ([0, -2], "a query number stands twice; every query can be chosen once"),
+        ([0, -2], "a query number is given twice; each query can be chosen once"),
         ([0.5], "queries are chosen by a list of whole numbers or by a mask of booleans"),
         (0, "queries are chosen by a list of whole numbers or by a mask of booleans"),
         ([True], r"a mask of shape \(1,\) cannot choose among 2 queries"),
@@ -234,3 +235,29 @@ def test_sentences_of_documents_shares_and_numbers() -> None:
             data.split(*shares)
     with pytest.raises(IndexError, match=r"^query number 2 of 2$"):
         data[2]
+
+
+def test_the_number_of_each_rows_query() -> None:
+    data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["b", "a", "b"])
+    assert data.query_number.tolist() == [0, 0, 1]
+    assert data.query_ids[data.query_number].tolist() == data.qid.tolist()
+
+
+def test_the_grouped_order_can_be_the_callers_order_without_a_copy() -> None:
+    data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["b", "a", "b"], doc_ids=[7, 8, 9], weights=[1, 2, 3])
+    grouped = data.as_grouped()
+    assert grouped.order is None
+    for name in ("X", "y", "offsets", "query_ids", "doc_ids", "weights"):
+        assert np.shares_memory(getattr(grouped, name), getattr(data, name))
+    assert grouped.restore(grouped.doc_ids).tolist() == [7, 9, 8]
+    assert grouped.as_grouped() is grouped
+
+
+def test_features_that_are_trusted_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["b", "a", "b"], feature_names=["bm25"], weights=[1, 2, 3])
+    scaled = np.full((3, 1), 0.5, np.float32)
+    monkeypatch.setattr("ordino.data.dataset.as_features", pytest.fail)
+    replaced = data.replace_features(scaled, data.feature_names)
+    assert np.shares_memory(replaced.X, scaled)
+    assert (replaced.feature_names, replaced.restore(replaced.y).tolist()) == (("bm25",), [0, 1, 2])
+    make_scaler("minmax").fit(data).transform(data)  # does not scan for infinity again

@@ -39,7 +39,7 @@ def found(data: Dataset) -> list[tuple[str, str, int]]:
 
 def test_a_healthy_set_has_nothing() -> None:
     assert examine({"train": healthy()}) == []
-    assert format_findings([]) == "nothing found that would hurt"
+    assert format_findings([]) == "no problems found"
 
 
 LABELS = np.tile([0.0, 1.0, 2.0, 3.0], 12)
@@ -68,7 +68,7 @@ def labels(**changes: float) -> np.ndarray:
         (healthy(qid=[99, *QID[1:]], y=labels(row0=1)), "note", "1 query has one document", 1),
         (healthy(qid=[5, *QID[1:]]), "warning", "the rows of 1 query do not stand together", 1),
         (healthy(qid=ROWS % 12, y=np.sort(LABELS)), "warning", "the rows of 12 queries do not stand together", 12),
-        (healthy(doc_ids=[7, 7, *range(50, 96)]), "warning", "1 document id stands again in the same query", 1),
+        (healthy(doc_ids=[7, 7, *range(50, 96)]), "warning", "1 document id is repeated in the same query", 1),
         (column(7.0), "note", "feature 3 has one value throughout", 1),
         (column(np.nan), "warning", "feature 3 has no value at all", 1),
         (column(np.where(ROWS < 5, np.nan, UNIFORM)), "note", "feature 3 has missing values (NaN)", 1),

@@ -90,9 +90,9 @@ def test_folds_of_different_widths_are_refused(tmp_path: Path) -> None:
 def test_named_or_too_many_features_are_not_padded(tmp_path: Path) -> None:
     named = Dataset([[1.0]], [0], qid=[1], feature_names=["a"])
     lay_out(tmp_path, train__arrow=named, test__arrow=tiny(1, 2))
-    with pytest.raises(DataError, match=r"train\.arrow: 1 features where 2 are due; choose the same in all parts$"):
+    with pytest.raises(DataError, match=r"train\.arrow: 1 features instead of 2; choose the same in all parts$"):
         read_folds(tmp_path)[0]
-    with pytest.raises(DataError, match=r"test\.arrow: 2 features where 1 are due; choose the same in all parts$"):
+    with pytest.raises(DataError, match=r"test\.arrow: 2 features instead of 1; choose the same in all parts$"):
         read_folds(tmp_path, n_features=1)[0]
 
 
@@ -178,7 +178,7 @@ def test_sentences_of_the_splitter() -> None:
         DataError, match=r"^QueryKFold does not know the queries; pass groups=qid \(to cross_val_score: "
     ):
         list(QueryKFold().split([[1.0]]))
-    with pytest.raises(ParameterError, match=r"^n_splits=1: at least 2 parts are needed"):
+    with pytest.raises(ParameterError, match=r"^n_splits=1; it must be a whole number, 2 or more"):
         QueryKFold(1)
 
 

@@ -216,13 +216,13 @@ def test_pipes_are_read_and_written(tmp_path: Path) -> None:
 def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(letor_text, "_BLOCK", 1000)
     lines = [f"{i % 5} qid:{i // 7} 1:{i}.5 2:{i / 7} 3:1e-{i % 40} #docid = D{i}" for i in range(2000)]
-    one, two = (read("\n".join(lines), threads=threads) for threads in (1, 2))
+    one, two = (read("\n".join(lines), n_jobs=n_jobs) for n_jobs in (1, 2))
     assert_same(one, two)
     assert one.n_docs == 2000
     lines[1500] = lines[700] = "x"
-    for threads in (1, 2):
+    for n_jobs in (1, 2):
         with pytest.raises(LetorFormatError, match=r"^<stream>:701: "):
-            read("\n".join(lines), threads=threads)
+            read("\n".join(lines), n_jobs=n_jobs)
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     ("line", "sentence"),
     [
         ("1 qid:1 18:1 17:1", "feature 17 comes after 18; features must rise within a line"),
-        ("1 qid:1 1:1 1:1", "feature 1 stands twice; give each feature once in a line"),
+        ("1 qid:1 1:1 1:1", "feature 1 is given twice; give each feature once in a line"),
         ("1 qid:1 0:1", "feature 0 is not allowed because features count from 1; add 1 to every feature number"),
         ("1 qid:1 1:", "feature 1 has no value; write 1:0, or 1:nan for missing"),
         ("1 qid:1 :5", "':5' has no feature number; write number:value without blanks"),
@@ -343,14 +343,14 @@ def test_parameters_that_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"given nothing to read; give one or more files"):
         read_letor()
     for n_features in (-1, 1_000_001):
-        with pytest.raises(ParameterError, match=rf"n_features is {n_features}; it must be between 0 and 1000000"):
+        with pytest.raises(ParameterError, match=rf"n_features={n_features}; it must be .* from 0 to 1e[+]06"):
             read("1 1:1", n_features=n_features)
-    with pytest.raises(
-        ParameterError, match=r"missing is 1e[+]39, which float32 cannot hold; use a finite number or NaN"
-    ):
+    with pytest.raises(ParameterError, match=r"missing=1e[+]39, which float32 cannot hold; use a finite number or NaN"):
         read("1 1:1", missing=1e39)
-    with pytest.raises(ParameterError, match=r"threads is 0; it must be 1 or more, or None for all"):
-        read("1 1:1", threads=0)
+    with pytest.raises(ParameterError, match=r"n_jobs=0; it must be a whole number, 1 or more"):
+        read("1 1:1", n_jobs=0)
+    with pytest.raises(ParameterError, match=r"^read_letor: threads is now called n_jobs$"):
+        read("1 1:1", threads=2)
     with pytest.raises(ParameterError, match=r"<stream> is open as text; open it in binary mode, or pass its path"):
         read_letor(io.StringIO("1 1:1"))  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"feature_names has 1 names but X has 2 columns"):
@@ -428,16 +428,16 @@ def test_files_are_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_what_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"LETOR text has no place for weights; keep them with Dataset\.save\(\)"):
+    with pytest.raises(DataError, match=r"LETOR text cannot store weights; keep them with Dataset\.save\(\)"):
         written(Dataset([[1.0]], [0], weights=[1.0]))
     for name in ("a b", "a\n", "a#b", "\x7f", "\ud800"):
         with pytest.raises(
-            DataError, match=r"query id .* cannot stand in LETOR text; take out blanks, control characters"
+            DataError, match=r"query id .* cannot be written as LETOR text; take out blanks, control characters"
         ):
             written(Dataset([[1.0]], [0], qid=[name]))
-    with pytest.raises(DataError, match=r"a query id is empty, which LETOR text cannot say; rename it"):
+    with pytest.raises(DataError, match=r"a query id is empty, which LETOR text cannot store; rename it"):
         written(Dataset([[1.0]], [0], qid=[""]))
-    with pytest.raises(DataError, match=r"doc id 'a b' cannot stand in LETOR text"):
+    with pytest.raises(DataError, match=r"doc id 'a b' cannot be written as LETOR text"):
         written(Dataset([[1.0]], [0], doc_ids=["a b"]))
     with pytest.raises(DataError, match=r"two query ids are the same when written as text; rename one of them"):
         written(Dataset([[1.0], [2.0]], [0, 1], qid=[1, "1"]))

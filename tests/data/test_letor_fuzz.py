@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from ordino.data import letor_text
 from ordino.data.letor import _feature_heads, read_letor
 from ordino.data.letor_kernels import count_lines, read_lines
-from ordino.data.letor_lines import parse_line
+from ordino.data.letor_text import parse_line
 from ordino.errors import DataError, LetorFormatError
 
 DECIMAL = rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -91,7 +91,7 @@ def check(text: bytes, threads: int = 1) -> bool:
     """Both readers say the same about a text; whether they accepted it."""
     expected = oracle(text)
     try:
-        data = read_letor(io.BytesIO(text), threads=threads)
+        data = read_letor(io.BytesIO(text), n_jobs=threads)
     except DataError as error:
         refusal = error
     else:

@@ -16,8 +16,6 @@ from ordino.data.prepare import (
     binarize_labels,
     drop_empty_queries,
     drop_features,
-    keep_share,
-    n_quadratic,
     quadratic_features,
 )
 from ordino.errors import DataError, ParameterError
@@ -47,42 +45,18 @@ def test_drop_empty_queries():
         drop_empty_queries(Dataset(np.zeros((0, 1)), []))
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=1), st.integers(0, 3))
-def test_dropping_twice_is_dropping_once(rows, seed):
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 5)), min_size=1))
+def test_dropping_twice_is_dropping_once(rows):
     data = data_of([label for label, _ in rows], [query for _, query in rows])
     if max(data.y) < 1:
         return
     once = drop_empty_queries(data)
     assert drop_empty_queries(once).query_ids.tolist() == once.query_ids.tolist()
     assert sum(once.y) == sum(data.y)
-    fewer = keep_share(data, 0.5, seed=seed)
-    assert sum(fewer.y) == sum(data.y)
-    assert sum(fewer.y == 0) == round(0.5 * sum(data.y == 0))
-
-
-def test_keep_share_keeps_two_percent_of_the_unjudged():
-    data = data_of([0] * 1000 + [1] * 10, [i % 10 for i in range(1010)])
-    kept = keep_share(data)
-    assert kept.n_docs == 0.02 * 1000 + 10
-    assert keep_share(data).X.tolist() == kept.X.tolist()
-    assert keep_share(data, seed=1).X.tolist() != kept.X.tolist()
-    assert keep_share(data, 0).y.tolist() == [1] * 10
-    assert keep_share(data, 1).X.tolist() == data.X.tolist()
-    assert keep_share(data, 0, label=1).n_docs == 1000
-
-
-def test_keep_share_leaves_out_queries_that_lose_all():
-    assert keep_share(data_of([0, 0, 1], ["a", "b", "b"]), 0).query_ids.tolist() == ["b"]
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_keep_share_refuses_what_is_no_share(share):
-    with pytest.raises(ParameterError, match="it must lie between 0 and 1"):
-        keep_share(data_of([0]), share)
 
 
 def test_ranknets_quadratic_features():
-    assert n_quadratic(569) == 569 + 569 * 570 // 2 == 162_734
+    assert quadratic_features(np.ones((1, 569))).shape == (1, 569 + 569 * 570 // 2) == (1, 162_734)
 
 
 def test_quadratic_features_by_hand():
@@ -133,7 +107,6 @@ def test_every_step_is_documented():
         "binarize_labels",
         "drop_empty_queries",
         "drop_features",
-        "keep_share",
         "quadratic_features",
         "QuadraticFeatures",
     ):

@@ -14,9 +14,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 
-from ordino.data import scaler as contract
 from ordino.data.dataset import Dataset
-from ordino.data.scaling import SCALERS, LogCounts, MinMax, NormalQuantiles, QueryMax, ZScore, make_scaler
+from ordino.data.scaling import SCALERS, MinMax, NormalQuantiles, QueryMax, ZScore, make_scaler
 from ordino.errors import DataError, ParameterError
 
 NAN = float("nan")
@@ -97,24 +96,6 @@ def test_quantiles_of_a_constant_or_unknown_feature():
     np.testing.assert_allclose(got, [[0, 0], [-1.7331125, NAN], [1.7331125, 0]], rtol=1e-6)
 
 
-def test_log_counts_finds_the_counts():
-    X = np.array([[0, 0.5, -1, 3, NAN], [7, 1, 2, NAN, 2]])
-    scaler = LogCounts().fit(X)
-    assert scaler.columns_.tolist() == [0, 3, 4]
-    expected = [[0, 0.5, -1, np.log(4), NAN], [np.log(8), 1, 2, NAN, np.log(3)]]
-    np.testing.assert_allclose(scaler.transform(X), expected, rtol=1e-6)
-
-
-def test_log_counts_of_given_columns():
-    # single precision: the last bit depends on the processor
-    assert LogCounts(columns=[1]).fit_transform([[3, 0.5]])[0, 1] == pytest.approx(np.log1p(0.5), rel=2e-7)
-    with pytest.raises(DataError, match=r"feature 1 has -3 in row 2, but is scaled as a count; name the counts"):
-        LogCounts().fit([[0.5, 1]]).transform([[0, 0], [0, 0], [0, -3]])
-    for columns in ([2], [-1], [0.5]):
-        with pytest.raises(ParameterError, match="give numbers from 0 to 1"):
-            LogCounts(columns=columns).fit([[1, 1]])
-
-
 # Laws
 
 
@@ -159,7 +140,7 @@ def test_ranges(table, seed):
     assert not (np.abs(NormalQuantiles().fit_transform(table)) > 5.2 / 3).any()
 
 
-@pytest.mark.parametrize("name", ["none", "minmax", "zscore"])
+@pytest.mark.parametrize("name", ["minmax", "zscore"])
 @given(table=tables, seed=st.integers(0, 99))
 @settings(deadline=None, max_examples=40)
 def test_scaling_twice_is_scaling_once(name, table, seed):
@@ -211,7 +192,6 @@ def test_fewer_quantiles_agree_with_scikit_learn_on_normal_data():
 
 @all_scalers
 def test_threads_and_blocks_change_nothing(name, monkeypatch):
-    monkeypatch.setattr(contract, "BLOCK_ROWS", 64)
     monkeypatch.setattr("ordino.data.scaling.BLOCK_ROWS", 64)
     rng = np.random.default_rng(0)
     X, qid = rng.integers(0, 9, (1000, 5)).astype(np.float32), rng.integers(0, 40, 1000)
@@ -331,11 +311,13 @@ def test_the_input_is_not_changed():
 @pytest.mark.parametrize(
     ("name", "params", "message"),
     [
-        ("zcore", {}, r"unknown scaler 'zcore'; did you mean 'zscore'\?"),
-        ("minmax", {"n_job": 1}, r"unknown parameter of scaler 'minmax': 'n_job'; did you mean 'n_jobs'\?"),
-        ("minmax", {"n_jobs": 0}, "n_jobs=0; it must be None or a whole number from 1 on"),
-        ("quantile", {"n_quantiles": 1}, "n_quantiles=1; it must be a whole number from 2 on"),
-        ("quantile", {"std": 0}, "std=0; it must be a positive number"),
+        ("zcore", {}, r"unknown scaling 'zcore'; did you mean 'zscore'\?"),
+        ("none", {}, "scaling='none' no longer exists; use scaling=None"),
+        ("logcount", {}, "scaling='logcount' no longer exists; use scaling='symlog'"),
+        ("minmax", {"n_job": 1}, r"unknown parameter of scaling 'minmax': 'n_job'; did you mean 'n_jobs'\?"),
+        ("minmax", {"n_jobs": 0}, "n_jobs=0; it must be a whole number, 1 or more"),
+        ("quantile", {"n_quantiles": 1}, "n_quantiles=1; it must be a whole number, 2 or more"),
+        ("quantile", {"std": 0}, "std=0; it must be a number, more than 0"),
     ],
 )
 def test_wrong_parameters_are_told_in_a_sentence(name, params, message):

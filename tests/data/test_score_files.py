@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordino import Dataset
-from ordino.data.files import read_data, read_table
-from ordino.data.score_files import ranks, write_ranked
+from ordino.data.files import read_data, read_file
+from ordino.data.score_files import ranks, read_scores, write_ranked
 from ordino.errors import DataError, ParameterError
 
 DATA = Dataset([[0.5], [1.5], [2.5]], [1, 0, 2], qid=["a", "b", "a"], doc_ids=["x", "y", "z"])
@@ -50,7 +50,7 @@ def test_texts(name, text, tmp_path):
 @pytest.mark.parametrize("name", ["s.csv", "s.csv.gz", "s.tsv", "s.parquet", "s.feather"])
 def test_tables(name, tmp_path):
     write_ranked(DATA, SCORES, str(tmp_path / name))
-    table = read_table(tmp_path / name)
+    table = read_file(tmp_path / name)
     assert table.column_names == ["qid", "label", "doc_id", "f1", "rank", "score"]
     assert (table["rank"].to_pylist(), table["score"].to_pylist()) == ([2, 1, 1], SCORES.tolist())
     assert read_data(tmp_path / name, features=["f1"]).X.ravel().tolist() == [0.5, 2.5, 1.5]
@@ -71,4 +71,34 @@ def test_what_cannot_be_written_is_refused(tmp_path):
 
 def read_table_with_rank(folder):
     write_ranked(DATA, SCORES, str(folder / "ranked.csv"))
-    return read_table(folder / "ranked.csv")
+    return read_file(folder / "ranked.csv")
+
+
+def test_last_column_of_a_line_is_the_score(tmp_path):
+    file = tmp_path / "scores.txt"
+    file.write_text("# made by hand\n1\t0\t0.25\n\n1\t1\t-3\n")
+    assert read_scores(file, n_docs=2).tolist() == [0.25, -3.0]
+
+
+@given(st.lists(st.floats(allow_nan=False)))
+def test_what_is_written_is_read_back(tmp_path_factory, values):
+    file = tmp_path_factory.mktemp("scores") / "scores.txt"
+    data = Dataset(np.zeros((len(values), 1)), np.zeros(len(values)))
+    write_ranked(data, np.array(values, dtype=float), str(file))
+    assert read_scores(file).tolist() == values
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("0.5\nhigh\n", ":2: 'high' is not a number; write one score per line"),
+        ("nan\n", ":1: NaN cannot be ranked; write a number"),
+        ("0.5\n", ": 1 scores for 2 documents; write one line for each document"),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_sentence(tmp_path, text, sentence):
+    file = tmp_path / "scores.txt"
+    file.write_text(text)
+    with pytest.raises(DataError) as error:
+        read_scores(file, n_docs=2)
+    assert str(error.value) == f"{file}{sentence}"

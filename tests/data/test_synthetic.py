@@ -190,14 +190,14 @@ def test_a_line_shows_a_quarter_of_the_bent_part():
             {"feature": 3},
             r"unknown option of synthetic set 'mslr': 'feature'; choose from: docs, queries, seed",
         ),
-        ("mq", {"queries": 0}, "queries=0; it must be a whole number from 1 on"),
-        ("mq", {"docs": 2.5}, r"docs=2\.5; it must be a whole number from 1 on"),
-        ("mq", {"seed": -1}, "seed=-1; it must be a whole number from 0 on"),
+        ("mq", {"queries": 0}, "queries=0; it must be a whole number, 1 or more"),
+        ("mq", {"docs": 2.5}, r"docs=2\.5; it must be a whole number, 1 or more"),
+        ("mq", {"seed": -1}, "seed=-1; it must be a whole number, 0 or more"),
         ("mq", {"seed": None}, "seed=None; it must be a whole number"),
         ("ranknet-net", {"levels": True}, "levels=True; it must be a whole number"),
         ("directranker", {"docs": (9, 3)}, r"docs=\(9, 3\); give one number, or the fewest and the most"),
         ("directranker", {"docs": 0}, "docs=0; give one number, or the fewest and the most"),
-        ("directranker", {"noise": -1.0}, r"noise=-1\.0; it must be a number from 0 on"),
+        ("directranker", {"noise": -1.0}, r"noise=-1\.0; it must be a number, 0 or more"),
     ],
 )
 def test_wrong_options_are_told_in_a_sentence(name, options, message):

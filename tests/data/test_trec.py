@@ -91,13 +91,13 @@ def test_files_plain_zipped_with_tabs_and_a_mark(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("read", "text", "sentence"),
     [
-        (read_qrels, "1 0 d 1\n1 0 e", r":2: 3 words where 4 are due; write: qid 0 docno relevance"),
+        (read_qrels, "1 0 d 1\n1 0 e", r":2: 3 words instead of 4; write: qid 0 docno relevance"),
         (read_qrels, "1 0 d x", r":1: relevance 'x' is not a whole number"),
-        (read_qrels, "1 0 d 1\n2 0 d 1\n\n1 0 d 0", r":4: query 1 has document d already; leave one of the two lines"),
-        (read_run, "1 Q0 d 1 0.5", r":1: 5 words where 6 are due; write: qid Q0 docno rank score tag"),
+        (read_qrels, "1 0 d 1\n2 0 d 1\n\n1 0 d 0", r":4: query 1 has document d already; keep one of the two lines"),
+        (read_run, "1 Q0 d 1 0.5", r":1: 5 words instead of 6; write: qid Q0 docno rank score tag"),
         (read_run, "1 Q0 d 1 high t", r":1: score 'high' is not a finite number"),
         (read_run, "1 Q0 d 1 -inf t", r":1: score '-inf' is not a finite number"),
-        (read_run, "1 Q0 d 1 2 t\n1 Q0 d 2 1 t", r":2: query 1 has document d already; leave one of the two lines"),
+        (read_run, "1 Q0 d 1 2 t\n1 Q0 d 2 1 t", r":2: query 1 has document d already; keep one of the two lines"),
         (read_run, None, r": there is no such file"),
     ],
 )
@@ -112,7 +112,7 @@ def test_a_damaged_gzip_file(tmp_path: Path) -> None:
     whole = gzip.compress("".join(f"1 0 d{i} 1\n" for i in range(100)).encode())
     for broken in (whole[:30], whole[:20] + b"\0\0\0\0" + whole[24:]):
         (tmp_path / "q.gz").write_bytes(broken)
-        with pytest.raises(DataError, match=r"q\.gz: cannot be read \(.*\); is it whole\?$"):
+        with pytest.raises(DataError, match=r"q\.gz: cannot be read \(.*\); check that it is complete$"):
             read_qrels(tmp_path / "q.gz")
 
 

@@ -15,11 +15,11 @@ RESULTS = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" 
 
 
 def test_the_number_of_rankers():
-    assert f"{len(RANKERS)} rankers under one scikit-learn contract" in README
+    assert f"It has {len(RANKERS)} rankers" in README
 
 
 def test_the_profiles():
-    told = README.partition("rules count: ")[2].partition(".\n")[0]
+    told = README.partition("names the conventions: ")[2].partition(".\n")[0]
     assert re.findall(r"`(\w+)`", told) == list(PROFILES)
 
 

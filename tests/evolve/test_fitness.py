@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
-from ordino.evolve import Formula, FormulaFitness, LinearFitness, Objective, weigh
+from ordino.evolve import Formula, FormulaFitness, LinearFitness, weigh
 from ordino.evolve.fitness import as_single
 from ordino.evolve.genetic_programming import run_over
 from ordino.metrics import METRICS, PROFILES, measure
@@ -115,8 +115,8 @@ def test_formulas_are_measured_on_the_scores_that_they_give() -> None:
     data = Dataset(rng.random((500, 3)).round(1), rng.integers(0, 2, 500), np.repeat(np.arange(5), 100))
     trees = [Formula.parse(words.split()) for words in ("0", "/ 0 1", "sqrt - 2 0.5", "* 0 + 1 2")]
     for profile in ("standard", "xgboost", "sklearn"):
-        with Objective(data, "map", profile=profile) as objective:
-            found = FormulaFitness(objective, data.X)(trees)
+        with FormulaFitness(data, "map", profile=profile) as fitness:
+            found = fitness(trees)
         for tree, value in zip(trees, found, strict=True):
             assert value == measure(data.y, run_over(tree, data.X), data.offsets, "map", profile=profile)["map"]
 

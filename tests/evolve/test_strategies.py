@@ -115,11 +115,11 @@ def test_cma_is_the_package_itself() -> None:
 @pytest.mark.parametrize("search", SEARCHES)
 def test_best_never_falls_and_the_seed_decides(search: str) -> None:
     runs = [evolve(SEARCHES[search](s), lambda W: -FUNCTIONS["rastrigin"](W), generations=30) for s in (1, 1, 2)]
-    best = [row.best for row in runs[0].history]
+    best = [row["best"] for row in runs[0].history]
     assert len(best) == 31
     assert best == sorted(best)
-    assert best == [row.best for row in runs[1].history]
-    assert best != [row.best for row in runs[2].history]
+    assert best == [row["best"] for row in runs[1].history]
+    assert best != [row["best"] for row in runs[2].history]
     assert runs[0].fitness == -FUNCTIONS["rastrigin"](runs[0].best)
 
 
@@ -199,7 +199,7 @@ def test_speed_is_limited() -> None:
         (lambda: EvolutionStrategy([0.0], mutation="gauss"), "did you mean 'gaussian'"),
         (lambda: CMA([1.0]), "two weights or more"),
         (lambda: GeneticProgramming(2, functions=("+", "pow")), "unknown function 'pow'"),
-        (lambda: GeneticProgramming(2, crossover=0.9, mutation=0.2), "sum to 1 at most"),
+        (lambda: GeneticProgramming(2, crossover_rate=0.9, mutation_rate=0.2), "sum to at most 1"),
         (lambda: evolve(DifferentialEvolution(np.zeros((4, 2))), len, generations=-1), "at least one generation"),
     ],
 )
@@ -214,7 +214,7 @@ def test_validation_keeps_the_best_there_and_patience_stops() -> None:
     held_out = lambda W: -abs(np.asarray(W)[:, 0] - 3.0)  # noqa: E731
     run = evolve(search, lambda W: W[:, 0], generations=5000, valid=held_out, patience=40)
     assert len(run.history) < 200
-    assert run.fitness == max(row.valid for row in run.history)
+    assert run.fitness == max(row["valid"] for row in run.history)
     assert abs(run.best[0] - 3.0) == -run.fitness < 1.0 < search.best[0] - 3.0
 
 
@@ -238,7 +238,7 @@ def test_a_run_continues_where_it_stopped() -> None:
     search = DifferentialEvolution(start(0), seed=3)
     part = evolve(search, lambda W: -FUNCTIONS["ackley"](W), generations=15)
     rest = evolve(search, lambda W: -FUNCTIONS["ackley"](W), generations=25, before=part)
-    assert [row.best for row in rest.history] == [row.best for row in whole.history]
+    assert [row["best"] for row in rest.history] == [row["best"] for row in whole.history]
     assert rest.best.tolist() == whole.best.tolist()
 
 
@@ -305,7 +305,7 @@ def test_formulas_stay_within_their_depth_and_the_elite_lives() -> None:
 
 
 def test_without_crossover_and_mutation_parents_live_on() -> None:
-    search = GeneticProgramming(2, population=6, crossover=0.0, mutation=0.0, seed=1)
+    search = GeneticProgramming(2, population=6, crossover_rate=0.0, mutation_rate=0.0, seed=1)
     first = set(search.ask())
     search.tell(np.zeros(6))
     assert set(search.ask()) <= first

@@ -11,7 +11,7 @@ from ordino.experiment.papers.trials import Protocol, Setting, ranker, run_setti
 
 
 def test_what_two_targets_need_is_trained_once(folder, monkeypatch):
-    from ordino.rankers.random_ranker import RandomRanker
+    from ordino.rankers.baselines import RandomRanker
 
     fits = []
     fit = RandomRanker.fit

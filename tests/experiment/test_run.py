@@ -27,9 +27,8 @@ from ordino.experiment.trial import QUERY_COUNTS
 from ordino.experiment.work import Task, history_of, weights_of
 from ordino.metrics import evaluate
 from ordino.progress import Steps
+from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
 from ordino.rankers.coordinate_ascent import CoordinateAscent
-from ordino.rankers.linear_regression import LinearRegressionRanker
-from ordino.rankers.random_ranker import RandomRanker
 from ordino.rankers.rankde import RankDE
 from ordino.rankers.ranknet import RankNet
 from ordino.testing import easy_data

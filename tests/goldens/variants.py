@@ -152,4 +152,4 @@ def make(name: str, changes: Mapping[str, Any], **more: Any) -> Ranker:
         params["ranker"] = [make(inner, {}) for inner in params["ranker"]]
     if params.pop(PUBLISHED, False):
         return cls.as_published(**{key: value for key, value in params.items() if key != "population"})
-    return cls(**params)
+    return cls(**{cls.renamed.get(key, key): value for key, value in params.items()})  # recorded by their old names

@@ -8,14 +8,15 @@ import torch
 
 from ordino import Dataset
 from ordino import layers as plain
-from ordino.errors import ParameterError
 from ordino.layers import Layer, forward
 from ordino.losses import make_loss, pair_loss
+from ordino.networks import fields
+from ordino.networks.initializers import INITIALIZERS
+from ordino.networks.nets import ACTIVATIONS, ScoringNets, dropout_mask
 from ordino.networks.optimizers import OPTIMIZERS
-from ordino.networks.rates import Adaptive, Constant, HalveOnRise
-from ordino.networks.scoring_net import ACTIVATIONS, INITIALIZERS, Network, dropout_mask
+from ordino.networks.rates import Adaptive, Constant, HalveOnRise, Schedule
 from ordino.networks.supply import PairBatches, QueryBatches
-from ordino.networks.training import Schedule, train
+from ordino.networks.training import train
 from ordino.testing import easy_data
 
 RNG = np.random.default_rng(0)
@@ -23,7 +24,7 @@ X = RNG.normal(size=(700, 4)).astype(np.float32)
 
 
 def make_network(seeds=(0,), widths=(4, 6, 5), activation="tanh", initializer="glorot", dropout=0.0):
-    return Network(widths, activation=activation, initializer=initializer, dropout=dropout, seeds=seeds)
+    return ScoringNets(widths, activation=activation, initializer=initializer, dropout=dropout, seeds=seeds)
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS)
@@ -33,8 +34,9 @@ def test_plain_arrays_score_like_torch(activation):
     np.testing.assert_allclose(forward(X, network.layers(0), activation), expected, rtol=2e-4, atol=2e-5)
 
 
-def test_both_tables_of_activations_have_the_same_names():
+def test_tables_for_torch_and_without_it_have_the_same_names():
     assert set(ACTIVATIONS) == set(plain.ACTIVATIONS)
+    assert set(OPTIMIZERS) == set(fields.OPTIMIZERS)
 
 
 def test_networks_of_a_batch_are_the_networks_alone():
@@ -153,7 +155,7 @@ def test_gradient_of_pairs_equals_finite_differences():
 
 def trained(network, data, judge=None, loss="ranknet", batch=4, **schedule):
     supply = QueryBatches(data, make_loss(loss), batch=batch)
-    return train(network, supply, Schedule(**{"epochs": 5, "learning_rate": 0.01} | schedule), judge=judge)
+    return train(network, supply, Schedule(**{"epochs": 5, "learning_rate": 0.01} | schedule), quality=judge)
 
 
 def test_the_best_epoch_is_kept():
@@ -175,7 +177,7 @@ def test_patience_ends_training():
     assert len(result.history) == 1 + 3
 
 
-def test_training_goes_on_while_any_network_improves_and_each_keeps_its_own_best():
+def test_each_network_ends_and_keeps_its_best_on_its_own():
     epochs = iter(range(1, 50))
 
     def judge(network):
@@ -183,7 +185,7 @@ def test_training_goes_on_while_any_network_improves_and_each_keeps_its_own_best
 
     first, second = trained(make_network(seeds=(0, 1)), easy_data(), judge, epochs=50, patience=2)
     assert (first.best_epoch, second.best_epoch) == (5, 1)
-    assert len(first.history) == len(second.history) == 5 + 2
+    assert (len(first.history), len(second.history)) == (5 + 2, 1 + 2)
 
 
 def test_the_error_of_an_epoch_is_the_mean_over_queries_however_they_are_batched():
@@ -220,7 +222,7 @@ def test_a_single_step_that_went_too_far_is_undone_as_a_whole():
 
 def test_the_history_has_the_rate_of_its_own_epoch():
     (result,) = trained(
-        make_network(), easy_data(), batch=None, epochs=8, rate="halve", optimizer="descent", learning_rate=30.0
+        make_network(), easy_data(), batch=None, epochs=8, rate="halve", optimizer="descent", learning_rate=200.0
     )
     rows = result.history
     rose = [after["error"] > before["error"] for before, after in pairwise(rows)]
@@ -248,20 +250,6 @@ def test_ctrl_c_keeps_what_was_learned():
 
     (result,) = trained(make_network(), easy_data(), judge)
     assert result.best_epoch == 2
-
-
-@pytest.mark.parametrize(
-    ("schedule", "sentence"), [({"rate": "halv"}, "did you mean 'halve'"), ({"optimizer": "sgd"}, "choose from: adam")]
-)
-def test_unknown_names_are_refused(schedule, sentence):
-    with pytest.raises(ParameterError, match=sentence):
-        trained(make_network(), easy_data(), **schedule)
-
-
-@pytest.mark.parametrize("wrong", [{"activation": "rellu"}, {"initializer": "heh"}])
-def test_unknown_parts_of_a_network_are_refused(wrong):
-    with pytest.raises(ParameterError, match="did you mean"):
-        make_network(**wrong)
 
 
 def test_loading_sets_one_network_of_the_batch():

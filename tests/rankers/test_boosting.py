@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ordino.boosting.frank_kernels import fidelity_loss, split_weights
 from ordino.boosting.rankboost_kernels import pair_potentials
 from ordino.boosting.stumps import bin_features
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
 from ordino.errors import ParameterError
 from ordino.losses.levels import sort_labels
 from ordino.metrics import parse_metric
@@ -130,9 +130,11 @@ def test_candidates_are_thinned_evenly() -> None:
 def test_best_number_of_rounds_is_kept(kind: type[RankBoost | FRank]) -> None:
     data, valid = small_data(), small_data(seed=1)
     ranker = kind(rounds=20, metric="map").fit(data, valid=valid)
-    assert len(ranker.valid_history_) >= len(ranker.stumps_)
-    assert len(ranker.stumps_) == np.argmax(ranker.valid_history_) + 1
-    assert ranker.score(valid) == pytest.approx(max(ranker.valid_history_))
+    rounds = [row for row in ranker.history_ if row["round"] > 0]
+    assert [row["round"] for row in rounds] == list(range(1, len(rounds) + 1))
+    reached = [row["valid"] for row in rounds]
+    assert len(ranker.stumps_) == np.argmax(reached) + 1
+    assert ranker.score(valid) == pytest.approx(max(reached))
 
 
 def test_feature_weights_add_up() -> None:
@@ -170,12 +172,13 @@ def test_rounds_of_adarank_are_those_of_a_slow_form(metric: str, reweighting: st
 def test_adarank_keeps_the_best_round() -> None:
     data, valid = small_data(), small_data(seed=1)
     ranker = AdaRank(rounds=15, metric="map").fit(data, valid=valid)
-    kept = int(np.argmax(ranker.valid_history_)) + 1
+    reached = [row["valid"] for row in ranker.history_]
+    kept = int(np.argmax(reached)) + 1
     coef = np.zeros(3)
     for feature, alpha in zip(ranker.features_[:kept], ranker.alphas_[:kept], strict=True):
         coef[feature] += alpha
     np.testing.assert_allclose(ranker.coef_, coef)
-    assert ranker.score(valid) == pytest.approx(max(ranker.valid_history_))
+    assert ranker.score(valid) == pytest.approx(max(reached))
 
 
 def test_errors_are_turned_around() -> None:
@@ -212,7 +215,7 @@ def test_rounds_of_frank_are_those_of_listed_pairs() -> None:
     H = np.zeros(data.n_docs)
     for t, stump in enumerate(ranker.stumps_):
         P = 1 / (1 + np.exp(H[worse] - H[better]))
-        assert ranker.loss_history_[t] == pytest.approx(float(D @ (1 - np.sqrt(P))))
+        assert ranker.history_[t]["loss"] == pytest.approx(float(D @ (1 - np.sqrt(P))))
         weights = D * np.sqrt(P) * (1 - P) / 2
         falls = {}
         for feature in range(3):
@@ -224,12 +227,12 @@ def test_rounds_of_frank_are_those_of_listed_pairs() -> None:
         fall, plus, minus = falls[stump.feature, stump.threshold]
         assert fall == pytest.approx(max(f for f, _, _ in falls.values()))
         assert stump.alpha == pytest.approx(0.5 * np.log(plus / minus), rel=1e-2)
-        assert ranker.loss_history_[t] - ranker.loss_history_[t + 1] >= 0.99 * fall  # the bound that chose it
+        assert ranker.history_[t]["loss"] - ranker.history_[t + 1]["loss"] >= 0.99 * fall  # the bound that chose it
         H += stump.scores(data.X)
 
 
 def test_fidelity_loss_falls() -> None:
-    history = FRank(rounds=40).fit(easy_data()).loss_history_
+    history = [row["loss"] for row in FRank(rounds=40).fit(easy_data()).history_]
     assert (np.diff(history) < 0).all()
     assert np.isfinite(fidelity_loss(np.array([-1e4, 1e4]), np.array([1.0, 0.0]), np.ones(1), np.array([0, 2])))
 

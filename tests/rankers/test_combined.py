@@ -5,16 +5,14 @@ import pytest
 from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
-from ordino.errors import ParameterError
+from ordino.errors import DataError, ParameterError
 from ordino.metrics import evaluate
 from ordino.order.fusion import METHODS, fuse
 from ordino.ranker import Ranker
 from ordino.rankers.aggregation import RankAggregation
-from ordino.rankers.linear_regression import LinearRegressionRanker
+from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker, SingleFeature
 from ordino.rankers.nested import NestedRanker
-from ordino.rankers.random_ranker import RandomRanker
 from ordino.rankers.ranknet import RankNet
-from ordino.rankers.single_feature import SingleFeature
 from ordino.testing import CHECKS, easy_data
 
 NET = RankNet(hidden=(), epochs=8, learning_rate=0.05)
@@ -78,14 +76,17 @@ def test_stages_after_the_best_on_validation_data_are_dropped():
     data = six_documents()
     nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 6)).fit(data, valid=data)  # the second turns all around
     assert nested.sizes_ == [None]
-    assert nested.stage_values_[0] == 1.0 > nested.stage_values_[1]
+    assert nested.history_[0] == {"stage": 1, "valid": 1.0}
+    assert nested.history_[1]["size"] == 6
+    assert nested.history_[1]["valid"] < 1.0
     assert nested.rankers_[0].valid_ is not None
 
 
 def test_stages_are_measured_by_the_metric_and_the_profile_asked_for():
     valid = Dataset([[i, -i] for i in range(6)] * 2, [0, 0, 0, 1, 1, 2] + [0] * 6, ["a"] * 6 + ["empty"] * 6)
     nested = NestedRanker([Spy(0), Spy(1)], sizes=(None, 6), metric="mrr", profile="directranker")
-    assert nested.fit(six_documents(), valid=valid).stage_values_ == [1.0, 1 / 4]  # nothing of the empty query
+    values = [row["valid"] for row in nested.fit(six_documents(), valid=valid).history_]
+    assert values == [1.0, 1 / 4]  # nothing of the empty query
 
 
 def test_ties_keep_the_order_of_the_stage_before():
@@ -139,7 +140,7 @@ def test_queries_are_drawn_anew_for_each_member_and_seed():
     data = easy_data(n_queries=10)
     first, second, other = (
         RankAggregation(Spy(), n=2, resample="queries", share=0.5, seed=seed).fit(data).rankers_[i].seen_
-        for seed, i in ((0, 0), (0, 1), (1, 0))
+        for seed, i in ((0, 0), (0, 1), (2, 0))
     )
     assert set(first.query_ids) != set(other.query_ids)
     assert first.n_queries == second.n_queries == 5
@@ -192,7 +193,7 @@ def test_missing_values_are_for_those_whose_members_all_know_them():
         (RankAggregation(Spy(), method="sum"), "unknown method 'sum'"),
         (RankAggregation(Spy(), resample="pears"), "unknown resample 'pears'"),
         (RankAggregation(Spy(), resample="queries", share=0), "share=0; it must be"),
-        (RankAggregation(LinearRegressionRanker()), "has no seed, so that all 15 members would be the same"),
+        (RankAggregation(LinearRegressionRanker()), "draws nothing at random, so all 15 members would be equal"),
         (RankAggregation(Spy(), n=2, n_jobs=0), "n_jobs=0; it must be a whole number"),
         (NestedRanker(Spy(), sizes=10), "give None .all documents. and then falling"),
         (NestedRanker(Spy(), sizes=()), "give None .all documents. and then falling"),
@@ -217,3 +218,17 @@ def test_nested_over_chance_stays_a_ranking():
     data = easy_data(n_queries=2)
     order = NestedRanker(RandomRanker(), sizes=(None, 5)).fit(data).rank(data)
     assert sorted(order.tolist()) == list(range(30))
+
+
+@pytest.mark.parametrize("ranker", [NestedRanker(LinearRegressionRanker(), sizes=(None, 5)),
+                                    RankAggregation(LinearRegressionRanker(), n=2, resample="queries")])  # fmt: skip
+def test_every_part_is_checked(ranker):
+    fitted = clone(ranker).fit(easy_data())
+    fitted.form().check()
+    fitted.rankers_[1].coef_ = fitted.rankers_[1].coef_[:-1]
+    with pytest.raises(DataError, match="coef_ does not fit"):
+        fitted.form().check()
+    for parts in ([], [LinearRegressionRanker()], [7]):
+        fitted.rankers_ = parts
+        with pytest.raises(DataError, match="does not fit"):
+            fitted.form().check()

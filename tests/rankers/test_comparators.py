@@ -10,11 +10,12 @@ import ordino
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.layers import Layer
+from ordino.networks import comparing
 from ordino.order import PairNetwork, audit
 from ordino.ranker import NotFittedError
-from ordino.rankers.deepnet import DeepNet
-from ordino.rankers.dense_comparator import DenseComparator
-from ordino.rankers.sortnet import SortNet
+from ordino.rankers import sortnet
+from ordino.rankers.deepnet import DeepNet, DenseComparator
+from ordino.rankers.sortnet import SortNet, _KnownPairs
 from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=24)
@@ -113,7 +114,7 @@ def test_parameters_of_all_three_levels_are_seen():
     assert {"hidden", "n_pairs", "select", "epochs", "algorithm"} <= set(names)
     assert clone(DeepNet(hidden=4, pairs="B")).get_params() == DeepNet(hidden=4, pairs="B").get_params()
     assert {"max_iter", "warm_start", "loss"} <= set(SortNet().get_params())
-    with pytest.raises(TypeError):
+    with pytest.raises(ParameterError, match="did you mean 'hidden'"):
         DeepNet(hiden=4)
 
 
@@ -156,6 +157,14 @@ def test_penalties_make_weights_smaller(penalty):
     assert size(**penalty) < 0.8 * size()
 
 
+def test_validation_data_is_hashed_once(monkeypatch):
+    hashed, order = [], comparing.content_order
+    monkeypatch.setattr(comparing, "content_order", lambda data: hashed.append(data.n_docs) or order(data))
+    monkeypatch.setattr("ordino.order.pairs.content_order", None)
+    DeepNet(hidden=4, n_pairs=300, epochs=3).fit(DATA, valid=VALID)
+    assert hashed == [VALID.n_docs]
+
+
 def test_the_best_epoch_is_kept_by_metric_and_by_pairs():
     settings = {"hidden": 6, "n_pairs": 500, "learning_rate": 0.05, "epochs": 15, "patience": None}
     by_metric = DeepNet(**settings).fit(DATA, valid=VALID)
@@ -168,8 +177,11 @@ def test_the_best_epoch_is_kept_by_metric_and_by_pairs():
 
 
 def test_a_metric_of_errors_is_made_small():
-    ranker = DeepNet(hidden=6, n_pairs=500, metric="err", **QUICK)
-    assert ranker.fit(DATA, valid=VALID).score(VALID) == pytest.approx(max(r["valid"] for r in ranker.history_))
+    ranker = DeepNet(hidden=6, n_pairs=500, metric="pairwise_error", patience=None, **QUICK).fit(DATA, valid=VALID)
+    errors = [-row["valid"] for row in ranker.history_]
+    assert 0 < min(errors) < max(errors) < 1
+    assert errors[ranker.best_epoch_ - 1] == min(errors)
+    assert -ranker.score(VALID) == pytest.approx(min(errors))
 
 
 def test_validation_data_without_a_pair_choose_nothing():
@@ -222,7 +234,7 @@ def test_activations_of_every_layer():
 
 def test_recorded_outputs_are_probabilities():
     ranker = DeepNet(hidden=4, n_pairs=50)
-    pairs = ranker._draw(DATA, "n_pairs", 1, [0])
+    pairs = ranker._draw(DATA, "n_pairs", [0])
     network = ranker._fresh(DATA.X, pairs, [0])
     [row] = ranker._watch(DATA.X, pairs)(network)
     outputs = network(ranker._supply(DATA.X, pairs).whole().X).detach().sigmoid().numpy()
@@ -271,10 +283,21 @@ def test_sortnet_stops_when_no_pair_is_new():
 
 def test_a_sort_records_the_pairs_that_the_network_gets_wrong_the_better_first():
     ranker = SortNet(hidden=4, max_iter=1, scaling=None).fit(DATA)
-    better, worse = np.divmod(ranker._sorted(ranker.network_, DATA, DATA.y).miscompared, DATA.n_docs)
+    known = _KnownPairs(DATA)
+    ranker._sorted_into(known, ranker.network_, "train")
+    better, worse = known.learning_set().pairs.T
     assert len(better)
     assert (DATA.y[better] > DATA.y[worse]).all()
     assert (ranker.compare(DATA.X[better], DATA.X[worse]) <= 0.5).all()
+
+
+def test_sortnet_hashes_each_set_once(monkeypatch):
+    hashed, order = [], sortnet.content_order
+    monkeypatch.setattr(sortnet, "content_order", lambda data: hashed.append(data.n_docs) or order(data))
+    monkeypatch.setattr("ordino.networks.comparing.content_order", None)
+    rows = SortNet(hidden=4, max_iter=4, epochs=2).fit(DATA, valid=VALID).history_
+    assert len(rows) == 4
+    assert hashed == [DATA.n_docs, VALID.n_docs]
 
 
 def test_sortnet_goes_on_while_either_set_has_a_new_pair_from_weights_of_their_own():
@@ -365,14 +388,14 @@ def test_repeats_that_train_together_are_those_that_train_alone(select, initiali
 
 
 def test_repeats_draw_pairs_of_their_own():
-    drawn = DeepNet(n_pairs=300)._draw(DATA, "n_pairs", 1, [0, 7]).pairs
+    drawn = DeepNet(n_pairs=300)._draw(DATA, "n_pairs", [0, 7]).pairs
     assert drawn.shape == (2, 300, 2)
     assert (drawn[0] != drawn[1]).any()
-    assert (drawn[1] == DeepNet(n_pairs=300)._draw(DATA, "n_pairs", 1, [7]).pairs).all()
+    assert (drawn[1] == DeepNet(n_pairs=300)._draw(DATA, "n_pairs", [7]).pairs).all()
 
 
 def test_many_repeats_train_in_groups(monkeypatch):
-    monkeypatch.setattr("ordino.networks.drawn_pairs.AT_ONCE", 600)  # two networks of 300 pairs
+    monkeypatch.setattr("ordino.rankers.deepnet.AT_ONCE", 600)  # two networks of 300 pairs
     groups, train = [], DenseComparator._train_on
     monkeypatch.setattr(DenseComparator, "_train_on", lambda self, *a: groups.append([*a[-1]]) or train(self, *a))
     ranker = DenseComparator(hidden=4, n_pairs=300, epochs=2, dropout=0.0)

@@ -23,10 +23,11 @@ def test_contract(check: str) -> None:
 def test_climbs_any_measure(metric: str) -> None:
     data = easy_data()
     ranker = CoordinateAscent(metric=metric, restarts=2, tol=0).fit(data)
-    for history in ranker.history_:
-        assert (np.diff(history) >= 0).all()
-    best = ranker.history_[ranker.restart_][-1]
-    assert best == max(history[-1] for history in ranker.history_)
+    climbs = [[row["train"] for row in ranker.history_ if row["restart"] == restart] for restart in (0, 1)]
+    for climb in climbs:
+        assert (np.diff(climb) >= 0).all()
+    best = climbs[ranker.restart_][-1]
+    assert best == max(climb[-1] for climb in climbs)
     reached = evaluate(data, ranker.predict(data), metrics=[metric])[metric]
     assert reached == pytest.approx(-best if metric == "pairwise_error" else best)
 
@@ -47,7 +48,8 @@ def test_useless_weight_goes_to_zero_by_hand() -> None:
     # feature 0 is the label; from w = (1/2, 1/2) the noise of feature 1 stands in the way until it is moved
     X = np.array([[2.0, 0.0], [1.0, 5.0], [0.0, 9.0]])
     ranker = CoordinateAscent(restarts=1).fit(X, [2, 1, 0])
-    assert ranker.history_[0][-1] == 1.0
+    assert ranker.history_[0] == {"restart": 0, "sweep": 0, "train": ranker.history_[0]["train"]}
+    assert ranker.history_[-1]["train"] == 1.0
     assert ranker.coef_[0] > ranker.coef_[1]
 
 

@@ -10,19 +10,18 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
-from ordino.errors import MissingExtraError, OrdinoError, ParameterError
+from ordino.data.source import canonical
+from ordino.errors import DataError, MissingExtraError, OrdinoError, ParameterError
 from ordino.evolve import Formula
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
-from ordino.rankers.cmarank import CMARank
-from ordino.rankers.esrank import ESRank, IESRRank, IESVMRank
-from ordino.rankers.gprank import GPRank
-from ordino.rankers.linear_regression import LinearRegressionRanker
-from ordino.rankers.random_ranker import RandomRanker
+from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
+from ordino.rankers.cma import CMARank
+from ordino.rankers.evolution_strategies import ESRank, IESRRank, IESVMRank
+from ordino.rankers.gp import GPRank
 from ordino.rankers.rankde import RankDE
-from ordino.rankers.swarmrank import SwarmRank
+from ordino.rankers.swarm import SwarmRank
 from ordino.testing import CHECKS, easy_data
 
 QUICK: dict[str, Ranker] = {
@@ -50,8 +49,9 @@ def test_the_history_ends_with_the_measure_of_what_was_learned(name: str) -> Non
     ranker = clone(QUICK[name]).fit(data)
     metric = ranker.metric
     assert len(ranker.history_) == ranker.generations + 1
-    assert ranker.history_[-1].best == ranker.fitness_
-    assert np.isnan(ranker.history_[-1].valid)
+    assert ranker.history_[-1]["best"] == ranker.fitness_
+    assert [row["generation"] for row in ranker.history_] == list(range(ranker.generations + 1))
+    assert "valid" not in ranker.history_[-1]
     assert ranker.fitness_ == evaluate(data, ranker.predict(data), metrics=[metric])[metric]
 
 
@@ -60,7 +60,7 @@ def test_valid_decides_which_generation_is_kept(name: str) -> None:
     data, valid = easy_data(), canonical(easy_data(n_queries=4, seed=9))
     ranker = clone(QUICK[name]).fit(data, valid=valid)
     metric = ranker.metric
-    assert ranker.fitness_ == max(row.valid for row in ranker.history_)
+    assert ranker.fitness_ == max(row["valid"] for row in ranker.history_)
     assert ranker.fitness_ == evaluate(valid, ranker.predict(valid), metrics=[metric])[metric]
 
 
@@ -69,7 +69,7 @@ def test_half_the_generations_twice_are_all_of_them(name: str) -> None:
     data = easy_data()
     whole = clone(QUICK[name]).set_params(generations=10).fit(data)
     resumed = clone(QUICK[name]).set_params(generations=5, warm_start=True).fit(data).fit(data)
-    assert [row.best for row in resumed.history_] == [row.best for row in whole.history_]
+    assert resumed.history_ == whole.history_
     assert resumed.predict(data).tolist() == whole.predict(data).tolist()
 
 
@@ -113,7 +113,7 @@ def test_interrupted_keeps_the_best_so_far(name: str, monkeypatch: pytest.Monkey
 
 def test_a_measure_of_which_less_is_better_is_made_small() -> None:
     ranker = RankDE(generations=20, population=10, metric="pairwise_error").fit(easy_data())
-    assert 0 <= ranker.fitness_ == -ranker.history_[-1].best < 0.2
+    assert 0 <= ranker.fitness_ == -ranker.history_[-1]["best"] < 0.2
 
 
 def test_patience_stops_early() -> None:
@@ -136,7 +136,7 @@ def test_starts() -> None:
 def test_never_worse_than_the_start(name: str) -> None:
     data = easy_data()
     ranker = clone(QUICK[name]).fit(data)
-    assert ranker.history_[-1].best >= ranker.history_[0].best
+    assert ranker.history_[-1]["best"] >= ranker.history_[0]["best"]
 
 
 def test_pruning_tells_what_the_small_weights_are_worth() -> None:
@@ -207,9 +207,25 @@ def test_a_formula_is_readable_and_can_be_kept_as_text() -> None:
         (lambda: ESRank(start=RandomRanker()), "is not a linear ranker"),
         (lambda: GPRank(functions="+"), "give a list of names"),
         (lambda: GPRank(functions=("plus",)), "unknown function 'plus'"),
-        (lambda: GPRank(crossover=0.5, mutation=0.6), "mutation=0.6"),
+        (
+            lambda: GPRank(crossover_rate=0.5, mutation_rate=0.6),
+            "mutation_rate=0.6; it must be a number, from 0 to 0.5",
+        ),
+        (lambda: GPRank(mutation=0.1), "mutation of GPRank is now called 'mutation_rate'"),
+        (lambda: ESRank(start="gp-rank"), "is not a linear ranker"),
     ],
 )
 def test_wrong_parameters_are_refused(make: Callable[[], Ranker], sentence: str) -> None:
     with pytest.raises(OrdinoError, match=sentence.replace("(", r"\(")):
         make().fit(easy_data())
+
+
+@pytest.mark.parametrize(
+    "program", [["+", "0"], ["0", "1"], ["+", "0", "4"], [], ["0", 1], ["plus"], ["²"], ["9" * 30], "0"]
+)
+def test_a_program_that_is_no_formula_over_the_features_is_refused(program: Any) -> None:
+    ranker = clone(QUICK["GPRank"]).fit(easy_data())
+    ranker.form().check()
+    ranker.program_ = program
+    with pytest.raises(DataError, match="program_ does not fit"):
+        ranker.form().check()

@@ -10,9 +10,12 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
+import ordino
 from ordino import Dataset, DirectRanker, KernelRankNet, ListNet, RankNet, RankProp, Scorer
 from ordino.data.folds import QueryKFold
 from ordino.errors import DataError, ParameterError
+from ordino.forms import Trees
+from ordino.layers import Layer
 from ordino.losses import LOSSES
 from ordino.testing import easy_data
 
@@ -25,7 +28,7 @@ def test_parameters_of_the_family_and_its_own_are_seen():
     names = RankNet().get_params()
     assert {"ties", "target", "average", "hidden", "epochs", "seed"} <= set(names)
     assert clone(RankNet(ties=True, hidden=3)).get_params() == RankNet(ties=True, hidden=3).get_params()
-    with pytest.raises(TypeError):
+    with pytest.raises(ParameterError, match="did you mean 'hidden'"):
         RankNet(hiden=3)
 
 
@@ -130,20 +133,46 @@ def test_warm_start_goes_on():
     assert ranker.fit(DATA).history_[0]["error"] < error
 
 
+def test_warm_start_refuses_layers_of_other_sizes():
+    ranker = RankNet(hidden=(8, 4), epochs=1, warm_start=True).fit(DATA)
+    for hidden in ((8,), (8, 5), (8, 4, 2)):
+        with pytest.raises(ParameterError, match="layers of other sizes"):
+            ranker.set_params(hidden=hidden).fit(DATA)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("model", ["linear", "network", "trees"])
 def test_every_loss_trains_every_model(loss, model):
-    ranker = Scorer(
-        loss=loss, model=model, epochs=60, learning_rate=0.02, hidden=8, rounds=40, min_leaf=3, shrinkage=0.1
-    )
+    rate = 0.1 if model == "trees" else 0.02
+    ranker = Scorer(loss=loss, model=model, epochs=100, learning_rate=rate, hidden=8, rounds=40, min_leaf=3)
     assert ranker.fit(DATA).score(VALID) > 0.85
 
 
 def test_trees_choose_their_round_on_validation_data():
     ranker = Scorer(model="trees", rounds=60, min_leaf=3, patience=5).fit(DATA, valid=VALID)
-    assert ranker.trees_.best_round_ <= 60
+    assert ranker.best_round_ <= 60
+    assert [row["round"] for row in ranker.history_] == [*range(1, len(ranker.history_) + 1)]
     # equal scores stand in another order there: training sees the documents in canonical order
-    assert ranker.score(VALID) == pytest.approx(max(ranker.trees_.valid_history_), abs=0.005)
+    assert ranker.score(VALID) == pytest.approx(max(row["valid"] for row in ranker.history_), abs=0.005)
+
+
+def test_trees_of_a_scorer_are_its_own_and_can_be_saved(tmp_path):
+    ranker = Scorer(model="trees", rounds=5, min_leaf=3).fit(DATA)
+    assert isinstance(ranker.form(), Trees)
+    ordino.save(ranker, tmp_path / "model.ordino")
+    assert (ordino.load(tmp_path / "model.ordino").predict(VALID) == ranker.predict(VALID)).all()
+
+
+def test_the_rate_of_a_scorer_depends_on_its_model():
+    assert Scorer()._schedule().learning_rate == 3e-3
+    usual, same, other = (
+        Scorer(model="trees", rounds=5, min_leaf=3, learning_rate=rate).fit(DATA).predict(DATA)
+        for rate in (None, 0.05, 0.5)
+    )
+    assert (usual == same).all()
+    assert (usual != other).any()
+    with pytest.raises(ParameterError, match="shrinkage of Scorer is now called 'learning_rate'"):
+        Scorer(shrinkage=0.1)
 
 
 def test_soft_targets_keep_margins_smaller():
@@ -163,6 +192,19 @@ def test_kernel_ranknet_learns_what_no_linear_ranker_can():
     assert curved.score(data) > 0.95 > straight.score(data)
 
 
+def test_a_kernel_ranker_has_no_parameter_without_effect():
+    with pytest.raises(ParameterError, match="unknown parameter of KernelRankNet: 'hidden'"):
+        KernelRankNet(hidden=3)
+
+
+def test_a_kernel_ranker_whose_parts_do_not_fit_is_refused():
+    ranker = KernelRankNet(n_components=20, epochs=1).fit(DATA)
+    ranker.form().check()
+    ranker.layers_ = [Layer(ranker.layers_[0].W[1:], ranker.layers_[0].b)]
+    with pytest.raises(DataError, match="layers_ does not fit"):
+        ranker.form().check()
+
+
 def test_a_larger_norm_penalty_makes_a_flatter_kernel_ranker():
     def size(l2):
         return np.ptp(KernelRankNet(l2=l2, n_components=50, epochs=40).fit(DATA).predict(DATA))
@@ -174,11 +216,7 @@ def test_rankprop_leaves_a_right_order_alone():
     from ordino.rankers.rankprop import _Targets
 
     class Net:
-        W = (np.zeros((1, 1, 1)),)
-
         def layers(self, number):
-            from ordino.layers import Layer
-
             return [Layer(np.float32([[1.0]]), np.float32([0.0]))]
 
     data = Dataset([[4.0], [2.0], [0.0], [3.0], [1.0]], [2, 1, 0, 0, 1], [1, 1, 1, 2, 2])
@@ -196,7 +234,7 @@ def test_rankprop_learns():
 def test_grid_search_by_query_folds_scores_each_query():
     with config_context(enable_metadata_routing=True):
         search = GridSearchCV(
-            RankNet(epochs=5, learning_rate=0.02),
+            RankNet(epochs=20, learning_rate=0.02),
             {"hidden": [(), (8,)]},
             cv=QueryKFold(n_splits=3),
             error_score="raise",
@@ -215,6 +253,9 @@ def test_grid_search_by_query_folds_scores_each_query():
         ({"epochs": 0}, "epochs=0"),
         ({"activation": "rellu"}, "did you mean 'relu'"),
         ({"batch": 0}, "batch=0"),
+        ({"initializer": "heh"}, "did you mean 'he'"),
+        ({"rate": "halv"}, "did you mean 'halve'"),
+        ({"optimizer": "sgd"}, "unknown optimizer 'sgd'; choose from: adam"),
     ],
 )
 def test_bad_parameters_are_refused(params, sentence):

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from ordino.data.dataset import Dataset
-from ordino.errors import ParameterError
+from ordino.errors import DataError, ParameterError
 from ordino.networks.perceptron_kernels import prank_pass
-from ordino.rankers.oapbpm import OAPBPM
-from ordino.rankers.prank import PRank
+from ordino.rankers.perceptrons import OAPBPM, PRank
 from ordino.testing import CHECKS, easy_data
 
 QUICK = {
@@ -121,7 +120,7 @@ def test_one_perceptron_that_sees_everything_is_prank() -> None:
     one = OAPBPM(n_perceptrons=1, tau=1.0, epochs=1).fit(data)
     rng = np.random.default_rng(0).spawn(2)[0]
     w, b = np.zeros(4), np.zeros(2)
-    from ordino.data.canonical import canonical
+    from ordino.data.source import canonical
 
     rows = canonical(data)
     prank_pass(rows.X, rows.y.astype(np.int64), rng.permutation(rows.n_docs), w, b, np.zeros(4), np.zeros(2))
@@ -143,3 +142,23 @@ def test_one_perceptron_that_sees_everything_is_prank() -> None:
 def test_wrong_parameters(ranker: PRank | OAPBPM, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         ranker.fit(easy_data())
+
+
+@pytest.mark.parametrize("kind", QUICK)
+def test_every_pass_is_a_row_of_history(kind: str) -> None:
+    data, valid = easy_data(), easy_data(seed=1)
+    ranker = type(QUICK[kind])(**QUICK[kind].get_params()).fit(data, valid=valid)
+    assert [row["epoch"] for row in ranker.history_] == list(range(1, ranker.epochs + 1))
+    assert ranker.history_[ranker.epoch_ - 1]["valid"] == max(row["valid"] for row in ranker.history_)
+    assert all("valid" not in row for row in ranker.fit(data).history_)
+    assert all(("mistakes" in row) == isinstance(ranker, PRank) for row in ranker.history_)
+
+
+@pytest.mark.parametrize("quadratic", [False, True])
+def test_weights_of_another_number_are_refused(quadratic: bool) -> None:
+    ranker = PRank(epochs=1, quadratic=quadratic).fit(easy_data())
+    ranker.form().check()
+    assert ranker.form().kind == ("other" if quadratic else "linear")
+    ranker.coef_ = ranker.coef_[:-1]
+    with pytest.raises(DataError, match="coef_ does not fit"):
+        ranker.form().check()

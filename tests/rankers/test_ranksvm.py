@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.losses.levels import sort_labels
-from ordino.rankers.ranksvm import LOSSES, RankSVM, pair_weights
+from ordino.rankers.ranksvm import LOSSES, RankSVM, document_weights
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 from ordino.testing import CHECKS, easy_data
@@ -39,14 +39,14 @@ def listed_pairs(data: Dataset, values: np.ndarray) -> np.ndarray:
 
 def listed_objective(data: Dataset, w: np.ndarray, C: float, loss: str) -> float:
     short = np.maximum(0, 1 - listed_pairs(data, data.X.astype(float)) @ w)
-    return float(0.5 * w @ w + C * (short**2 if loss == "squared_hinge" else short).sum())
+    return float(0.5 * w @ w + C * (short**2 if loss == "squared-hinge" else short).sum())
 
 
 def solve_listed(data: Dataset, C: float, loss: str) -> np.ndarray:
     """The weights of scikit-learn's LinearSVC on pair differences, every second one mirrored."""
     rows = listed_pairs(data, data.X.astype(float))
     side = np.where(np.arange(len(rows)) % 2 == 0, 1, -1)
-    svc = LinearSVC(loss=loss, dual=True, fit_intercept=False, C=C, tol=1e-6, max_iter=20000)
+    svc = LinearSVC(loss=loss.replace("-", "_"), dual=True, fit_intercept=False, C=C, tol=1e-6, max_iter=20000)
     try:
         svc.fit(rows * side[:, None], side)
     except ConvergenceWarning:  # warnings are errors in tests; the hinge's dual is slow to close the last digits
@@ -163,12 +163,12 @@ def test_nothing_to_compare(loss: str) -> None:
 def test_scales_of_pairs() -> None:
     data = noisy_data()
     n_pairs = len(listed_pairs(data, data.y))
-    mean = RankSVM(C=2.0 * n_pairs, pairs="mean", tol=1e-8).fit(data)
-    total = RankSVM(C=2.0, pairs="sum", tol=1e-8).fit(data)
+    mean = RankSVM(C=2.0 * n_pairs, pair_weights="mean", tol=1e-8).fit(data)
+    total = RankSVM(C=2.0, pair_weights="sum", tol=1e-8).fit(data)
     np.testing.assert_allclose(mean.coef_, total.coef_, rtol=1e-3)
     one = noisy_data(n_queries=1)  # one query: its mean is the mean
     n_pairs = len(listed_pairs(one, one.y))
-    by_query = RankSVM(C=2.0 * n_pairs, pairs="query", tol=1e-8).fit(one)
+    by_query = RankSVM(C=2.0 * n_pairs, pair_weights="query", tol=1e-8).fit(one)
     np.testing.assert_allclose(by_query.coef_, RankSVM(C=2.0, tol=1e-8).fit(one).coef_, rtol=1e-3)
 
 
@@ -177,7 +177,7 @@ def test_document_weights_multiply() -> None:
     weights = np.repeat([1.0, 0.0], data.counts)  # the second query does not count at all
     weighted = Dataset(data.X, data.y, data.qid, weights=weights)
     first = data.select_queries([0])
-    assert pair_weights(weighted, "sum").tolist() == weights.tolist()
+    assert document_weights(weighted, "sum").tolist() == weights.tolist()
     np.testing.assert_allclose(
         RankSVM(C=1.0, tol=1e-8).fit(weighted).coef_, RankSVM(C=1.0, tol=1e-8).fit(first).coef_, 1e-3
     )
@@ -187,12 +187,12 @@ def test_path_is_warm_and_chosen_on_valid() -> None:
     data, valid = noisy_data(), noisy_data(seed=1)
     path = [10.0, 1e-4, 0.1]
     ranker = RankSVM(C=path, metric="map").fit(data, valid=valid)
-    assert [point.C for point in ranker.path_] == sorted(path)
-    best = max(ranker.path_, key=lambda point: point.reached)
-    assert ranker.C_ == best.C
-    assert ranker.score(valid) == pytest.approx(best.reached)
-    for point in ranker.path_:  # a warm start ends where a cold one does
-        assert point.objective == pytest.approx(RankSVM(C=point.C).fit(data).objective_, rel=2e-5)
+    assert [row["C"] for row in ranker.history_] == sorted(path)
+    best = max(ranker.history_, key=lambda row: row["valid"])
+    assert best["C"] == ranker.C_
+    assert ranker.score(valid) == pytest.approx(best["valid"])
+    for row in ranker.history_:  # a warm start ends where a cold one does
+        assert row["objective"] == pytest.approx(RankSVM(C=row["C"]).fit(data).objective_, rel=2e-5)
     assert RankSVM(C=path).fit(data).C_ == 10.0  # the first where nothing can choose
 
 
@@ -206,7 +206,7 @@ def test_threads_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None
 def test_newton_stops_where_double_precision_does() -> None:
     data = easy_data()
     pairs = PairSums(data.X, data.y, data.offsets)
-    found = minimize(pairs, C=1e6, loss="squared_hinge", tol=1e-300, max_iter=200)
+    found = minimize(pairs, C=1e6, loss="squared-hinge", tol=1e-300, max_iter=200)
     assert found.iterations < 200
     rounded = minimize(pairs, C=1.0, loss="hinge", tol=1e-300, max_iter=500)
     assert 0 <= rounded.gap <= 1e-6 * rounded.objective
@@ -218,7 +218,8 @@ def test_newton_stops_where_double_precision_does() -> None:
         ({"C": 0}, "C=0"),
         ({"C": []}, "C is empty"),
         ({"loss": "hing"}, "did you mean 'hinge'"),
-        ({"pairs": "all"}, "unknown pairs 'all'"),
+        ({"pair_weights": "all"}, "unknown pair_weights 'all'"),
+        ({"pairs": "mean"}, "pairs of RankSVM is now called 'pair_weights'"),
         ({"tol": -1}, "tol=-1"),
         ({"max_iter": 0}, "max_iter=0"),
         ({"n_jobs": 0}, "n_jobs=0"),

@@ -14,10 +14,8 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import read_folds
 from ordino.errors import ParameterError
 from ordino.metrics import evaluate
-from ordino.rankers import linear_regression
-from ordino.rankers.linear_regression import LinearRegressionRanker
-from ordino.rankers.random_ranker import RandomRanker
-from ordino.rankers.single_feature import SingleFeature
+from ordino.rankers import baselines
+from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker, SingleFeature
 from ordino.testing import check_learns_easy_data, easy_data
 
 
@@ -32,7 +30,7 @@ def test_a_random_order_learns_nothing():
 
 
 def test_weights_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(linear_regression, "BLOCK", 50)  # 180 rows: several blocks
+    monkeypatch.setattr(baselines, "BLOCK", 50)  # 180 rows: several blocks
     data = easy_data()
     X = data.X.astype(float)
     for alpha, peer in ((0, LinearRegression()), (0.7, Ridge(alpha=0.7)), (300, Ridge(alpha=300))):
@@ -69,6 +67,8 @@ def test_the_penalty_is_chosen_on_held_out_data():
     ranker = LinearRegressionRanker(alpha=(0.0, 1.0, 1e6)).fit(data, valid=valid)
     reached = {a: LinearRegressionRanker(alpha=a).fit(data).score(valid) for a in (0.0, 1.0, 1e6)}
     assert reached[ranker.alpha_] == max(reached.values())
+    assert [row["alpha"] for row in ranker.history_] == [0.0, 1.0, 1e6]
+    assert max(row["valid"] for row in ranker.history_) == pytest.approx(max(reached.values()))
     assert ranker.coef_.tolist() == LinearRegressionRanker(alpha=ranker.alpha_).fit(data).coef_.tolist()
     assert LinearRegressionRanker(alpha=(5.0, 1.0)).fit(data).alpha_ == 5.0  # the first, without held-out data
 

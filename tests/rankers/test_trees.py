@@ -15,8 +15,8 @@ from sklearn.base import clone
 from ordino.boosting import trees
 from ordino.boosting.native_ndcg import native_ndcg
 from ordino.boosting.trees import load_trees, training_groups
-from ordino.data.canonical import canonical
 from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
 from ordino.data.synthetic import synthetic
 from ordino.errors import DataError, MissingExtraError, ParameterError
 from ordino.judge import Choice, Judge
@@ -30,8 +30,13 @@ RANKERS = [
     LambdaMART(**QUICK),
     LambdaMART(**QUICK, query_share=0.5, feature_share=0.5),
     McRank(**QUICK),
-    McRank(**QUICK, form="ordinal"),
+    McRank(**QUICK, classification="ordinal"),
 ]
+
+
+def valid_values(ranker) -> list[float]:
+    """The metric on held-out data after each round."""
+    return [row["valid"] for row in ranker.history_]
 
 
 @pytest.mark.parametrize("check", CHECKS)
@@ -61,11 +66,11 @@ def test_the_best_round_on_held_out_data_is_kept(metric: str, profile: str):
     data, valid = easy_data(n_queries=6), easy_data(n_queries=40, seed=1)
     ranker = LambdaMART(rounds=60, learning_rate=0.3, min_leaf=3, patience=7, metric=metric, profile=profile)
     ranker.fit(data, valid=valid)
-    assert ranker.best_round_ == 1 + int(np.argmax(ranker.valid_history_))
-    assert len(ranker.valid_history_) in (60, ranker.best_round_ + 7)
+    assert ranker.best_round_ == 1 + int(np.argmax(valid_values(ranker)))
+    assert len(valid_values(ranker)) in (60, ranker.best_round_ + 7)
     assert load_trees(ranker.model_).num_trees() == ranker.best_round_
     # what was followed round by round is what the kept model says of the held-out data, in canonical row order
-    assert ranker.score(canonical(valid)) == pytest.approx(max(ranker.valid_history_), abs=1e-12)
+    assert ranker.score(canonical(valid)) == pytest.approx(max(valid_values(ranker)), abs=1e-12)
 
 
 @pytest.mark.parametrize("patience", [1, 3, 7, 60])
@@ -77,14 +82,14 @@ def test_rounds_measured_together_are_those_measured_one_by_one(kind, patience: 
     means = Judge.means
     monkeypatch.setattr(Judge, "means", lambda self, data, batch: sizes.append(len(batch)) or means(self, data, batch))
     together = ranker.fit(data, valid=valid)
-    kept = (together.model_, together.best_round_, together.valid_history_)
+    kept = (together.model_, together.best_round_, together.history_)
     assert sizes[0] == 1
     assert max(sizes) == (min(patience, 16) if patience > 1 else 1)
     monkeypatch.setattr("ordino.judge.MOST_AT_ONCE", 1)
     sizes.clear()
     alone = ranker.fit(data, valid=valid)
     assert set(sizes) == {1}
-    assert (alone.model_, alone.best_round_, alone.valid_history_) == kept
+    assert (alone.model_, alone.best_round_, alone.history_) == kept
 
 
 @pytest.mark.parametrize("metric", [*(m.example for m in METRICS.values()), "pairwise_accuracy(samples=5)"])
@@ -126,7 +131,7 @@ def test_lightgbm_measures_what_we_would_have_measured(
     ours = clone(ranker).fit(train, valid=valid)
     assert min(valid.select_queries([q]).y.max() for q in range(valid.n_queries)) == 0  # there are empty queries
     assert native.model_.partition("parameters:")[0] == ours.model_.partition("parameters:")[0]
-    assert native.valid_history_ == pytest.approx(ours.valid_history_, rel=0, abs=1e-11)
+    assert valid_values(native) == pytest.approx(valid_values(ours), rel=0, abs=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +157,8 @@ def test_lightgbm_measures_nothing_else(metric: str, profile: str, labels: list[
 
 def test_without_held_out_data_all_rounds_are_kept():
     ranker = LambdaMART(rounds=9, patience=1).fit(easy_data())
-    assert (ranker.best_round_, ranker.valid_history_) == (9, [])
+    assert ranker.best_round_ == 9
+    assert ranker.history_ == [{"round": number} for number in range(1, 10)]
     assert load_trees(ranker.model_).num_trees() == 9
 
 
@@ -189,8 +195,8 @@ def test_control_c_keeps_the_best_so_far(kind, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(lgb.Booster, "update", interrupted)
     ranker = kind(rounds=40).fit(data, valid=valid)
     assert "stopped at 5 of 40; the best so far is kept" in capsys.readouterr().err
-    assert len(ranker.valid_history_) == 5
-    assert ranker.best_round_ == 1 + int(np.argmax(ranker.valid_history_))
+    assert len(valid_values(ranker)) == 5
+    assert ranker.best_round_ == 1 + int(np.argmax(valid_values(ranker)))
     monkeypatch.setattr(lgb.Booster, "update", update)
     assert ranker.predict(data).tolist() == kind(rounds=ranker.best_round_).fit(data).predict(data).tolist()
 
@@ -200,7 +206,8 @@ def test_bags_are_summed():
     quick = QUICK | {"query_share": 0.5, "seed": 3}
     bagged = LambdaMART(**quick, bags=3).fit(data, valid=valid)
     first = LambdaMART(**quick).fit(data, valid=valid)
-    assert bagged.valid_history_[: len(first.valid_history_)] == first.valid_history_
+    assert bagged.history_[: len(first.history_)] == [{"bag": 1} | row for row in first.history_]
+    assert {row["bag"] for row in bagged.history_} == {1, 2, 3}
     assert load_trees(bagged.model_).num_trees() == bagged.best_round_ > first.best_round_
     others = [LambdaMART(**(quick | bagged._draw(bag))).fit(data, valid=valid) for bag in (1, 2)]
     assert len({ranker.model_ for ranker in (first, *others)}) == 3
@@ -326,7 +333,7 @@ def test_documents_that_weigh_nothing_teach_nothing():
     y = np.where(wrong, 2 - data.y, data.y)
     weighted = Dataset(data.X, y, data.qid, weights=np.where(wrong, 0.0, 1.0))
     unseen = easy_data(seed=5)
-    for ranker in (LambdaMART(**QUICK), McRank(**QUICK), McRank(**QUICK, form="ordinal")):
+    for ranker in (LambdaMART(**QUICK), McRank(**QUICK), McRank(**QUICK, classification="ordinal")):
         assert ranker.fit(weighted).score(unseen) > ranker.fit(data.replace(y=y)).score(unseen)
 
 
@@ -379,7 +386,7 @@ def test_other_options_reach_lightgbm_and_ours_come_first():
         (LambdaMART(seed=-1), "seed=-1"),
         (LambdaMART(n_jobs=0), "n_jobs=0"),
         (LambdaMART(options="max_depth=3"), "options='max_depth=3'; give a mapping"),
-        (McRank(form="ordnial"), "unknown form 'ordnial'; did you mean 'ordinal'"),
+        (McRank(classification="ordnial"), "unknown classification 'ordnial'; did you mean 'ordinal'"),
         (McRank(value="log"), "unknown value 'log'; choose from: exponential, linear"),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
@@ -419,7 +426,7 @@ def test_probabilities_are_a_softmax_over_the_trees():
 
 def test_ordinal_probabilities_are_differences():
     data = easy_data()
-    ranker = McRank(**QUICK, form="ordinal").fit(data)
+    ranker = McRank(**QUICK, classification="ordinal").fit(data)
     raw = load_trees(ranker.model_).predict(data.X, raw_score=True)
     for i, row in enumerate(raw[:20]):
         one, two = (1 / (1 + exp(-(value + start))) for value, start in zip(row, ranker.start_, strict=True))
@@ -460,32 +467,32 @@ def test_gradients_are_those_of_the_logistic_loss():
     np.testing.assert_allclose(np.ravel(hessian), second, atol=1e-5)
 
 
-@pytest.mark.parametrize("form", ["multiclass", "ordinal"])
-def test_before_it_learns_it_says_the_frequencies(form: str):
+@pytest.mark.parametrize("classification", ["multiclass", "ordinal"])
+def test_before_it_learns_it_says_the_frequencies(classification: str):
     data = easy_data()
-    ranker = McRank(form=form, rounds=1, learning_rate=1e-9).fit(data)
+    ranker = McRank(classification=classification, rounds=1, learning_rate=1e-9).fit(data)
     frequencies = [np.mean(data.y == level) for level in (0, 1, 2)]
     np.testing.assert_allclose(ranker.predict_proba(data)[0], frequencies, atol=5e-3)
 
 
-@pytest.mark.parametrize("form", ["multiclass", "ordinal"])
-def test_what_is_followed_is_what_is_kept(form: str):
+@pytest.mark.parametrize("classification", ["multiclass", "ordinal"])
+def test_what_is_followed_is_what_is_kept(classification: str):
     data, valid = easy_data(n_queries=8), easy_data(n_queries=40, seed=1)
-    ranker = McRank(form=form, rounds=30, learning_rate=0.3, min_leaf=3, patience=5, metric="map")
+    ranker = McRank(classification=classification, rounds=30, learning_rate=0.3, min_leaf=3, patience=5, metric="map")
     ranker.fit(data, valid=valid)
-    assert ranker.best_round_ == 1 + int(np.argmax(ranker.valid_history_))
-    assert ranker.score(canonical(valid)) == pytest.approx(max(ranker.valid_history_), abs=1e-3)
+    assert ranker.best_round_ == 1 + int(np.argmax(valid_values(ranker)))
+    assert ranker.score(canonical(valid)) == pytest.approx(max(valid_values(ranker)), abs=1e-3)
 
 
-@pytest.mark.parametrize("form", ["multiclass", "ordinal"])
-def test_levels_may_be_any_numbers(form: str):
+@pytest.mark.parametrize("classification", ["multiclass", "ordinal"])
+def test_levels_may_be_any_numbers(classification: str):
     data = easy_data()
     y = np.array([-1.0, 0.5, 40.0])[data.y.astype(int)]
-    ranker = McRank(**QUICK, form=form).fit(data.replace(y=y))
+    ranker = McRank(**QUICK, classification=classification).fit(data.replace(y=y))
     assert ranker.levels_.tolist() == [-1.0, 0.5, 40.0]
     probabilities = ranker.predict_proba(data.X, qid=data.qid)
     np.testing.assert_allclose(ranker.predict(data), probabilities @ ranker.levels_, rtol=1e-12)
-    one_level = McRank(**QUICK, form=form).fit(data.replace(y=np.full(180, 3.0)))
+    one_level = McRank(**QUICK, classification=classification).fit(data.replace(y=np.full(180, 3.0)))
     assert one_level.predict_proba(data).shape == (180, 1)
 
 
@@ -498,8 +505,8 @@ def test_exponential_worth():
 
 def test_two_levels():
     data = easy_data().replace(y=np.minimum(easy_data().y, 1))
-    for form in ("multiclass", "ordinal"):
-        ranker = McRank(**QUICK, form=form).fit(data, valid=data)
+    for classification in ("multiclass", "ordinal"):
+        ranker = McRank(**QUICK, classification=classification).fit(data, valid=data)
         assert ranker.predict_proba(data).shape == (180, 2)
         assert ranker.score(data) > 0.9
 
@@ -507,3 +514,11 @@ def test_two_levels():
 def test_too_many_levels_are_refused():
     with pytest.raises(DataError, match="y has 180 different labels but McRank tells 100 levels apart at most"):
         McRank().fit(easy_data().replace(y=np.arange(180)))
+
+
+def test_levels_that_do_not_fit_the_trees_are_refused():
+    ranker = McRank(**QUICK, classification="ordinal").fit(easy_data())
+    ranker.form().check()
+    ranker.start_ = ranker.start_[:-1]
+    with pytest.raises(DataError, match="start_ does not fit"):
+        ranker.form().check()

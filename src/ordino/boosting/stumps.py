@@ -1,27 +1,22 @@
-"""Weak rankers that ask one question: is a feature above a threshold? And rankers that are weighted sums of them."""
+"""Boosting of weak rankers that ask one question: is a feature above a threshold? What RankBoost and FRank share."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.linear import FeatureWeight
-from ordino.ranker import Ranker
-
-
-class Stump(NamedTuple):
-    """A weak ranker: ``alpha`` for documents whose feature is above the threshold, 0 for the rest."""
-
-    feature: int
-    threshold: float
-    alpha: float
-
-    def scores(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
-        """``alpha`` or 0 for each row."""
-        return np.where(X[:, self.feature] > self.threshold, self.alpha, 0.0)
+from ordino.forms import Form, Stump, Stumps
+from ordino.judge import Choice
+from ordino.linear import name_weights
+from ordino.parameters import learned, param
+from ordino.progress import Steps
+from ordino.ranker import FeatureWeight, Ranker
+from ordino.recurring import metric_param, profile_param, scaling_param, verbose_param
 
 
 class Bins(NamedTuple):
@@ -30,6 +25,11 @@ class Bins(NamedTuple):
     codes: NDArray[np.unsignedinteger]  # (n_docs, n_features)
     thresholds: list[NDArray[np.float64]]  # of each feature, rising
     n_bins: NDArray[np.int64]  # (n_features,), one more than there are thresholds
+
+    def stump(self, feature: int, code: int, alpha: float) -> tuple[Stump, NDArray[np.float64]]:
+        """The weak ranker "the feature's code is this or more", and its scores of the binned documents."""
+        stump = Stump(feature, float(self.thresholds[feature][code - 1]), alpha)
+        return stump, np.where(self.codes[:, feature] >= code, alpha, 0.0)
 
 
 def bin_features(X: NDArray[np.float32], most: int | None) -> Bins:
@@ -56,27 +56,65 @@ def bin_features(X: NDArray[np.float32], most: int | None) -> Bins:
     return Bins(codes, thresholds, n_bins)
 
 
+def rounds_param(default: int) -> Any:
+    """The parameter ``rounds``."""
+    text = "Weak rankers at most. The best number on `valid` is kept, all where there is no `valid`."
+    return param(default, text, low=1, brief=2)
+
+
+def thresholds_param(default: int) -> Any:
+    """The parameter ``thresholds``."""
+    return param(default, "Candidate thresholds of each feature at most; None takes all.", low=1)
+
+
 class StumpRanker(Ranker):
-    """A ranker with ``stumps_``, a list of weak rankers: score = sum of their scores."""
+    """A ranker with ``stumps_``, a list of weak rankers: score = sum of their scores.
 
-    stumps_: list[Stump]
+    Subclasses say in :meth:`_rounds` which weak ranker comes next.
+    """
 
-    def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        return stump_scores(data.X, self.stumps_)
+    stumps_: list[Stump] = learned()
+    history_: list[dict[str, float]] = learned()
+
+    rounds: int = rounds_param(300)
+    thresholds: int | None = thresholds_param(255)
+    metric: str = metric_param(text="The metric that chooses the number of rounds.")
+    profile: str = profile_param()
+    scaling: str | None = scaling_param()
+    verbose: bool = verbose_param()
+
+    @abstractmethod
+    def _rounds(self, data: Dataset, bins: Bins) -> Iterator[tuple[Stump, dict[str, float]]]:
+        """Weak ranker after weak ranker, each with the figures of its round; ends where none tells pairs apart."""
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        held_out_scores = np.zeros(0 if valid is None else valid.n_docs)
+        choice = Choice(valid, self.metric, self.profile)
+        self.history_ = []
+        stumps: list[Stump] = []
+        n_kept = 0
+        with Steps(type(self).__name__, self.rounds, verbose=self.verbose) as steps:
+            for _, (stump, figures) in zip(
+                steps, self._rounds(data, bin_features(data.X, self.thresholds)), strict=False
+            ):
+                stumps.append(stump)
+                if valid is not None:
+                    held_out_scores += stump.scores(valid.X)
+                if choice.takes(held_out_scores):
+                    n_kept = len(stumps)
+                self.history_.append({"round": len(stumps)} | figures | choice.last)
+                steps.show(**figures, **choice.figures)
+        self.stumps_ = stumps[:n_kept]
+
+    def form(self) -> Form:
+        """The weak rankers."""
+        self._check_fitted()
+        return Stumps(self.scaler_, self.n_features_in_, self.stumps_)
 
     def feature_weights(self) -> list[FeatureWeight]:
-        """The sum of the alphas of each feature by its name (f1, f2, ... where it has none), largest first."""
+        """The sum of the alphas of each feature by its name, largest first."""
         self._check_fitted()
-        names = getattr(self, "feature_names_in_", [f"f{j + 1}" for j in range(self.n_features_in_)])
         total = np.zeros(self.n_features_in_)
         for stump in self.stumps_:
             total[stump.feature] += stump.alpha
-        return [FeatureWeight(str(names[j]), float(total[j])) for j in np.argsort(-total, kind="stable")]
-
-
-def stump_scores(X: NDArray[np.float32], stumps: list[Stump]) -> NDArray[np.float64]:
-    """The sum of the scores of all stumps, added in their order."""
-    scores = np.zeros(len(X))
-    for stump in stumps:
-        scores += stump.scores(X)
-    return scores
+        return name_weights(self.feature_names(), total)

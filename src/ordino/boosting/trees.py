@@ -1,6 +1,6 @@
 """Boosted trees from LightGBM under our contract: what LambdaMART and McRank share.
 
-LightGBM grows the trees; everything around them is ours: rounds are chosen on ``valid`` by any of our measures in any
+LightGBM grows the trees; everything around them is ours: rounds are chosen on ``valid`` by any of our metrics in any
 profile, Ctrl-C keeps the best so far, the same seed gives the same trees on any number of threads, and what remains of
 training is LightGBM's own model text, a plain string.
 """
@@ -9,22 +9,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.boosting.native_ndcg import LIMIT, NativeNDCG, native_ndcg
-from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError, import_extra
+from ordino.forms import Form, Trees, load_trees
 from ordino.judge import Choice
-from ordino.linear import FeatureWeight
+from ordino.linear import name_weights
+from ordino.parameters import Range, learned, param
 from ordino.progress import Steps
-from ordino.ranker import Ranker
+from ordino.ranker import FeatureWeight, Ranker
+from ordino.recurring import metric_param, n_jobs_param, patience_param, profile_param, seed_param, verbose_param
 
-Gradients = Callable[[NDArray[np.float64], Any], tuple[NDArray[np.float64], NDArray[np.float64]]]
+Floats = NDArray[np.float64]
+Gradients = Callable[[Floats, Any], tuple[Floats, Floats]]
+Scores = Callable[[Floats], Floats]
+
+DRAWING = frozenset(
+    ("boosting", "boosting_type", "boost", "data_sample_strategy", "extra_trees", "extra_tree",
+     "feature_fraction_bynode", "sub_feature_bynode", "colsample_bynode", "pos_bagging_fraction",
+     "neg_bagging_fraction")
+)  # fmt: skip
+"""LightGBM's options that may make the trees depend on the seed."""
 
 
 class Task(NamedTuple):
@@ -33,135 +43,202 @@ class Task(NamedTuple):
     params: Mapping[str, object]  # LightGBM's objective and its own parameters
     labels: NDArray[Any]
     gradients: Gradients | None = None  # where the objective is not one of LightGBM's
-    start: NDArray[np.float64] | None = None  # of each output, before the first tree
-    levels: NDArray[np.float64] | None = None  # the label of each level, where the gains of LightGBM's NDCG are ours
+    start: Floats | None = None  # of each output, before the first tree
+    levels: Floats | None = None  # the label of each level, where the gains of LightGBM's NDCG are ours
+
+
+def leaves_param(default: int) -> Any:
+    """The parameter ``leaves``."""
+    text = "Leaves of a tree at most. Sets of millions of documents want hundreds."
+    return param(default, text, low=2, high=131072, space=Range(4, 63, log=True))
+
+
+def check_options(given: object) -> None:
+    """Refuse what is no mapping of LightGBM's parameters."""
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"options={given!r}; give a mapping of LightGBM's parameters, or None")
+
+
+class Grown(NamedTuple):
+    """What came out of :func:`grow`."""
+
+    model: str
+    """The trees as LightGBM's model text, cut after the best round."""
+    best_round: int
+    history: list[dict[str, float]]
+    """A row for each round, with the metric on ``valid`` if there is one."""
+    interrupted: bool
 
 
 class TreeRanker(Ranker):
-    """A ranker made of LightGBM's trees.
-
-    Attributes
-    ----------
-    model_
-        The trees as LightGBM's model text, cut after the best round.
-    best_round_
-        How many rounds the model has.
-    valid_history_
-        The measure on ``valid`` after each round, turned so that larger is better; empty without ``valid``.
-    """
+    """A ranker made of LightGBM's trees: ``model_`` is their text, ``best_round_`` the number of rounds that it has."""
 
     allows_nan = True
     uses_weights = True
 
-    rounds: int
-    learning_rate: float
-    leaves: int
-    min_leaf: int
-    l2: float
-    feature_share: float
-    query_share: float
-    patience: int
-    metric: str
-    profile: str
-    options: Mapping[str, object] | None
-    seed: int
-    n_jobs: int | None
-    verbose: bool
+    model_: str = learned()
+    best_round_: int = learned()
+    history_: list[dict[str, float]] = learned()
 
-    def _grow(
-        self,
-        task: Task,
-        data: Dataset,
-        valid: Dataset | None,
-        scores: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    ) -> bool:
-        """Boost round after round, and tell whether Ctrl-C ended it; ``scores`` makes a score of the trees' outputs."""
-        native = None if valid is None else native_ndcg(self.metric, self.profile, task.levels, valid)
-        params = self._params() | dict(task.params) | ({} if native is None else native.params)
-        patience = check_int("patience", self.patience, low=1)
-        lgb = import_extra("lightgbm", extra="trees", purpose=type(self).__name__)
-        booster, held_out = _booster(lgb, params, task, data, valid, native)
-        choice = Choice(valid, self.metric, self.profile)
-        rounds = check_int("rounds", self.rounds, low=1)
-        self.best_round_ = 0
-        waiting: list[NDArray[np.float64]] = []  # scores after the last rounds, not measured yet
-        with Steps(type(self).__name__, rounds, verbose=self.verbose) as steps:
-            for step in steps:
-                exhausted = booster.update(fobj=task.gradients)
-                if valid is None or (native is not None and choice.takes_value(native.mean(booster))):
-                    self.best_round_ = step + 1
-                elif native is None:
-                    waiting.append(scores(_outputs(booster, held_out)))
-                # a better round among those that wait can only put the end off
-                may_end = exhausted or step + 1 >= self.best_round_ + patience
-                if native is not None or may_end or len(waiting) >= choice.at_once:
-                    self._settle(choice, waiting)
-                    steps.show(**choice.figures)
-                if exhausted or step + 1 >= self.best_round_ + patience:
-                    break
-        self._settle(choice, waiting)
-        self.valid_history_ = choice.history
-        self.model_: str = booster.model_to_string(num_iteration=self.best_round_)
-        return steps.interrupted
+    rounds: int = param(500, "Rounds of boosting at most; with `valid` the best round is kept.", low=1, brief=2)
+    learning_rate: float = param(0.05, "How much of each tree counts.", above=0, space=Range(1e-4, 0.3, log=True))
+    leaves: int = leaves_param(15)
+    min_leaf: int = param(50, "Documents in a leaf at least.", low=1, space=Range(5, 200, log=True))
+    l2: float = param(0.0, "Penalty on the values of leaves.", low=0, space=Range(1e-6, 0.1, log=True))
+    feature_share: float = param(
+        1.0, "Share of the features drawn anew for each tree.", above=0, high=1, space=Range(0.3, 1.0)
+    )
+    query_share: float = param(
+        1.0, "Share of the queries drawn anew for each tree.", above=0, high=1, space=Range(0.3, 1.0)
+    )
+    patience: int = patience_param(50, "Stop after this many rounds without a better value on `valid`.")
+    metric: str = metric_param(text="The metric on `valid` that chooses the round.")
+    profile: str = profile_param()
+    options: Mapping[str, object] | None = param(
+        None, "Other parameters of LightGBM, under its own names.", check=check_options
+    )
+    seed: int = seed_param(high=2**31 - 1)
+    n_jobs: int | None = n_jobs_param()
+    verbose: bool = verbose_param()
 
-    def _settle(self, choice: Choice, waiting: list[NDArray[np.float64]]) -> None:
-        """Measure the rounds that wait, all in one call, and note the best."""
-        done = len(choice.history)
-        taken = choice.takes_which(waiting)
-        waiting.clear()
-        if taken is not None:
-            self.best_round_ = done + taken + 1
-        if choice.history and np.isnan(choice.history[0]):
-            raise DataError(f"valid has no query that {self.metric} in profile {self.profile!r} counts; give others")
+    @property
+    def is_random(self) -> bool:
+        """Only where features or queries are drawn, or one of LightGBM's own options draws."""
+        return self.query_share < 1 or self.feature_share < 1 or not DRAWING.isdisjoint(self.options or {})
 
-    def _params(self) -> dict[str, object]:
-        """LightGBM's parameters under our names, and those that make it deterministic."""
-        query_share = check_real("query_share", self.query_share, low=0, high=1, open_low=True)
-        n_jobs = 0 if self.n_jobs is None else check_int("n_jobs", self.n_jobs, low=1)
-        if self.options is not None and not isinstance(self.options, Mapping):
-            raise ParameterError(f"options={self.options!r}; give a mapping of LightGBM's parameters, or None")
-        return {
-            **(self.options or {}),
-            "learning_rate": check_real("learning_rate", self.learning_rate, low=0, open_low=True),
-            "num_leaves": check_int("leaves", self.leaves, low=2, high=131072),
-            "min_data_in_leaf": check_int("min_leaf", self.min_leaf, low=1),
-            "lambda_l2": check_real("l2", self.l2, low=0),
-            "feature_fraction": check_real("feature_share", self.feature_share, low=0, high=1, open_low=True),
-            "bagging_fraction": query_share,
-            "bagging_freq": int(query_share < 1),
-            "bagging_by_query": query_share < 1,
-            "seed": check_int("seed", self.seed, low=0, high=2**31 - 1),
-            "num_threads": n_jobs,
-            "deterministic": True,
-            "force_row_wise": True,
-            "feature_pre_filter": False,
-            "metric": "none",  # the measures are ours
-            "verbosity": -1,
-        }
+    def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores) -> Grown:
+        """Boost with this ranker's parameters."""
+        params = light_params(
+            learning_rate=self.learning_rate,
+            leaves=self.leaves,
+            min_leaf=self.min_leaf,
+            l2=self.l2,
+            feature_share=self.feature_share,
+            query_share=self.query_share,
+            options=self.options,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        return grow(
+            task,
+            data,
+            valid,
+            params=params,
+            rounds=self.rounds,
+            patience=self.patience,
+            metric=self.metric,
+            profile=self.profile,
+            scores=scores,
+            label=type(self).__name__,
+            verbose=self.verbose,
+        )
 
-    def _raw(self, data: Dataset) -> NDArray[np.float64]:
-        """The sums of the trees, shape ``(n_docs,)`` or ``(n_docs, n_outputs)``."""
-        booster = load_trees(self.model_)
-        if data.n_docs == 0:  # which LightGBM refuses
-            outputs = booster.num_model_per_iteration()
-            return np.zeros(0 if outputs == 1 else (0, outputs))
-        raw: NDArray[np.float64] = booster.predict(data.X, raw_score=True, num_threads=self.n_jobs or 0)
-        return raw
+    def form(self) -> Form:
+        """The trees."""
+        self._check_fitted()
+        return Trees(self.scaler_, self.n_features_in_, self.model_, self.n_jobs)
 
     def feature_gains(self) -> list[FeatureWeight]:
         """How much each feature's splits gained in training, as shares of 1, largest first."""
         self._check_fitted()
         gains = load_trees(self.model_).feature_importance("gain")
-        shares = gains / (gains.sum() or 1.0)
-        names = getattr(self, "feature_names_in_", [f"f{j + 1}" for j in range(len(shares))])
-        return [FeatureWeight(str(names[j]), float(shares[j])) for j in np.argsort(-shares, kind="stable")]
+        return name_weights(self.feature_names(), gains / (gains.sum() or 1.0))
 
 
-@lru_cache(maxsize=8)
-def load_trees(model: str) -> Any:
-    """LightGBM's booster from its model text."""
-    lgb = import_extra("lightgbm", extra="trees", purpose="a ranker of trees")
-    return lgb.Booster(model_str=model)
+def light_params(
+    *,
+    learning_rate: float,
+    leaves: int,
+    min_leaf: int,
+    seed: int,
+    l2: float = 0.0,
+    feature_share: float = 1.0,
+    query_share: float = 1.0,
+    options: Mapping[str, object] | None = None,
+    n_jobs: int | None = None,
+) -> dict[str, object]:
+    """LightGBM's parameters under our names, and those that make it deterministic."""
+    return {
+        **(options or {}),
+        "learning_rate": learning_rate,
+        "num_leaves": leaves,
+        "min_data_in_leaf": min_leaf,
+        "lambda_l2": l2,
+        "feature_fraction": feature_share,
+        "bagging_fraction": query_share,
+        "bagging_freq": int(query_share < 1),
+        "bagging_by_query": query_share < 1,
+        "seed": seed,
+        "num_threads": n_jobs or 0,
+        "deterministic": True,
+        "force_row_wise": True,
+        "feature_pre_filter": False,
+        "metric": "none",  # the metrics are ours
+        "verbosity": -1,
+    }
+
+
+def grow(
+    task: Task,
+    data: Dataset,
+    valid: Dataset | None,
+    *,
+    params: dict[str, object],
+    rounds: int,
+    patience: int,
+    metric: str,
+    profile: str,
+    scores: Scores,
+    label: str,
+    verbose: bool,
+) -> Grown:
+    """Boost round after round; the best on ``valid`` is kept, or the last where there is none.
+
+    Parameters
+    ----------
+    params
+        LightGBM's parameters, from :func:`light_params`; those of the task come on top.
+    scores
+        Makes scores of what the trees give for the held-out documents.
+    label
+        The ranker's name, for progress and errors.
+    """
+    native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
+    lgb = import_extra("lightgbm", extra="trees", purpose=label)
+    all_params = params | dict(task.params) | ({} if native is None else native.params)
+    booster, held_out = _booster(lgb, all_params, task, data, valid, native)
+    choice = Choice(valid, metric, profile)
+    best_round = 0
+    waiting: list[Floats] = []  # scores after the last rounds, not measured yet
+
+    def measure_waiting() -> int:
+        """The best round, once the rounds that wait are measured, all in one call."""
+        done = len(choice.history)
+        taken = choice.takes_which(waiting)
+        waiting.clear()
+        if choice.history and np.isnan(choice.history[0]):
+            raise DataError(f"valid has no query that {metric} in profile {profile!r} counts; give others")
+        return best_round if taken is None else done + taken + 1
+
+    with Steps(label, rounds, verbose=verbose) as steps:
+        for step in steps:
+            exhausted = booster.update(fobj=task.gradients)
+            if valid is None or (native is not None and choice.takes_value(native.mean(booster))):
+                best_round = step + 1
+            elif native is None:
+                waiting.append(scores(_outputs(booster, held_out)))
+            # a better round among those that wait can only put the end off
+            may_end = exhausted or step + 1 >= best_round + patience
+            if native is not None or may_end or len(waiting) >= choice.at_once:
+                best_round = measure_waiting()
+                steps.show(**choice.figures)
+            if exhausted or step + 1 >= best_round + patience:
+                break
+    best_round = measure_waiting()
+    measured: list[dict[str, float]] = [{"valid": value} for value in choice.history]
+    rows = measured if valid is not None else [{} for _ in range(best_round)]
+    history = [{"round": number + 1} | row for number, row in enumerate(rows)]
+    return Grown(booster.model_to_string(num_iteration=best_round), best_round, history, steps.interrupted)
 
 
 def merge_trees(models: Sequence[str]) -> str:
@@ -181,7 +258,7 @@ def training_groups(counts: NDArray[np.int64], limit: int = LIMIT) -> NDArray[np
     """Sizes of the lists to learn from: a query with more documents than LightGBM accepts becomes equal parts.
 
     Rows come in canonical order, by a hash of what they are, so that the parts are random samples of the query. Only
-    training sees them; measures and predictions are of whole queries.
+    training sees them; metrics and predictions are of whole queries.
 
     Examples
     --------
@@ -201,7 +278,7 @@ def _booster(
 ) -> tuple[Any, Any]:
     """A booster on its data and, beside it, the held-out data that it follows."""
 
-    def start(n_docs: int) -> NDArray[np.float64] | None:
+    def start(n_docs: int) -> Floats | None:
         if task.start is None:
             return None
         return np.full(n_docs, task.start[0]) if len(task.start) == 1 else np.tile(task.start, (n_docs, 1))
@@ -225,11 +302,11 @@ def _booster(
     return booster.add_valid(held_out, "valid"), held_out
 
 
-def _outputs(booster: Any, held_out: Any) -> NDArray[np.float64]:
+def _outputs(booster: Any, held_out: Any) -> Floats:
     """What the trees say of the held-out documents, kept up to date by LightGBM round by round."""
-    seen: list[NDArray[np.float64]] = []
+    seen: list[Floats] = []
 
-    def look(outputs: NDArray[np.float64], _: Any) -> tuple[str, float, bool]:
+    def look(outputs: Floats, _: Any) -> tuple[str, float, bool]:
         seen.append(np.copy(outputs))  # LightGBM writes the next round's into the same place
         return "seen", 0.0, True
 

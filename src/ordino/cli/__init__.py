@@ -9,21 +9,27 @@ from collections.abc import Sequence
 from ordino.errors import OrdinoError
 from ordino.interrupts import counting_presses
 
+RENAMED = {"--scale": "--scaling"}
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run a command; what goes wrong is one line on standard error and exit code 1 (2 for wrong usage)."""
+    """Run a command; an error is one line on standard error and exit code 1 (2 for wrong usage)."""
     words = _shared_first(list(sys.argv[1:] if arguments is None else arguments))
+    for old in (word.partition("=")[0] for word in words):
+        if old in RENAMED:
+            sys.stderr.write(f"ordino: {old} is now {RENAMED[old]}\n")
+            raise SystemExit(2)
     try:
         with counting_presses():
             from ordino.cli.app import app
 
             app(words)
-    except KeyboardInterrupt:  # while the commands were loaded
+    except KeyboardInterrupt:  # while the commands were being loaded
         raise SystemExit(130) from None
     except (OrdinoError, OSError) as error:
         if "--debug" in words:
             raise
-        if isinstance(error, BrokenPipeError):  # the reader of our output has seen enough
+        if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(0) from None
         sys.stderr.write(f"ordino: {_sentence(error)}\n")
@@ -31,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _shared_first(words: list[str]) -> list[str]:
-    """The same words with those options in front that hold for any command, so that they may stand anywhere."""
+    """The same words with the options of every command in front, so that they may stand anywhere."""
     front, rest = [], []
     waiting = iter(words)
     for word in waiting:

@@ -15,10 +15,9 @@ from ordino.cli.doctor import doctor
 from ordino.cli.evaluate import evaluate
 from ordino.cli.explain import explain
 from ordino.cli.inspect import inspect
-from ordino.cli.options import Shared, share
-from ordino.cli.params import params
+from ordino.cli.options import Command, Seed, Shared, share
 from ordino.cli.rank import rank
-from ordino.cli.rankers import rankers
+from ordino.cli.rankers import params, rankers
 from ordino.cli.report import report
 from ordino.cli.reproduce import reproduce
 from ordino.cli.search import search
@@ -42,33 +41,23 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def shared(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which.")] = False,  # noqa: ARG001
+    version: Annotated[  # noqa: ARG001
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, nothing but the result.")] = False,
-    threads: Annotated[int | None, typer.Option(min=1, help="How many threads work; all cores if not said.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="The same seed gives the same result.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="Number of threads; all cores by default.")] = None,
+    seed: Seed = None,
 ) -> None:
     """Ordino puts things in order: learning to rank, from judged lists to a ranker in use."""
     share(Shared(quiet, threads, seed))
-    if threads is not None:  # numpy and torch look when they are first loaded, which no command has done yet
+    if threads is not None:  # numpy and torch read these when they are first loaded, which no command has done yet
         os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads)))
 
 
-for command in (
-    synth,
-    inspect,
-    doctor,
-    convert,
-    train,
-    rank,
-    evaluate,
-    explain,
-    rankers,
-    params,
-    bench,
-    search,
-    compare,
-    report,
-    reproduce,
-):
-    app.command()(command)
+DATA = (synth, inspect, doctor, convert)
+MODELS = (train, rank, evaluate, explain, rankers, params)
+EXPERIMENTS = (bench, search, compare, report, reproduce)
+
+for command in DATA + MODELS + EXPERIMENTS:
+    app.command(cls=Command)(command)

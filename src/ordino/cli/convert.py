@@ -7,23 +7,21 @@ from typing import Annotated
 
 import typer
 
-from ordino.cli.options import Seed, chosen_seed
+from ordino.cli.options import Binarize, Scaling, Seed, chosen_seed, split_names
 
 
 def convert(
     source: Annotated[str, typer.Argument(help="Data file to read, or - for a pipe.")],
     targets: Annotated[
         list[Path],
-        typer.Argument(
-            help="File to write (.txt, .txt.gz, .arrow, .parquet, .csv); - is a pipe. Several with --split."
-        ),
+        typer.Argument(help="File to write, with one of the endings {endings}; - is a pipe. Several with --split."),
     ],
     split: Annotated[
         str | None,
         typer.Option(help="Share of the queries for each file, such as 0.6,0.2,0.2; the last may be left out."),
     ] = None,
-    scale: Annotated[str | None, typer.Option(help="Scale the features: a name such as minmax or zscore.")] = None,
-    binarize: Annotated[float | None, typer.Option(help="Labels from this value on become 1, others 0.")] = None,
+    scaling: Scaling = None,
+    binarize: Binarize = None,
     drop_empty: Annotated[
         bool, typer.Option("--drop-empty", help="Leave out queries with no relevant document.")
     ] = False,
@@ -32,9 +30,9 @@ def convert(
     ] = None,
     seed: Seed = None,
 ) -> None:
-    """Write a data file in another format, or cut it into parts that share no query; endings tell the formats.
+    """Write a data file in another format, or cut it into parts that share no query; endings choose the formats.
 
-    Example: ordino convert train.txt train.arrow --scale minmax
+    Example: ordino convert train.txt train.arrow --scaling minmax
 
     Example: ordino convert all.txt train.txt test.txt --split 0.75
 
@@ -52,14 +50,14 @@ def convert(
     if drop_empty:
         data = drop_empty_queries(data)
     if drop is not None:
-        data = drop_features(data, [name.strip() for name in drop.split(",")])
+        data = drop_features(data, split_names(drop))
     parts = (data,) if split is None else data.split(*_shares(split), seed=chosen_seed(seed) or 0)
     if len(parts) != len(targets):
         raise ParameterError(
             f"there are {len(parts)} parts for {len(targets)} files; give --split one share for each file, such as "
             f"--split {','.join(['0.6', '0.2', '0.2'][: len(targets)])}"
         )
-    scaler = None if scale is None else make_scaler(scale).fit(parts[0])  # what is tested must not shape the scaling
+    scaler = None if scaling is None else make_scaler(scaling).fit(parts[0])  # test data must not shape the scaling
     for part, target in zip(parts, targets, strict=True):
         write_data(part if scaler is None else scaler.transform(part), target)
         say(f"{target}: {part.n_docs:,} documents, {part.n_queries:,} queries, {part.n_features} features")

@@ -1,4 +1,4 @@
-"""``ordino doctor``: what would hurt before training."""
+"""``ordino doctor``: problems in data files, and how to fix them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ from typing import Annotated
 
 import typer
 
+from ordino.cli.options import Json
+
 
 def doctor(
     files: Annotated[list[str], typer.Argument(help="Data files that belong together, such as train.txt test.txt.")],
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
-    """Find what would hurt in training or comparison, each with its fix; exit code 1 if there is an error among it.
+    """Find problems that would hurt training or comparison, each with its fix; exit code 1 if any error is found.
 
     Example: ordino doctor train.txt test.txt
     """
     from ordino.cli.output import print_json, print_table
-    from ordino.data.doctor import examine
+    from ordino.data.doctor import examine, format_findings
     from ordino.data.files import read_data
 
     findings = examine({file: read_data(file) for file in files})
@@ -27,6 +29,6 @@ def doctor(
         rows = [(finding.severity, finding.where, finding.what, finding.fix) for finding in findings]
         print_table(["severity", "where", "what", "fix"], rows)
     else:
-        typer.echo("nothing that would hurt was found")
+        typer.echo(format_findings(findings))
     if any(finding.severity == "error" for finding in findings):
         raise typer.Exit(1)

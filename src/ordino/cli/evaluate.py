@@ -1,4 +1,4 @@
-"""``ordino evaluate``: how good an order is, by the rules of the tool of your choice."""
+"""``ordino evaluate``: how good an order is, by any tool's metric conventions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordino.cli.options import Json, Label, Qid
+from ordino.cli.options import Json, Label, Metrics, Qid, split_names
 
 if TYPE_CHECKING:
     from ordino.metrics import Evaluation
@@ -20,16 +20,17 @@ def evaluate(
         typer.Argument(metavar="DATA|MODEL", help="Labelled data (LETOR, Arrow, Parquet, CSV), or a model."),
     ] = None,
     second: Annotated[
-        str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, a number a line, or the data for a model.")
+        str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, one number per line, or the data for a model.")
     ] = None,
-    qrels: Annotated[str | None, typer.Option(help="TREC judgments, in place of DATA.")] = None,
-    run: Annotated[str | None, typer.Option(help="TREC run, in place of SCORES.")] = None,
-    metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments, instead of DATA.")] = None,
+    run: Annotated[str | None, typer.Option(help="TREC run, instead of SCORES.")] = None,
+    metrics: Metrics = METRICS,
     profile: Annotated[
-        str | None, typer.Option(help="Whose rules; the model's, `standard`, or `trec` with --qrels.")
+        str | None,
+        typer.Option(help="Metric profile: {profiles}; by default the model's, `standard`, or `trec` with --qrels."),
     ] = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="Print a line for each query as well.")] = False,
-    complete: Annotated[bool, typer.Option("--complete", help="Judged queries missing in the run count 0.")] = False,
+    per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
+    complete: Annotated[bool, typer.Option("--complete", help="Count judged queries missing in the run as 0.")] = False,
     label: Label = None,
     qid: Qid = None,
     json: Json = False,
@@ -45,7 +46,7 @@ def evaluate(
     from ordino.cli.output import print_json, print_table
     from ordino.model_file.container import is_model_file
 
-    names = [name.strip() for name in metrics.split(",") if name.strip()]
+    names = split_names(metrics)
     if first is not None and second is not None and qrels is None and run is None:
         if is_model_file(first):
             result = measure_model(first, second, names, profile, label=label, qid=qid)
@@ -71,21 +72,22 @@ def evaluate(
 def measure_model(
     model: str, data: str, metrics: list[str], profile: str | None, *, label: str | None = None, qid: str | None = None
 ) -> Evaluation:
-    """What a model is worth on a file of labelled data, by the profile that it was chosen by if none is given."""
-    from ordino.cli.scored import score_file
+    """Metrics of a model on a file of labelled data; by default in the profile that the model was selected with."""
+    from ordino.cli.rank import open_files
     from ordino.metrics import evaluate as measure
 
-    scored = score_file(model, data, label=label, qid=qid, labelled=True)
-    rules = profile or scored.card["measure"]["profile"] or "standard"
-    return measure(scored.data, scored.scores, metrics=metrics, profile=rules)
+    scorer, card, documents, _ = open_files(model, data, label=label, qid=qid, labelled=True)
+    documents = documents.as_grouped()
+    rules = profile or card["measure"]["profile"] or "standard"
+    return measure(documents, scorer.predict(documents), metrics=metrics, profile=rules)
 
 
 def measure_scores(
     data: str, scores: str, metrics: list[str], profile: str, *, label: str | None = None, qid: str | None = None
 ) -> Evaluation:
-    """What a file of scores is worth on a file of labelled data."""
+    """Metrics of a file of scores on a file of labelled data."""
     from ordino.data.files import read_data
-    from ordino.data.scores import read_scores
+    from ordino.data.score_files import read_scores
     from ordino.metrics import evaluate as measure
 
     documents = read_data(data, label=label, qid=qid)
@@ -93,7 +95,7 @@ def measure_scores(
 
 
 def measure_run(qrels: str, run: str, metrics: list[str], profile: str, complete: bool) -> Evaluation:
-    """What a TREC run is worth by TREC judgments."""
+    """Metrics of a TREC run by TREC judgments."""
     from ordino.data.trec import join_run, read_qrels, read_run
     from ordino.metrics import evaluate as measure
 

@@ -13,11 +13,11 @@ from ordino.cli.options import Json
 def inspect(
     files: Annotated[list[str], typer.Argument(help="Data files or model files, or - for data from a pipe.")],
     audit: Annotated[
-        str | None, typer.Option(metavar="DATA", help="How far from transitive comparators are on this data.")
+        str | None, typer.Option(metavar="DATA", help="Measure on this data how transitive a comparator is.")
     ] = None,
     json: Json = False,
 ) -> None:
-    """Tell rows, queries, labels and empty queries of data files, and the card of model files.
+    """Show rows, queries, labels and empty queries of data files, and the card of model files.
 
     Example: ordino inspect train.txt
 
@@ -27,14 +27,14 @@ def inspect(
     """
     from ordino.cli.output import print_json
 
-    found = {file: _tell(file) if audit is None else _audited(file, audit) for file in files}
+    found = {file: _described(file) if audit is None else _audited(file, audit) for file in files}
     if json:
         print_json({file: facts for file, (facts, _) in found.items()})
         return
     typer.echo("\n\n".join(f"{file}\n{text}" for file, (_, text) in found.items()))
 
 
-def _tell(file: str) -> tuple[dict[str, Any], str]:
+def _described(file: str) -> tuple[dict[str, Any], str]:
     """What is in a file, as facts and as text."""
     from ordino.data.files import read_data
     from ordino.model_file import is_model_file, read_card
@@ -57,8 +57,8 @@ def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
     ranker = load(model)
     if not hasattr(ranker, "network_"):
         raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
-    documents = ranker._checked(read_data(data, n_features=ranker.n_features_in_), None)
-    found = audit(ranker.network_, ranker._scaled(documents), n_jobs=shared_options().threads)
+    documents = ranker.prepared(read_data(data, n_features=ranker.n_features_in_))
+    found = audit(ranker.network_, documents, n_jobs=shared_options().threads)
     return found.to_dict(), str(found)
 
 

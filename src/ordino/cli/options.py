@@ -1,24 +1,67 @@
-"""Options that commands share, written once, and what the options before the command's name said."""
+"""Options that commands share, written once, and help texts that name the entries of tables."""
 
 from __future__ import annotations
 
+import re
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from ordino.rankers import RANKERS
 
+TABLES = {
+    "endings": "ordino.data.files:ENDINGS",
+    "formats": "ordino.data.score_files:FORMATS",
+    "metrics": "ordino.metrics:METRICS",
+    "profiles": "ordino.metrics:PROFILES",
+    "scalings": "ordino.data.scaling:SCALERS",
+}
+"""The tables that a help text may name in braces; they are loaded when help is asked for."""
+
+
+def ranker_names(incomplete: str) -> list[str]:
+    """Names of rankers that start like this, for completion by the shell."""
+    return [name for name in RANKERS if name.startswith(incomplete)]
+
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Label = Annotated[str | None, typer.Option(help="The column of a table with the labels; `label` if not said.")]
-Qid = Annotated[str | None, typer.Option(help="The column of a table with the query ids; `qid` if not said.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="The same seed gives the same result.")]
+Label = Annotated[str | None, typer.Option(help="Column of a table with the labels; `label` by default.")]
+Qid = Annotated[str | None, typer.Option(help="Column of a table with the query ids; `qid` by default.")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
+Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas: {metrics}.")]
+Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
+Binarize = Annotated[float | None, typer.Option(help="Make labels of this value or more 1, all others 0.")]
+
+
+class Command(TyperCommand):
+    """A command whose help text is filled in from :data:`TABLES`."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Fill in the tables, then print as usual."""
+        for param in self.params:
+            text = getattr(param, "help", None)
+            if text is not None:
+                param.help = re.sub(r"\{(\w+)\}", lambda found: _entries(found[1]), text)  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
+def _entries(table: str) -> str:
+    module, _, name = TABLES[table].partition(":")
+    return ", ".join(getattr(import_module(module), name))
+
+
+def split_names(text: str) -> list[str]:
+    """The names in a list with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What holds for any command."""
+    """The options of every command."""
 
     quiet: bool = False
     threads: int | None = None
@@ -28,18 +71,13 @@ class Shared:
 _SHARED: ContextVar[Shared] = ContextVar("shared")
 
 
-def ranker_names(incomplete: str) -> list[str]:
-    """Names of rankers that start so, for completion by the shell."""
-    return [name for name in RANKERS if name.startswith(incomplete)]
-
-
 def shared_options() -> Shared:
-    """What was said before the command's name, or the defaults where there is no command line."""
+    """The options given before the command's name, or the defaults where there is no command line."""
     return _SHARED.get(Shared())
 
 
 def share(options: Shared) -> None:
-    """Let every command know."""
+    """Make the options of every command known."""
     _SHARED.set(options)
 
 

@@ -1,4 +1,4 @@
-"""How commands print: a table for people on a terminal, plain text in a pipe, JSON where it is asked for."""
+"""How commands print: a table on a terminal, plain text in a pipe, JSON on request."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ordino.cli.options import shared_options
 
 
 def say(sentence: str) -> None:
-    """A line for people on standard error, unless they asked for quiet."""
+    """Print a line on standard error, unless --quiet was given."""
     if not shared_options().quiet:
         typer.echo(sentence, err=True)
 
 
 def print_json(value: Any) -> None:
-    """One JSON value with sorted meaning left as given; NaN becomes null."""
+    """Print JSON, keeping key order; NaN becomes null."""
     typer.echo(json.dumps(_finite(value), indent=2, allow_nan=False, default=_plain))
 
 
@@ -40,7 +40,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title:
 
 
 def first_line(thing: Any) -> str:
-    """What a documented thing is, in its own words."""
+    """The first line of a docstring."""
     return (thing.__doc__ or "").strip().partition("\n")[0]
 
 
@@ -55,5 +55,5 @@ def _finite(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Numpy's arrays and numbers as Python's."""
+    """Arrays and numbers of numpy as Python's."""
     return _finite(value.tolist()) if hasattr(value, "tolist") else str(value)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordino.cli.options import Label, Qid
 
+if TYPE_CHECKING:
+    from ordino.data.dataset import Dataset
+    from ordino.model_file.scoring import Scoring
+
 
 def rank(
-    model: Annotated[str, typer.Argument(help="Model file that `ordino train` or ordino.save wrote.")],
+    model: Annotated[str, typer.Argument(help="Model file written by `ordino train` or ordino.save.")],
     data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
     out: Annotated[
-        str, typer.Option("--out", "-o", help="Where to; .run, .csv, .parquet, .letor ... say how, - is a pipe.")
+        str, typer.Option("--out", "-o", help="File to write; its ending chooses the format. - is a pipe.")
     ] = "-",
-    format: Annotated[
-        str | None, typer.Option(help="scores (a number a line), trec (a run), rows (the input with rank and score).")
-    ] = None,
+    format: Annotated[str | None, typer.Option(help="{formats}; by default what the ending stands for.")] = None,
     label: Label = None,
     qid: Qid = None,
 ) -> None:
@@ -32,10 +34,29 @@ def rank(
     Example: ordino rank model.ordino test.txt --out ranked.csv
     """
     from ordino.cli.output import say
-    from ordino.cli.scored import score_file
     from ordino.data.score_files import write_ranked
 
-    scored = score_file(model, data, label=label, qid=qid, labelled=False)
-    write_ranked(scored.data, scored.scores, out, form=format, table=scored.table)
+    scorer, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
+    write_ranked(documents, scorer.predict(documents), out, form=format, table=table)
     if out != "-":
-        say(f"{out}: {scored.data.n_docs:,} documents, {scored.data.n_queries:,} queries")
+        say(f"{out}: {documents.n_docs:,} documents, {documents.n_queries:,} queries")
+
+
+def open_files(
+    model: str, source: str, *, label: str | None, qid: str | None, labelled: bool
+) -> tuple[Scoring, dict[str, Any], Dataset, Any]:
+    """A model with its card, and the documents to score with the Arrow table that they came in (or None).
+
+    The features of a table are the columns that the model names.
+    """
+    from ordino.data.dataset import Dataset
+    from ordino.data.files import read_file, table_data
+    from ordino.model_file.scoring import load_scorer
+
+    scorer, card = load_scorer(model)
+    features = card["features"]
+    read = read_file(source, n_features=features["count"])
+    if isinstance(read, Dataset):
+        return scorer, card, read, None
+    data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)
+    return scorer, card, data, read

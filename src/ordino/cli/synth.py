@@ -1,4 +1,4 @@
-"""``ordino synth``: a data set made to measure."""
+"""``ordino synth``: synthetic data sets."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ordino.cli.options import Seed, chosen_seed
 
 
 def synth(
-    name: Annotated[str, typer.Argument(help="Which set; `ordino synth list` tells them all.")],
-    out: Annotated[Path | None, typer.Option(help="File to write (.txt, .txt.gz, .arrow, .parquet, .csv).")] = None,
-    queries: Annotated[int | None, typer.Option(min=1, help="How many queries; each set has its own default.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of the set; see `ordino synth list`.")],
+    out: Annotated[Path | None, typer.Option(help="File to write, with one of the endings {endings}.")] = None,
+    queries: Annotated[int | None, typer.Option(min=1, help="Number of queries; each set has its own default.")] = None,
     seed: Seed = None,
 ) -> None:
     """Make a synthetic data set with the shape of a published one.
@@ -28,7 +28,7 @@ def synth(
         print_table(["name", "what it is"], [(key, first_line(make)) for key, make in SYNTHETIC.items()])
         return
     if out is None:
-        raise typer.BadParameter("say where to write the data, for example --out data.txt", param_hint="--out")
+        raise typer.BadParameter("name a file to write, for example --out data.txt", param_hint="--out")
     options = {} if queries is None else {"queries": queries}
     data = synthetic(name, seed=chosen_seed(seed) or 0, **options)
     write_data(data, out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import Json, Label, Qid, Seed, ranker_names
+from ordino.cli.options import Binarize, Json, Label, Qid, Scaling, Seed, ranker_names
 from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
 def train(
     data: Annotated[str, typer.Argument(help="Labelled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
     ranker: Annotated[
-        str, typer.Option("--ranker", "-r", help="Which; `ordino rankers` tells them all.", autocompletion=ranker_names)
+        str, typer.Option("--ranker", "-r", help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
     param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", help="name=value, for each parameter that is not the default.")
+        list[str] | None, typer.Option("--param", "-p", help="A parameter as name=value; may be repeated.")
     ] = None,
     valid: Annotated[
-        str | None, typer.Option(help="Data to choose the best on: a file, or the share of the queries to hold out.")
+        str | None, typer.Option(help="Validation data: a file, or the share of the queries to hold out.")
     ] = None,
-    scale: Annotated[str | None, typer.Option(help="Scale the features: a name such as minmax or quantile.")] = None,
-    binarize: Annotated[float | None, typer.Option(help="Labels from this value on become 1, others 0.")] = None,
+    scaling: Scaling = None,
+    binarize: Binarize = None,
     label: Label = None,
     qid: Qid = None,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Learn a ranker and write it to a file; Ctrl-C keeps the best so far, once there is any.
+    """Learn a ranker and write it to a file. Ctrl-C stops early and keeps the best so far, if there is one.
 
     Example: ordino train train.txt --ranker ranknet --param hidden=64,32 -p epochs=5 --valid test.txt --out m.ordino
 
-    Example: ordino train train.txt --ranker rank-svm --scale minmax --valid 0.25 --out m.ordino
+    Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
     """
     from ordino.cli.output import print_json, print_table, say
     from ordino.data.files import read_data
@@ -46,7 +46,7 @@ def train(
     from ordino.metrics import evaluate
     from ordino.model_file import read_card, save
 
-    model = _make(ranker, param or [], scale, seed)
+    model = _make(ranker, param or [], scaling, seed)
     documents = read_data(data, label=label, qid=qid)
     held_out: Dataset | None = None
     if valid is not None and _is_share(valid):
@@ -84,25 +84,24 @@ def train(
     say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
 
 
-def _make(name: str, words: list[str], scale: str | None, seed: int | None) -> Any:
-    """The ranker with the parameters that were given, and those that the shared options mean."""
+def _make(name: str, words: list[str], scaling: str | None, seed: int | None) -> Any:
+    """The ranker with the given parameters, and with those that the shared options set."""
     from ordino.cli.options import chosen_seed, shared_options
     from ordino.cli.values import parse_params
-    from ordino.data.scaling import make_scaler
     from ordino.errors import ParameterError
-    from ordino.rankers import ranker_class
+    from ordino.parameters import parameters_of
+    from ordino.rankers import make_ranker, ranker_class
 
     cls = ranker_class(name)
     params = parse_params(words, cls)
-    known = cls._get_param_names()
-    if scale is not None:
-        make_scaler(scale)
+    known = parameters_of(cls)
+    if scaling is not None:
         if "scaling" not in known:
-            raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scale {scale}")
-        params["scaling"] = scale
+            raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scaling {scaling}")
+        params["scaling"] = scaling
     shared = {"seed": chosen_seed(seed), "n_jobs": shared_options().threads, "verbose": not shared_options().quiet}
     given = {key: value for key, value in shared.items() if key in known and value is not None}
-    return cls(**(given | params))
+    return make_ranker(name, given | params)
 
 
 def _is_share(text: str) -> bool:

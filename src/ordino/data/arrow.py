@@ -8,19 +8,22 @@ keeps them (and are mapped too); arrays of Python objects become JSON text and a
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.dataset import Dataset, as_feature_names
+from ordino.data.columns import as_feature_names
+from ordino.data.dataset import Dataset
 from ordino.data.grouping import Groups
 from ordino.errors import DataError
 
@@ -97,7 +100,7 @@ def open_dataset(path: str | Path) -> Dataset:
 
 
 def is_saved_dataset(path: str | Path) -> bool:
-    """Tell whether an Arrow file is one of ours (and not somebody's table)."""
+    """Whether an Arrow file is a saved data set (and not a table)."""
     import pyarrow as pa
 
     try:
@@ -189,7 +192,7 @@ def _from_json(texts: list[str]) -> NDArray[Any]:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Give a place beside ``path`` to write to; move it there at the end, or leave nothing behind."""
+    """A place beside ``path`` to write to; it is moved there at the end, or nothing is left behind."""
     part = path.with_name(f".{path.name}.{token_hex(4)}.part")
     try:
         yield part
@@ -198,3 +201,23 @@ def written_whole(path: Path) -> Iterator[Path]:
         raise DataError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def opened_whole(path: str | Path | BinaryIO) -> Iterator[BinaryIO]:
+    """A file to write that takes its name only when it is complete; gzipped if the name ends in ``.gz``.
+
+    A stream, a pipe or a device has no other place and is written to as it is.
+    """
+    if not isinstance(path, str | os.PathLike):
+        yield path
+    elif Path(path).exists() and not Path(path).is_file():
+        with Path(path).open("wb") as file:
+            yield file
+    else:
+        with written_whole(Path(path)) as part, part.open("wb") as file:
+            if Path(path).suffix.lower() == ".gz":
+                with gzip.GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=6) as zipped:
+                    yield zipped  # type: ignore[misc]
+            else:
+                yield file

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.arrays import frozen, query_numbers
+from ordino.data.columns import as_column, as_feature_names, as_features, column_names
 from ordino.data.grouping import Groups, group_rows
 from ordino.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ordino.data.summary import Summary
-
-FloatArray = NDArray[np.float32] | NDArray[np.float64]
 
 
 class Query(NamedTuple):
@@ -52,7 +52,7 @@ class Dataset:
     doc_ids, feature_names
         Names of rows and columns, if they have any.
     weights
-        How much each document counts in training, not negative.
+        The weight of each document in training, not negative.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Dataset:
         weights: ArrayLike | None = None,
     ) -> None:
         if feature_names is None:
-            feature_names = _column_names(X)
+            feature_names = column_names(X)
         features = as_features(X)
         n_docs, n_features = features.shape
         labels = as_column("y", y, n_docs, "label")
@@ -97,11 +97,10 @@ class Dataset:
         if names is not None and names.shape != (n_docs,):
             raise DataError(f"doc_ids has shape {names.shape} but X has {n_docs} rows; give one id for each row")
         groups = group_rows(qid, n_docs)
+        arrays: dict[str, NDArray[Any] | None] = {"X": features, "y": labels, "doc_ids": names, "weights": importance}
         if groups.order is not None:
-            features, labels = features[groups.order], labels[groups.order]
-            names = None if names is None else names[groups.order]
-            importance = None if importance is None else importance[groups.order]
-        self._hold(features, labels, groups, names, as_feature_names(feature_names, n_features), importance)
+            arrays = {name: None if array is None else array[groups.order] for name, array in arrays.items()}
+        self._hold(groups, as_feature_names(feature_names, n_features), **arrays)
 
     @classmethod
     def of_groups(
@@ -116,29 +115,12 @@ class Dataset:
     ) -> Self:
         """Wrap arrays that are already checked and grouped (what readers and selections call); nothing is checked."""
         self = cls.__new__(cls)
-        self._hold(X, y, groups, doc_ids, feature_names, weights)
+        self._hold(groups, feature_names, X=X, y=y, doc_ids=doc_ids, weights=weights)
         return self
 
-    def _hold(
-        self,
-        X: NDArray[np.float32],
-        y: NDArray[np.float64],
-        groups: Groups,
-        doc_ids: NDArray[Any] | None,
-        feature_names: tuple[str, ...] | None,
-        weights: NDArray[np.float64] | None,
-    ) -> None:
-        fields: dict[str, NDArray[Any] | None] = {
-            "X": X,
-            "y": y,
-            "offsets": groups.offsets,
-            "query_ids": groups.query_ids,
-            "order": groups.order,
-            "doc_ids": doc_ids,
-            "weights": weights,
-        }
-        for name, array in fields.items():
-            object.__setattr__(self, name, None if array is None else _read_only(array))
+    def _hold(self, groups: Groups, feature_names: tuple[str, ...] | None, **arrays: NDArray[Any] | None) -> None:
+        for name, array in (groups._asdict() | arrays).items():
+            object.__setattr__(self, name, None if array is None else frozen(array))
         object.__setattr__(self, "feature_names", feature_names)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -146,28 +128,33 @@ class Dataset:
 
     @property
     def n_docs(self) -> int:
-        """How many documents (rows) there are, all queries together."""
+        """The number of documents (rows) in all queries."""
         return len(self.y)
 
     @property
     def n_queries(self) -> int:
-        """How many queries there are."""
+        """The number of queries."""
         return len(self.offsets) - 1
 
     @property
     def n_features(self) -> int:
-        """How many features (columns) a document has."""
+        """The number of features (columns)."""
         return int(self.X.shape[1])
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many documents each query has, shape ``(n_queries,)``."""
+        """The number of documents of each query, shape ``(n_queries,)``."""
         return np.diff(self.offsets)
 
     @property
     def qid(self) -> NDArray[Any]:
         """The query id of each row, in the order of the rows here, shape ``(n_docs,)``."""
         return np.repeat(self.query_ids, self.counts)
+
+    @property
+    def query_number(self) -> NDArray[np.int64]:
+        """The number of each row's query (its position in ``query_ids``), shape ``(n_docs,)``."""
+        return query_numbers(self.offsets)
 
     def __len__(self) -> int:
         return self.n_queries
@@ -197,8 +184,27 @@ class Dataset:
         restored[self.order] = values
         return restored
 
+    def as_grouped(self) -> Dataset:
+        """The same arrays with the order of the rows here as the caller's order.
+
+        Scores of it need no :meth:`restore`: what ``predict`` gives is what ``evaluate`` reads, row by row.
+
+        Examples
+        --------
+        >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["b", "a", "b"]).as_grouped()
+        >>> data.restore(data.y).tolist()
+        [0.0, 2.0, 1.0]
+        """
+        return self if self.order is None else self.take_rows(slice(None), Groups(None, self.offsets, self.query_ids))
+
+    def parts(self) -> Iterator[Dataset]:
+        """The data set as a :class:`~ordino.data.source.Source`: itself, in canonical order, is the only part."""
+        from ordino.data.source import canonical
+
+        yield canonical(self)
+
     def select_queries(self, which: ArrayLike) -> Dataset:
-        """Choose the queries with these numbers, in this order (a boolean array keeps where True).
+        """The queries with these numbers, in this order (or where a boolean array is True).
 
         Examples
         --------
@@ -219,48 +225,59 @@ class Dataset:
             raise DataError(f"there is no query number {outside[0]}; the data set has {self.n_queries} queries")
         chosen = chosen % max(self.n_queries, 1)
         if len(np.unique(chosen)) < len(chosen):
-            raise DataError("a query number stands twice; every query can be chosen once")
+            raise DataError("a query number is given twice; each query can be chosen once")
         counts = self.counts[chosen]
         offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         rows = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], counts) + np.arange(offsets[-1])
-        return self._take(rows, Groups(None, offsets, self.query_ids[chosen]))
+        return self.take_rows(rows, Groups(None, offsets, self.query_ids[chosen]))
 
     def select_docs(self, keep: NDArray[np.bool_]) -> Dataset:
-        """Keep the documents where ``keep`` is True (rows in the order here); queries that lose all are left out."""
+        """The documents where ``keep`` is True (rows in the order here); queries that lose all are left out."""
         if keep.shape != (self.n_docs,) or keep.dtype != bool:
             raise DataError(f"keep must be {self.n_docs} booleans, one for each document")
         kept = np.concatenate(([0], np.cumsum(keep)))  # how many are kept before each row
         counts = np.diff(kept[self.offsets])
         alive = counts > 0
         offsets = np.concatenate(([0], np.cumsum(counts[alive]))).astype(np.int64)
-        return self._take(np.flatnonzero(keep), Groups(None, offsets, self.query_ids[alive]))
+        return self.take_rows(np.flatnonzero(keep), Groups(None, offsets, self.query_ids[alive]))
 
-    def _take(self, rows: NDArray[np.intp], groups: Groups) -> Dataset:
-        contiguous = len(rows) > 0 and rows[-1] - rows[0] == len(rows) - 1 and bool((np.diff(rows) == 1).all())
-        pick: Any = slice(rows[0], rows[-1] + 1) if contiguous else rows
+    def take_rows(self, rows: NDArray[np.intp] | slice, groups: Groups) -> Dataset:
+        """These rows in these groups, which are not checked; rows that follow one another are not copied."""
+        if not isinstance(rows, slice) and len(rows) and rows[-1] - rows[0] == len(rows) - 1:
+            rows = slice(rows[0], rows[-1] + 1) if (np.diff(rows) == 1).all() else rows
         return Dataset.of_groups(
-            self.X[pick],
-            self.y[pick],
+            self.X[rows],
+            self.y[rows],
             groups,
-            doc_ids=None if self.doc_ids is None else self.doc_ids[pick],
+            doc_ids=None if self.doc_ids is None else self.doc_ids[rows],
             feature_names=self.feature_names,
-            weights=None if self.weights is None else self.weights[pick],
+            weights=None if self.weights is None else self.weights[rows],
         )
 
     def replace(
         self, *, X: ArrayLike | None = None, y: ArrayLike | None = None, feature_names: Sequence[str] | None = None
     ) -> Dataset:
-        """Give the same queries other features or labels, in the order of the rows here."""
+        """The same queries with other features or labels, in the order of the rows here."""
         features = self.X if X is None else as_features(X)
         if len(features) != self.n_docs:
             raise DataError(f"X has {len(features)} rows but the data set has {self.n_docs}")
         names = self.feature_names if X is None and feature_names is None else feature_names
-        return Dataset.of_groups(
+        return self.replace_features(
             features,
-            self.y if y is None else as_column("y", y, self.n_docs, "label"),
+            as_feature_names(names, features.shape[1]),
+            y=None if y is None else as_column("y", y, self.n_docs, "label"),
+        )
+
+    def replace_features(
+        self, X: NDArray[np.float32], feature_names: tuple[str, ...] | None, *, y: NDArray[np.float64] | None = None
+    ) -> Dataset:
+        """The same queries with features that were made here (by a scaler, for example); nothing is checked."""
+        return Dataset.of_groups(
+            X,
+            self.y if y is None else y,
             Groups(self.order, self.offsets, self.query_ids),
             doc_ids=self.doc_ids,
-            feature_names=as_feature_names(names, features.shape[1]),
+            feature_names=feature_names,
             weights=self.weights,
         )
 
@@ -270,7 +287,7 @@ class Dataset:
         Parameters
         ----------
         shares
-            How large each part is, as a share of the queries. If they sum to less than 1, the rest is one more part.
+            The size of each part, as a share of the queries. If they sum to less than 1, the rest is one more part.
         seed
             The same seed gives the same parts.
 
@@ -290,13 +307,13 @@ class Dataset:
         return tuple(self.select_queries(np.sort(drawn[start:stop])) for start, stop in pairwise(bounds))
 
     def describe(self) -> Summary:
-        """Tell what the data is like (rows, queries, labels, empty queries); prints as a table."""
+        """Counts of documents, queries, labels and empty queries; prints as a table."""
         from ordino.data.summary import summarize
 
         return summarize(self)
 
     def save(self, path: str | Path) -> None:
-        """Write the data set to one Arrow file that :meth:`open` maps into memory."""
+        """Write the data set to an Arrow file that :meth:`open` maps into memory."""
         from ordino.data.arrow import save_dataset
 
         save_dataset(self, path)
@@ -313,13 +330,13 @@ class Dataset:
         frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
         features: Sequence[str] | None = None,
     ) -> Dataset:  # fmt: skip
-        """Make a data set of a pandas, polars or Arrow frame; see :func:`ordino.data.frames.from_frame`."""
+        """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.frames.from_frame`."""
         from ordino.data.frames import from_frame
 
         return from_frame(frame, label=label, qid=qid, doc_id=doc_id, weight=weight, features=features)
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Make a frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""
+        """A frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""
         from ordino.data.frames import to_frame
 
         return to_frame(self, backend=backend)
@@ -332,68 +349,3 @@ class Dataset:
             f"Dataset({some(self.n_docs, 'document', 'documents')}, {some(self.n_queries, 'query', 'queries')}, "
             f"{some(self.n_features, 'feature', 'features')})"
         )
-
-
-def as_features(X: ArrayLike) -> NDArray[np.float32]:
-    """Features as a C-ordered float32 matrix; NaN may stand for missing, infinity and overflow are refused."""
-    if hasattr(X, "toarray"):
-        X = X.toarray()
-    try:
-        given = np.asarray(X)
-        if given.dtype.kind not in "biuf":
-            given = given.astype(np.float64, casting="safe" if given.dtype.kind in "cmM" else "unsafe")
-        with np.errstate(over="ignore"):
-            features = np.ascontiguousarray(given, dtype=np.float32)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"X cannot be read as numbers ({error}); encode text columns first") from None
-    if given.ndim != 2:
-        raise DataError(f"X has shape {given.shape}; give a matrix with one row for each document")
-    for start in range(0, len(features), 65536):  # in blocks: a mask of everything would be a quarter of X
-        block = features[start : start + 65536]
-        if np.isinf(block).any():
-            row, column = np.argwhere(np.isinf(block))[0]
-            raise DataError(
-                f"X has {given[start + row, column]} in row {start + row}, column {column}, which float32 cannot hold; "
-                "rescale it, or use NaN for missing"
-            )
-    return features
-
-
-def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np.float64]:
-    """One finite number for each document, as float64."""
-    try:
-        column = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"{name} cannot be read as numbers ({error})") from None
-    if column.shape != (n_docs,):
-        raise DataError(f"{name} has shape {column.shape} but X has {n_docs} rows; give one {one} for each row")
-    if not np.isfinite(column).all():
-        row = int(np.flatnonzero(~np.isfinite(column))[0])
-        raise DataError(f"{name} has {column[row]} in row {row}; every {one} must be a finite number")
-    return column
-
-
-def as_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
-    """Names of the columns, each once, or None."""
-    if names is None:
-        return None
-    unique = tuple(str(name) for name in names)
-    if len(unique) != n_features:
-        raise DataError(f"feature_names has {len(unique)} names but X has {n_features} columns")
-    if len(set(unique)) < len(unique):
-        twice = next(name for name in unique if unique.count(name) > 1)
-        raise DataError(f"feature_names has {twice!r} twice; every feature needs its own name")
-    return unique
-
-
-def _column_names(X: object) -> list[str] | None:
-    columns = getattr(X, "columns", None)
-    if columns is None or not all(isinstance(name, str) for name in columns):
-        return None
-    return list(columns)
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view

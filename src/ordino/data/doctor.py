@@ -1,7 +1,7 @@
-"""What would hurt before training: problems of data sets, each with its fix.
+"""Problems of data sets that would hurt training or comparison, each with its fix.
 
-:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. The
-features are looked at block by block, so nothing as large as the data is made.
+:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. It looks
+at the features block by block and makes nothing as large as the data.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import row_blocks
+from ordino.data.canonical_kernels import hash_rows
 from ordino.data.dataset import Dataset
 from ordino.data.summary import count_by_query, has_equal_labels
 
@@ -47,17 +49,12 @@ class Finding:
     count: int
 
 
-class Ill(NamedTuple):
-    """A finding before it is known where."""
-
-    severity: Severity
-    what: str
-    fix: str
-    n: int
+Ill = tuple[Severity, str, str, int]
+"""A finding whose place is not known yet: severity, what, fix, count."""
 
 
 def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
-    """Look for what would hurt before training, the worst first.
+    """Problems that would hurt training or comparison, the worst first.
 
     Parameters
     ----------
@@ -72,19 +69,19 @@ def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
     note  train  1 query has one document; it can teach nothing: leave it out
     """
     found = [
-        Finding(ill.severity, name, ill.what, ill.fix, ill.n)
+        Finding(severity, name, what, fix, count)
         for name, dataset in datasets.items()
         for check in CHECKS.values()
-        for ill in check(dataset)
+        for severity, what, fix, count in check(dataset)
     ]
     found += [finding for a, b in combinations(datasets, 2) for finding in _compare(a, datasets[a], b, datasets[b])]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def format_findings(findings: Sequence[Finding]) -> str:
-    """Lay findings out as a table of text, one line each."""
+    """Findings as a table of text, one per line."""
     if not findings:
-        return "nothing found that would hurt"
+        return "no problems found"
     first, second = max(len(f.severity) for f in findings), max(len(f.where) for f in findings)
     return "\n".join(f"{f.severity:<{first}}  {f.where:<{second}}  {f.what}; {f.fix}" for f in findings)
 
@@ -100,32 +97,31 @@ def _some(names: Sequence[str]) -> str:
 def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
     """Rows of one query that do not stand together: other tools would see several queries."""
     if dataset.order is not None:
-        _, position = np.unique(np.repeat(np.arange(dataset.n_queries), dataset.counts), return_index=True)
         jumps = np.diff(dataset.order) != 1
-        jumps[position[1:] - 1] = False  # from one query to the next
+        jumps[dataset.offsets[1:-1] - 1] = False  # from one query to the next
         n = int((count_by_query(dataset, np.append(False, jumps)) > 0).sum())
         fix = "Ordino gathers them, other tools do not: write the gathered set with `ordino convert`"
-        yield Ill("warning", f"the rows of {_n(n, 'query', 'queries')} do not stand together", fix, n)
+        yield "warning", f"the rows of {_n(n, 'query', 'queries')} do not stand together", fix, n
 
 
 def labels_out_of_range(dataset: Dataset) -> Iterator[Ill]:
     """Labels that gains and rankers cannot take."""
-    negative = int((dataset.y < 0).sum())
-    if negative:
-        fix = "gains need labels from 0: shift them, or set them to 0"
-        yield Ill(
-            "error", f"{_n(negative, 'label is', 'labels are')} negative (least {dataset.y.min():g})", fix, negative
-        )
-    large = int((dataset.y > MAX_LABEL).sum())
-    if large:
+    y = dataset.y
+
+    def labels(which: NDArray[np.bool_], what: str) -> tuple[str, int]:
+        n = int(which.sum())
+        return f"{_n(n, 'label is', 'labels are')} {what}", n
+
+    what, n = labels(y < 0, f"negative (least {y.min(initial=0):g})")
+    if n:
+        yield "error", what, "gains need labels from 0: shift them, or set them to 0", n
+    what, n = labels(y > MAX_LABEL, f"above {MAX_LABEL} (up to {y.max(initial=0):g})")
+    if n:
         fix = f"the gain 2^label overflows and LightGBM stops at {MAX_LABEL}: map the labels to grades such as 0 to 4"
-        yield Ill(
-            "error", f"{_n(large, 'label is', 'labels are')} above {MAX_LABEL} (up to {dataset.y.max():g})", fix, large
-        )
-    fractional = int((dataset.y != np.rint(dataset.y)).sum())
-    if fractional:
-        fix = "LightGBM's and XGBoost's ranking objectives want whole grades: round them for these"
-        yield Ill("warning", f"{_n(fractional, 'label is', 'labels are')} fractional", fix, fractional)
+        yield "error", what, fix, n
+    what, n = labels(y != np.rint(y), "fractional")
+    if n:
+        yield "warning", what, "LightGBM's and XGBoost's ranking objectives want whole grades: round them for these", n
 
 
 def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
@@ -134,59 +130,48 @@ def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
     equal = has_equal_labels(dataset)
     empty = count_by_query(dataset, dataset.y > 0) == 0
     if dataset.n_queries and equal.all():
-        yield Ill(
-            "error", "no query has two different labels", "nothing can be learned: check the label column", len(equal)
-        )
-    else:
-        n = int((equal & ~single & ~empty).sum())
-        if n:
-            what = f"{_n(n, 'query has', 'queries have')} equal labels above 0 throughout"
-            yield Ill("note", what, "every order is perfect there: leave them out of means", n)
-    n = int(empty.sum())
-    if n:
-        what = f"{_n(n, 'query has', 'queries have')} no relevant document"
-        yield Ill(
-            "note", what, f"measures treat {'it' if n == 1 else 'them'} as empty: choose a profile that says how", n
-        )
-    n = int(single.sum())
-    if n:
+        yield "error", "no query has two different labels", "nothing can be learned: check the label column", len(equal)
+    elif n := int((equal & ~single & ~empty).sum()):
+        what = f"{_n(n, 'query has', 'queries have')} equal labels above 0 throughout"
+        yield "note", what, "every order is perfect there: leave them out of means", n
+    if n := int(empty.sum()):
+        fix = f"measures treat {'it' if n == 1 else 'them'} as empty: choose a profile that says how"
+        yield "note", f"{_n(n, 'query has', 'queries have')} no relevant document", fix, n
+    if n := int(single.sum()):
         fix = "it can teach nothing: leave it out" if n == 1 else "they can teach nothing: leave them out"
-        yield Ill("note", f"{_n(n, 'query has', 'queries have')} one document", fix, n)
+        yield "note", f"{_n(n, 'query has', 'queries have')} one document", fix, n
 
 
 def query_sizes(dataset: Dataset) -> Iterator[Ill]:
     """Queries that are too long for a tool, or much longer than the others."""
     counts = dataset.counts
-    n = int((counts > MAX_QUERY).sum())
-    if n:
+    if n := int((counts > MAX_QUERY).sum()):
         what = f"{_n(n, 'query has', 'queries have')} more than {MAX_QUERY:,} documents (up to {counts.max():,})"
-        yield Ill("warning", what, "LightGBM refuses such queries: sample documents with label 0 from them", n)
+        yield "warning", what, "LightGBM refuses such queries: sample documents with label 0 from them", n
     if dataset.n_queries >= 10 and counts.max() > 50 * np.median(counts):
         what = f"the longest query has {counts.max():,} documents, the median one {np.median(counts):g}"
-        yield Ill("note", what, "losses that sum over pairs will see little else: weight or cap queries", 1)
+        yield "note", what, "losses that sum over pairs will see little else: weight or cap queries", 1
 
 
 def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
-    """Documents that stand twice in a query, by id or by all their features."""
-    query = np.repeat(np.arange(dataset.n_queries), dataset.counts)
+    """Documents that occur twice in a query, by id or by all their features."""
+    query = dataset.query_number
     if dataset.doc_ids is not None:
         names, codes = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
         _, twice = _pairs(query, codes)
-        n = int((names[codes[twice]] != "").sum())  # no name is not a name
-        if n:
-            what = f"{_n(n, 'document id stands', 'document ids stand')} again in the same query"
-            yield Ill("warning", what, "keep one row of each: repeated documents count twice in every measure", n)
-    first, second = _pairs(query, _row_hashes(dataset.X))
+        if n := int((names[codes[twice]] != "").sum()):  # no name is not a name
+            what = f"{_n(n, 'document id is', 'document ids are')} repeated in the same query"
+            yield "warning", what, "keep one row of each: repeated documents count twice in every measure", n
+    hashes = hash_rows(np.ascontiguousarray(dataset.X), np.empty((dataset.n_docs, 0), np.uint64))
+    first, second = _pairs(query, hashes)
     same = _equal_rows(dataset.X, first, second)
     differ = dataset.y[first] != dataset.y[second]
-    n = int((same & differ).sum())
-    if n:
+    if n := int((same & differ).sum()):
         what = f"{_n(n, 'row repeats', 'rows repeat')} the features of another of its query with a different label"
-        yield Ill("warning", what, "no ranker can tell them apart: add features or agree on the label", n)
-    n = int((same & ~differ).sum())
-    if n:
+        yield "warning", what, "no ranker can tell them apart: add features or agree on the label", n
+    if n := int((same & ~differ).sum()):
         what = f"{_n(n, 'row repeats', 'rows repeat')} another of its query, label and all"
-        yield Ill("note", what, "ties are certain there: see that the metric's profile says how ties count", n)
+        yield "note", what, "ties are certain there: see that the metric's profile says how ties count", n
 
 
 def odd_features(dataset: Dataset) -> Iterator[Ill]:
@@ -205,16 +190,17 @@ def odd_features(dataset: Dataset) -> Iterator[Ill]:
     constant = (low == high) & (dataset.n_docs > 1)
     sentinel = _sentinels(dataset.X, low, high, missing) & ~gone & ~constant
     huge = (np.maximum(np.abs(low), np.abs(high)) > HUGE) & ~sentinel
-    for which, severity, what, fix in (
+    kinds: tuple[tuple[NDArray[np.bool_], Severity, str, str], ...] = (
         (gone, "warning", "no value at all", "drop what is always missing: ordino convert --drop"),
         (constant, "note", "one value throughout", "drop what says nothing: ordino convert --drop"),
         (sentinel, "warning", "a number far from all others that seems to mean missing", "write NaN or leave it out"),
         ((missing > 0) & ~gone, "note", "missing values (NaN)", "trees take them, for networks and sums fill them in"),
         (huge, "warning", f"values beyond {HUGE:g}", "scale by query or take logarithms, except for trees"),
-    ):
+    )
+    for which, severity, what, fix in kinds:
         subject, n = named(which)
         if n:
-            yield Ill(severity, f"{subject} {what}", fix, n)  # type: ignore[arg-type]
+            yield severity, f"{subject} {what}", fix, n
 
 
 CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
@@ -227,11 +213,11 @@ CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
         "odd features": odd_features,
     }
 )
-"""What is looked for in each data set."""
+"""The checks that each data set goes through."""
 
 
 def _compare(a: str, left: Dataset, b: str, right: Dataset) -> Iterator[Finding]:
-    """What would hurt between two sets."""
+    """Problems between two data sets."""
     shared = len(set(left.query_ids.tolist()) & set(right.query_ids.tolist()))
     if shared:
         what = f"{_n(shared, 'query id is', 'query ids are')} in both"
@@ -251,31 +237,21 @@ def _pairs(query: NDArray[np.intp], code: NDArray[np.generic]) -> tuple[NDArray[
     return order[:-1][again], order[1:][again]
 
 
-def _row_hashes(X: NDArray[np.float32]) -> NDArray[np.uint64]:
-    """A number for each row: equal rows have equal ones."""
-    factors = np.random.default_rng(0).integers(1, 2**63, X.shape[1], np.uint64) * np.uint64(2) + np.uint64(1)
-    hashes = np.empty(len(X), np.uint64)
-    for start in range(0, len(X), _BLOCK):
-        bits = np.ascontiguousarray(X[start : start + _BLOCK]).view(np.uint32)
-        hashes[start : start + _BLOCK] = bits.astype(np.uint64) @ factors
-    return hashes
-
-
 def _equal_rows(X: NDArray[np.float32], first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tell which pairs of rows are the same, NaN for NaN: a hash alone may err."""
+    """Which pairs of rows are the same, NaN for NaN: a hash alone may err."""
     same = np.empty(len(first), bool)
-    for start in range(0, len(first), _BLOCK):
-        rows = slice(start, start + _BLOCK)
-        same[rows] = (X[first[rows]].view(np.uint32) == X[second[rows]].view(np.uint32)).all(axis=1)
+    for rows in row_blocks(len(first), _BLOCK):
+        a, b = X[first[rows]], X[second[rows]]
+        same[rows] = ((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1)
     return same
 
 
 def _extremes(X: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
-    """Least and largest value of each column (NaN if it has none), and how many are missing."""
+    """Least and largest value of each column (NaN if it has none), and the number of missing values."""
     low = np.full(X.shape[1], np.nan, np.float32)
     high, missing = low.copy(), np.zeros(X.shape[1], np.int64)
-    for start in range(0, len(X), _BLOCK):
-        block = X[start : start + _BLOCK]
+    for rows in row_blocks(len(X), _BLOCK):
+        block = X[rows]
         low = np.fmin(low, np.fmin.reduce(block))
         high = np.fmax(high, np.fmax.reduce(block))
         missing += np.isnan(block).sum(axis=0)
@@ -292,8 +268,8 @@ def _sentinels(
     """
     inner_low, inner_high = np.full_like(low, np.nan), np.full_like(low, np.nan)  # of the values between
     n_low, n_high = np.zeros_like(missing), np.zeros_like(missing)
-    for start in range(0, len(X), _BLOCK):
-        block = X[start : start + _BLOCK]
+    for rows in row_blocks(len(X), _BLOCK):
+        block = X[rows]
         at_low, at_high = block == low, block == high
         n_low += at_low.sum(axis=0)
         n_high += at_high.sum(axis=0)

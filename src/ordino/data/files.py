@@ -1,6 +1,6 @@
-"""A data set from whatever file it is in, and back into whatever file is wanted: chosen by the ending.
+"""Data sets from and to files; the ending (in reading also the first bytes) chooses the format.
 
-This is what the command line reads and writes with; each format has its own module or library.
+The command line reads and writes with this; each format has its own module or library.
 """
 
 from __future__ import annotations
@@ -16,27 +16,16 @@ from ordino.data.dataset import Dataset
 from ordino.data.frames import from_frame, to_frame
 from ordino.errors import DataError, unknown_name
 
-ENDINGS: Mapping[str, str] = MappingProxyType(
-    {
-        ".txt": "letor",
-        ".letor": "letor",
-        ".svm": "letor",
-        ".svmlight": "letor",
-        ".libsvm": "letor",
-        ".dat": "letor",
-        ".gz": "letor",
-        ".arrow": "arrow",
-        ".feather": "arrow",
-        ".ipc": "arrow",
-        ".parquet": "parquet",
-        ".pq": "parquet",
-        ".csv": "csv",
-        ".tsv": "csv",
-    }
-)
-"""Which format an ending means; ``.gz`` may follow the endings of text."""
+_FORMATS = {
+    "letor": (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat", ".gz"),
+    "arrow": (".arrow", ".feather", ".ipc"),
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv", ".tsv"),
+}
+ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORMATS.items() for end in ends})
+"""The format that an ending stands for; ``.gz`` may follow the endings of text."""
 
-_MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # these files tell what they are, whatever they are called
+_MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
 _ROLES = ("label", "qid", "doc_id", "weight")
 
 
@@ -56,44 +45,40 @@ def read_data(
     Parameters
     ----------
     path
-        The file; "-" is standard input: LETOR text, or a Parquet, Arrow or CSV table, told by how it starts.
+        The file; "-" is standard input: LETOR text, or a Parquet, Arrow or CSV table, recognized by how it starts.
     label, qid, doc_id, weight
-        Columns of a table. If not given, the columns called label and qid (which must be there) and doc_id and weight
-        (if they are there).
+        Columns of a table; by default the columns called label and qid (which must exist) and doc_id and weight (if
+        they exist).
     features
-        Columns of a table that are features; all others if None.
+        Columns of a table that are features; all others by default.
     n_features
-        How many features LETOR text has at least, since a line does not mention trailing zeros.
+        The number of features of LETOR text, since a line does not mention trailing zeros.
     labelled
         Whether there must be labels; if not, a table without a label column has label 0 everywhere.
     """
-    table = read_table(path)
-    if table is not None:
-        named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
-        return table_data(table, str(path), features=features, labelled=labelled, **named)
-    from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
+    read = read_file(path, n_features=n_features)
+    if isinstance(read, Dataset):
+        return read
+    named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+    return table_data(read, str(path), features=features, labelled=labelled, **named)
 
+
+def read_file(path: str | Path, *, n_features: int | None = None) -> Any:
+    """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one."""
     if str(path) == "-":
-        return read_letor(sys.stdin.buffer, n_features=n_features)
-    if _format_of_file(Path(path)) == "arrow":
-        return open_dataset(path)
-    return read_letor(path, n_features=n_features)
-
-
-def read_table(path: str | Path) -> Any:
-    """The Arrow table in a file or in standard input ("-"); None where LETOR text or a saved data set is."""
-    import pyarrow as pa
-
-    if str(path) == "-":
-        form = _format_of_start(_start_of(sys.stdin.buffer))
-        return None if form == "letor" else _read_table(pa.BufferReader(sys.stdin.buffer.read()), form, "-")
-    path = Path(path)
-    if not path.is_file():
+        source: Any = sys.stdin.buffer
+        form = _format_of_start(_start_of(source))
+    elif not Path(path).is_file():
         raise DataError(f"{path}: there is no such file")
-    form = _format_of_file(path)
-    if form == "letor" or (form == "arrow" and is_saved_dataset(path)):
-        return None
-    return _read_table(str(path), form, path)
+    else:
+        source, form = path, _format_of_file(Path(path))
+    if form == "letor":
+        from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
+
+        return read_letor(source, n_features=n_features)
+    if form == "arrow" and source is path and is_saved_dataset(path):
+        return open_dataset(path)
+    return _read_table(source, form, path)
 
 
 def table_data(
@@ -105,7 +90,7 @@ def table_data(
             named[role] = role
     for role in ("label", "qid") if labelled else ("qid",):
         if named.get(role) is None:
-            raise DataError(f"{source}: there is no column {role!r}; say which one it is with {role}=")
+            raise DataError(f"{source}: there is no column {role!r}; name the column with {role}=")
     try:
         return from_frame(table, **named, features=features)
     except DataError as error:
@@ -113,7 +98,7 @@ def table_data(
 
 
 def write_data(dataset: Dataset, path: str | Path) -> None:
-    """Write a data set in the format that the ending of the path means.
+    """Write a data set in the format that the ending of the path stands for.
 
     ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet`` and ``.csv`` are tables
     with the columns qid, label, doc_id, weight and the features, in the caller's row order; "-" is LETOR text to
@@ -135,7 +120,7 @@ def write_data(dataset: Dataset, path: str | Path) -> None:
 
 
 def write_table(table: Any, path: str | Path) -> None:
-    """Write an Arrow table in the format that the ending of the path means; "-" is CSV to standard output."""
+    """Write an Arrow table in the format that the ending stands for; "-" is CSV to standard output."""
     from pyarrow import csv
 
     if str(path) == "-":
@@ -150,7 +135,7 @@ def write_table(table: Any, path: str | Path) -> None:
 
 
 def _start_of(stream: Any) -> bytes:
-    """The first bytes of a stream, which stay there to be read."""
+    """The first bytes of a stream, which can still be read."""
     if not stream.seekable():  # a pipe
         return bytes(stream.peek(4096))
     start: bytes = stream.read(4096)
@@ -159,16 +144,18 @@ def _start_of(stream: Any) -> bytes:
 
 
 def _format_of_start(start: bytes) -> str:
-    """What a stream is: a table that names itself, CSV if the first line has commas, else LETOR text."""
+    """The format of a stream: what its first bytes name, CSV if the first line has commas, else LETOR text."""
     first = start.partition(b"\n")[0].partition(b"#")[0]
-    magic = next((form for magic, form in _MAGIC.items() if start.startswith(magic)), None)
-    return magic or ("csv" if b"," in first else "letor")
+    return _named_by(start) or ("csv" if b"," in first else "letor")
 
 
 def _format_of_file(path: Path) -> str:
     with path.open("rb") as file:
-        head = file.read(6)
-    return next((form for magic, form in _MAGIC.items() if head.startswith(magic)), None) or _format_of_ending(path)
+        return _named_by(file.read(6)) or _format_of_ending(path)
+
+
+def _named_by(start: bytes) -> str | None:
+    return next((form for magic, form in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def _format_of_ending(path: Path) -> str:
@@ -183,6 +170,7 @@ def _read_table(source: Any, form: str, path: str | Path) -> Any:
     import pyarrow as pa
     from pyarrow import csv, feather, parquet
 
+    source = str(source) if source is path else pa.BufferReader(source.read())
     try:
         if form == "parquet":
             return parquet.ParquetFile(source).read()  # read_table() loads pandas

@@ -1,4 +1,4 @@
-"""Folds: a data set cut by query into training, validation and test parts, from disk or made here.
+"""Folds: a data set cut by query into training, validation and test parts, read from disk or drawn at random.
 
 LETOR's way: the queries are cut into k parts S1..Sk; Fold1 trains on S1..S(k-2), validates on S(k-1) and tests on Sk,
 and every further fold moves on by one part.
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
 
+from ordino.arrays import query_numbers
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.data.files import read_data
 from ordino.data.grouping import group_rows
@@ -28,7 +30,7 @@ PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "test": ("test", "testing", "testset", "testingset"),
     }
 )
-"""What the files of each part are called, without the ending, in any case."""
+"""Names of the files of each part, without the ending, in upper or lower case."""
 
 PART_ENDINGS = (".arrow", ".txt", ".txt.gz", ".gz")
 """Endings of these files; if a part has several files, the first of these counts."""
@@ -78,7 +80,7 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
         train, vali, valid, validation, test, trainingset, validationset, testset and the like, in any case, with the
         ending .txt, .gz, .txt.gz or .arrow. There may be no validation part.
     n_features
-        How many features every part must have. If None, the parts of a fold get as many as the widest has (a text file
+        The number of features of every part. By default the parts of a fold get as many as the widest has (a text file
         does not mention trailing zeros), and a fold that differs from an earlier one is refused.
     """
     root = Path(directory)
@@ -111,9 +113,9 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
     Parameters
     ----------
     dataset
-        What is cut.
+        The data to cut.
     k
-        How many folds; at least 3, or 2 without validation parts.
+        The number of folds; at least 3, or 2 without validation parts.
     seed
         The same seed gives the same folds.
     valid
@@ -150,7 +152,7 @@ class QueryKFold(BaseCrossValidator):
     Parameters
     ----------
     n_splits
-        How many parts the queries are cut into.
+        The number of parts that the queries are cut into.
     shuffle
         Whether queries are drawn at random; if not, they are cut in the order of their first rows.
     seed
@@ -167,16 +169,12 @@ class QueryKFold(BaseCrossValidator):
     __metadata_request__split = MappingProxyType({"groups": True})  # a search passes groups= on without being told
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0) -> None:
-        if n_splits < 2:
-            raise ParameterError(
-                f"n_splits={n_splits}: at least 2 parts are needed, one to train on and one to test on"
-            )
-        self.n_splits = n_splits
+        self.n_splits = check_int("n_splits", n_splits, low=2)
         self.shuffle = shuffle
         self.seed = seed
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
-        """Tell how many times :meth:`split` cuts."""
+        """The number of pairs that :meth:`split` gives."""
         return self.n_splits
 
     def split(
@@ -185,7 +183,7 @@ class QueryKFold(BaseCrossValidator):
         y: Any = None,  # noqa: ARG002
         groups: ArrayLike | Sequence[Any] | None = None,
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Give row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
+        """Row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
         if groups is None:
             raise DataError(
                 "QueryKFold does not know the queries; pass groups=qid (to cross_val_score: params={'groups': qid})"
@@ -194,7 +192,7 @@ class QueryKFold(BaseCrossValidator):
         order, offsets, query_ids = group_rows(groups, n_rows)
         if len(query_ids) < self.n_splits:
             raise ParameterError(f"n_splits={self.n_splits} but there are {len(query_ids)} queries; choose fewer parts")
-        query = np.repeat(np.arange(len(query_ids)), np.diff(offsets))  # of each row
+        query = query_numbers(offsets)
         if order is not None:
             query[order] = query.copy()
         for chosen in _deal(len(query_ids), self.n_splits, self.seed if self.shuffle else None):
@@ -226,7 +224,5 @@ def _widen(dataset: Dataset, n_features: int, path: Path) -> Dataset:
     if missing == 0:
         return dataset
     if missing < 0 or dataset.feature_names is not None:
-        raise DataError(
-            f"{path}: {dataset.n_features} features where {n_features} are due; choose the same in all parts"
-        )
+        raise DataError(f"{path}: {dataset.n_features} features instead of {n_features}; choose the same in all parts")
     return dataset.replace(X=np.pad(dataset.X, ((0, 0), (0, missing))))

@@ -1,4 +1,4 @@
-"""A data set from a DataFrame and back: pandas, polars, Arrow, and whatever else narwhals knows.
+"""A data set from a DataFrame and back: pandas, polars, Arrow, and other frames that narwhals supports.
 
 Columns become a float32 matrix one at a time, so nothing is ever held twice in float64.
 """
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import name_features
+from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, import_extra, unknown_name
 
@@ -29,17 +31,17 @@ def from_frame(
     weight: str | None = None,
     features: Sequence[str] | None = None,
 ) -> Dataset:
-    """Make a data set of a frame with one row for each document.
+    """A data set from a frame with one row for each document.
 
     Parameters
     ----------
     frame
         A pandas or polars DataFrame, an Arrow table, or any other eager frame that narwhals knows.
     label, qid, doc_id, weight
-        Which columns hold the labels, the query ids, the document ids and the weights; without ``qid`` all rows are
-        one query, and ``label=None`` gives label 0 to documents that are only to be ranked.
+        Names of the columns with the labels, the query ids, the document ids and the weights; without ``qid`` all rows
+        are one query, and ``label=None`` gives label 0 to documents that are only to be ranked.
     features
-        The columns that are features, in this order; all columns not named above if None. They must be numbers or
+        The columns that are features, in this order; by default all columns not named above. They must be numbers or
         booleans; nulls become NaN.
 
     Examples
@@ -68,7 +70,7 @@ def from_frame(
 
 
 def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
-    """Make a frame with the columns qid, label, doc_id and weight (if there are any) and the features.
+    """A frame with the columns qid, label, doc_id and weight (if there are any) and the features.
 
     Rows come in the order in which the caller gave them. Features without names are called f1, f2, ..., as in a LETOR
     file; the frame owns its memory.
@@ -76,7 +78,7 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     Parameters
     ----------
     dataset
-        What the frame shall hold.
+        The data to put into a frame.
     backend
         "pandas", "polars" or "pyarrow".
 
@@ -87,10 +89,9 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     """
     import narwhals as nw
 
-    if backend not in BACKENDS:
-        raise unknown_name("backend", backend, BACKENDS)
+    check_choice("backend", backend, BACKENDS)
     import_extra(backend, extra=backend, purpose=f"to_frame(backend={backend!r})")
-    names = dataset.feature_names or tuple(f"f{j + 1}" for j in range(dataset.n_features))
+    names = name_features(dataset.feature_names, dataset.n_features)
     columns: dict[str, NDArray[Any] | None] = {
         "qid": dataset.qid,
         "label": dataset.y,
@@ -104,7 +105,7 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
         table[name] = dataset.restore(np.ascontiguousarray(dataset.X[:, j]))
     try:
         return nw.from_dict(table, backend=cast(Any, backend)).to_native()
-    except (TypeError, ValueError, OverflowError) as error:  # ids that the backend has no column for, such as tuples
+    except (TypeError, ValueError, OverflowError) as error:  # ids that no column can hold, such as tuples
         reason = " ".join(str(error).split())
         raise DataError(f"{backend} cannot hold the ids in a column ({reason}); use numbers or strings") from None
 
@@ -124,7 +125,7 @@ def _eager(frame: Any) -> nw.DataFrame[Any]:
 
 
 def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.float32]:
-    """Gather feature columns into a C-ordered matrix."""
+    """Feature columns as a C-ordered matrix."""
     wrong = [name for name in columns if not _is_number(table[name])]
     if wrong:
         named = ", ".join(f"{name!r} ({table[name].dtype})" for name in wrong[:5]) + (", ..." if len(wrong) > 5 else "")
@@ -151,7 +152,7 @@ def _is_number(column: nw.Series[Any]) -> bool:
 
 
 def _as_floats(column: nw.Series[Any]) -> NDArray[Any]:
-    """Give the numbers of a column, nulls as NaN."""
+    """The numbers of a column, nulls as NaN."""
     import narwhals as nw
 
     if column.null_count() or column.dtype.is_decimal():
@@ -160,7 +161,7 @@ def _as_floats(column: nw.Series[Any]) -> NDArray[Any]:
 
 
 def _numbers(table: nw.DataFrame[Any], name: str) -> NDArray[Any]:
-    """Give a column of numbers that may not be missing."""
+    """A column of numbers that may not be missing."""
     column = table[name]
     if not _is_number(column):
         raise DataError(f"column {name!r} is {column.dtype}; it must hold numbers")

@@ -1,4 +1,4 @@
-"""Query ids become groups: which rows belong to which query, in whatever order they came.
+"""Groups of rows by query id, in whatever order the rows come.
 
 The ids may be of any hashable kind. Queries keep the order of their first row, rows keep their order inside a query.
 """
@@ -41,9 +41,7 @@ def group_rows(qid: ArrayLike | Sequence[Hashable] | None, n_rows: int) -> Group
     heads = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
     offsets = np.append(heads, n_rows).astype(np.int64)
     first = codes[heads]
-    rising = bool(
-        (first[1:] > first[:-1]).all()
-    )  # as ids mostly are: then no id comes twice, and nothing need be sorted
+    rising = bool((first[1:] > first[:-1]).all())  # as ids mostly are: then no id comes twice
     if rising or len(np.unique(first)) == len(heads):
         return Groups(None, offsets, ids[heads])
     return _gather(ids, codes)
@@ -61,7 +59,7 @@ def _gather(ids: NDArray[Any], codes: NDArray[Any]) -> Groups:
 
 
 def _comparable(qid: ArrayLike | Sequence[Hashable]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Make an array of the ids, and beside it one of the same equalities that numpy can sort."""
+    """The ids as an array, and an array with the same equalities that numpy can sort."""
     ids = _as_array(qid)
     if ids.ndim != 1:
         raise DataError(f"qid has shape {ids.shape}; give one query id for each row")
@@ -87,7 +85,7 @@ def _is_missing(value: Hashable) -> bool:
 
 
 def _as_array(qid: ArrayLike | Sequence[Hashable]) -> NDArray[Any]:
-    """Make an array whose equalities are those of the ids: ``1`` and ``"1"`` stay apart, tuples stay whole."""
+    """An array whose equalities are those of the ids: ``1`` and ``"1"`` stay apart, tuples stay whole."""
     if isinstance(qid, str | bytes):
         raise DataError(f"qid is the single string {qid!r}; give one query id for each row")
     if hasattr(qid, "dtype") or hasattr(qid, "__array__"):

@@ -1,15 +1,13 @@
 """LETOR / SVMlight text in and out: ``2 qid:10 1:0.5 2:0.25 #docid = GX008-86-4444840``.
 
 Reading goes over the text twice, in blocks of whole lines that threads share: once to count documents and features,
-once to fill arrays that then have their final size. The grammar stands in :mod:`ordino.data.letor_lines`.
+once to fill arrays that then have their final size. The grammar is in :mod:`ordino.data.letor_text`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -17,13 +15,15 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.dataset import Dataset, as_feature_names
+from ordino.checks import check_int, renamed
+from ordino.data.columns import as_feature_names
+from ordino.data.dataset import Dataset
 from ordino.data.grouping import group_rows
 from ordino.data.letor_kernels import count_lines, gather_tokens, read_lines
-from ordino.data.letor_lines import MAX_FEATURES, parse_line
-from ordino.data.letor_text import Text, open_text
+from ordino.data.letor_text import MAX_FEATURES, Text, open_text, parse_line
 from ordino.data.letor_write import write_letor
 from ordino.errors import DataError, LetorFormatError, ParameterError
+from ordino.threads import Run, worker_threads
 
 __all__ = ["read_letor", "write_letor"]
 
@@ -32,7 +32,7 @@ _LONG_NAME = 255  # names up to here become a numpy string array
 
 
 class _Rows(NamedTuple):
-    """What the lines say, one entry for each document; ids as where they stand in their file."""
+    """The contents of the lines, one entry for each document; ids are positions in their file."""
 
     y: NDArray[np.float64]
     marks: NDArray[np.int64]  # (n_rows, 6): what follows, as one table
@@ -44,12 +44,13 @@ class _Rows(NamedTuple):
     doc_length: NDArray[np.int64]
 
 
+@renamed(threads="n_jobs")
 def read_letor(
     *sources: str | Path | BinaryIO,
     n_features: int | None = None,
     feature_names: Sequence[str] | None = None,
     missing: float = 0.0,
-    threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Dataset:
     r"""Read LETOR / SVMlight text, plain or gzipped, into a data set.
 
@@ -57,15 +58,15 @@ def read_letor(
     ----------
     sources
         Files, or binary streams such as ``sys.stdin.buffer``; several are read as if they were one. A query id that
-        stands in two of them is one query.
+        is in two of them is one query.
     n_features
-        How many columns ``X`` has; if None, the number of names, or else the largest feature number in the text.
+        The number of columns of ``X``; by default the number of names, or else the largest feature number in the text.
     feature_names
         Names of the features 1, 2, 3 ...
     missing
-        What a feature is that a line leaves out; NaN if absence means missing rather than zero.
-    threads
-        How many threads read; if None, as many as the process may use. The result does not depend on it.
+        The value of a feature that a line leaves out; NaN if absence means missing rather than zero.
+    n_jobs
+        The number of threads; None is one for each processor. The result does not depend on it.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def read_letor(
     LetorFormatError
         For the first line that cannot be read.
     DataError
-        If a file is not there, is damaged, or holds no document.
+        If a file does not exist, is damaged, or holds no document.
 
     Examples
     --------
@@ -95,37 +96,19 @@ def read_letor(
         raise ParameterError("read_letor() was given nothing to read; give one or more files")
     if n_features is None and feature_names is not None:
         n_features = len(feature_names)
-    if n_features is not None and not 0 <= n_features <= MAX_FEATURES:
-        raise ParameterError(f"n_features is {n_features!r}; it must be between 0 and {MAX_FEATURES}")
+    if n_features is not None:
+        check_int("n_features", n_features, low=0, high=MAX_FEATURES)
     with np.errstate(over="ignore"):
         absent = np.float32(missing)
     if np.isinf(absent):
-        raise ParameterError(f"missing is {missing!r}, which float32 cannot hold; use a finite number or NaN")
+        raise ParameterError(f"missing={missing!r}, which float32 cannot hold; use a finite number or NaN")
     texts = [open_text(source) for source in sources]
-    with _workers(threads, texts) as run:
+    with worker_threads(n_jobs, sum(len(text.blocks) for text in texts)) as run:
         return _read(texts, n_features, feature_names, absent, run)
 
 
-Runner = Callable[[Callable[..., Any], list[Any]], list[Any]]
-
-
-@contextmanager
-def _workers(threads: int | None, texts: list[Text]) -> Iterator[Runner]:
-    """Something that calls a function with each of some arguments, on threads where there are several blocks."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    n_threads = available if threads is None else threads
-    if n_threads < 1:
-        raise ParameterError(f"threads is {threads!r}; it must be 1 or more, or None for all")
-    n_threads = min(n_threads, sum(len(text.blocks) for text in texts))
-    if n_threads <= 1:
-        yield lambda function, tasks: [function(*task) for task in tasks]
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield lambda function, tasks: list(pool.map(lambda task: function(*task), tasks))
-
-
 def _read(
-    texts: list[Text], n_features: int | None, feature_names: Sequence[str] | None, absent: np.float32, run: Runner
+    texts: list[Text], n_features: int | None, feature_names: Sequence[str] | None, absent: np.float32, run: Run
 ) -> Dataset:
     blocks = [(text, start, stop) for text in texts for start, stop in text.blocks]
     counts = run(_count, blocks)  # (n_rows, largest number, where) of each block
@@ -140,12 +123,13 @@ def _read(
     X = np.zeros(n_rows * stride or width, np.float32) if absent == 0 else np.full(n_rows * stride or width, absent)
     heads = _feature_heads(min(width, _USUAL_FEATURES))
 
-    def fill(text: Text, start: int, stop: int, row: int) -> bool:
+    def fill(block: tuple[Text, int, int], row: int) -> bool:
+        text, start, stop = block
         plain = read_lines(text.data, start, stop, row, X, stride, width, *heads, rows.y, rows.marks)
         text.release(start, stop)
         return bool(plain)
 
-    is_plain = all(run(fill, [(*block, row) for block, row in zip(blocks, row_at.tolist(), strict=False)]))
+    is_plain = all(run(lambda piece: fill(*piece), list(zip(blocks, row_at[:-1].tolist(), strict=True))))
     bounds = _row_bounds(texts, row_at)
     for text, (start, stop) in zip(texts, bounds, strict=True):
         is_plain &= _finish(text, start, stop, X, stride, n_features, absent, rows)
@@ -168,7 +152,8 @@ def _feature_heads(n_features: int) -> tuple[NDArray[np.uint64], NDArray[np.uint
     return texts.view("<u8").astype(np.uint64), masks, lengths
 
 
-def _count(text: Text, start: int, stop: int) -> tuple[int, int, int]:
+def _count(block: tuple[Text, int, int]) -> tuple[int, int, int]:
+    text, start, stop = block
     counts: tuple[int, int, int] = count_lines(text.data, start, stop)
     text.release(start, stop)
     return counts
@@ -188,7 +173,7 @@ def _finish(
     text: Text, start: int, stop: int, X: NDArray[np.float32], stride: int, n_features: int | None, absent: np.float32,
     rows: _Rows,
 ) -> bool:  # fmt: skip
-    """Read the lines that the kernel left, in order; whether their query ids are plain integers."""
+    """Read the lines that the kernel could not; tell whether all their query ids are plain integers."""
     is_plain = True
     bad_row, error = stop, None
     for row in (start + np.flatnonzero(rows.line_at[start:stop] < 0)).tolist():

@@ -1,7 +1,7 @@
 """LETOR text to arrays and back, compiled: what :mod:`ordino.data.letor` runs over blocks of whole lines.
 
 The reading kernel knows the lines that real files are made of. It never judges: a line that it does not know is only
-marked, and :func:`ordino.data.letor_lines.parse_line` reads it, or says what is wrong. Speed and sentences live apart.
+marked, and :func:`ordino.data.letor_text.parse_line` reads it, or says what is wrong. Speed and sentences live apart.
 
 A number is an integer ``m`` of at most 19 digits times a power of ten. If ``m <= 2**53`` and the power is at most 22,
 one division is the correctly rounded double (Clinger's fast path). Otherwise the double is a few units off, which is
@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from ordino.compiled import njit
-from ordino.data.letor_lines import MAX_FEATURES
+from ordino.data.letor_text import MAX_FEATURES
 
 Bytes = NDArray[np.uint8]
 

@@ -1,11 +1,26 @@
-"""The bytes of LETOR text: a file mapped into memory, a gzip file or a stream, cut into blocks of whole lines."""
+"""LETOR / SVMlight text: the bytes of a file in blocks of whole lines, and the grammar of one line.
+
+::
+
+    line    = label [qid:ID] {number:value} [# comment]      tokens apart by spaces, tabs or carriage returns
+    label   = a finite decimal                               -1, 2.5, +3e2
+    ID      = any UTF-8 without blanks, control characters and #
+    number  = 1, 2, 3 ... rising within the line
+    value   = a decimal that float32 can hold, or nan or null for missing (in any case)
+    comment = [docid (= or :) NAME] anything
+
+Blank lines and lines that start with ``#`` are skipped. :func:`parse_line` reads any line slowly and plainly, and has
+the sentence for whatever breaks the grammar; :mod:`ordino.data.letor_kernels` reads the usual lines faster.
+"""
 
 from __future__ import annotations
 
 import gzip
 import io
+import math
 import mmap
 import os
+import re
 import stat
 import zlib
 from pathlib import Path
@@ -14,11 +29,24 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.errors import DataError, ParameterError
+from ordino.errors import DataError, LetorFormatError, ParameterError
 
+MAX_FEATURES = 1_000_000
+"""The largest feature number without ``n_features``: X is dense, so a number beyond it is a mistake."""
+
+_TOKEN = re.compile(rb"[^ \t\r]+")
+_DECIMAL = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_MISSING = re.compile(rb"[+-]?nan|null", re.IGNORECASE)
+_INFINITE = re.compile(rb"[+-]?inf(?:inity)?", re.IGNORECASE)
+_DOC_ID = re.compile(rb"#[ \t\r]*docid[ \t\r]*[=:][ \t\r]*([^ \t\r]+)")
+_CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
+_SHAPE = "a line is: label qid:ID 1:value 2:value ... #docid = NAME"
 _BLOCK = 4 << 20  # bytes that a thread takes at a time
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Span = tuple[int, int]
+"""Where a token stands in its line: start and stop."""
 
 
 class Text(NamedTuple):
@@ -30,7 +58,7 @@ class Text(NamedTuple):
     blocks: list[tuple[int, int]]
 
     def where(self, position: int) -> str:
-        """``file:line`` of a position, for a sentence."""
+        """``file:line`` of a position, for an error message."""
         pieces = (self.data[i : min(i + _BLOCK, position)] for i in range(0, position, _BLOCK))
         return f"{self.name}:{1 + sum(int(np.count_nonzero(piece == 10)) for piece in pieces)}"
 
@@ -95,7 +123,7 @@ def _unzip(content: bytearray, name: str) -> bytearray:
 
 
 def _blocks(content: bytes | bytearray | mmap.mmap) -> list[tuple[int, int]]:
-    """Where to cut the content so that every piece is whole lines."""
+    """Start and stop of pieces of the content that are whole lines."""
     start = len(_BYTE_ORDER_MARK) if content[:3] == _BYTE_ORDER_MARK else 0
     blocks = []
     while start < len(content):
@@ -104,3 +132,137 @@ def _blocks(content: bytes | bytearray | mmap.mmap) -> list[tuple[int, int]]:
         blocks.append((start, stop))
         start = stop
     return blocks or [(start, start)]
+
+
+class Line(NamedTuple):
+    """The parts of a line; ids are positions in it, because all ids of a file are decoded together."""
+
+    label: float
+    qid: Span | None
+    numbers: list[int]
+    values: list[float]
+    doc_id: Span | None
+
+
+def parse_line(line: bytes, where: str, *, n_features: int | None = None) -> Line:
+    """Read one line that holds a document, or raise the sentence that says what is wrong with it.
+
+    Parameters
+    ----------
+    line
+        The line without its newline; its first character is the label's.
+    where
+        ``file:line``, which starts the sentence.
+    n_features
+        The largest feature number allowed, if there is one.
+
+    Examples
+    --------
+    >>> parse_line(b"2 qid:10 1:0.5 3:NULL #docid = D7", "train.txt:1")
+    Line(label=2.0, qid=(6, 8), numbers=[1, 3], values=[0.5, nan], doc_id=(31, 33))
+    >>> parse_line(b"2 qid:10 18:1 17:1", "train.txt:1734")
+    Traceback (most recent call last):
+    ordino.errors.LetorFormatError: train.txt:1734: feature 17 comes after 18; features must rise within a line
+    """
+    text, _, _ = line.partition(b"#")
+    tokens = [(match.group(), match.span()) for match in _TOKEN.finditer(text)]
+    label, _ = tokens.pop(0)
+    try:
+        value = _label(label)
+        qid = _qid(tokens.pop(0)) if tokens and tokens[0][0].startswith(b"qid:") else None
+        numbers: list[int] = []
+        values: list[float] = []
+        for token, _ in tokens:
+            number = _number(token, numbers[-1] if numbers else 0, n_features)
+            numbers.append(number)
+            values.append(_value(number, token.partition(b":")[2]))
+        return Line(value, qid, numbers, values, _doc_id(line, len(text)))
+    except ValueError as error:
+        raise LetorFormatError(f"{where}: {error}") from None
+
+
+def _label(token: bytes) -> float:
+    if _DECIMAL.fullmatch(token):
+        label = float(token)
+        if math.isfinite(label):
+            return label
+    if b":" in token:
+        raise ValueError(f"there is no label before {_show(token)}; {_SHAPE}")
+    if _DECIMAL.fullmatch(token) or _MISSING.fullmatch(token) or _INFINITE.fullmatch(token):
+        raise ValueError(f"label {_show(token)} is not finite; give every document a finite label")
+    raise ValueError(f"label {_show(token)} is not a number; {_SHAPE}")
+
+
+def _qid(token: tuple[bytes, Span]) -> Span:
+    text, (start, stop) = token
+    if text == b"qid:":
+        raise ValueError("qid: has no id; write qid:ID without a blank")
+    _check_name("qid", text[4:])
+    return start + 4, stop
+
+
+def _number(token: bytes, last: int, n_features: int | None) -> int:
+    digits, colon, _ = token.partition(b":")
+    if digits == b"qid":
+        raise ValueError(f"{_show(token)} stands among the features; put one qid:ID right after the label")
+    if not colon:
+        raise ValueError(f"{_show(token)} is not number:value; {_SHAPE}")
+    if not digits:
+        raise ValueError(f"{_show(token)} has no feature number; write number:value without blanks")
+    if not (digits.isdigit() and digits.isascii()):
+        raise ValueError(
+            f"{_show(digits)} in {_show(token)} is not a feature number; features are numbered 1, 2, 3 ..."
+        )
+    shown = digits.lstrip(b"0")[:20].decode() or "0"
+    number = int(shown)
+    if number == 0:
+        raise ValueError("feature 0 is not allowed because features count from 1; add 1 to every feature number")
+    if n_features is not None and number > n_features:
+        raise ValueError(f"feature {shown} is past n_features={n_features}; raise n_features or leave the feature out")
+    if number > MAX_FEATURES:
+        raise ValueError(
+            f"feature {shown} is past {MAX_FEATURES}, which is too many for a dense matrix; renumber the features"
+        )
+    if number == last:
+        raise ValueError(f"feature {number} is given twice; give each feature once in a line")
+    if number < last:
+        raise ValueError(f"feature {number} comes after {last}; features must rise within a line")
+    return number
+
+
+def _value(number: int, token: bytes) -> float:
+    if _DECIMAL.fullmatch(token):
+        value = float(token)
+        with np.errstate(over="ignore"):
+            if np.isinf(np.float32(value)):
+                raise ValueError(f"feature {number} is {_show(token)}, which float32 cannot hold; rescale it")
+        return value
+    if _MISSING.fullmatch(token):
+        return math.nan
+    if not token:
+        raise ValueError(f"feature {number} has no value; write {number}:0, or {number}:nan for missing")
+    if _INFINITE.fullmatch(token):
+        raise ValueError(f"feature {number} is {_show(token)}; rescale it, or write nan for missing")
+    raise ValueError(f"feature {number} is {_show(token)}, which is not a number; write a decimal, or nan for missing")
+
+
+def _doc_id(line: bytes, comment_at: int) -> Span | None:
+    match = _DOC_ID.match(line, comment_at)
+    if match is None:
+        return None
+    _check_name("docid", match.group(1))
+    return match.span(1)
+
+
+def _check_name(kind: str, name: bytes) -> None:
+    if _CONTROL.search(name):
+        raise ValueError(f"{kind} {_show(name)} has a control character; the file may be damaged or not text")
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"{kind} {_show(name)} is not UTF-8; save the file as UTF-8") from None
+
+
+def _show(token: bytes) -> str:
+    """A token as an error message shows it: quoted, in ASCII, shortened if it is long."""
+    return repr(token if len(token) <= 40 else token[:37] + b"...").removeprefix("b")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.arrow import written_whole
+from ordino.arrays import row_blocks
+from ordino.data.arrow import opened_whole
 from ordino.data.dataset import Dataset
 from ordino.data.letor_write_kernels import write_lines
 from ordino.errors import DataError
@@ -22,15 +20,15 @@ def write_letor(dataset: Dataset, path: str | Path | BinaryIO, *, sparse: bool =
     """Write a data set as LETOR text, in the order in which the caller gave the rows.
 
     Numbers have the fewest decimals that read back to them, so that :func:`read_letor` gives the same data set again.
-    What the text has no place for does not come back: names of features, and the difference between the id 7 and "7".
+    What the text cannot store is lost: the names of features, and the difference between the id 7 and "7".
 
     Parameters
     ----------
     dataset
         What to write; weights are refused, because they would be lost.
     path
-        Where to. A name that ends in ``.gz`` is gzipped. A file that is there is replaced only when all is written.
-        A binary stream such as ``sys.stdout.buffer`` is written to as it is.
+        The file, gzipped if its name ends in ``.gz``; an existing file is replaced only when all is written. Or a
+        binary stream such as ``sys.stdout.buffer``.
     sparse
         Leave out features that are zero.
 
@@ -44,28 +42,30 @@ def write_letor(dataset: Dataset, path: str | Path | BinaryIO, *, sparse: bool =
     0 qid:10 1:0 2:0.1
     """
     if dataset.weights is not None:
-        raise DataError("LETOR text has no place for weights; keep them with Dataset.save(), or leave them out")
+        raise DataError("LETOR text cannot store weights; keep them with Dataset.save(), or leave them out")
     ids = _written_ids("query id", dataset.query_ids.tolist(), b" qid:", b"#")
     if len(set(ids)) < len(ids):
         raise DataError("two query ids are the same when written as text; rename one of them")
     docs = None
     if dataset.doc_ids is not None:
         docs = _written_ids("doc id", dataset.doc_ids.tolist(), b" #docid = ", b"")
-    with _opened(path) as file:
+    with opened_whole(path) as file:
         for piece in _pieces(dataset, ids, docs, sparse):
             file.write(piece)
 
 
 def _written_ids(kind: str, ids: list[Any], before: bytes, refused: bytes) -> list[bytes]:
-    """Ids as they stand in a line; blanks and control characters cannot."""
+    """Ids as they are written in a line, which blanks and control characters cannot be."""
     written = []
     for name in ids:
         text = str(name).encode(errors="replace")
         is_encoded = text.decode() == str(name)  # half a surrogate pair is not
         if not is_encoded or min(text, default=33) <= 32 or 127 in text or any(byte in text for byte in refused):
-            raise DataError(f"{kind} {name!r} cannot stand in LETOR text; take out blanks, control characters and #")
+            raise DataError(
+                f"{kind} {name!r} cannot be written as LETOR text; take out blanks, control characters and #"
+            )
         if not text and kind == "query id":
-            raise DataError("a query id is empty, which LETOR text cannot say; rename it")
+            raise DataError("a query id is empty, which LETOR text cannot store; rename it")
         written.append(before + text if text else b"")
     return written
 
@@ -76,12 +76,12 @@ def _pieces(dataset: Dataset, ids: list[bytes], docs: list[bytes] | None, sparse
     value_room = len(str(n_features)) + 26  # blank, number, colon, and 24 for the longest value
     n_block = max(1, (1 << 23) // (value_room * max(n_features, 1)))
     caller_order = dataset.restore(np.arange(dataset.n_docs))
-    query_of = np.repeat(np.arange(dataset.n_queries), dataset.counts)
-    for start in range(0, dataset.n_docs, n_block):
-        rows = caller_order[start : start + n_block]
+    query_number = dataset.query_number
+    for block in row_blocks(dataset.n_docs, n_block):
+        rows = caller_order[block]
         X = dataset.X[rows]
         before = [
-            _label_text(y) + ids[q] for y, q in zip(dataset.y[rows].tolist(), query_of[rows].tolist(), strict=True)
+            _label_text(y) + ids[q] for y, q in zip(dataset.y[rows].tolist(), query_number[rows].tolist(), strict=True)
         ]
         after = [b"\n" if docs is None else docs[row] + b"\n" for row in rows.tolist()]
         size = np.abs(X)
@@ -89,7 +89,7 @@ def _pieces(dataset: Dataset, ids: list[bytes], docs: list[bytes] | None, sparse
         rare = [_rare_text(value) for value in X[is_rare]]
         room = sum(map(len, before)) + sum(map(len, after)) + X.size * value_room
         out = np.empty(room, np.uint8)
-        used = write_lines(X, sparse, start == 0, *_joined(before), *_joined(after), *_joined(rare), is_rare, out)
+        used = write_lines(X, sparse, block.start == 0, *_joined(before), *_joined(after), *_joined(rare), is_rare, out)
         yield out[:used].data
 
 
@@ -109,21 +109,3 @@ def _rare_text(value: np.float32) -> bytes:
     text = np.format_float_scientific(value, trim="-")
     # The shortest float32 text is not always enough for a reader that goes through a double.
     return (text if np.float32(float(text)) == value else f"{value:.9g}").encode()
-
-
-@contextmanager
-def _opened(path: str | Path | BinaryIO) -> Iterator[BinaryIO]:
-    """A file to write that takes its name only when it is complete; gzipped if the name says so."""
-    if not isinstance(path, str | os.PathLike):
-        yield path
-        return
-    if Path(path).exists() and not Path(path).is_file():  # a pipe or a device has no other place
-        with Path(path).open("wb") as file:
-            yield file
-        return
-    with written_whole(Path(path)) as part, part.open("wb") as file:
-        if Path(path).suffix == ".gz":
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0, compresslevel=6) as zipped:
-                yield zipped  # type: ignore[misc]
-        else:
-            yield file

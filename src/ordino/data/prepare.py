@@ -1,7 +1,7 @@
-"""What the papers do to labels, documents and features before they train; each step gives a new data set.
+"""Steps that the papers take before training, on labels, queries and features; each gives a new data set.
 
-DirectRanker 4.1 makes labels binary and leaves out queries with nothing relevant; RankNet 6 keeps 2 % of the unjudged
-documents, and feeds every product of two features to a linear model.
+DirectRanker 4.1 makes labels binary and leaves out queries with nothing relevant; RankNet 6 feeds every product of two
+features to a linear model.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ordino.data.dataset import Dataset, as_features
-from ordino.errors import DataError, ParameterError, unknown_name
+from ordino.checks import check_choice
+from ordino.data.columns import as_features
+from ordino.data.dataset import Dataset
+from ordino.data.summary import count_by_query
+from ordino.errors import DataError, ParameterError
 
 
 def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
-    """Labels from ``threshold`` on become 1, the others 0.
+    """Labels of ``threshold`` or more become 1, the others 0.
 
     DirectRanker takes 2 for MSLR-WEB10K (labels 0 to 4) and 1 for MQ2007 and MQ2008 (labels 0 to 2).
 
@@ -41,8 +44,7 @@ def drop_empty_queries(dataset: Dataset, relevant_from: float = 1) -> Dataset:
     >>> drop_empty_queries(data).query_ids.tolist()
     ['a']
     """
-    number = np.repeat(np.arange(dataset.n_queries), dataset.counts)  # of each row's query
-    relevant = np.bincount(number[dataset.y >= relevant_from], minlength=dataset.n_queries) > 0
+    relevant = count_by_query(dataset, dataset.y >= relevant_from) > 0
     if not relevant.any():
         largest = f"the largest label is {dataset.y.max():g}" if dataset.n_docs else "there are no documents"
         raise DataError(f"no query has a label from {relevant_from:g} on ({largest}); lower relevant_from")
@@ -62,48 +64,13 @@ def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
     """
     names = dataset.feature_names or tuple(str(j + 1) for j in range(dataset.n_features))
     for feature in features:
-        if feature not in names:
-            raise unknown_name("feature", feature, names)
+        check_choice("feature", feature, names)
     kept = [j for j, name in enumerate(names) if name not in features]
     if not kept:
         raise ParameterError("no feature would be left; drop fewer")
     return dataset.replace(
         X=dataset.X[:, kept], feature_names=None if dataset.feature_names is None else [names[j] for j in kept]
     )
-
-
-def keep_share(dataset: Dataset, share: float = 0.02, *, label: float = 0.0, seed: int = 0) -> Dataset:
-    """Keep a random share of the documents with this label, and all others.
-
-    RankNet trained on 2 % of its unjudged documents, whose label was 0. Exactly ``share`` of them are kept, rounded; a
-    query that loses all its documents is left out.
-
-    Examples
-    --------
-    >>> data = Dataset([[0.0]] * 5, [0, 0, 0, 0, 3])
-    >>> keep_share(data, 0.5).y.tolist()
-    [0.0, 0.0, 3.0]
-    """
-    if not 0 <= share <= 1:
-        raise ParameterError(f"share={share!r}; it must lie between 0 and 1")
-    those = np.flatnonzero(dataset.y == label)
-    kept = np.random.default_rng(seed).permutation(those)[: round(share * len(those))]
-    keep = dataset.y != label
-    keep[kept] = True
-    return dataset.select_docs(keep)
-
-
-def n_quadratic(n_features: int) -> int:
-    """How many features :func:`quadratic_features` makes: the features, and one for each pair i <= j.
-
-    Examples
-    --------
-    RankNet's 569 features: 569 + 569 x 570 / 2.
-
-    >>> n_quadratic(569)
-    162734
-    """
-    return n_features + n_features * (n_features + 1) // 2
 
 
 def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> Any:
@@ -114,7 +81,7 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
     data
         A data set (its names become ``a*b``) or a matrix; the same comes back, wider.
     max_gib
-        How large the result may be, in GiB; it is refused before anything is computed.
+        The largest size of the result, in GiB; a larger one is refused before anything is computed.
 
     Examples
     --------
@@ -126,7 +93,7 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
         return data.replace(X=wide, feature_names=_product_names(data.feature_names))
     features = as_features(data)
     n_docs, n_features = features.shape
-    n_wide = n_quadratic(n_features)
+    n_wide = n_features + n_features * (n_features + 1) // 2
     gib = n_docs * n_wide * 4 / 2**30
     if gib > max_gib:
         raise ParameterError(
@@ -136,7 +103,7 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
     wide = np.empty((n_docs, n_wide), np.float32)
     wide[:, :n_features] = features
     start = n_features
-    with np.errstate(over="ignore"):  # as_features says it better
+    with np.errstate(over="ignore"):  # as_features refuses it with a sentence
         for i in range(n_features):
             stop = start + n_features - i
             np.multiply(features[:, i:], features[:, i : i + 1], out=wide[:, start:stop])
@@ -160,7 +127,7 @@ class QuadraticFeatures(TransformerMixin, BaseEstimator):
         self.max_gib = max_gib
 
     def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:  # noqa: ARG002
-        """Remember how many features there are; ``y`` is not used."""
+        """Remember the number of features; ``y`` is not used."""
         self.n_features_in_ = _matrix(X).shape[1]
         return self
 

@@ -1,51 +1,169 @@
 """Feature scaling that knows the query: scikit-learn transformers, chosen by name from :data:`SCALERS`.
 
 Features of different queries are not comparable, so three of the scalers work inside each query (SortNet eq. 4, RankDE
-eq. 5, z-score) and learn nothing; the others treat every document alike (DirectRanker's normal quantiles, RankNet's
-logs of counts, symmetric log). All give float32, leave NaN where it is, and need little memory beside the result.
-:mod:`ordino.data.scaler` has the contract.
+eq. 5, z-score) and learn nothing; the others treat every document alike (DirectRanker's normal quantiles, symmetric
+logarithm). All give float32, leave NaN where it is, and need little memory beside the result.
+
+``fit(X, y=None, *, qid=None)``, ``transform(X, *, qid=None)`` and ``fit_transform`` take arrays and frames (rows in any
+order; the result has the caller's order) or a :class:`~ordino.data.dataset.Dataset`, which comes back with scaled
+features. With scikit-learn's metadata routing on, a pipeline passes ``qid`` on without being asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from inspect import signature
-from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from ordino.arrays import frozen
+from ordino.arrays import frozen, query_blocks, row_blocks
+from ordino.checks import check_choice, check_int, check_real
 from ordino.data import scaling_kernels as kernels
-from ordino.data.grouping import Groups
-from ordino.data.scaler import BLOCK_ROWS, Features, Scaler, blocks_of
-from ordino.data.symlog import symmetric_log
-from ordino.errors import DataError, ParameterError, unknown_name
+from ordino.data.columns import Features, as_features, column_names, symmetric_log
+from ordino.data.dataset import Dataset
+from ordino.data.grouping import Groups, group_rows
+from ordino.data.source import Source
+from ordino.errors import DataError, ParameterError
+from ordino.threads import count_threads, run_blocks
+
+BLOCK_ROWS = 8192  # about how many rows a thread takes at a time
+
+
+class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """What scikit-learn sees: arrays or frames in, arrays (or what ``set_output`` asks for) out."""
+
+    def transform(self, X: Any, *, qid: Any = None) -> Any:
+        features = as_features(X)
+        self._check_columns(features, column_names(X))
+        return self._scaled(features, self._groups(qid, len(features)))
+
+
+class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
+    """What the scalers share: checks, queries, threads. Subclasses say how a matrix is scaled.
+
+    Parameters
+    ----------
+    n_jobs
+        The number of threads; None is one for each processor. The result does not depend on it.
+    """
+
+    __metadata_request__fit: ClassVar = {"qid": True}  # routed without being asked for: a scaler must know the query
+    __metadata_request__transform: ClassVar = {"qid": True}
+
+    n_features_in_: int
+    n_queries_: int
+    by_query: ClassVar[bool] = False
+    """Whether a query is scaled by its own documents alone."""
+
+    def __init__(self, *, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: ArrayLike | Dataset | Source,
+        y: object = None,  # noqa: ARG002
+        *,
+        qid: ArrayLike | Sequence[Any] | None = None,
+    ) -> Self:
+        """Learn what the scaler needs from the training part; ``y`` is not used.
+
+        A :class:`~ordino.data.source.Source` is read part by part, where nothing has to be learned from all rows
+        together; its parts are then transformed one by one.
+        """
+        count_threads(self.n_jobs)
+        if isinstance(X, Source):
+            _refuse_second_qid(qid)
+            names: Sequence[str] | None = X.feature_names
+            n_features = X.n_features
+            self._learn(X.X if isinstance(X, Dataset) else None)
+            n_queries = X.n_queries if isinstance(X, Dataset) else sum(part.n_queries for part in X.parts())
+        else:
+            features, names = as_features(X), column_names(X)
+            n_features, n_queries = features.shape[1], len(group_rows(qid, len(features)).query_ids)
+            self._learn(features)
+        self.n_features_in_ = n_features
+        self.n_queries_ = n_queries
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return self
+
+    def transform(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Any:
+        """The scaled features in the order of the rows given; of a data set, the data set with scaled features."""
+        check_is_fitted(self, "n_features_in_")
+        if not isinstance(X, Dataset):
+            return super().transform(X, qid=qid)
+        _refuse_second_qid(qid)
+        self._check_columns(X.X, X.feature_names)
+        return X.replace_features(self._scaled(X.X, Groups(None, X.offsets, X.query_ids)), X.feature_names)
+
+    def fit_transform(
+        self, X: ArrayLike | Dataset, y: object = None, *, qid: ArrayLike | Sequence[Any] | None = None
+    ) -> Any:
+        """:meth:`fit`, then :meth:`transform` of the same data."""
+        return self.fit(X, y, qid=qid).transform(X, qid=qid)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags
+
+    def _learn(self, features: Features | None) -> None:
+        """Learn from the training rows (None if they come in parts); most scalers have nothing to learn."""
+
+    def _scaled(self, features: Features, groups: Groups) -> Features:
+        """Scale a matrix whose columns were checked; the result is finite or NaN."""
+        raise NotImplementedError
+
+    def _groups(self, qid: ArrayLike | Sequence[Any] | None, n_rows: int) -> Groups:
+        if qid is None and self.by_query and self.n_queries_ > 1:
+            raise DataError(
+                f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries; "
+                "pass qid=..., or in a pipeline enable metadata routing"
+            )
+        return group_rows(qid, n_rows)
+
+    def _check_columns(self, features: Features, names: Sequence[str] | None) -> None:
+        if features.shape[1] != self.n_features_in_:
+            raise DataError(
+                f"the scaler was fitted with {self.n_features_in_} features but the data has {features.shape[1]}"
+            )
+        for j, (known, given) in enumerate(zip(getattr(self, "feature_names_in_", ()), names or (), strict=False)):
+            if known != given:
+                raise DataError(
+                    f"the scaler was fitted with {known!r} in column {j} but the data has {given!r}; "
+                    "give the columns in the order of fit()"
+                )
+
+
+def _refuse_second_qid(qid: object) -> None:
+    if qid is not None:
+        raise ParameterError("a Dataset knows its queries; leave out qid")
 
 
 class _QueryScaler(Scaler):
-    """A scaler that looks at one query at a time and learns nothing but how many features there are."""
+    """A scaler that looks at one query at a time and learns nothing but the number of features."""
 
     by_query: ClassVar[bool] = True
     _kind: ClassVar[int]
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
         scaled = np.empty_like(features)
-        rows = np.arange(len(features)) if groups.order is None else groups.order
-        heads = np.searchsorted(groups.offsets[:-1], np.arange(0, len(features), BLOCK_ROWS))
-        bounds = np.unique(
-            np.append(heads, len(groups.offsets) - 1)
-        ).tolist()  # runs of whole queries, about a block each
-        given = (frozen(features), frozen(rows), frozen(groups.offsets))
+        X, offsets = frozen(features), frozen(groups.offsets)
+        rows = frozen(np.arange(len(features)) if groups.order is None else groups.order)
 
-        def work(run: tuple[int, int]) -> None:
-            X, order, offsets = given
-            kernels.scale_queries(X, order, offsets[run[0] : run[1] + 1], self._kind, scaled)
+        def work(block: tuple[int, int]) -> None:
+            kernels.scale_queries(X, rows, offsets[block[0] : block[1] + 1], self._kind, scaled)
 
-        self._run(work, pairwise(bounds))
+        run_blocks(work, query_blocks(groups.offsets, BLOCK_ROWS), self.n_jobs)
         return scaled
 
 
@@ -113,12 +231,12 @@ class NormalQuantiles(Scaler):
     becomes the normal quantile: scikit-learn's ``QuantileTransformer(output_distribution="normal")`` over 3, fitted on
     all rows, so that their order does not count. Values at or past the ends of the training values are clipped to
     -1.733 and 1.733. Unlike scikit-learn's, a feature that was constant in training becomes 0 where it still has that
-    value.
+    value. Quantiles are learned from all rows together, not part by part.
 
     Parameters
     ----------
     n_quantiles
-        How many quantiles are kept; at most one for each row.
+        The number of quantiles to keep; at most one for each row.
     std
         Standard deviation of the result.
 
@@ -143,24 +261,25 @@ class NormalQuantiles(Scaler):
         self.n_quantiles = n_quantiles
         self.std = std
 
-    def _learn(self, features: Features) -> None:
-        if not isinstance(self.n_quantiles, int | np.integer) or self.n_quantiles < 2:
-            raise ParameterError(f"n_quantiles={self.n_quantiles!r}; it must be a whole number from 2 on")
-        if not 0 < self.std < np.inf:
-            raise ParameterError(f"std={self.std!r}; it must be a positive number")
+    def _learn(self, features: Features | None) -> None:
+        n_quantiles = check_int("n_quantiles", self.n_quantiles, low=2)
+        check_real("std", self.std, low=0, open_low=True)
+        if features is None:
+            raise DataError("quantiles need all training rows at once; give a Dataset, or choose another scaling")
         if not len(features):
             raise DataError("the data has no rows; quantiles need at least one")
-        n_quantiles = max(2, min(self.n_quantiles, len(features)))
-        self.quantiles_ = np.full((features.shape[1], n_quantiles), np.nan)
+        n_quantiles = max(2, min(n_quantiles, len(features)))
+        quantiles = np.full((features.shape[1], n_quantiles), np.nan)
 
         def work(j: int) -> None:
             values = np.sort(features[:, j])
             values = values[: len(values) - np.count_nonzero(np.isnan(values))].astype(np.float64)  # NaN sorts last
             if len(values):
                 place = np.linspace(0, len(values) - 1, n_quantiles)
-                self.quantiles_[j] = np.interp(place, np.arange(len(values)), values)
+                quantiles[j] = np.interp(place, np.arange(len(values)), values)
 
-        self._run(work, range(features.shape[1]))
+        run_blocks(work, range(features.shape[1]), self.n_jobs)
+        self.quantiles_ = quantiles
 
     def _scaled(self, features: Features, groups: Groups) -> Features:  # noqa: ARG002
         scaled = np.empty_like(features)
@@ -174,73 +293,7 @@ class NormalQuantiles(Scaler):
             np.clip(share, -end, end, out=share)
             np.multiply(share, self.std, out=scaled[rows], casting="same_kind")
 
-        self._run(work, blocks_of(len(features)))
-        return scaled
-
-
-@final
-class LogCounts(Scaler):
-    """log(1 + x) of the features that are counts, the others as they are (RankNet, section 6).
-
-    Parameters
-    ----------
-    columns
-        Numbers of the features that are counts, from 0. If None, :meth:`fit` takes the features whose training values
-        are all whole numbers from 0 on.
-
-    Attributes
-    ----------
-    columns_
-        The features that were taken, rising.
-
-    Examples
-    --------
-    >>> scaler = LogCounts().fit([[0, 0.5], [7, 2.0]])
-    >>> scaler.columns_.tolist()
-    [0]
-    >>> scaler.transform([[0, 0.5]]).tolist()
-    [[0.0, 0.5]]
-    """
-
-    columns_: NDArray[np.int64]
-
-    def __init__(self, *, columns: Sequence[int] | None = None, n_jobs: int | None = None) -> None:
-        super().__init__(n_jobs=n_jobs)
-        self.columns = columns
-
-    def _learn(self, features: Features) -> None:
-        n_features = features.shape[1]
-        if self.columns is not None:
-            given = np.unique(np.asarray(self.columns))
-            if given.size and (given.dtype.kind not in "iu" or given[0] < 0 or given[-1] >= n_features):
-                raise ParameterError(f"columns={self.columns!r}; give numbers from 0 to {n_features - 1}")
-            self.columns_ = given.astype(np.int64)
-            self._check_counts(features)
-            return
-        counts = np.ones(n_features, bool)
-        for rows in blocks_of(len(features)):
-            block = features[rows]
-            counts &= (np.isnan(block) | ((block >= 0) & (block == np.rint(block)))).all(axis=0)
-        self.columns_ = np.flatnonzero(counts).astype(np.int64)
-
-    def _check_counts(self, features: Features) -> None:
-        for rows in blocks_of(len(features)):
-            negative = features[rows, self.columns_] < 0
-            if negative.any():
-                i, j = np.argwhere(negative)[0] + (rows.start, 0)
-                raise DataError(
-                    f"feature {self.columns_[j]} has {features[i, self.columns_[j]]:g} in row {i}, but is scaled as a "
-                    "count; name the counts with columns=..., or choose the scaler 'symlog'"
-                )
-
-    def _scaled(self, features: Features, groups: Groups) -> Features:  # noqa: ARG002
-        self._check_counts(features)
-        scaled = features.copy()
-
-        def work(rows: slice) -> None:
-            scaled[rows, self.columns_] = np.log1p(scaled[rows, self.columns_])
-
-        self._run(work, blocks_of(len(features)))
+        run_blocks(work, row_blocks(len(features), BLOCK_ROWS), self.n_jobs)
         return scaled
 
 
@@ -260,36 +313,16 @@ class SymmetricLog(Scaler):
         def work(rows: slice) -> None:
             symmetric_log(features[rows], out=scaled[rows])
 
-        self._run(work, blocks_of(len(features)))
+        run_blocks(work, row_blocks(len(features), BLOCK_ROWS), self.n_jobs)
         return scaled
 
 
-@final
-class NoScaling(Scaler):
-    """Features as they are.
-
-    Examples
-    --------
-    >>> NoScaling().fit_transform([[3.0, 4.0]]).tolist()
-    [[3.0, 4.0]]
-    """
-
-    def _scaled(self, features: Features, groups: Groups) -> Features:  # noqa: ARG002
-        return features
-
-
 SCALERS: Mapping[str, type[Scaler]] = MappingProxyType(
-    {
-        "none": NoScaling,
-        "querymax": QueryMax,
-        "minmax": MinMax,
-        "zscore": ZScore,
-        "quantile": NormalQuantiles,
-        "logcount": LogCounts,
-        "symlog": SymmetricLog,
-    }
+    {"querymax": QueryMax, "minmax": MinMax, "zscore": ZScore, "quantile": NormalQuantiles, "symlog": SymmetricLog}
 )
 """Every scaler by its name; the first line of a class says what it does."""
+
+_REMOVED = {"none": "None", "logcount": "'symlog'"}  # and what to use instead
 
 
 def make_scaler(name: str, **params: Any) -> Scaler:
@@ -301,12 +334,11 @@ def make_scaler(name: str, **params: Any) -> Scaler:
     NormalQuantiles(n_quantiles=100)
     >>> make_scaler("zcore")
     Traceback (most recent call last):
-    ordino.errors.ParameterError: unknown scaler 'zcore'; did you mean 'zscore'?
+    ordino.errors.ParameterError: unknown scaling 'zcore'; did you mean 'zscore'?
     """
-    if name not in SCALERS:
-        raise unknown_name("scaler", name, SCALERS)
-    allowed = list(signature(SCALERS[name]).parameters)
+    if name in _REMOVED:
+        raise ParameterError(f"scaling={name!r} no longer exists; use scaling={_REMOVED[name]}")
+    scaler = SCALERS[check_choice("scaling", name, SCALERS)]
     for param in params:
-        if param not in allowed:
-            raise unknown_name(f"parameter of scaler {name!r}:", param, allowed)
-    return SCALERS[name](**params)
+        check_choice(f"parameter of scaling {name!r}:", param, signature(scaler).parameters)
+    return scaler(**params)

@@ -1,24 +1,65 @@
-"""Documents with their scores, as files: scores alone, a TREC run, or the input with rank and score beside it."""
+"""Scores of documents as files: one number per line in and out, a TREC run, or the input with rank and score."""
 
 from __future__ import annotations
 
-import gzip
+import math
 import sys
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.arrow import written_whole
+from ordino.checks import check_choice
+from ordino.data.arrow import opened_whole
 from ordino.data.dataset import Dataset
 from ordino.data.files import ENDINGS, write_table
 from ordino.data.frames import to_frame
 from ordino.data.trec import run_text
-from ordino.errors import DataError, unknown_name
+from ordino.errors import DataError
 
-FORMATS = ("scores", "trec", "rows")
+FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "scores": "one score per line",
+        "trec": "a TREC run, best first",
+        "rows": "the input with rank and score",
+    }
+)
+"""What can be written, by name."""
+
+
+def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.float64]:
+    """Scores from a text file with one number per line; blank lines and lines that start with ``#`` are skipped.
+
+    A line may hold more columns (RankLib writes ``qid  number  score``): the last one is the score.
+
+    Parameters
+    ----------
+    n_docs
+        The number of scores that there must be, if it is known.
+    """
+    scores: list[float] = []
+    with Path(path).open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            words = line.split()
+            if words and not words[0].startswith("#"):
+                scores.append(_score(words[-1], f"{path}:{number}"))
+    if n_docs is not None and len(scores) != n_docs:
+        raise DataError(f"{path}: {len(scores)} scores for {n_docs} documents; write one line for each document")
+    return np.array(scores, dtype=np.float64)
+
+
+def _score(word: str, where: str) -> float:
+    try:
+        score = float(word)
+    except ValueError:
+        raise DataError(f"{where}: {word!r} is not a number; write one score per line") from None
+    if math.isnan(score):
+        raise DataError(f"{where}: NaN cannot be ranked; write a number")
+    return score
 
 
 def ranks(data: Dataset, scores: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -31,15 +72,14 @@ def ranks(data: Dataset, scores: NDArray[np.float64]) -> NDArray[np.int64]:
     [2, 1, 1, 2]
     """
     inside = scores if data.order is None else scores[data.order]
-    query = np.repeat(np.arange(data.n_queries), data.counts)
-    order = np.lexsort((-inside, query))
+    order = np.lexsort((-inside, data.query_number))
     found = np.empty(data.n_docs, np.int64)
     found[order] = np.arange(data.n_docs) - np.repeat(data.offsets[:-1], data.counts) + 1
     return data.restore(found)
 
 
 def format_of(path: str) -> str:
-    """What the ending of a file to write stands for; "-" and any other ending mean scores.
+    """The format that the ending of a file to write stands for; "-" and other endings mean scores.
 
     Examples
     --------
@@ -60,14 +100,11 @@ def write_ranked(
     Parameters
     ----------
     form
-        ``scores`` (a number a line), ``trec`` (a run, best first) or ``rows`` (the input with rank and score); what the
-        ending means if None.
+        A name in :data:`FORMATS`; by default the format that the ending stands for.
     table
         The Arrow table that the data came from, if it did, so that ``rows`` keeps all its columns.
     """
-    form = format_of(path) if form is None else form
-    if form not in FORMATS:
-        raise unknown_name("format", form, FORMATS)
+    form = format_of(path) if form is None else check_choice("format", form, FORMATS)
     is_table = ENDINGS.get(_ending(path), "letor") != "letor"
     if form == "rows" and (is_table or (table is not None and path == "-")):
         columns = to_frame(data, "pyarrow") if table is None else table
@@ -79,26 +116,21 @@ def write_ranked(
         return
     if form == "rows":
         content = _letor_lines(data, scores)
+    elif form == "trec":
+        content = run_text(data, scores).encode()
     else:
-        content = (run_text(data, scores) if form == "trec" else _score_lines(scores)).encode()
-    if path == "-":
-        sys.stdout.buffer.write(content)
-        return
-    with written_whole(Path(path)) as part:
-        part.write_bytes(gzip.compress(content, mtime=0) if path.lower().endswith(".gz") else content)
+        content = "".join(f"{score!r}\n" for score in scores.tolist()).encode()
+    with opened_whole(sys.stdout.buffer if path == "-" else path) as file:
+        file.write(content)
 
 
 def _ending(path: str) -> str:
-    """What the name ends in, ``.gz`` aside."""
+    """The ending of the name, ``.gz`` aside."""
     return Path(path.lower().removesuffix(".gz")).suffix
 
 
-def _score_lines(scores: NDArray[np.float64]) -> str:
-    return "\n".join(map(repr, scores.tolist())) + "\n" if len(scores) else ""
-
-
 def _letor_lines(data: Dataset, scores: NDArray[np.float64]) -> bytes:
-    """LETOR text whose comments tell rank and score."""
+    """LETOR text with rank and score in the comments."""
     from ordino.data.letor_write import write_letor
 
     text = BytesIO()

@@ -1,7 +1,4 @@
-"""What a data set is like, in a few counts.
-
-Among them is what DeepNet's Fig. 2.1 shows: which percentage of its documents is relevant, query by query.
-"""
+"""A data set in a few counts, among them the percentage of relevant documents of each query (DeepNet, Fig. 2.1)."""
 
 from __future__ import annotations
 
@@ -13,14 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import row_blocks
+from ordino.data.columns import BLOCK_ROWS
 from ordino.data.dataset import Dataset
 
-_BLOCK = 65536  # rows looked at together: a mask of everything would be a quarter of X
 _SHOWN = 10  # labels that the table lists
 
 
 class Spread(NamedTuple):
-    """Where a quantity lies."""
+    """The distribution of a quantity in four numbers."""
 
     min: float
     median: float
@@ -49,21 +47,14 @@ class Summary:
 
     @property
     def label_shares(self) -> dict[float, float]:
-        """Which share of the documents has each label."""
+        """The share of the documents that has each label."""
         return {label: count / self.n_docs for label, count in self.labels.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Give everything as plain values for JSON; labels are written as they print."""
-        return {
-            "n_docs": self.n_docs,
-            "n_queries": self.n_queries,
-            "n_features": self.n_features,
+        """Everything as plain values for JSON; labels are written as they print."""
+        return vars(self) | {
             "docs_per_query": self.docs_per_query._asdict(),
             "labels": {f"{label:g}": count for label, count in self.labels.items()},
-            "n_empty": self.n_empty,
-            "n_equal": self.n_equal,
-            "n_single": self.n_single,
-            "n_missing": self.n_missing,
             "relevant_percent": self.relevant_percent.tolist(),
         }
 
@@ -74,10 +65,10 @@ class Summary:
             ("queries", f"{self.n_queries:,}"),
             ("features", f"{self.n_features:,}"),
             (
-                "documents a query",
+                "documents per query",
                 f"{size.min:,.0f} to {size.max:,.0f}, median {size.median:,g}, mean {size.mean:,.1f}",
             ),
-            ("relevant a query", f"{relevant.min:.1f} % to {relevant.max:.1f} %, mean {relevant.mean:.1f} %"),
+            ("relevant per query", f"{relevant.min:.1f} % to {relevant.max:.1f} %, mean {relevant.mean:.1f} %"),
             *(
                 (f"label {label:g}", f"{self.labels[label]:,} ({100 * share:.1f} %)")
                 for label, share in list(self.label_shares.items())[:_SHOWN]
@@ -97,7 +88,7 @@ class Summary:
 
 
 def summarize(dataset: Dataset) -> Summary:
-    """Count what a data set holds; one pass over the features, block by block.
+    """Counts of what a data set holds; one pass over the features, block by block.
 
     Examples
     --------
@@ -105,8 +96,8 @@ def summarize(dataset: Dataset) -> Summary:
     documents                      4
     queries                        2
     features                       1
-    documents a query              1 to 3, median 2, mean 2.0
-    relevant a query               0.0 % to 33.3 %, mean 16.7 %
+    documents per query            1 to 3, median 2, mean 2.0
+    relevant per query             0.0 % to 33.3 %, mean 16.7 %
     label 0                        3 (75.0 %)
     label 1                        1 (25.0 %)
     queries with nothing relevant  1 (50.0 %)
@@ -117,7 +108,6 @@ def summarize(dataset: Dataset) -> Summary:
     counts = dataset.counts
     n_relevant = count_by_query(dataset, dataset.y > 0)
     labels, occurrences = np.unique(dataset.y, return_counts=True)
-    blocks = (dataset.X[start : start + _BLOCK] for start in range(0, dataset.n_docs, _BLOCK))
     return Summary(
         n_docs=dataset.n_docs,
         n_queries=dataset.n_queries,
@@ -127,19 +117,19 @@ def summarize(dataset: Dataset) -> Summary:
         n_empty=int((n_relevant == 0).sum()),
         n_equal=int(has_equal_labels(dataset).sum()),
         n_single=int((counts == 1).sum()),
-        n_missing=sum(int(np.isnan(block).sum()) for block in blocks),
+        n_missing=sum(int(np.isnan(dataset.X[rows]).sum()) for rows in row_blocks(dataset.n_docs, BLOCK_ROWS)),
         relevant_percent=100 * n_relevant / np.maximum(counts, 1),
     )
 
 
 def count_by_query(dataset: Dataset, which: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Count in each query the documents for which ``which`` is True."""
+    """The number of documents of each query for which ``which`` is True."""
     before = np.concatenate(([0], np.cumsum(which)))  # (n_docs + 1,)
     return np.diff(before[dataset.offsets])
 
 
 def has_equal_labels(dataset: Dataset) -> NDArray[np.bool_]:
-    """Tell for each query whether all its labels are the same."""
+    """Whether all labels of a query are the same, for each query."""
     first = np.repeat(dataset.y[dataset.offsets[:-1]], dataset.counts)
     n_other: NDArray[np.int64] = count_by_query(dataset, dataset.y != first)
     return np.equal(n_other, 0)

@@ -1,4 +1,4 @@
-"""Data sets made by a rule: those of the papers, and sets with the shapes of public ones. Same options, same data.
+"""Synthetic data sets: those of the papers, and sets with the shapes of public ones. Same options, same data.
 
 :data:`SYNTHETIC` names them. The papers' own are here; :mod:`ordino.data.synthetic_shapes` has the shapes.
 """
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.data.grouping import Groups
 from ordino.data.synthetic_shapes import mq2007, mq2008, mslr, td2003
-from ordino.errors import ParameterError, unknown_name
+from ordino.errors import ParameterError
 
 
 def synthetic(name: str, **options: Any) -> Dataset:
@@ -27,7 +28,7 @@ def synthetic(name: str, **options: Any) -> Dataset:
     name
         One of :data:`SYNTHETIC`.
     options
-        ``queries`` (how many), ``seed``, and what else the function of that name takes.
+        ``queries`` (their number), ``seed``, and the other options of the function of that name.
 
     Examples
     --------
@@ -39,16 +40,11 @@ def synthetic(name: str, **options: Any) -> Dataset:
     Traceback (most recent call last):
     ordino.errors.ParameterError: unknown option of synthetic set 'mq': 'quries'; did you mean 'queries'?
     """
-    if name not in SYNTHETIC:
-        raise unknown_name("synthetic set", name, SYNTHETIC)
-    allowed = signature(SYNTHETIC[name]).parameters
+    allowed = signature(SYNTHETIC[check_choice("synthetic set", name, SYNTHETIC)]).parameters
     for option, value in options.items():
-        if option not in allowed:
-            raise unknown_name(f"option of synthetic set {name!r}:", option, allowed)
-        least = 0 if option == "seed" else 1
-        usual = allowed[option].default
-        if (isinstance(usual, int) or (usual is None and value is not None)) and not _is_whole(value, least):
-            raise ParameterError(f"{option}={value!r}; it must be a whole number from {least} on")
+        usual = allowed[check_choice(f"option of synthetic set {name!r}:", option, allowed)].default
+        if isinstance(usual, int) or (usual is None and value is not None):
+            check_int(option, value, low=0 if option == "seed" else 1)
     return SYNTHETIC[name](**options)
 
 
@@ -109,10 +105,12 @@ def directranker(
     the classes. ``docs`` may be one number; ``queries=1, docs=100_000`` is one pool.
     """
     fewest, most = (docs, docs) if isinstance(docs, int) else docs
-    if not (_is_whole(fewest, 1) and _is_whole(most, fewest)):
-        raise ParameterError(f"docs={docs!r}; give one number, or the fewest and the most documents of a query")
-    if not 0 <= noise < np.inf:
-        raise ParameterError(f"noise={noise!r}; it must be a number from 0 on")
+    try:
+        check_int("docs", most, low=check_int("docs", fewest, low=1))
+    except ParameterError:
+        sentence = f"docs={docs!r}; give one number, or the fewest and the most documents of a query"
+        raise ParameterError(sentence) from None
+    check_real("noise", noise, low=0)
     rng = np.random.default_rng(seed)
     mean = rng.uniform(0, 100, (classes, features)).astype(np.float32)
     std = rng.uniform(50, 100, (classes, features)).astype(np.float32)
@@ -156,7 +154,3 @@ def equal_levels(values: NDArray[np.float64], levels: int) -> NDArray[np.float64
 def _of_equal_queries(X: NDArray[np.float64], y: NDArray[np.float64], queries: int) -> Dataset:
     offsets = np.arange(queries + 1) * (len(y) // queries)
     return Dataset.of_groups(X.astype(np.float32), y, Groups(None, offsets, np.arange(1, queries + 1)))
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= least)

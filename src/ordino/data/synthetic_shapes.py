@@ -1,4 +1,4 @@
-"""Synthetic sets with the shapes of public ones: documents a query, label shares, kinds of features; no real row.
+"""Synthetic sets with the shapes of public ones: documents per query, label shares, kinds of features; no real row.
 
 How it is made. A page has *fields* (body, title, anchor, url, links). Of each field a page either lacks the
 evidence or has a normal amount of it, which several features show through noise: as a count, a ratio, a heavy-tailed
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import query_numbers
 from ordino.data.dataset import Dataset
 from ordino.data.grouping import Groups
 from ordino.data.scaling import MinMax
@@ -117,7 +118,7 @@ def td2003(*, queries: int = 50, docs: int | None = None, seed: int = 0) -> Data
 
 
 def mq2007(*, queries: int = 1692, docs: int | None = None, seed: int = 0) -> Dataset:
-    """The shape of MQ2007: 46 features in [0, 1], labels 0 to 2, about 41 documents a query, 1 query in 7 empty."""
+    """The shape of MQ2007: 46 features in [0, 1], labels 0 to 2, about 41 documents per query, 1 query in 7 empty."""
     rng = np.random.default_rng(seed)
     share = np.array([0, 0.004, 0.005, 0.92, 0.93, 0.97, 0.99, 1])
     counts = np.interp(rng.random(queries), share, [6, 35, 40, 40, 43, 50, 70, 147])
@@ -125,17 +126,18 @@ def mq2007(*, queries: int = 1692, docs: int | None = None, seed: int = 0) -> Da
 
 
 def mq2008(*, queries: int = 784, docs: int | None = None, seed: int = 0) -> Dataset:
-    """The shape of MQ2008: as MQ2007, but mostly 8 or 16 documents a query (mean 19) and 2 queries in 7 empty."""
+    """The shape of MQ2008: as MQ2007, but mostly 8 or 16 documents per query (mean 19) and 2 queries in 7 empty."""
     rng = np.random.default_rng(seed)
     share = np.array([0, 0.1, 0.54, 0.6, 0.76, 0.79, 0.91, 0.93, 0.955, 0.97, 1])
     counts = np.interp(rng.random(queries), share, [5, 8, 8, 15, 16, 29, 32, 59, 60, 109, 121])
     return _make(_MQ2008, _fixed(docs, counts.astype(np.int64)), rng)
 
 
-def mslr(*, queries: int = 10_000, docs: int | None = None, seed: int = 0) -> Dataset:
-    """The shape of MSLR-WEB10K: 136 raw features, labels 0 to 4, about 120 documents a query, 1 query in 33 empty.
+def mslr(*, queries: int = 1000, docs: int | None = None, seed: int = 0) -> Dataset:
+    """The shape of MSLR-WEB10K: 136 raw features, labels 0 to 4, about 120 documents per query, 1 query in 33 empty.
 
-    Counts, ratios, flags, heavy tails, negative logs, and three features in which -1 stands for "not known".
+    Counts, ratios, flags, heavy tails, negative logs, and three features in which -1 stands for "not known". The real
+    set has 10,000 queries; ``queries=10_000`` makes 1.2 million documents, which take 0.65 GB.
     """
     rng = np.random.default_rng(seed)
     counts = np.clip(rng.lognormal(np.log(109), 0.44, queries), 1, 908)
@@ -157,7 +159,7 @@ def _make(shape: Shape, counts: NDArray[np.int64], rng: np.random.Generator) -> 
     bounds = np.unique(np.append(heads, len(counts)))
     for first, end in pairwise(bounds.tolist()):
         rows = slice(offsets[first], offsets[end])
-        number = np.repeat(np.arange(end - first), counts[first:end])  # of each row's query in the block
+        number = query_numbers(offsets[first : end + 1])  # of each row's query in the block
         evidence = rng.standard_normal((len(number), len(FIELDS)), dtype=np.float32)
         missing = rng.random(evidence.shape, dtype=np.float32) < np.array(shape.missing, np.float32)
         evidence[missing] = -1
@@ -166,11 +168,10 @@ def _make(shape: Shape, counts: NDArray[np.int64], rng: np.random.Generator) -> 
         relevance[rows] = found + np.sqrt(0.2) * rng.standard_normal(len(number)) + _odds(shape.luck) * luck
         habit = 0.7 * rng.standard_normal((end - first, len(FIELDS)), dtype=np.float32)  # a query shifts its features
         _fill(X[rows], shape, evidence, missing, habit[number], shows, rng)
-    if shape.minmax:
-        X = MinMax().fit_transform(X, qid=np.repeat(np.arange(len(counts)), counts))
     edges = np.quantile(relevance, np.cumsum(shape.label_shares[:-1]))
     y = np.searchsorted(edges, relevance, side="right").astype(np.float64)
-    return Dataset.of_groups(X, y, Groups(None, offsets, np.arange(1, len(counts) + 1)))
+    data = Dataset.of_groups(X, y, Groups(None, offsets, np.arange(1, len(counts) + 1)))
+    return MinMax().fit_transform(data) if shape.minmax else data
 
 
 def _odds(share: float) -> float:

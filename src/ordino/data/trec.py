@@ -10,14 +10,16 @@ import gzip
 import math
 import zlib
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.data.arrow import written_whole
-from ordino.data.dataset import Dataset, as_column
+from ordino.data.arrow import opened_whole
+from ordino.data.columns import as_column
+from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 
 Qrels = dict[str, dict[str, int]]
@@ -58,7 +60,7 @@ def read_qrels(path: str | Path) -> Qrels:
 def read_run(path: str | Path) -> Run:
     """Read a run: lines ``qid Q0 docno rank score tag``, plain or gzipped.
 
-    The score alone orders the documents, as in trec_eval; the rank is not looked at.
+    Only the score orders the documents, as in trec_eval; the rank is ignored.
     """
     run: Run = {}
     for where, (qid, _, docno, _, score, _) in _lines(path, "qid Q0 docno rank score tag"):
@@ -75,7 +77,7 @@ def read_run(path: str | Path) -> Run:
 def join_run(
     qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]], *, complete: bool = False
 ) -> Judged:
-    """Bring a run and its judgments together, with the conventions of trec_eval.
+    """Join a run with its judgments by the conventions of trec_eval.
 
     - A retrieved document without a judgment has label 0; so has one judged below 0 (spam).
     - A judged document that was not retrieved is appended with score ``-inf``: ``evaluate`` counts it among the
@@ -119,9 +121,8 @@ def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path, tag: str = 
     tag
         The name of the run, one word.
     """
-    content = run_text(dataset, scores, tag).encode()
-    with written_whole(Path(path)) as part:
-        part.write_bytes(gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
+    with opened_whole(path) as file:
+        file.write(run_text(dataset, scores, tag).encode())
 
 
 def run_text(dataset: Dataset, scores: ArrayLike, tag: str = "ordino") -> str:
@@ -132,7 +133,7 @@ def run_text(dataset: Dataset, scores: ArrayLike, tag: str = "ordino") -> str:
     rows = np.arange(dataset.n_docs) if dataset.order is None else dataset.order
     docnos = rows if dataset.doc_ids is None else dataset.doc_ids
     text: list[str] = []
-    for q, (start, stop) in enumerate(zip(dataset.offsets[:-1], dataset.offsets[1:], strict=True)):
+    for q, (start, stop) in enumerate(pairwise(dataset.offsets)):
         qid = _word("query id", dataset.query_ids[q])
         for rank, row in enumerate(start + np.argsort(-values[start:stop], kind="stable"), 1):
             text.append(
@@ -151,12 +152,12 @@ def _word(kind: str, value: object) -> str:
 def _enter(table: dict[str, dict[str, Any]], where: str, qid: str, docno: str, value: float) -> None:
     documents = table.setdefault(qid, {})
     if docno in documents:
-        raise DataError(f"{where}: query {qid} has document {docno} already; leave one of the two lines")
+        raise DataError(f"{where}: query {qid} has document {docno} already; keep one of the two lines")
     documents[docno] = value
 
 
 def _lines(path: str | Path, form: str) -> Iterator[tuple[str, list[str]]]:
-    """Give each line that is not blank as ``file:line`` and its words, as many as the form has."""
+    """Each line that is not blank as ``file:line`` and its words, which must be those of the form."""
     path = Path(path)
     n_words = len(form.split())
     try:
@@ -166,10 +167,10 @@ def _lines(path: str | Path, form: str) -> Iterator[tuple[str, list[str]]]:
             for number, line in enumerate(file, 1):
                 words = line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").split()
                 if words and len(words) != n_words:
-                    raise DataError(f"{path}:{number}: {len(words)} words where {n_words} are due; write: {form}")
+                    raise DataError(f"{path}:{number}: {len(words)} words instead of {n_words}; write: {form}")
                 if words:
                     yield f"{path}:{number}", words
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file") from None
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read ({error}); is it whole?") from None
+        raise DataError(f"{path}: cannot be read ({error}); check that it is complete") from None

@@ -15,7 +15,7 @@ from ordino.evolve.evolution_strategy import MUTATIONS, EvolutionStrategy
 from ordino.evolve.fitness import LinearFitness, Objective, weigh
 from ordino.evolve.formula import FUNCTIONS, Formula
 from ordino.evolve.genetic_programming import FormulaFitness, GeneticProgramming
-from ordino.evolve.loop import Generation, Run, Strategy, evolve
+from ordino.evolve.loop import Run, Strategy, evolve
 from ordino.evolve.particle_swarm import ParticleSwarm
 from ordino.evolve.population import uniform_population
 
@@ -28,7 +28,6 @@ __all__ = [
     "EvolutionStrategy",
     "Formula",
     "FormulaFitness",
-    "Generation",
     "GeneticProgramming",
     "LinearFitness",
     "Objective",

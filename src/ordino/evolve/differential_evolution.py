@@ -61,7 +61,7 @@ class DifferentialEvolution:
         CR: float = 0.5,
         mutation: str = "rand/1",
         self_adaptive: bool = False,
-        seed: int = 0,
+        seed: int | np.random.SeedSequence = 0,
     ) -> None:
         if mutation not in BASES:
             raise unknown_name("mutation", mutation, BASES)

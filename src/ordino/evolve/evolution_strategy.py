@@ -78,7 +78,12 @@ class EvolutionStrategy:
     """
 
     def __init__(
-        self, parent: ArrayLike, *, mutation: str = "exp-cauchy", repeat_success: bool = True, seed: int = 0
+        self,
+        parent: ArrayLike,
+        *,
+        mutation: str = "exp-cauchy",
+        repeat_success: bool = True,
+        seed: int | np.random.SeedSequence = 0,
     ) -> None:
         if mutation not in MUTATIONS:
             raise unknown_name("mutation", mutation, MUTATIONS)

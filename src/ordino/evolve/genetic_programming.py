@@ -7,16 +7,18 @@ touch, and runs trees as Python functions; here a compiled kernel runs them over
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, unknown_name
 from ordino.evolve.fitness import ROWS, Objective, as_chunks
 from ordino.evolve.formula import FUNCTIONS, Formula
 from ordino.evolve.kernels import CHUNK, CONSTANT, run_formula
 from ordino.evolve.population import as_fitness
+from ordino.metrics import Metric, Profile
 
 
 @final
@@ -28,14 +30,14 @@ class GeneticProgramming:
     n_features
         How many features a formula may use.
     population
-        How many formulas there are.
+        The number of formulas.
     functions
         Names in ``FUNCTIONS``.
     constants
         The interval from which constants are drawn, or None for none.
     tournament
         How many formulas, drawn at random, compete for each place as a parent.
-    crossover, mutation
+    crossover_rate, mutation_rate
         Chance that a child gets a subtree of a second parent, and that it gets a new one; else the parent lives on.
     elite
         How many of the fittest live on unchanged.
@@ -59,23 +61,24 @@ class GeneticProgramming:
         functions: Sequence[str] = ("+", "-", "*", "/"),
         constants: tuple[float, float] | None = (0.0, 1.0),
         tournament: int = 5,
-        crossover: float = 0.9,
-        mutation: float = 0.1,
+        crossover_rate: float = 0.9,
+        mutation_rate: float = 0.1,
         elite: int = 1,
         first_depth: tuple[int, int] = (1, 4),
         max_depth: int = 8,
-        seed: int = 0,
+        seed: int | np.random.SeedSequence = 0,
     ) -> None:
         for name in functions:
             if name not in FUNCTIONS:
                 raise unknown_name("function", name, FUNCTIONS)
-        if not functions or population < 2 or crossover + mutation > 1:
+        if not functions or population < 2 or crossover_rate + mutation_rate > 1:
             raise ParameterError(
-                f"functions={functions!r}, population={population}, crossover={crossover}, mutation={mutation}; "
-                "give a function or more, two formulas or more, and chances that sum to 1 at most"
+                f"functions={functions!r}, population={population}, crossover_rate={crossover_rate}, "
+                f"mutation_rate={mutation_rate}; give at least one function, at least two formulas, and rates that sum "
+                "to at most 1"
             )
         self.n_features, self.functions, self.constants = n_features, tuple(functions), constants
-        self.tournament, self.crossover, self.mutation = tournament, crossover, mutation
+        self.tournament, self.crossover_rate, self.mutation_rate = tournament, crossover_rate, mutation_rate
         self.elite, self.max_depth = elite, max_depth
         self._rng = np.random.default_rng(seed)
         low, high = first_depth
@@ -107,10 +110,10 @@ class GeneticProgramming:
 
     def _child(self) -> Formula:
         parent, lot = self._select(), self._rng.random()
-        if lot < self.crossover:
+        if lot < self.crossover_rate:
             other = self._select()
             twig = other.cut(self._node(other))
-        elif lot < self.crossover + self.mutation:
+        elif lot < self.crossover_rate + self.mutation_rate:
             twig = self._grow(int(self._rng.integers(0, 3)), full=False)
         else:
             return parent
@@ -158,20 +161,26 @@ class FormulaFitness:
 
     Parameters
     ----------
-    objective
-        What is measured, on which data.
-    X
-        The features of that data.
+    data, metric, profile, n_jobs
+        As for :class:`Objective`. The features are copied once, feature by feature.
     """
 
-    def __init__(self, objective: Objective, X: NDArray[np.float32]) -> None:
-        self.objective = objective
-        bounds = [(objective.offsets[first], objective.offsets[last]) for first, last in objective.blocks]
-        self._chunks = [as_chunks(X[begin:end]) for begin, end in bounds]
+    def __init__(
+        self, data: Dataset, metric: str | Metric, *, profile: str | Profile = "standard", n_jobs: int | None = None
+    ) -> None:
+        self.objective = Objective(data, metric, profile=profile, n_jobs=n_jobs)
+        bounds = [(data.offsets[first], data.offsets[last]) for first, last in self.objective.blocks]
+        self._chunks = [as_chunks(data.X[begin:end]) for begin, end in bounds]
         self._known: dict[tuple[bytes, bytes], float] = {}
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:  # noqa: PYI036
+        self.objective.__exit__(*error)
+
     def __call__(self, formulas: Sequence[Formula]) -> NDArray[np.float64]:
-        """The measure's mean over the queries for each formula."""
+        """The metric's mean over the queries for each formula."""
         keys = [(tree.codes.tobytes(), tree.constants.tobytes()) for tree in formulas]
         new = {key: tree for key, tree in zip(keys, formulas, strict=True) if key not in self._known}
         if new:

@@ -29,17 +29,6 @@ class Strategy(Protocol):
         """Take the fitness of the individuals that the last ``ask`` gave."""
 
 
-class Generation(NamedTuple):
-    """One row of a run's history."""
-
-    best: float
-    """Highest fitness so far."""
-    mean: float
-    """Mean fitness of the population."""
-    valid: float
-    """Fitness of the best individual on the validation set; NaN without one."""
-
-
 class Run(NamedTuple):
     """What came out of :func:`evolve`."""
 
@@ -47,7 +36,9 @@ class Run(NamedTuple):
     """The fittest individual: on the validation set if there is one, else on the training set."""
     fitness: float
     """Its fitness on the set by which it was chosen."""
-    history: list[Generation]
+    history: list[dict[str, float]]
+    """A row for each generation: its number, the highest fitness so far, the mean fitness, and, with a validation set,
+    ``valid``, the fitness there of the best individual."""
     interrupted: bool
 
 
@@ -62,7 +53,7 @@ def evolve(
     verbose: bool = False,
     before: Run | None = None,
 ) -> Run:
-    """Run a strategy for some generations; generation 0 is the start and comes on top.
+    """Run a strategy for some generations, after generation 0, which is the start.
 
     Parameters
     ----------
@@ -72,7 +63,7 @@ def evolve(
         The fitness on held-out data. Whenever a generation has a new best individual it is scored there as well, and
         the one that is best there is given back; the search itself never sees it.
     patience
-        Stop after so many generations without a better best (on ``valid`` if given).
+        Stop after this many generations without a better best (on ``valid`` if given).
     before
         An earlier run of the same strategy, which this one continues.
 
@@ -82,7 +73,7 @@ def evolve(
     """
     history = [] if before is None else list(before.history)
     chosen, reached = (None, -np.inf) if before is None else (before.best, before.fitness)
-    held_out = history[-1].valid if history else np.nan
+    held_out = history[-1].get("valid", np.nan) if history else np.nan
     waited = 0
     with Steps(label, generations + (before is None), verbose=verbose) as steps:
         for _ in steps:
@@ -95,10 +86,11 @@ def evolve(
                     here = held_out = float(valid([strategy.best])[0])
                 if here > reached or chosen is None:
                     chosen, reached, waited = strategy.best, here, 0
-            history.append(Generation(strategy.best_fitness, float(strategy.fitness.mean()), held_out))
-            steps.show(
-                best=strategy.best_fitness, mean=history[-1].mean, **({} if valid is None else {"valid": held_out})
-            )
+            figures = {"best": strategy.best_fitness, "mean": float(strategy.fitness.mean())}
+            if valid is not None:
+                figures["valid"] = held_out
+            history.append({"generation": len(history)} | figures)
+            steps.show(**figures)
             if patience is not None and waited >= patience:
                 break
     if chosen is None:

@@ -47,7 +47,7 @@ class ParticleSwarm:
         cognitive: float = 1.49618,
         social: float = 1.49618,
         max_speed: float | None = None,
-        seed: int = 0,
+        seed: int | np.random.SeedSequence = 0,
     ) -> None:
         self.population = as_population(population, least=1)  # (P, L): where the particles are
         self.velocity = np.zeros_like(self.population)

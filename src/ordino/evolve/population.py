@@ -9,7 +9,7 @@ from ordino.errors import ParameterError
 
 
 def uniform_population(
-    size: int, n_weights: int, *, low: float = -1.0, high: float = 1.0, seed: int = 0
+    size: int, n_weights: int, *, low: float = -1.0, high: float = 1.0, seed: int | np.random.SeedSequence = 0
 ) -> NDArray[np.float64]:
     """Weight vectors drawn uniformly from a box, shape ``(size, n_weights)``.
 

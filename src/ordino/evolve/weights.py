@@ -13,7 +13,7 @@ from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, import_extra
 from ordino.evolve.fitness import LinearFitness
-from ordino.linear import FeatureWeight
+from ordino.ranker import FeatureWeight
 
 if TYPE_CHECKING:
     import altair as alt

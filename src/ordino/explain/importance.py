@@ -7,18 +7,18 @@ importance 0, whatever the ranker does with it.
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import query_numbers
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.metrics import parse_metric
 from ordino.ranker import Ranker
+from ordino.threads import count_threads, run_blocks
 
 
 class Importance(NamedTuple):
@@ -67,19 +67,19 @@ def permutation_importance(
     chosen = parse_metric(getattr(ranker, "metric", "ndcg@10") if metric is None else metric)
     rules = getattr(ranker, "profile", "standard") if profile is None else profile
     check_int("repeats", repeats, low=1)
-    threads = os.cpu_count() or 1 if n_jobs is None else check_int("n_jobs", n_jobs, low=1)
-    scaled = ranker._scaled(ranker._checked(data, None))  # scaling and shuffling inside a query change places freely
+    scaled = ranker.prepared(data)  # scaling and shuffling inside a query change places freely
+    form = ranker.form()
     sign = 1.0 if chosen.greater_is_better else -1.0
 
     def quality(X: NDArray[np.float32]) -> float:
-        scores = ranker._predict(scaled.replace(X=X, feature_names=scaled.feature_names))
+        scores = form.score_scaled(scaled.replace(X=X, feature_names=scaled.feature_names))
         values = chosen.per_query(scaled.y, scores, scaled.offsets, profile=rules)
         return sign * float(np.nanmean(values))
 
     if not np.isfinite(chosen.per_query(scaled.y, np.zeros(scaled.n_docs), scaled.offsets, profile=rules)).any():
         raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; give others")
     whole = quality(scaled.X)
-    query = np.repeat(np.arange(scaled.n_queries), scaled.counts)
+    query = query_numbers(scaled.offsets)
     losses = np.empty((scaled.n_features, repeats))
 
     def work(columns: NDArray[np.intp]) -> None:
@@ -92,10 +92,9 @@ def permutation_importance(
                 losses[j, repeat] = whole - quality(X)
             X[:, j] = scaled.X[:, j]
 
-    shares = np.array_split(np.arange(scaled.n_features), min(threads, max(scaled.n_features, 1)))
-    with ThreadPoolExecutor(len(shares)) as pool:
-        list(pool.map(work, shares))
-    names = data.feature_names or getattr(ranker, "feature_names_in_", [f"f{j + 1}" for j in range(len(losses))])
+    shares = np.array_split(np.arange(scaled.n_features), min(count_threads(n_jobs), max(scaled.n_features, 1)))
+    run_blocks(work, shares, n_jobs)
+    names = data.feature_names or ranker.feature_names()
     means = losses.mean(axis=1)
     return [
         Importance(str(names[j]), float(means[j]), float(losses[j].std())) for j in np.argsort(-means, kind="stable")

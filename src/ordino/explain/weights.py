@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ordino.boosting.stumps import StumpRanker
-from ordino.boosting.trees import TreeRanker
 from ordino.errors import ParameterError
-from ordino.linear import FeatureWeight, LinearRanker
-from ordino.ranker import Ranker
+from ordino.ranker import FeatureWeight, Ranker
 
 
 def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
@@ -22,12 +19,11 @@ def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
     >>> feature_weights(SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1]))[0]
     FeatureWeight(feature='f2', weight=-1.0)
     """
-    if isinstance(ranker, TreeRanker):
-        return ranker.feature_gains()
-    has_weights = isinstance(ranker, LinearRanker | StumpRanker)
-    if not has_weights or len(getattr(ranker, "coef_", ())) > getattr(ranker, "n_features_in_", 0):
+    kind = ranker.form().kind
+    weights = getattr(ranker, "feature_gains" if kind == "trees" else "feature_weights", None)
+    if kind not in ("linear", "stumps", "trees") or weights is None:
         raise ParameterError(
             f"a {type(ranker).__name__} has no weight for each feature; "
             "give data, and permutation importance tells what each is worth"
         )
-    return sorted(ranker.feature_weights(), key=lambda one: -abs(one.weight))
+    return sorted(weights(), key=lambda one: -abs(one.weight))

@@ -8,17 +8,13 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordino.boosting.stumps import StumpRanker
-from ordino.boosting.trees import load_trees
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.explain.gradients import Floats, comparator_slopes, scorer_slopes
 from ordino.explain.paths import along_the_line, in_random_orders, one_by_one
-from ordino.linear import LinearRanker
-from ordino.networks.scoring import NetworkRanker
-from ordino.order import PairNetwork
+from ordino.forms import Form, Linear, Network, Stumps, Trees, load_trees
+from ordino.order.pairs import Pairs
 from ordino.ranker import Ranker
-from ordino.rankers.lambdamart import LambdaMART
 
 
 class Reason(NamedTuple):
@@ -101,10 +97,10 @@ def why(
             f"a {type(ranker).__name__} ranks by the orders of its members; explain one of its rankers_ instead"
         )
     raw, scaled = _two_documents(ranker, a, b, query)
-    parts, method = _divided(ranker, scaled[0], scaled[1], orders, seed)
-    names = getattr(ranker, "feature_names_in_", [f"f{j + 1}" for j in range(len(parts))])
+    parts, method = _divided(ranker.form(), scaled[0], scaled[1], orders, seed)
+    names = ranker.feature_names()
     order = np.argsort(-np.abs(parts), kind="stable")
-    reasons = tuple(Reason(str(names[j]), float(raw[0, j]), float(raw[1, j]), float(parts[j])) for j in order)
+    reasons = tuple(Reason(names[j], float(raw[0, j]), float(raw[1, j]), float(parts[j])) for j in order)
     return Why(float(parts.sum()), reasons, method)
 
 
@@ -125,25 +121,26 @@ def _two_documents(ranker: Ranker, a: Any, b: Any, query: ArrayLike | None) -> t
         outside = [row for row in rows if not 0 <= row < len(docs)]
         if outside:
             raise DataError(f"there is no row {outside[0]}; the query has {len(docs)} documents, from 0")
-    data = ranker._checked(Dataset(docs, np.zeros(len(docs))), None)
-    return data.X[rows].astype(np.float64), ranker._scaled(data).X[rows].astype(np.float64)
+    data = ranker.documents(docs)
+    return data.X[rows].astype(np.float64), ranker.prepared(data).X[rows].astype(np.float64)
 
 
-def _divided(ranker: Any, a: Floats, b: Floats, orders: int, seed: int) -> tuple[Floats, str]:
+def _divided(form: Form, a: Floats, b: Floats, orders: int, seed: int) -> tuple[Floats, str]:
+    """The difference of two scaled documents by feature, and the method that divided it."""
+
     def value(X: Floats) -> Floats:
-        scores: Floats = ranker._predict(Dataset(X, np.zeros(len(X))))
-        return scores
+        return form.score_scaled(Dataset(X, np.zeros(len(X))))
 
-    comparator = next((part for part in vars(ranker).values() if isinstance(part, PairNetwork)), None)
-    if comparator is not None:
-        return along_the_line(comparator_slopes(comparator, b), a, b), "line"
-    if isinstance(ranker, LinearRanker) and len(ranker.coef_) == len(a):
-        return ranker.coef_ * (a - b), "linear"
-    if isinstance(ranker, StumpRanker):
-        return one_by_one(value, a, b), "stumps"
-    if isinstance(ranker, LambdaMART):
-        shares = load_trees(ranker.model_).predict(np.stack((a, b)).astype(np.float32), pred_contrib=True)
-        return shares[0, :-1] - shares[1, :-1], "trees"
-    if isinstance(ranker, NetworkRanker) and len(ranker.layers_[0].W) == len(a) and not hasattr(ranker, "features_"):
-        return along_the_line(scorer_slopes(ranker.layers_, ranker.activation), a, b), "line"
+    match form:
+        case Pairs():
+            return along_the_line(comparator_slopes(form.network, b), a, b), "line"
+        case Linear():
+            return form.coef * (a - b), "linear"
+        case Stumps():
+            return one_by_one(value, a, b), "stumps"
+        case Trees() if type(form) is Trees:
+            shares = load_trees(form.model).predict(np.stack((a, b)).astype(np.float32), pred_contrib=True)
+            return shares[0, :-1] - shares[1, :-1], "trees"
+        case Network():
+            return along_the_line(scorer_slopes(form.layers, form.activation), a, b), "line"
     return in_random_orders(value, a, b, orders=orders, seed=seed), "orders"

@@ -55,21 +55,8 @@ def last_step(ranker: Any) -> Any:
 
 
 def form_of(ranker: Any) -> str:
-    """How scores come about: network, linear, stumps, trees, comparator (which sorts), or other."""
-    from ordino.boosting.stumps import StumpRanker
-    from ordino.boosting.trees import TreeRanker
-    from ordino.linear import LinearRanker
-    from ordino.networks.comparing import Comparator
-    from ordino.networks.scoring import NetworkRanker
-
-    cls = type(ranker)
-    if isinstance(ranker, NetworkRanker) and cls._predict is NetworkRanker._predict:
-        return "network"
-    families = {"linear": LinearRanker, "stumps": StumpRanker, "trees": TreeRanker, "comparator": Comparator}
-    for form, family in families.items():
-        if isinstance(ranker, family):
-            return form
-    return "other"
+    """How scores come about: linear, stumps, trees, network, pairs (which are sorted), or other."""
+    return "other" if hasattr(ranker, "steps") else str(ranker.form().kind)
 
 
 def describe(data: Dataset) -> dict[str, Any]:
@@ -94,7 +81,7 @@ def fingerprint(data: Dataset) -> str:
     >>> one == fingerprint(Dataset([[2.0], [1.0]], [0, 1], qid=["a", "a"]))
     False
     """
-    from ordino.data.canonical import canonical
+    from ordino.data.source import canonical
 
     ordered = canonical(data)
     digest = sha256(str(ordered.X.shape).encode())
@@ -111,11 +98,9 @@ def _figures(ranker: Any) -> dict[str, Any]:
         if key.endswith("_") and not key.startswith("_") and isinstance(value, bool | int | float | str | np.number)
         if not (isinstance(value, str) and len(value) > 2000)
     }
-    for key in ("history_", "valid_history_"):
-        rows = getattr(ranker, key, None)
-        if rows:
-            last = rows[-1]
-            figures["last_" + key.removesuffix("_")] = _plain(last._asdict() if hasattr(last, "_asdict") else last)
+    history = getattr(ranker, "history_", None)
+    if history:
+        figures["last_history"] = _plain(history[-1])
     return figures
 
 

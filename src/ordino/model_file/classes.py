@@ -14,7 +14,7 @@ ESTIMATORS: Mapping[str, str] = MappingProxyType(
     {
         **{entry.cls: entry.module for entry in RANKERS.values()},
         **dict.fromkeys(
-            ("NoScaling", "QueryMax", "MinMax", "ZScore", "NormalQuantiles", "LogCounts", "SymmetricLog"),
+            ("QueryMax", "MinMax", "ZScore", "NormalQuantiles", "SymmetricLog"),
             "ordino.data.scaling",
         ),
         "Pipeline": "sklearn.pipeline",
@@ -31,18 +31,22 @@ ESTIMATORS: Mapping[str, str] = MappingProxyType(
 RECORDS: Mapping[str, str] = MappingProxyType(
     {
         "Layer": "ordino.layers",
-        "Stump": "ordino.boosting.stumps",
-        "Generation": "ordino.evolve.loop",
+        "Stump": "ordino.forms",
         "PairNetwork": "ordino.order.network",
-        "PathPoint": "ordino.rankers.ranksvm",
     }
 )
-"""Modules of named tuples and frozen data classes."""
+"""Modules of named tuples and frozen data classes: the parts of forms."""
+
+PLAIN_RECORDS = ("Generation", "PathPoint")
+"""Records of earlier versions whose fields are now the entries of a dict."""
 
 PRIVATE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {"SimpleImputer": ("_fit_dtype", "_fill_dtype"), "Nystroem": ("_n_features_out",)}
 )
 """What scikit-learn learns under a private name and needs again."""
+
+REMOVED: Mapping[str, str] = MappingProxyType({"NoScaling": "scaling=None", "LogCounts": "scaling='symlog'"})
+"""Classes that older model files may name, and what to train with instead."""
 
 
 def find_class(table: Mapping[str, str], name: object, own: Sequence[type] = ()) -> type[Any]:
@@ -59,6 +63,8 @@ def find_class(table: Mapping[str, str], name: object, own: Sequence[type] = ())
     for cls in own:
         if cls.__name__ == name:
             return cls
+    if isinstance(name, str) and name in REMOVED:
+        raise ModelFileError(f"{name} is no longer part of Ordino; train the model again with {REMOVED[name]}")
     if not isinstance(name, str) or name not in table:
         sentence, _, hint = str(unknown_name("class", name, table)).partition("; ")
         advice = hint if hint.startswith("did you mean") else "a ranker of your own is loaded with rankers=[...]"

@@ -10,7 +10,7 @@ from typing import Any
 from ordino.data.dataset import Dataset
 from ordino.errors import ModelFileError, OrdinoError
 from ordino.model_file.card import last_step, make_card
-from ordino.model_file.check_model import check_sound
+from ordino.model_file.check_model import check_model
 from ordino.model_file.container import Contents, read_file, write_file
 from ordino.model_file.values import Decoder, Encoder
 
@@ -73,7 +73,7 @@ def loaded(path: Path, contents: Contents, rankers: Sequence[type] = ()) -> Any:
     """Make the ranker of a file's contents."""
     with sentences_about(path):
         ranker = Decoder(contents.arrays, rankers).decode(contents.model)
-        check_sound(ranker)
+        check_model(ranker)
     return ranker
 
 

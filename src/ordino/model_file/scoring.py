@@ -13,12 +13,10 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.agreement import check_features, check_no_nan
+from ordino.data.columns import check_features, check_no_nan, symmetric_log
 from ordino.data.dataset import Dataset
-from ordino.data.symlog import symmetric_log
-from ordino.errors import ModelFileError
-from ordino.layers import ACTIVATIONS, forward
-from ordino.model_file.check_model import are_layers
+from ordino.forms import Network, require
+from ordino.layers import ACTIVATIONS
 from ordino.model_file.container import Contents, read_file
 from ordino.model_file.files import loaded, sentences_about
 from ordino.model_file.values import Decoder
@@ -44,17 +42,16 @@ class NetworkScorer:
         self._n_features = learned["n_features_in_"]
         self._names = decoder.decode(learned.get("feature_names_in_"))
         self._is_scaled = learned["scaler_"] is not None
-        if not are_layers(self._layers) or len(self._layers[0].W) != self._n_features:
-            raise ModelFileError(f"layers_ of its {self._name} do not fit the rest; get the file again")
-        if self._names is not None and np.shape(self._names) != (self._n_features,):
-            raise ModelFileError(f"feature_names_in_ of its {self._name} do not fit the rest; get the file again")
+        self._form = Network(None, self._n_features, self._layers, self._activation)
+        self._form.check()
+        require(self._names is None or np.shape(self._names) == (self._n_features,), "feature_names_in_")
 
     def predict(self, data: Dataset) -> NDArray[np.float64]:
         """The same scores as the ranker's own ``predict``, to the last bit."""
         check_features(data, self._n_features, self._names)
         check_no_nan(data, "X", self._name)
-        X = symmetric_log(data.X) if self._is_scaled else data.X
-        scores: NDArray[np.float64] = data.restore(forward(X, self._layers, self._activation))
+        scaled = data.replace(X=symmetric_log(data.X), feature_names=data.feature_names) if self._is_scaled else data
+        scores: NDArray[np.float64] = data.restore(self._form.score_scaled(scaled))
         return scores
 
 

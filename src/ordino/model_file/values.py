@@ -10,13 +10,15 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from inspect import signature
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.errors import ModelFileError
-from ordino.model_file.classes import ESTIMATORS, PRIVATE, RECORDS, find_class
+from ordino.model_file.classes import ESTIMATORS, PLAIN_RECORDS, PRIVATE, RECORDS, find_class
+from ordino.model_file.upgrade import present_learned, present_params
 
 LONG = 2000  # characters from which on a text is kept as an array of bytes: LightGBM's trees
 _LEARNED = re.compile(r"[A-Za-z]\w*_")
@@ -50,6 +52,8 @@ class Encoder:
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.dtype):
             return {"dtype": value.str}
+        if hasattr(value, "get_params"):
+            return self.estimator(value, where)
         if is_dataclass(value) or hasattr(value, "_fields"):
             return self._record(value, where)
         if isinstance(value, list | tuple):
@@ -57,8 +61,6 @@ class Encoder:
             return items if isinstance(value, list) else {"tuple": items}
         if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
             return {"dict": {key: self.encode(item, f"{where}.{key}") for key, item in value.items()}}
-        if hasattr(value, "get_params"):
-            return self.estimator(value, where)
         raise ModelFileError(f"{where} is a {type(value).__name__}, which a model file cannot hold")
 
     def estimator(self, value: Any, where: str) -> dict[str, Any]:
@@ -150,22 +152,27 @@ class Decoder:
         return np.asfortranarray(array) if given.get("order") == "F" else array
 
     def _record(self, name: Any, given: Mapping[str, Any]) -> Any:
-        cls = find_class(RECORDS, name)
         values = {key: self.decode(item) for key, item in given["fields"].items()}
+        if name in PLAIN_RECORDS:
+            return values
+        cls = find_class(RECORDS, name)
         if set(values) != set(_field_names(cls)):
             raise ModelFileError(f"the model has a {name} with other fields than ours; upgrade ordino")
         return cls(**values)
 
     def _estimator(self, name: Any, given: Mapping[str, Any]) -> Any:
         cls = find_class(ESTIMATORS, name, self._own)
-        strange = set(given["params"]) - set(cls._get_param_names())
+        params = present_params(cls, {key: self.decode(item) for key, item in given["params"].items()})
+        strange = set(params) - set(signature(cls).parameters)
         if strange:
             raise ModelFileError(f"{name} has no parameter {min(strange)!r} here; upgrade ordino")
-        made = cls(**{key: self.decode(item) for key, item in given["params"].items()})
-        for key, item in given["learned"].items():
+        for key in given["learned"]:
             if not _LEARNED.fullmatch(key) and key not in PRIVATE.get(name, ()):
                 raise ModelFileError(f"{name} cannot have learned {key!r}; get the file again")
-            setattr(made, key, self.decode(item))
+        made = cls(**params)
+        learned = {key: self.decode(item) for key, item in given["learned"].items()}
+        for key, value in present_learned(learned).items():
+            setattr(made, key, value)
         return made
 
 

@@ -18,9 +18,11 @@ from torch import Tensor
 
 from ordino.interrupts import all_or_nothing
 from ordino.layers import Layer
-from ordino.networks.pair_network import CmpNN, Pairs
-from ordino.networks.supply import Batch
-from ordino.networks.training import Schedule, train
+from ordino.networks.pair_network import CmpNN, PairRows
+from ordino.networks.rates import Schedule
+from ordino.networks.supply import Batch, random_parts
+from ordino.networks.training import train
+from ordino.streams import spawn_seed
 
 BATCH = 512  # pairs a step
 
@@ -29,14 +31,12 @@ BATCH = 512  # pairs a step
 class _Reconstruction:
     """Batches of pairs whose target is the pair itself."""
 
-    def __init__(self, pairs: Pairs) -> None:
+    def __init__(self, pairs: PairRows) -> None:
         self._pairs = pairs
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
-        order = torch.from_numpy(rng.permutation(len(self._pairs)))
-        for start in range(0, len(order), BATCH):
-            chosen = order[start : start + BATCH]
+        for chosen in random_parts(len(self._pairs), BATCH, rng):
             yield self._batch(self._pairs.a[chosen], self._pairs.b[chosen])
 
     def _batch(self, a: Tensor, b: Tensor) -> Batch:
@@ -48,34 +48,31 @@ class _Reconstruction:
             return (error**2).mean((1, 2), dtype=np.float64), error * np.float32(2 / target.size)
 
         here = torch.arange(len(a))
-        return Batch(Pairs(torch.cat((x, y)), here, here + len(a)), loss, len(a) / len(self._pairs))
+        return Batch(PairRows(torch.cat((x, y)), here, here + len(a)), loss, len(a) / len(self._pairs))
 
 
 def stacked_autoencoders(
-    pairs: Pairs, hidden: Sequence[int], *, shared: bool, activation: str, schedule: Schedule, seeds: Sequence[int]
-) -> list[list[Layer]]:
-    """The hidden layers for each seed, ready to be loaded into a pair network and fine-tuned."""
-    learned = []
-    for seed in seeds:
-        layers, inputs = [], pairs
-        for width in hidden:
-            coder = CmpNN(
-                inputs.X.shape[1],
-                [width],
-                shared=shared,
-                activation=activation,
-                initializer="glorot",
-                dropout=0.0,
-                seeds=[seed],
-                n_outputs=2 * inputs.X.shape[1],
-            )
-            with all_or_nothing():  # half a start is none
-                best = train(coder, _Reconstruction(inputs), schedule, judge=None, label="auto-encoder")[0].layers
-            coder.load(0, best)
-            layers.append(best[0])
-            with torch.no_grad():
-                h = coder.activations(inputs)[0][0]  # (n_pairs, width)
-            here = torch.arange(len(h))
-            inputs = Pairs(torch.cat((h[:, : width // 2], h[:, width // 2 :])), here, here + len(h))
-        learned.append(layers)
-    return learned
+    pairs: PairRows, hidden: Sequence[int], *, shared: bool, activation: str, schedule: Schedule, seed: int
+) -> list[Layer]:
+    """The hidden layers, ready to be loaded into a pair network and fine-tuned."""
+    layers = []
+    for number, width in enumerate(hidden):
+        coder = CmpNN(
+            pairs.X.shape[1],
+            [width],
+            shared=shared,
+            activation=activation,
+            initializer="glorot",
+            dropout=0.0,
+            seeds=[spawn_seed(seed, "auto-encoder", number)],
+            n_outputs=2 * pairs.X.shape[1],
+        )
+        with all_or_nothing():  # half a start is none
+            best = train(coder, _Reconstruction(pairs), schedule, quality=None, label="auto-encoder")[0].layers
+        coder.load(0, best)
+        layers.append(best[0])
+        with torch.no_grad():
+            h = coder.activations(pairs)[0][0]  # (n_pairs, width)
+        here = torch.arange(len(h))
+        pairs = PairRows(torch.cat((h[:, : width // 2], h[:, width // 2 :])), here, here + len(h))
+    return layers

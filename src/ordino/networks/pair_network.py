@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -20,26 +18,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ordino.errors import unknown_name
 from ordino.layers import Layer
 from ordino.networks.gather_kernels import gather, scatter
-from ordino.networks.scoring_net import ACTIVATIONS, INITIALIZERS, Weights, dropout_mask
-
-
-def _difference(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
-    """Glorot's, with opposite weights for the two documents, or for neurons and their duals.
-
-    The network starts from the difference of what it sees, and equal documents from a tie: next to a score.
-    """
-    own = INITIALIZERS["glorot"](rng, n_in // 2, n_out, last)
-    return np.concatenate((own, -own, np.zeros((n_in % 2, n_out))))
-
-
-PAIR_INITIALIZERS = MappingProxyType({**INITIALIZERS, "difference": _difference})
+from ordino.networks.nets import Nets, dropout_mask
 
 
 @dataclass(frozen=True)
-class Pairs:
+class PairRows:
     """Pairs of rows of X: the documents ``X[a]`` and ``X[b]``, the same for all networks of a batch or each its own."""
 
     X: Tensor  # (n_docs, n_features)
@@ -49,74 +34,30 @@ class Pairs:
     def __len__(self) -> int:
         return self.a.shape[-1]
 
-    def of_network(self, number: int) -> Pairs:
+    def of_network(self, number: int) -> PairRows:
         """What one network of the batch sees."""
-        return self if self.a.ndim == 1 else Pairs(self.X, self.a[number], self.b[number])
+        return self if self.a.ndim == 1 else PairRows(self.X, self.a[number], self.b[number])
 
 
 @final
-class CmpNN:
-    """Pair networks of one shape, one for each seed.
+class CmpNN(Nets):
+    """Networks of pairs: those of two documents have two outputs, an auto-encoder has as many as inputs.
 
-    Parameters
-    ----------
-    n_features
-        Of one document; the network sees twice as many.
-    hidden
-        Neurons of each hidden layer, duals included, so even if ``shared``.
-    shared
-        Tie the weights of each neuron to those of its dual; False is a dense net.
-    activation, initializer
-        Names from ``ACTIVATIONS`` and ``PAIR_INITIALIZERS``.
-    dropout
-        The share of hidden neurons that is dropped in training.
-    seeds
-        One for each network of the batch.
-    n_outputs
-        Two for a comparator; an auto-encoder has as many as inputs.
+    If ``shared``, the weights of each neuron are tied to those of its dual, and ``hidden`` counts the duals too; else
+    the networks are dense.
     """
 
     def __init__(
-        self,
-        n_features: int,
-        hidden: Sequence[int],
-        *,
-        shared: bool,
-        activation: str,
-        initializer: str,
-        dropout: float,
-        seeds: Sequence[int],
-        n_outputs: int = 2,
+        self, n_features: int, hidden: Sequence[int], *, shared: bool, n_outputs: int = 2, **options: Any
     ) -> None:
-        if activation not in ACTIVATIONS:
-            raise unknown_name("activation", activation, ACTIVATIONS)
-        if initializer not in PAIR_INITIALIZERS:
-            raise unknown_name("initialization", initializer, PAIR_INITIALIZERS)
+        super().__init__([2 * n_features, *hidden, n_outputs], halves=shared, **options)
         self.shared = shared
-        self._squash = ACTIVATIONS[activation]
-        self._dropout = dropout
-        self._masks = [np.random.Generator(np.random.SFC64(np.random.SeedSequence([seed, 1]))) for seed in seeds]
-        draw = PAIR_INITIALIZERS[initializer]
-        rngs = [np.random.default_rng(seed) for seed in seeds]
-        sizes = [2 * n_features, *hidden, n_outputs]
-        self.W: list[Tensor] = []  # each (n_networks, n_in, n_out), or half of n_out if shared
-        self.b: list[Tensor] = []  # each (n_networks, 1, n_out), or half of it
-        for i, (n_in, n_out) in enumerate(pairwise(sizes)):
-            own = n_out // 2 if shared else n_out
-            drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2)[:, :own] for rng in rngs])
-            self.W.append(torch.from_numpy(drawn.astype(np.float32)).requires_grad_())
-            self.b.append(torch.zeros(len(rngs), 1, own, requires_grad=True))
 
-    @property
-    def parameters(self) -> list[Tensor]:
-        """All weights and biases that learn."""
-        return [*self.W, *self.b]
-
-    def __call__(self, pairs: Pairs, *, training: bool = False) -> Tensor:
+    def __call__(self, pairs: PairRows, *, training: bool = False) -> Tensor:
         """Outputs before the sigmoid, shape ``(n_networks, n_pairs, n_outputs)``."""
         return self.activations(pairs, training=training)[-1]
 
-    def activations(self, pairs: Pairs, *, training: bool = False) -> list[Tensor]:
+    def activations(self, pairs: PairRows, *, training: bool = False) -> list[Tensor]:
         """What every layer gives, each ``(n_networks, n_pairs, n_out)``; the last, the outputs, before the sigmoid."""
         reached: list[Tensor] = []
         for i in range(len(self.W)):
@@ -130,8 +71,8 @@ class CmpNN:
             reached.append(h)
         return reached
 
-    def _first(self, pairs: Pairs) -> Tensor:
-        """The first layer is a sum of two projections, each computed once a document and not once a pair."""
+    def _first(self, pairs: PairRows) -> Tensor:
+        """The first layer is a sum of two projections, each computed once for each document, not each pair."""
         W = self._whole(self.W[0])
         n_features, width = W.shape[1] // 2, W.shape[2]
         left = _product(pairs.X[None], W[:, :n_features])  # (n_networks, n_docs, width)
@@ -151,17 +92,11 @@ class CmpNN:
                 for W, b in zip(self.W, self.b, strict=True)
             ]
 
-    def load(self, number: int, layers: Sequence[Layer]) -> None:
-        """Set the weights of the first layers, or of all, of one network of the batch."""
-        with torch.no_grad():
-            for W, b, layer in zip(self.W, self.b, layers, strict=False):
-                W[number] = torch.from_numpy(layer.W[:, : W.shape[2]])
-                b[number, 0] = torch.from_numpy(layer.b[: b.shape[2]])
-
 
 def _product(h: Tensor, W: Tensor) -> Tensor:
-    """``h @ W`` network by network; one network is a plain product, for which torch has the faster kernel."""
-    return (h[0] @ W[0])[None] if len(W) == 1 else h @ W
+    """``h @ W`` network by network: one product over the leading axis would round otherwise than a network alone."""
+    of_network = [h[0]] * len(W) if len(h) == 1 else h.unbind()
+    return torch.stack([own @ weights for own, weights in zip(of_network, W.unbind(), strict=True)])
 
 
 class _Gather(torch.autograd.Function):

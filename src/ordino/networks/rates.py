@@ -1,13 +1,28 @@
-"""How the step size changes from epoch to epoch, for each network of a batch on its own."""
+"""How long and how fast to learn: a schedule, and the rules by which each network's step size changes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+@final
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to learn."""
+
+    epochs: int
+    learning_rate: float
+    optimizer: str = "adamw"
+    rate: str = "constant"
+    l1: float = 0.0
+    l2: float = 0.0
+    patience: int | None = None
 
 
 class Rate(Protocol):

@@ -1,168 +1,147 @@
-"""What all rankers that are scoring networks share: their parameters, how they learn, how they score.
+"""The family of scoring networks: their parameters, how they learn, how they score.
 
-A ranker of this family is a loss: its file says which, and everything else is here. Repeats that differ only in their
-seed train together (:mod:`ordino.networks.repeats`).
+A ranker of this family is a loss: its file says which, and everything else is here.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.checks import check_choice, check_real
 from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError
+from ordino.forms import Form, Network
 from ordino.layers import ACTIVATIONS, Layer, forward
-from ordino.networks.repeats import Repeatable
+from ordino.losses import Loss
+from ordino.networks import fields
+from ordino.networks.families import fit_together, quality_by_metric, schedule_of, widths_of, win_probability
+from ordino.networks.rates import Schedule
+from ordino.parameters import Choices, param
+from ordino.ranker import Ranker, Validation
+from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
 
 if TYPE_CHECKING:
-    from ordino.losses import Loss
-    from ordino.networks.scoring_net import Network
+    from ordino.networks.nets import ScoringNets
     from ordino.networks.supply import Supply
-    from ordino.networks.training import Judge, Trained
+    from ordino.networks.training import Trained
 
 
-class NetworkRanker(Repeatable):
+class ScoringNetwork(Ranker):
     """A network f(x) learned by gradient; documents are ordered by f.
 
-    Parameters
+    Attributes
     ----------
-    hidden
-        Neurons of each hidden layer; ``()`` is a linear ranker, one int is one layer.
-    activation
-        Between layers: relu, tanh, sigmoid, softplus, identity.
-    initializer
-        First weights: he, glorot, uniform, or ranknet (zero, the last layer uniform in [-0.1, 0.1]).
-    dropout
-        The share of hidden neurons dropped in training.
-    learning_rate, rate
-        First step size and how it changes: constant, halve (when the error rises) or adaptive (DeepNet's rule).
-    optimizer
-        adamw, adam or descent.
-    l1, l2
-        Penalties on the weights; both make the elastic net. For adamw, l2 is the decay of the weights.
-    epochs, patience
-        How often to go through the data; with ``valid``, stop after this many epochs without a better one.
-    batch
-        Queries a step; None takes all at once.
-    metric, profile
-        What the best epoch is chosen by on ``valid``, and what ``score`` gives.
-    scaling
-        How features are scaled first, a name of ``SCALERS``, or None. ``"zscore"`` ranked best on validation data of
-        MQ2008, but it needs whole queries, which ``compare`` does not have.
-    warm_start
-        Go on from the weights of the last ``fit``.
-    seed
-        The same seed gives the same ranker.
-    verbose
-        Show progress on a terminal.
+    layers_
+        Weights and biases, layer by layer.
+    history_
+        What happened in each epoch: its error, the rate, and the metric on ``valid``.
+    best_epoch_
+        The epoch that was kept.
     """
 
     uses_weights = True
 
-    def __init__(
-        self,
-        *,
-        hidden: int | Sequence[int] = (64, 32),
-        activation: str = "relu",
-        initializer: str = "he",
-        dropout: float = 0.0,
-        learning_rate: float = 3e-3,
-        rate: str = "constant",
-        optimizer: str = "adamw",
-        l1: float = 0.0,
-        l2: float = 0.0,
-        epochs: int = 50,
-        patience: int | None = 20,
-        batch: int | None = 16,
-        metric: str = "ndcg@10",
-        profile: str = "standard",
-        scaling: str | None = "symlog",
-        warm_start: bool = False,
-        seed: int = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.hidden = hidden
-        self.activation = activation
-        self.initializer = initializer
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.rate = rate
-        self.optimizer = optimizer
-        self.l1 = l1
-        self.l2 = l2
-        self.epochs = epochs
-        self.patience = patience
-        self.batch = batch
-        self.metric = metric
-        self.profile = profile
-        self.scaling = scaling
-        self.warm_start = warm_start
-        self.seed = seed
-        self.verbose = verbose
+    hidden: int | Sequence[int] = param(
+        (64, 32),
+        "Neurons of each hidden layer; `()` is a linear ranker, one int is one layer.",
+        check=widths_of,
+        space=Choices(((), (32,), (64, 32), (100, 100))),
+    )
+    activation: str = param("relu", "Between layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS)
+    initializer: str = fields.initializer()
+    dropout: float = fields.dropout(0.0)
+    learning_rate: float = fields.learning_rate(3e-3)
+    rate: str = fields.rate()
+    optimizer: str = fields.optimizer("adamw")
+    l1: float = fields.l1()
+    l2: float = fields.l2(0.0, "Penalty on the squared weights; for adamw, the decay of the weights.")
+    epochs: int = fields.epochs(50)
+    patience: int | None = fields.patience(20)
+    batch: int | None = fields.batch(16, "Queries")
+    metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
+    profile: str = profile_param()
+    scaling: str | None = scaling_param(
+        "symlog",
+        "How features are scaled first, a name of `SCALERS`; None leaves them as they are. zscore ranked best on "
+        "validation data of MQ2008, but it needs whole queries, which `compare` does not have.",
+    )
+    warm_start: bool = warm_start_param("Go on from the weights of the last `fit`.")
+    seed: int = seed_param()
+    verbose: bool = verbose_param()
 
-    @abstractmethod
     def _loss(self) -> Loss:
         """What learning minimizes."""
+        raise TypeError(f"{type(self).__name__} needs a method _loss that gives what learning minimizes")
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         self._keep(self._train(data, valid, [self.seed])[0])
 
-    def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        return forward(data.X, self.layers_, self.activation)
+    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
+        """One fitted ranker for each seed, trained together: cheaper than one by one, with the same result."""
+        return fit_together(self, data, seeds, valid)
 
-    def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
-        """P(a before b) = 1 / (1 + exp(f(b) - f(a))) for each row a of A and b of B (RankNet, eq. 3)."""
-        return 1 / (1 + np.exp(-np.clip(self._difference(A, B), -700, 700)))
-
-    def _difference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
-        """f(a) - f(b) for each row a of A and b of B."""
-        self._check_documents_alone()
-        return self.predict(A) - self.predict(B)
-
-    def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
-        from ordino.networks.supply import QueryBatches
-
-        loss = self._loss()
-        return self._learn(lambda _: QueryBatches(data, loss, batch=self._batch()), data.n_features, valid, seeds)
-
-    def _learn(
-        self, supply: Callable[[Network], Supply], n_inputs: int, valid: Dataset | None, seeds: Sequence[int]
+    def _train(
+        self, data: Dataset, valid: Dataset | None, seeds: Sequence[int], supply: Supply | None = None
     ) -> list[Trained]:
-        """Networks of these seeds, learned from what ``supply`` gives them."""
-        from ordino.networks.scoring_net import Network
-        from ordino.networks.training import train
+        """What the networks of these seeds learned, from whole queries or from another supply of batches."""
+        from ordino.networks.nets import ScoringNets
 
-        network = Network(
-            [n_inputs, *self._widths()],
-            activation=check_choice("activation", self.activation, ACTIVATIONS),
+        networks = ScoringNets(
+            [data.n_features, *self._widths()],
+            activation=self.activation,
             initializer=self.initializer,
-            dropout=check_real("dropout", self.dropout, low=0, high=0.95),
+            dropout=self.dropout,
             seeds=seeds,
         )
-        if self.warm_start and hasattr(self, "layers_"):
-            for m in range(len(seeds)):
-                network.load(m, self.layers_)
-        judge = None if valid is None else self._judge(valid)
-        name = type(self).__name__
-        return train(network, supply(network), self._schedule(), judge=judge, label=name, verbose=self.verbose)
+        return learn(self, networks, supply or self._supply(data, networks), self._schedule(), valid, self._scores)
 
-    def _judge(self, valid: Dataset) -> Judge:
-        quality = self._quality(valid)
+    def _supply(self, data: Dataset, networks: ScoringNets) -> Supply:  # noqa: ARG002
+        """Batches of whole queries."""
+        from ordino.networks.supply import QueryBatches
 
-        def judge(network: Network) -> NDArray[np.float64]:
-            scores = [self._score_with(network.layers(m), valid) for m in range(len(network.W[0]))]
-            return np.array([quality(of_network) for of_network in scores])
+        return QueryBatches(data, self._loss(), batch=self.batch)
 
-        return judge
+    def _widths(self) -> tuple[int, ...]:
+        return widths_of(self.hidden)
 
-    def _score_with(self, layers: list[Layer], data: Dataset) -> NDArray[np.float64]:
+    def _schedule(self) -> Schedule:
+        return schedule_of(self)
+
+    def _scores(self, layers: list[Layer], data: Dataset) -> NDArray[np.float64]:
         return forward(data.X, layers, self.activation)
 
     def _keep(self, learned: Trained) -> None:
-        self.layers_ = learned.layers
-        self.history_ = learned.history
-        self.best_epoch_ = learned.best_epoch
+        """Become the ranker for which this was learned."""
+        self.layers_, self.history_, self.best_epoch_ = learned.layers, learned.history, learned.best_epoch
+
+    def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
+        """P(a before b) = 1 / (1 + exp(f(b) - f(a))) for each row a of A and b of B (RankNet, eq. 3)."""
+        return win_probability(self, A, B)
+
+    def form(self) -> Form:
+        """The layers of the network."""
+        self._check_fitted()
+        return Network(self.scaler_, self.n_features_in_, self.layers_, self.activation)
+
+
+def learn(
+    ranker: Any,
+    networks: ScoringNets,
+    supply: Supply,
+    schedule: Schedule,
+    valid: Dataset | None,
+    scores: Callable[[list[Layer], Dataset], NDArray[np.float64]],
+) -> list[Trained]:
+    """What networks learn from a supply, by a ranker's parameters; ``scores`` gives the scores of layers."""
+    from ordino.networks.training import train
+
+    if ranker.warm_start and hasattr(ranker, "layers_"):
+        if [layer.W.shape for layer in ranker.layers_] != [W.shape[1:] for W in networks.W]:
+            raise ParameterError("warm_start=True cannot go on from layers of other sizes; use warm_start=False")
+        for number in range(len(networks)):
+            networks.load(number, ranker.layers_)
+    quality = None if valid is None else quality_by_metric(ranker, valid, lambda layers: scores(layers, valid))
+    return train(networks, supply, schedule, quality=quality, label=type(ranker).__name__, verbose=ranker.verbose)

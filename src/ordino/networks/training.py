@@ -2,63 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from ordino.errors import unknown_name
 from ordino.layers import Layer
+from ordino.networks.nets import Nets
 from ordino.networks.optimizers import OPTIMIZERS, Optimizer
-from ordino.networks.rates import RATES
+from ordino.networks.rates import RATES, Schedule
 from ordino.networks.supply import Supply
 from ordino.progress import Steps
 
 WORTH_THREADS = 20_000_000  # products a step, below which torch's threads wait for each other more than they work
 
 
-class Trainable(Protocol):
-    """Networks of one shape along a leading axis, of documents or of pairs."""
-
-    W: list[Tensor]
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """All weights and biases that learn."""
-
-    def __call__(self, inputs: Any, /, *, training: bool = False) -> Tensor:
-        """Outputs for what a batch holds."""
-
-    def layers(self, number: int) -> list[Layer]:
-        """One network of the batch as plain arrays, copied."""
-
-    def load(self, number: int, layers: Sequence[Layer], /) -> None:
-        """Set the weights of one network of the batch."""
-
-
-Judge = Callable[[Any], NDArray[np.float64]]
-"""Gives the quality of each network of a batch on validation data; larger is better."""
+Quality = Callable[[Any], NDArray[np.float64]]
+"""How good each network of a batch is on validation data; larger is better."""
 
 Watch = Callable[[Any], list[dict[str, float]]]
-"""Gives figures of each network of a batch, for its history."""
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """How long and how fast to learn."""
-
-    epochs: int
-    learning_rate: float
-    optimizer: str = "adamw"
-    rate: str = "constant"
-    l1: float = 0.0
-    l2: float = 0.0
-    patience: int | None = None
+"""Numbers of each network of a batch, for its history."""
 
 
 @dataclass(frozen=True)
@@ -71,33 +38,30 @@ class Trained:
 
 
 def train(
-    network: Trainable,
+    network: Nets,
     supply: Supply,
     schedule: Schedule,
     *,
-    judge: Judge | None,
+    quality: Quality | None,
     watch: Watch | None = None,
     label: str = "training",
     verbose: bool = False,
 ) -> list[Trained]:
     """Train all networks of the batch together.
 
-    With a judge, each network's best epoch by validation quality is kept and training ends when no network has improved
-    for ``patience`` epochs; without one, the last epoch is kept. The order of batches is random but always the same, so
-    that networks of different seeds can share it.
+    With ``quality``, the epoch in which each network was best is kept, and a network is done when it has not improved
+    for ``patience`` epochs; without it, the last epoch is kept. A network learns the same alone and among others: the
+    order of batches is random but always the same, so that networks of different seeds can share it.
     """
-    if schedule.rate not in RATES:
-        raise unknown_name("rate", schedule.rate, RATES)
-    if schedule.optimizer not in OPTIMIZERS:
-        raise unknown_name("optimizer", schedule.optimizer, OPTIMIZERS)
-    count = len(network.W[0])
-    rule = RATES[schedule.rate](schedule.learning_rate, count)
+    count = len(network)
+    rule = RATES[schedule.rate](float(schedule.learning_rate), count)
     optimizer = OPTIMIZERS[schedule.optimizer](network.parameters, schedule.l2)
     rng = np.random.default_rng(0)
     best = [network.layers(m) for m in range(count)]
     best_quality = np.full(count, -np.inf)
     best_epoch = np.zeros(count, int)
     histories: list[list[dict[str, float]]] = [[] for _ in range(count)]
+    learning = np.full(count, True)  # a network whose patience has ended stays as it was at its best
     earlier: list[list[Layer]] = []  # weights to which a step back of a full batch returns
     with Steps(label, schedule.epochs, verbose=verbose) as steps:
         for epoch in steps:
@@ -110,27 +74,25 @@ def train(
             for m in np.flatnonzero(restore).tolist():
                 network.load(m, undone[m])
             earlier = [undone[m] if restore[m] else weights for m, weights in enumerate(before)]
-            quality = np.full(count, np.nan) if judge is None else judge(network)
-            improved = np.full(count, True) if judge is None else quality > best_quality
+            reached = np.full(count, np.nan) if quality is None else quality(network)
+            improved = learning & (quality is None or reached > best_quality)
             figures: list[dict[str, float]] = [{}] * count if watch is None else watch(network)
-            for m in range(count):
+            for m in np.flatnonzero(learning).tolist():
                 row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(rates[m])} | figures[m]
-                histories[m].append(row if judge is None else row | {"valid": float(quality[m])})
+                histories[m].append(row if quality is None else row | {"valid": float(reached[m])})
                 if improved[m]:
                     best[m], best_epoch[m] = network.layers(m), epoch + 1
-            best_quality = np.where(improved, quality, best_quality)
-            steps.show(error=float(errors.mean()), **({} if judge is None else {"valid": float(best_quality.mean())}))
-            if (
-                judge is not None
-                and schedule.patience is not None
-                and epoch + 1 - best_epoch.max() >= schedule.patience
-            ):
-                break
+            best_quality = np.where(improved, reached, best_quality)
+            steps.show(error=float(errors.mean()), **({} if quality is None else {"valid": float(best_quality.mean())}))
+            if quality is not None and schedule.patience is not None:
+                learning = learning & (epoch + 1 - best_epoch < schedule.patience)
+                if not learning.any():
+                    break
     return [Trained(best[m], histories[m], int(best_epoch[m])) for m in range(count)]
 
 
 def _one_epoch(
-    network: Trainable,
+    network: Nets,
     supply: Supply,
     optimizer: Optimizer,
     rates: NDArray[np.float64],
@@ -143,7 +105,7 @@ def _one_epoch(
     for batch in supply.epoch(rng):
         for p in network.parameters:
             p.grad = None
-        with _threads_for(len(batch.X) * sum(W.numel() for W in network.W)):
+        with _threads_for(len(batch.X) * sum(W[0].numel() for W in network.W)):
             scores = network(batch.X, training=True)  # (n_networks, n_docs)
             values, gradient = batch.loss(scores.detach().numpy())
             torch.autograd.backward(scores, torch.from_numpy(gradient))

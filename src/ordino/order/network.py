@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import frozen
-from ordino.data.dataset import as_features
+from ordino.data.columns import as_features
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.layers import ACTIVATIONS, Layer
 from ordino.order import kernels

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import check_offsets, frozen, query_numbers
 from ordino.checks import check_int
-from ordino.data.dataset import as_column
+from ordino.data.columns import as_column
 from ordino.errors import DataError, unknown_name
 from ordino.order import sort_kernels as kernels
 from ordino.order.network import PairNetwork
@@ -58,6 +58,7 @@ def sort_queries(
     algorithm: str = "merge",
     y: ArrayLike | None = None,
     seed: int | None = None,
+    start: ArrayLike | None = None,
     n_jobs: int | None = None,
 ) -> Sorted:
     """Sort the documents of every query, best first.
@@ -76,6 +77,8 @@ def sort_queries(
     seed
         Start from an order shuffled inside each query, by a permutation that depends on the seed and on the query's
         length alone; None starts from the rows as they stand.
+    start
+        The row numbers in the order to start from instead, those of each query where the query stands.
     n_jobs
         Threads; None takes all cores. The result does not depend on it.
 
@@ -94,7 +97,7 @@ def sort_queries(
     features = network.check_features(X)
     bounds = frozen(check_offsets(offsets, len(features)))
     labels = frozen(np.empty(0) if y is None else as_column("y", y, len(features), "label"))
-    order = start_order(bounds, seed)
+    order = start_order(bounds, seed) if start is None else check_order(start, bounds).astype(np.int64)
     comparisons = np.zeros(len(bounds) - 1, np.int64)
     packed, kernel = network.packed, kernels.make_sort(SORTS[algorithm].template, network.activation)
 
@@ -130,16 +133,21 @@ def scores_from_order(order: ArrayLike, offsets: ArrayLike) -> NDArray[np.float6
     >>> scores_from_order([1, 2, 0, 4, 3], [0, 3, 5]).tolist()
     [0.0, 2.0, 1.0, 0.0, 1.0]
     """
-    rows = np.asarray(order)
-    bounds = check_offsets(offsets, len(rows))
-    query = query_numbers(bounds)
-    if rows.dtype.kind not in "iu" or not np.array_equal(np.sort(rows), np.arange(len(rows))):
+    bounds = check_offsets(offsets, np.size(order))
+    rows = check_order(order, bounds)
+    scores = np.empty(len(rows))
+    scores[rows] = np.repeat(bounds[1:], np.diff(bounds)) - 1 - np.arange(len(rows))
+    return scores
+
+
+def check_order(order: ArrayLike, offsets: Ints) -> NDArray[np.integer]:
+    """Every row number once, those of each query where the query stands."""
+    rows, query = np.asarray(order), query_numbers(offsets)
+    if rows.dtype.kind not in "iu" or not np.array_equal(np.sort(rows), np.arange(len(query))):
         raise DataError("order must hold every row number once")
     if not np.array_equal(query[rows], query):
         raise DataError("order must hold the rows of each query where the query stands")
-    scores = np.empty(len(rows))
-    scores[rows] = bounds[1:][query] - 1 - np.arange(len(rows))
-    return scores
+    return rows
 
 
 def start_order(offsets: Ints, seed: int | None) -> Ints:

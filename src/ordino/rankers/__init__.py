@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ordino.errors import unknown_name
 
@@ -28,7 +28,7 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
         ),
         "kernel-ranknet": RankerEntry(
             "KernelRankNet",
-            "ordino.rankers.kernel_ranknet",
+            "ordino.rankers.ranknet",
             "RankNet in the space of a kernel, through Nystroem features",
         ),
         "directranker": RankerEntry(
@@ -38,17 +38,17 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
         ),
         "lambdarank": RankerEntry(
             "LambdaRank",
-            "ordino.rankers.lambdarank",
+            "ordino.rankers.listwise",
             "a network whose pairs weigh what their swap changes in a measure",
         ),
         "listnet": RankerEntry(
-            "ListNet", "ordino.rankers.listnet", "a network that learns the probability of being first"
+            "ListNet", "ordino.rankers.listwise", "a network that learns the probability of being first"
         ),
         "listmle": RankerEntry(
-            "ListMLE", "ordino.rankers.listmle", "a network that learns the likelihood of the whole order"
+            "ListMLE", "ordino.rankers.listwise", "a network that learns the likelihood of the whole order"
         ),
         "rankcosine": RankerEntry(
-            "RankCosine", "ordino.rankers.rankcosine", "a network whose scores point in the direction of the labels"
+            "RankCosine", "ordino.rankers.listwise", "a network whose scores point in the direction of the labels"
         ),
         "rankprop": RankerEntry(
             "RankProp", "ordino.rankers.rankprop", "regression on targets that follow the network's own ranking"
@@ -64,7 +64,7 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
         ),
         "dense-comparator": RankerEntry(
             "DenseComparator",
-            "ordino.rankers.dense_comparator",
+            "ordino.rankers.deepnet",
             "a comparator without shared weights; DeepNet's baseline",
         ),
         "rankde": RankerEntry(
@@ -72,24 +72,28 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "ordino.rankers.rankde",
             "differential evolution of a linear ranker that maximizes a measure itself",
         ),
-        "swarm-rank": RankerEntry(
-            "SwarmRank", "ordino.rankers.swarmrank", "a particle swarm in search of a linear ranker"
-        ),
-        "gp-rank": RankerEntry("GPRank", "ordino.rankers.gprank", "genetic programming of a readable ranking formula"),
+        "swarm-rank": RankerEntry("SwarmRank", "ordino.rankers.swarm", "a particle swarm in search of a linear ranker"),
+        "gp-rank": RankerEntry("GPRank", "ordino.rankers.gp", "genetic programming of a readable ranking formula"),
         "es-rank": RankerEntry(
-            "ESRank", "ordino.rankers.esrank", "a (1+1) evolution strategy on the weights of a linear ranker"
+            "ESRank",
+            "ordino.rankers.evolution_strategies",
+            "a (1+1) evolution strategy on the weights of a linear ranker",
         ),
-        "iesr-rank": RankerEntry("IESRRank", "ordino.rankers.esrank", "ES-Rank started from linear regression"),
-        "iesvm-rank": RankerEntry("IESVMRank", "ordino.rankers.esrank", "ES-Rank started from RankSVM"),
-        "cma-rank": RankerEntry("CMARank", "ordino.rankers.cmarank", "CMA-ES on the weights of a linear ranker"),
+        "iesr-rank": RankerEntry(
+            "IESRRank", "ordino.rankers.evolution_strategies", "ES-Rank started from linear regression"
+        ),
+        "iesvm-rank": RankerEntry("IESVMRank", "ordino.rankers.evolution_strategies", "ES-Rank started from RankSVM"),
+        "cma-rank": RankerEntry("CMARank", "ordino.rankers.cma", "CMA-ES on the weights of a linear ranker"),
         "rank-svm": RankerEntry(
             "RankSVM",
             "ordino.rankers.ranksvm",
             "large margins between documents of different labels, without explicit pairs",
         ),
-        "prank": RankerEntry("PRank", "ordino.rankers.prank", "an online perceptron with a threshold for each level"),
+        "prank": RankerEntry(
+            "PRank", "ordino.rankers.perceptrons", "an online perceptron with a threshold for each level"
+        ),
         "oap-bpm": RankerEntry(
-            "OAPBPM", "ordino.rankers.oapbpm", "many PRank perceptrons on random parts, averaged to a Bayes point"
+            "OAPBPM", "ordino.rankers.perceptrons", "many PRank perceptrons on random parts, averaged to a Bayes point"
         ),
         "rank-boost": RankerEntry(
             "RankBoost", "ordino.rankers.rankboost", "boosted thresholds of single features on weighted pairs"
@@ -108,16 +112,16 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
             "McRank", "ordino.rankers.mcrank", "classification into levels by boosted trees; the expected level ranks"
         ),
         "linear-regression-ranker": RankerEntry(
-            "LinearRegressionRanker", "ordino.rankers.linear_regression", "least squares on the labels"
+            "LinearRegressionRanker", "ordino.rankers.baselines", "least squares on the labels"
         ),
         "single-feature": RankerEntry(
             "SingleFeature",
-            "ordino.rankers.single_feature",
+            "ordino.rankers.baselines",
             "one feature, given or the best on training data; BM25 is one",
         ),
         "random-ranker": RankerEntry(
             "RandomRanker",
-            "ordino.rankers.random_ranker",
+            "ordino.rankers.baselines",
             "an order by chance, the same for the same document and seed",
         ),
         "nested-ranker": RankerEntry(
@@ -144,6 +148,21 @@ def ranker_class(name: str) -> type[Ranker]:
             found: type[Ranker] = getattr(import_module(entry.module), entry.cls)
             return found
     raise unknown_name("ranker", name, RANKERS)
+
+
+def make_ranker(name: str, params: Mapping[str, Any]) -> Ranker:
+    """A ranker by its name with these parameters; ``ranker__hidden`` reaches a parameter of a ranker inside it.
+
+    Examples
+    --------
+    >>> make_ranker("nested-ranker", {"ranker": "ranknet", "ranker__epochs": 5}).ranker
+    RankNet(epochs=5)
+    """
+    given = dict(params)
+    if isinstance(given.get("ranker"), str):
+        given["ranker"] = ranker_class(given["ranker"])()
+    made: Ranker = ranker_class(name)(**{key: value for key, value in given.items() if "__" not in key})
+    return made.set_params(**{key: value for key, value in given.items() if "__" in key})
 
 
 def _letters(name: str) -> str:

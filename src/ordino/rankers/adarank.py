@@ -1,6 +1,6 @@
-r"""AdaRank: boosting on queries, by the measure itself.
+r"""AdaRank: boosting on queries, by the metric itself.
 
-Queries carry weights P. In each round the feature whose own order has the best weighted measure E joins the sum:
+Queries carry weights P. In each round the feature whose own order has the best weighted metric E joins the sum:
 
 .. math:: \alpha = \tfrac12 \ln \frac{\sum_q P_q (1 + E_q(h))}{\sum_q P_q (1 - E_q(h))}
 
@@ -18,12 +18,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
+from ordino.parameters import learned, param
 from ordino.progress import Steps
+from ordino.recurring import metric_param, profile_param, scaling_param, verbose_param
 
 REWEIGHTING = ("rounds", "sum")
 NEAR_PERFECT = 1e-6  # of 1 - E: a feature that ranks all queries perfectly has a finite alpha
@@ -33,21 +34,6 @@ NEAR_PERFECT = 1e-6  # of 1 - E: a feature that ranks all queries perfectly has 
 class AdaRank(LinearRanker):
     """Boosting whose weak rankers are single features, with queries weighted by how badly they are ranked.
 
-    Parameters
-    ----------
-    rounds
-        Weak rankers at most, :math:`T`. The best number on ``valid`` is kept, all where there is no ``valid``.
-    metric, profile
-        The measure E that is boosted (``map`` is AdaRank-MAP, ``ndcg@10`` AdaRank-NDCG) and that chooses the number of
-        rounds; any whose values lie between -1 and 1.
-    reweighting
-        ``rounds``: the weight of a query adds up over the rounds. ``sum``: it follows from the sum alone, as in the
-        paper.
-    scaling
-        How features are scaled first, a name of ``SCALERS``; features must be comparable, as their values are added.
-    verbose
-        Show progress.
-
     Attributes
     ----------
     coef_
@@ -56,8 +42,9 @@ class AdaRank(LinearRanker):
         What each round took, from 0, and its weight; also of rounds after the best.
     query_weights_
         P in the first and after each round, for the queries that count in canonical order.
-    valid_history_
-        The measure on ``valid`` after each round; empty without ``valid``.
+    history_
+        For each round the weighted metric of the feature taken, ``metric``, and, if there is one, the metric on
+        ``valid``.
 
     Examples
     --------
@@ -70,46 +57,51 @@ class AdaRank(LinearRanker):
     ([0], True)
     """
 
-    def __init__(
-        self,
-        *,
-        rounds: int = 200,
-        metric: str = "ndcg@10",
-        profile: str = "standard",
-        reweighting: str = "rounds",
-        scaling: str | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.rounds = rounds
-        self.metric = metric
-        self.profile = profile
-        self.reweighting = reweighting
-        self.scaling = scaling
-        self.verbose = verbose
+    history_: list[dict[str, float]] = learned()
+    features_: list[int] = learned()
+    alphas_: list[float] = learned()
+
+    rounds: int = param(
+        200,
+        "T, weak rankers at most. The best number on `valid` is kept, all where there is no `valid`.",
+        low=1,
+        brief=2,
+    )
+    metric: str = metric_param(
+        text="The metric E that is boosted (map is AdaRank-MAP, ndcg@10 AdaRank-NDCG) and that chooses the number of "
+        "rounds; any whose values lie between -1 and 1."
+    )
+    profile: str = profile_param()
+    reweighting: str = param(
+        "rounds",
+        "rounds: the weight of a query adds up over the rounds. sum: it follows from the sum alone, as in the paper.",
+        choices=REWEIGHTING,
+    )
+    scaling: str | None = scaling_param(
+        text="How features are scaled first, a name of `SCALERS`; they must be comparable, as their values are added."
+    )
+    verbose: bool = verbose_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        rounds = check_int("rounds", self.rounds, low=1)
-        adds_up = check_choice("reweighting", self.reweighting, REWEIGHTING) == "rounds"
         choice = Choice(valid, self.metric, self.profile)
         judge = choice.judge
         if not -1 <= judge.metric.measure.low <= judge.metric.measure.high <= 1:
-            raise ParameterError(f"metric={self.metric!r}; AdaRank needs a measure between -1 and 1, such as 'ndcg@10'")
+            raise ParameterError(f"metric={self.metric!r}; AdaRank needs a metric between -1 and 1, such as 'ndcg@10'")
         of_feature, counted = feature_measures(data, judge)  # (n_counted, n_features), (n_queries,)
         log_weights = np.zeros(len(of_feature))
         query_weights = [softmax(log_weights)]
         coef = np.zeros(data.n_features)
         self.coef_ = coef.copy()
         scores = np.zeros(data.n_docs)
-        self.features_: list[int] = []
-        self.alphas_: list[float] = []
-        with Steps("AdaRank", rounds if len(of_feature) else 0, verbose=self.verbose) as steps:
-            for _ in steps:
+        self.features_, self.alphas_, self.history_ = [], [], []
+        with Steps("AdaRank", self.rounds if len(of_feature) else 0, verbose=self.verbose) as steps:
+            for step in steps:
                 best = query_weights[-1] @ of_feature  # (n_features,)
                 feature = int(np.argmax(best))
                 alpha = 0.5 * float(np.log((1 + best[feature]) / max(1 - best[feature], NEAR_PERFECT)))
                 self.features_.append(feature)
                 self.alphas_.append(alpha)
-                if adds_up:
+                if self.reweighting == "rounds":
                     log_weights -= alpha * of_feature[:, feature]
                 else:
                     scores += alpha * data.X[:, feature]
@@ -118,13 +110,13 @@ class AdaRank(LinearRanker):
                 coef[feature] += alpha
                 if choice.takes_weights(coef):
                     self.coef_ = coef.copy()
-                steps.show(measure=float(best[feature]), **choice.figures)
+                self.history_.append({"round": step + 1, "metric": float(best[feature])} | choice.last)
+                steps.show(metric=float(best[feature]), **choice.figures)
         self.query_weights_ = np.array(query_weights)
-        self.valid_history_ = choice.history
 
 
 def feature_measures(data: Dataset, judge: Judge) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The measure of each query when ranked by each feature alone, and which queries count."""
+    """The metric of each query when ranked by each feature alone, and which queries count."""
     values = np.empty((data.n_queries, data.n_features))
     for j in range(data.n_features):
         values[:, j] = judge.per_query(data, data.X[:, j].astype(np.float64))

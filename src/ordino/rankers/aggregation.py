@@ -6,52 +6,32 @@ first. Other rules (:data:`~ordino.order.fusion.METHODS`) take the place of the 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
-from ordino.checks import check_choice, check_int, check_real
+from ordino.arrays import query_numbers
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.interrupts import PRESSES
-from ordino.networks.repeats import Repeatable
 from ordino.order.fusion import METHODS, fuse
+from ordino.parameters import learned, param
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.rankers.members import RankerLike, all_allow_nan, as_rankers
+from ordino.rankers.as_rankers import RankerLike, all_allow_nan, as_rankers, check_parts, check_rankers
+from ordino.recurring import n_jobs_param, seed_param
+from ordino.streams import spawn_seed, stream
+from ordino.threads import count_threads
 
 RESAMPLES = ("queries", "documents")
-MOST = 10_000  # members
 
 
 @final
 class RankAggregation(Ranker):
     """Many rankers whose orders are made one.
-
-    Parameters
-    ----------
-    ranker
-        What votes: one ranker (or its name), of which ``n`` members are trained, or a list with one member each. A
-        list may hold aggregations.
-    n
-        How many members a single ranker gives; DeepNet has 15. They differ in the seeds that they are given.
-    method
-        How orders become one: rank_sum (DeepNet), rrf, median, score_mean, kemeny.
-    resample
-        Every member learns from its own random part of the training data: of the "queries", or of the "documents" of
-        each query, which draws pairs. None gives all members all data: then only their seeds tell them apart, and
-        networks train together.
-    share
-        How large that part is.
-    n_jobs
-        Threads that train members; None takes the processors there are. The result is the same for any number.
-    seed
-        The same seed gives the same members; those of a list keep the seeds that they have.
 
     Attributes
     ----------
@@ -61,51 +41,66 @@ class RankAggregation(Ranker):
     Examples
     --------
     >>> from ordino.testing import easy_data
-    >>> ranker = RankAggregation("ranknet", n=3).set_params(ranker="linear-regression-ranker", resample="queries")
+    >>> ranker = RankAggregation("linear-regression-ranker", n=3, resample="queries")
     >>> len(ranker.fit(easy_data()).rankers_)
     3
     """
 
-    uses_weights = True  # if its rankers do, and they say it if not
+    uses_weights = True  # if its rankers do; those that do not warn
 
-    def __init__(
-        self,
-        ranker: RankerLike | Sequence[RankerLike] = "ranknet",
-        n: int = 15,
-        *,
-        method: str = "rank_sum",
-        resample: str | None = None,
-        share: float = 0.8,
-        n_jobs: int | None = None,
-        seed: int = 0,
-    ) -> None:
-        self.ranker = ranker
-        self.n = n
-        self.method = method
-        self.resample = resample
-        self.share = share
-        self.n_jobs = n_jobs
-        self.seed = seed
+    rankers_: list[Ranker] = learned()
+
+    ranker: RankerLike | Sequence[RankerLike] = param(
+        "ranknet",
+        "What votes: one ranker (or its name), of which `n` members are trained, or a list with one member each. A "
+        "list may hold aggregations.",
+        check=check_rankers,
+        positional=True,
+    )
+    n: int = param(
+        15,
+        "How many members a single ranker gives; DeepNet has 15. They differ in the seeds that they are given.",
+        low=1,
+        high=10_000,
+        brief=2,
+        positional=True,
+    )
+    method: str = param(
+        "rank_sum",
+        "How orders become one: rank_sum (DeepNet), rrf, median, score_mean, kemeny.",
+        choices=METHODS,
+    )
+    resample: str | None = param(
+        None,
+        "Every member learns from its own random part of the training data: of the `queries`, or of the `documents` of "
+        "each query, which draws pairs. None gives all members all data: then only their seeds tell them apart, and "
+        "networks train together.",
+        choices=RESAMPLES,
+    )
+    share: float = param(0.8, "How large that part is.", above=0, high=1)
+    n_jobs: int | None = n_jobs_param()
+    seed: int = seed_param("The same seed gives the same members; those of a list keep the seeds that they have.")
 
     @property
     def allows_nan(self) -> bool:  # type: ignore[override]
         """Whether all members can use data with missing values."""
         return all_allow_nan(self.ranker)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether members draw their data or are random themselves."""
+        return self.resample is not None or any(ranker.is_random for ranker in as_rankers(self.ranker))
+
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        check_choice("method", self.method, METHODS)
         members, seeds = self._members()
-        if self.resample is not None:
-            check_choice("resample", self.resample, RESAMPLES)
-            check_real("share", self.share, low=0, high=1, open_low=True)
-        elif isinstance(members[0], Repeatable) and seeds:
-            self.rankers_: list[Ranker] = [*members[0].fit_repeats(data, seeds, valid=valid)]
+        if self.resample is None and seeds and type(members[0]).fit_repeats is not Ranker.fit_repeats:
+            self.rankers_ = [*members[0].fit_repeats(data, seeds, valid=valid)]
             return
-        given = (os.cpu_count() or 1) if self.n_jobs is None else self.n_jobs
-        n_jobs = min(check_int("n_jobs", given, low=1), len(members))
+        n_jobs = min(count_threads(self.n_jobs), len(members))
         if n_jobs > 1:
             for member in members:  # one thread each, so that they do not fight
-                _set_if_there(member, n_jobs=1)
+                if "n_jobs" in member.get_params():
+                    member.set_params(n_jobs=1)
 
         def train(i: int) -> Ranker:
             return members[i].fit(self._drawn(data, i), valid=valid)
@@ -129,36 +124,32 @@ class RankAggregation(Ranker):
         rankers = as_rankers(self.ranker)
         if not isinstance(self.ranker, str | Ranker):
             return rankers, []
-        drawn = np.random.default_rng(check_int("seed", self.seed, low=0)).permutation(10 * MOST)
-        seeds = drawn[: check_int("n", self.n, low=1, high=MOST)].tolist()
-        if self.resample is None and "seed" not in rankers[0].get_params() and len(seeds) > 1:
+        seeds = [spawn_seed(self.seed, "member", i) for i in range(self.n)]
+        if self.resample is None and not rankers[0].is_random and len(seeds) > 1:
             raise ParameterError(
-                f"{type(rankers[0]).__name__} has no seed, so that all {self.n} members would be the same; "
+                f"{type(rankers[0]).__name__} draws nothing at random, so all {self.n} members would be equal; "
                 "set resample='queries'"
             )
-        members = [clone(rankers[0]) for _ in seeds]
-        for member, seed in zip(members, seeds, strict=True):
-            _set_if_there(member, seed=seed)
-        return members, seeds
+        return [rankers[0].with_seed(seed) for seed in seeds], seeds
 
     def _drawn(self, data: Dataset, i: int) -> Dataset:
         """What member i learns from."""
         if self.resample is None:
             return data
-        rng = np.random.default_rng((self.seed, i))
+        rng = stream(self.seed, "resample", i)
         if self.resample == "queries":
             n_drawn = max(round(self.share * data.n_queries), 1)
             return data.select_queries(np.sort(rng.permutation(data.n_queries)[:n_drawn]))
-        query = np.repeat(np.arange(data.n_queries), data.counts)
+        query = query_numbers(data.offsets)
         order = np.lexsort((rng.random(data.n_docs), query))
         keep = np.empty(data.n_docs, bool)
         keep[order] = np.arange(data.n_docs) - data.offsets[query] < np.ceil(self.share * data.counts)[query]
         return data.select_docs(keep)
 
+    def _check_learned(self) -> None:
+        """Every member is sound and sees the same features."""
+        check_parts(self.rankers_, self.n_features_in_)
+
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         rows = data.select_docs(np.full(data.n_docs, True))  # whose scores come back in the order that they have here
         return fuse(np.array([member.predict(rows) for member in self.rankers_]), data.offsets, self.method)
-
-
-def _set_if_there(ranker: Ranker, **params: int) -> None:
-    ranker.set_params(**{name: value for name, value in params.items() if name in ranker.get_params()})

@@ -1,4 +1,4 @@
-"""Coordinate ascent: a linear ranker that climbs the measure itself, one weight at a time.
+"""Coordinate ascent: a linear ranker that climbs the metric itself, one weight at a time.
 
 From some weights, each weight in turn is moved by steps that double, down and up, and to zero; the best move of all is
 made. A sweep over all weights follows another until one gains too little, and the whole is repeated from other weights.
@@ -12,11 +12,14 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
+from ordino.forms import linear_scores
 from ordino.judge import Choice, Judge, copies
-from ordino.linear import LinearRanker, linear_scores
+from ordino.linear import LinearRanker
+from ordino.parameters import learned, param
 from ordino.progress import Steps
+from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.streams import stream
 
 Vector = NDArray[np.float64]
 
@@ -25,36 +28,15 @@ MOVE_CELLS = 2**21  # scores of all moves of one weight that are in memory at a 
 
 @final
 class CoordinateAscent(LinearRanker):
-    """Direct ascent of any measure by line searches along the features.
-
-    Parameters
-    ----------
-    metric, profile
-        The measure that is climbed, and by which restarts are compared (on ``valid``, or on the training data where
-        there is no ``valid``).
-    restarts
-        How many times to begin; first from equal weights, then from random ones.
-    sweeps
-        Sweeps over all weights at most, for each restart.
-    step
-        The first step of a line search, where all weights together have size 1 and features have deviation 1.
-    n_steps
-        Steps in each direction; each is twice the one before.
-    tol
-        A sweep that gains no more than this is the last.
-    scaling
-        How features are scaled first, a name of ``SCALERS``.
-    seed
-        Of the order of the weights in each sweep and of the random beginnings.
-    verbose
-        Show progress.
+    """Direct ascent of any metric by line searches along the features.
 
     Attributes
     ----------
     coef_
         Weights of the features.
     history_
-        The measure on the training data at the beginning and after each sweep, for each restart; it never falls.
+        For each restart, from 0, and each sweep, where sweep 0 is the beginning: the metric on the training data,
+        ``train``, which never falls within a restart.
     restart_
         Which restart was kept, from 0.
 
@@ -67,53 +49,44 @@ class CoordinateAscent(LinearRanker):
     1.0
     """
 
-    def __init__(
-        self,
-        *,
-        metric: str = "ndcg@10",
-        profile: str = "standard",
-        restarts: int = 3,
-        sweeps: int = 25,
-        step: float = 0.05,
-        n_steps: int = 10,
-        tol: float = 1e-3,
-        scaling: str | None = None,
-        seed: int = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.metric = metric
-        self.profile = profile
-        self.restarts = restarts
-        self.sweeps = sweeps
-        self.step = step
-        self.n_steps = n_steps
-        self.tol = tol
-        self.scaling = scaling
-        self.seed = seed
-        self.verbose = verbose
+    history_: list[dict[str, float]] = learned()
+
+    metric: str = metric_param(
+        text="The metric that is climbed, and by which restarts are compared (on `valid`, or on the training data "
+        "where there is no `valid`)."
+    )
+    profile: str = profile_param()
+    restarts: int = param(
+        3, "How many times to begin; first from equal weights, then from random ones.", low=1, brief=2
+    )
+    sweeps: int = param(25, "Sweeps over all weights at most, for each restart.", low=1)
+    step: float = param(
+        0.05,
+        "The first step of a line search, where all weights together have size 1 and features have deviation 1.",
+        above=0,
+    )
+    n_steps: int = param(10, "Steps in each direction; each is twice the one before.", low=1)
+    tol: float = param(1e-3, "A sweep that gains no more than this is the last.", low=0)
+    scaling: str | None = scaling_param()
+    seed: int = seed_param()
+    verbose: bool = verbose_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        restarts = check_int("restarts", self.restarts, low=1)
-        sweeps = check_int("sweeps", self.sweeps, low=1)
-        tol = check_real("tol", self.tol, low=0)
-        n_steps = check_int("n_steps", self.n_steps, low=1)
-        step = check_real("step", self.step, low=0, open_low=True)
-        steps_up = step * (np.exp2(np.arange(1, n_steps + 1, dtype=np.float64)) - 1)  # sums of doubling steps
+        steps_up = self.step * (np.exp2(np.arange(1, self.n_steps + 1, dtype=np.float64)) - 1)  # sums of doubling steps
         climb = _Climb(data, Judge(self.metric, self.profile), steps_up)
         choice = Choice(data if valid is None else valid, self.metric, self.profile)
-        rng = np.random.default_rng(self.seed)
-        self.history_: list[list[float]] = []
-        with Steps("coordinate ascent", restarts, verbose=self.verbose) as steps:
+        self.history_ = []
+        with Steps("coordinate ascent", self.restarts, verbose=self.verbose) as steps:
             for restart in steps:
-                weights = np.ones(data.n_features) if restart == 0 else rng.normal(size=data.n_features)
-                climb.begin(weights)
-                history = [climb.value]
-                for _ in range(sweeps):
+                rng = stream(self.seed, "restart", restart)
+                climb.begin(np.ones(data.n_features) if restart == 0 else rng.normal(size=data.n_features))
+                self.history_.append({"restart": restart, "sweep": 0, "train": climb.value})
+                for sweep in range(1, self.sweeps + 1):
+                    before = climb.value
                     climb.sweep(rng.permutation(data.n_features))
-                    history.append(climb.value)
-                    if not history[-1] > history[-2] + tol:
+                    self.history_.append({"restart": restart, "sweep": sweep, "train": climb.value})
+                    if not climb.value > before + self.tol:
                         break
-                self.history_.append(history)
                 if choice.takes_weights(climb.coef):
                     self.coef_, self.restart_ = climb.coef, restart
                 steps.show(train=climb.value, **choice.figures)
@@ -121,7 +94,7 @@ class CoordinateAscent(LinearRanker):
 
 @final
 class _Climb:
-    """Weights, the scores that they give and the measure of those, moved one weight at a time."""
+    """Weights, the scores that they give and the metric of those, moved one weight at a time."""
 
     def __init__(self, data: Dataset, judge: Judge, steps_up: Vector) -> None:
         self.data = data
@@ -165,7 +138,7 @@ class _Climb:
         self.scores = linear_scores(self.data.X, self.coef)
 
     def _means(self, column: Vector, moves: Vector) -> Vector:
-        """The measure after each move, several moves at a time as if they were more queries."""
+        """The metric after each move, several moves at a time as if they were more queries."""
         means = np.empty(len(moves))
         for first in range(0, len(moves), self.at_a_time):
             some = moves[first : first + self.at_a_time]

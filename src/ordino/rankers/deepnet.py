@@ -2,25 +2,47 @@ r"""DeepNet: a deep comparator with shared weights, CmpNN, inside a sort (Huybre
 
 The network sees a pair [x, y] and gives N> and N<, the evidence that x and that y comes first; sharing the weights of
 each neuron with its dual makes :math:`N_\succ([x, y]) = N_\prec([y, x])` (chapter 4, rules 1-5). It learns from pairs
-drawn in equal shares from every query, against the targets [1, 0] and [0, 1].
+drawn in equal shares from every query, against the targets [1, 0] and [0, 1]. Table 3.1 of the thesis compares it with
+a network without shared weights, which is DenseComparator.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self, final
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
-from ordino.networks.drawn_pairs import DrawnPairs
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.data.columns import as_features
+from ordino.data.dataset import Dataset
+from ordino.networks.comparing import Comparator, check_widths
+from ordino.networks.families import check_preferences, fit_together
+from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order, side_by_side
+from ordino.order import PairNetwork
+from ordino.order.pairs import Pairs
+from ordino.parameters import Choices, param
+from ordino.ranker import Validation
+from ordino.streams import stream
+
+if TYPE_CHECKING:
+    from ordino.networks.training import Trained
+
+AT_ONCE = 60_000  # pairs of the networks that train together; more leave the processor's cache
 
 
-@final
-class DeepNet(DrawnPairs):
-    """A deep symmetric comparator learned from drawn pairs.
+class DeepNet(Comparator):
+    """A deep symmetric comparator learned from drawn pairs; the one ranker that another, DenseComparator, extends.
 
-    Parameters
+    Attributes
     ----------
-    comparator
-        The parameters of :class:`~ordino.networks.drawn_pairs.DrawnPairs` (``pairs``, ``n_pairs``, ``select`` ...) and
-        of :class:`~ordino.networks.comparing.Comparator` (``hidden``, ``loss``, ``epochs`` ...).
+    network_
+        The network as plain arrays.
+    history_
+        What happened in each epoch: its error, the rate, and how good it was on ``valid``.
+    best_epoch_
+        The epoch that was kept.
 
     Examples
     --------
@@ -32,10 +54,26 @@ class DeepNet(DrawnPairs):
     1.0
     """
 
-    shared: ClassVar[bool] = True
-
-    def __init__(self, **comparator: Any) -> None:
-        super().__init__(**comparator)
+    pairs: str = param(
+        "C",
+        "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of "
+        "different labels, of equal labels above 0, and of equal labels not above 0), C (different labels), D "
+        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). Equal labels "
+        "have the target 1/2.",
+        choices=CONFIGURATIONS,
+    )
+    n_pairs: int | None = param(
+        40_000, "Pairs of the training data, in equal shares for each query; None takes all.", low=1, brief=2
+    )
+    n_valid_pairs: int | None = param(
+        20_000, "Pairs of the validation data, in equal shares for each query; None takes all.", low=1, brief=2
+    )
+    select: str = param(
+        "metric",
+        "How the best epoch is found on `valid`: by the `metric` of the sorted validation data (metric), or by the "
+        "error on pairs drawn from it (pairs, as in the thesis).",
+        choices=("metric", "pairs"),
+    )
 
     @classmethod
     def as_published(cls, **changes: Any) -> Self:
@@ -46,23 +84,97 @@ class DeepNet(DrawnPairs):
         pairs, whose error chooses one of 1,000 epochs; features scaled inside each query.
         """
         published: dict[str, Any] = {
-            "hidden": (24, 12, 6),
-            "activation": "relu",
-            "initializer": "autoencoders",
-            "dropout": 0.25,
-            "loss": "squared",
-            "optimizer": "descent",
-            "rate": "adaptive",
-            "l2": 0.0,
-            "learning_rate": 0.1,
-            "batch": None,
-            "epochs": 1000,
-            "patience": None,
-            "pairs": "C",
-            "n_pairs": 10_000,
-            "n_valid_pairs": 5_000,
-            "select": "pairs",
-            "metric": "map",
-            "scaling": "querymax",
-        }
+            "hidden": (24, 12, 6), "activation": "relu", "initializer": "autoencoders", "dropout": 0.25,
+            "loss": "squared", "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1,
+            "batch": None, "epochs": 1000, "patience": None, "pairs": "C", "n_pairs": 10_000,
+            "n_valid_pairs": 5_000, "select": "pairs", "metric": "map", "scaling": "querymax",
+        }  # fmt: skip
         return cls(**(published | changes))
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        self._keep(self._train(data, valid, [self.seed])[0])
+
+    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
+        """One fitted ranker for each seed, which draws pairs of its own; their networks train together."""
+        return fit_together(self, data, seeds, valid)
+
+    def fit_pairs(
+        self, X: ArrayLike, pairs: ArrayLike, probability: ArrayLike = 1.0, *, valid: Dataset | None = None
+    ) -> Self:
+        """Learn from preferences: pairs ``(a, b)`` of rows of X, of which a comes first with this probability.
+
+        The pairs may be incomplete or contradict each other; a probability is one number for all or one for each.
+        """
+        features = as_features(X)
+        chosen, target = check_preferences(pairs, probability, len(features))
+        data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
+        learning_set = in_random_order(chosen, target, stream(self.seed, "pairs"))
+        self._keep(self._train_on(data.X, learning_set, held_out, [self.seed])[0])
+        return self
+
+    def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
+        """What the networks of these seeds learned, some of them at a time."""
+        learned: list[Trained] = []
+        at_once = max(1, AT_ONCE // (self.n_pairs or AT_ONCE))
+        for start in range(0, len(seeds), at_once):
+            some = seeds[start : start + at_once]
+            learned += self._train_on(data.X, self._draw(data, "n_pairs", some), valid, some)
+        return learned
+
+    def _draw(self, data: Dataset, parameter: str, seeds: Sequence[int]) -> LearningSet:
+        """Pairs for each seed, as many as the parameter of this name says."""
+        n_pairs, rngs = getattr(self, parameter), [stream(seed, parameter) for seed in seeds]
+        return side_by_side([draw_pairs(data.y, data.offsets, self.pairs, n_pairs, rng) for rng in rngs])
+
+    def _train_on(
+        self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seeds: Sequence[int]
+    ) -> list[Trained]:
+        if valid is None:
+            quality = None
+        elif self.select == "metric":
+            quality = self._by_metric(valid)
+        else:
+            quality = self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", seeds))
+        network = self._fresh(X, learning_set, seeds)
+        return self._learn(network, X, learning_set, quality, verbose=self.verbose)
+
+    def _keep(self, learned: Trained) -> None:
+        """Become the ranker for which this was learned."""
+        self.network_ = self._plain(learned.layers)
+        self.history_, self.best_epoch_ = learned.history, learned.best_epoch
+
+
+@final
+class DenseComparator(DeepNet):
+    """A dense network of two documents, learned from drawn pairs as DeepNet is: its baseline.
+
+    A plain network of [x, y] with two outputs. Nothing makes N>([x, y]) equal to N<([y, x]), so it is asked in both
+    orders, and the mean of the two answers decides. The thesis asks once, in the order in which Python's sort meets two
+    documents.
+
+    Examples
+    --------
+    >>> from ordino.testing import easy_data
+    >>> data = easy_data()
+    >>> ranker = DenseComparator(epochs=5, n_pairs=500).fit(data)
+    >>> ranker.network_.symmetric
+    False
+    """
+
+    shared: ClassVar[bool] = False
+
+    hidden: int | Sequence[int] = param(
+        40,
+        "Neurons of each hidden layer; one int is one layer. No neuron has a dual, so odd numbers are fine.",
+        check=check_widths,
+        space=Choices(((20,), (40,), (24, 12, 6))),
+    )
+    asked: str = param(
+        "both",
+        "How a ranking asks for two documents: in both orders, of which the mean decides (both), or once, as the "
+        "thesis does, by Python's sort, which is slow. `compare` always asks in both orders.",
+        choices=("both", "once"),
+    )
+
+    def _pairs(self, network: PairNetwork) -> Pairs:
+        return replace(super()._pairs(network), asked=self.asked)

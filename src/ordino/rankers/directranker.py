@@ -7,33 +7,24 @@ classes only, the higher class always first, never from ties; the cost of a pair
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.networks.scoring import NetworkRanker
+from ordino.losses import LOSSES, Loss, make_loss
+from ordino.networks import fields
+from ordino.networks.families import score_difference
+from ordino.networks.scoring import ScoringNetwork
+from ordino.parameters import param
+from ordino.recurring import scaling_param
 
-if TYPE_CHECKING:
-    from ordino.losses import Loss
+OUTPUTS = ("identity", "tanh", "half-tanh", "softsign")
 
 
 @final
-class DirectRanker(NetworkRanker):
+class DirectRanker(ScoringNetwork):
     """A feature net and an odd output neuron, learned from neighboring relevance classes.
-
-    Parameters
-    ----------
-    output
-        tau, the activation of the output neuron: identity, tanh, half-tanh or softsign.
-    loss
-        The cost of a pair: "directranker", or another pairwise loss. With "ranknet", which is cross entropy on
-        half-tanh, DirectRanker is RankNet on neighboring classes.
-    average
-        What counts equally in a step: every query ("queries") or every pair ("pairs").
-    network
-        The parameters of :class:`~ordino.networks.scoring.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
-        Features are scaled to normal quantiles, as in the paper, unless ``scaling`` says otherwise.
 
     Examples
     --------
@@ -45,23 +36,27 @@ class DirectRanker(NetworkRanker):
     0.0
     """
 
-    def __init__(
-        self, *, output: str = "identity", loss: str = "directranker", average: str = "queries", **network: Any
-    ) -> None:
-        super().__init__(**{"scaling": "quantile", **network})
-        self.output = output
-        self.loss = loss
-        self.average = average
+    output: str = param(
+        "identity", "tau, the activation of the output neuron: identity, tanh, half-tanh or softsign.", choices=OUTPUTS
+    )
+    loss: str = param(
+        "directranker",
+        "The cost of a pair: directranker, or another pairwise loss. With ranknet, which is cross entropy on "
+        "half-tanh, DirectRanker is RankNet on neighboring classes.",
+        choices=[name for name, entry in LOSSES.items() if entry.family == "pairwise"],
+    )
+    average: str = fields.average()
+    scaling: str | None = scaling_param(
+        "quantile", "How features are scaled first, a name of `SCALERS`, or None; the paper takes normal quantiles."
+    )
 
     def _loss(self) -> Loss:
-        from ordino.losses import make_loss
-
         own = {"activation": self.output} if self.loss == "directranker" else {}
         return make_loss(self.loss, pairs="neighbors", average=self.average, **own)
 
     def preference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """r(a, b) for each row a of A and b of B: positive where a comes first, 0 for equal documents."""
-        difference: NDArray[np.float64] = self._difference(A, B)
+        difference = score_difference(self, A, B)
         match "half-tanh" if self.loss == "ranknet" else self.output:
             case "tanh":
                 difference = np.tanh(difference)

@@ -9,39 +9,58 @@ the trees learn :math:`P(y \ge k)` for each level above the lowest, and the leve
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 
-from ordino.boosting.trees import Gradients, Task, TreeRanker
-from ordino.checks import check_choice
+from ordino.boosting.trees import Gradients, Task, TreeRanker, leaves_param
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
+from ordino.forms import Trees, require
+from ordino.parameters import param
 
-FORMS = ("multiclass", "ordinal")
+CLASSIFICATIONS = ("multiclass", "ordinal")
 VALUES = ("linear", "exponential")
 MOST_LEVELS = 100
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExpectedLevel(Trees):
+    """Trees whose outputs are probabilities of levels; a document's score is the expected worth of its level."""
+
+    worth: NDArray[np.float64]
+    """What each level is worth."""
+    start: NDArray[np.float64] | None = None
+    """In ordinal form the log-odds of P(y >= k) before the first tree."""
+
+    def score_scaled(self, data: Dataset) -> NDArray[np.float64]:
+        """The expected worth."""
+        return expected_worth(self.probabilities(data), self.worth)
+
+    def probabilities(self, data: Dataset) -> NDArray[np.float64]:
+        """P(y = k) of each level, shape ``(n_docs, n_levels)``."""
+        raw = self.outputs(data)
+        if self.start is None:
+            return np.asarray(softmax(raw, axis=1))
+        return at_levels(raw.reshape(data.n_docs, len(self.start)) + self.start)
+
+    def check(self) -> None:
+        """Levels that are worth something, with a start for each but one."""
+        Trees.check(self)
+        require(np.asarray(self.worth).dtype == np.float64 and np.ndim(self.worth) == 1, "worth_")
+        require(self.start is None or np.shape(self.start) == (max(len(self.worth), 2) - 1,), "start_")
 
 
 @final
 class McRank(TreeRanker):
     r"""Boosted trees that classify, ranked by expected relevance.
 
-    Parameters
-    ----------
-    form
-        ``multiclass`` or ``ordinal``.
-    value
-        What a level is worth, the paper's *T(k)*: linear (the label) or exponential (:math:`2^y - 1`).
-    rounds
-        How many rounds at most, with a tree for each level in each (for each but one in ordinal form); with ``valid``
-        the best round is kept.
-    learning_rate, leaves
-        The paper's :math:`\nu` and *J*.
-    min_leaf, l2, feature_share, query_share, patience, metric, profile, options, seed, n_jobs, verbose
-        As in :class:`LambdaMART`.
+    Each round has a tree for each level (for each but one in ordinal form). The paper's :math:`\nu` and *J* are
+    ``learning_rate`` and ``leaves``.
 
     Attributes
     ----------
@@ -58,46 +77,19 @@ class McRank(TreeRanker):
     2
     """
 
-    def __init__(
-        self,
-        *,
-        form: str = "multiclass",
-        value: str = "linear",
-        rounds: int = 500,
-        learning_rate: float = 0.05,
-        leaves: int = 10,
-        min_leaf: int = 50,
-        l2: float = 0.0,
-        feature_share: float = 1.0,
-        query_share: float = 1.0,
-        patience: int = 50,
-        metric: str = "ndcg@10",
-        profile: str = "standard",
-        options: Mapping[str, object] | None = None,
-        seed: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.form = form
-        self.value = value
-        self.rounds = rounds
-        self.learning_rate = learning_rate
-        self.leaves = leaves
-        self.min_leaf = min_leaf
-        self.l2 = l2
-        self.feature_share = feature_share
-        self.query_share = query_share
-        self.patience = patience
-        self.metric = metric
-        self.profile = profile
-        self.options = options
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    renamed: ClassVar[Mapping[str, str]] = {"form": "classification"}
+
+    classification: str = param(
+        "multiclass", "multiclass (all levels in one softmax) or ordinal (P(y >= k) for each).", choices=CLASSIFICATIONS
+    )
+    value: str = param(
+        "linear",
+        "What a level is worth, the paper's T(k): linear (the label) or exponential (2^y - 1).",
+        choices=VALUES,
+    )
+    leaves: int = leaves_param(10)
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        form = check_choice("form", self.form, FORMS)
-        value = check_choice("value", self.value, VALUES)
         self.levels_, level = np.unique(data.y, return_inverse=True)
         if len(self.levels_) > MOST_LEVELS:
             raise DataError(
@@ -105,43 +97,46 @@ class McRank(TreeRanker):
                 "round the labels, or use LambdaMART"
             )
         # 2^y for 2^y - 1, which moves all scores alike; very large ones are divided by a power of 2
-        self.worth_ = self.levels_ if value == "linear" else np.exp2(self.levels_ - max(self.levels_[-1] - 500.0, 0.0))
-        self.ordinal_ = form == "ordinal"
+        scale = max(self.levels_[-1] - 500.0, 0.0)
+        self.worth_ = self.levels_ if self.value == "linear" else np.exp2(self.levels_ - scale)
+        self.ordinal_ = self.classification == "ordinal"
         n_levels = max(len(self.levels_), 2)  # where all labels are equal, the second level stays empty
-        if not self.ordinal_:
-            params = {"objective": "multiclass", "num_class": n_levels}
-            self._grow(Task(params, level), data, valid, scores=self._expected)
-            return
-        above = level[:, None] >= np.arange(1, n_levels)  # (n_docs, n_levels - 1): y >= k?
-        weights = np.ones(data.n_docs) if data.weights is None else data.weights
-        share = (weights @ above + 0.5) / (weights.sum() + 1.0)
-        self.start_ = np.log(share / (1.0 - share))
-        params = {"objective": "none", "num_class": n_levels - 1}
-        task = Task(params, level, logistic_gradients(above, data.weights), self.start_)
-        self._grow(
-            task, data, valid, scores=lambda outputs: self._expected(at_levels(outputs.reshape(-1, n_levels - 1)))
-        )
+        if self.ordinal_:
+            above = level[:, None] >= np.arange(1, n_levels)  # (n_docs, n_levels - 1): y >= k?
+            weights = np.ones(data.n_docs) if data.weights is None else data.weights
+            share = (weights @ above + 0.5) / (weights.sum() + 1.0)
+            self.start_ = np.log(share / (1.0 - share))
+            params = {"objective": "none", "num_class": n_levels - 1}
+            task = Task(params, level, logistic_gradients(above, data.weights), self.start_)
+        else:
+            task = Task({"objective": "multiclass", "num_class": n_levels}, level)
 
-    def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        return self._expected(self._probabilities(data))
+        def scores(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+            found = at_levels(outputs.reshape(-1, n_levels - 1)) if self.ordinal_ else outputs
+            return expected_worth(found, self.worth_)
+
+        self.model_, self.best_round_, self.history_, _ = self._grow(task, data, valid, scores)
+
+    def form(self) -> ExpectedLevel:
+        """The trees and what the levels are worth."""
+        self._check_fitted()
+        start = self.start_ if self.ordinal_ else None
+        return ExpectedLevel(
+            self.scaler_, self.n_features_in_, self.model_, self.n_jobs, worth=self.worth_, start=start
+        )
 
     def predict_proba(
         self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None
     ) -> NDArray[np.float64]:
         """The probability of each of ``levels_``, shape ``(n_docs, n_levels)``, in the order of X."""
-        data = self._checked(X, qid)
-        return data.restore(self._probabilities(data))[:, : len(self.levels_)]
+        data = self.prepared(X, qid=qid)
+        return data.restore(self.form().probabilities(data))[:, : len(self.levels_)]
 
-    def _probabilities(self, data: Dataset) -> NDArray[np.float64]:
-        raw = self._raw(data)
-        if self.ordinal_:
-            return at_levels(raw.reshape(data.n_docs, len(self.start_)) + self.start_)
-        return np.asarray(softmax(raw, axis=1))
 
-    def _expected(self, probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The expected value of a document's level."""
-        # a sum along each row, so that a document's score does not depend on its neighbors
-        return np.asarray(np.einsum("ij,j->i", probabilities[:, : len(self.worth_)], self.worth_))
+def expected_worth(probabilities: NDArray[np.float64], worth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The expected worth of each document's level."""
+    # a sum along each row, so that a document's score does not depend on its neighbors
+    return np.asarray(np.einsum("ij,j->i", probabilities[:, : len(worth)], worth))
 
 
 def logistic_gradients(above: NDArray[np.bool_], weights: NDArray[np.float64] | None) -> Gradients:

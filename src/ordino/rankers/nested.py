@@ -13,37 +13,41 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import query_numbers
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.forms import require
 from ordino.judge import Judge
+from ordino.parameters import learned, param
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.rankers.members import RankerLike, all_allow_nan, as_rankers
+from ordino.rankers.as_rankers import RankerLike, all_allow_nan, as_rankers, check_parts, check_rankers
+from ordino.recurring import metric_param, profile_param
+from ordino.streams import spawn_seed
 
 Places = NDArray[np.int64]
+
+
+def check_sizes(given: object) -> None:
+    """Refuse sizes that do not begin with None and then fall."""
+    first, *rest = given if isinstance(given, Sequence) and given else (0,)
+    falling = [check_int("sizes", size, low=1) for size in rest]
+    if first is not None or any(b >= a for a, b in pairwise(falling)):
+        raise ParameterError(f"sizes={given!r}; give None (all documents) and then falling numbers")
 
 
 @final
 class NestedRanker(Ranker):
     """A cascade of rankers, each for the top of the one before.
 
-    Parameters
-    ----------
-    ranker
-        A ranker (or its name) that every stage trains anew, or a list with one for each stage.
-    sizes
-        How many documents of a query each stage sees, fewer and fewer; the first is None, which is all. A stage that
-        would learn from the same documents as the one before, with the same ranker, is left out.
-    metric, profile
-        With ``valid``, as many stages are kept as are best there by this measure.
-
     Attributes
     ----------
     rankers_, sizes_
         The fitted stages and how many documents each re-ranks.
-    stage_values_
-        The measure on ``valid`` after each stage that was trained; empty without ``valid``.
+    history_
+        For each stage that was trained its size (the first, which sees all documents, has none) and, if there is one,
+        the metric on ``valid``.
 
     Examples
     --------
@@ -53,33 +57,45 @@ class NestedRanker(Ranker):
     [None, 10, 5]
     """
 
-    uses_weights = True  # if its rankers do, and they say it if not
+    uses_weights = True  # if its rankers do; those that do not warn
 
-    def __init__(
-        self,
-        ranker: RankerLike | Sequence[RankerLike] = "ranknet",
-        sizes: Sequence[int | None] = (None, 1000, 750, 500, 200, 100, 50, 10),
-        *,
-        metric: str = "ndcg@10",
-        profile: str = "standard",
-    ) -> None:
-        self.ranker = ranker
-        self.sizes = sizes
-        self.metric = metric
-        self.profile = profile
+    rankers_: list[Ranker] = learned()
+    sizes_: list[int | None] = learned()
+    history_: list[dict[str, float]] = learned()
+
+    ranker: RankerLike | Sequence[RankerLike] = param(
+        "ranknet",
+        "A ranker (or its name) that every stage trains anew, or a list with one for each stage.",
+        check=check_rankers,
+        positional=True,
+    )
+    sizes: Sequence[int | None] = param(
+        (None, 1000, 750, 500, 200, 100, 50, 10),
+        "How many documents of a query each stage sees, fewer and fewer; the first is None, which is all. A stage that "
+        "would learn from the same documents as the one before, with the same ranker, is left out.",
+        check=check_sizes,
+        positional=True,
+    )
+    metric: str = metric_param(text="With `valid`, as many stages are kept as are best there by this metric.")
+    profile: str = profile_param()
 
     @property
     def allows_nan(self) -> bool:  # type: ignore[override]
         """Whether all stages can use data with missing values."""
         return all_allow_nan(self.ranker)
 
+    @property
+    def is_random(self) -> bool:
+        """Whether a stage is."""
+        return any(ranker.is_random for ranker in as_rankers(self.ranker))
+
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        sizes = self._checked_sizes()
+        sizes = list(self.sizes)
         stages = self._stages(len(sizes))
         judge = Judge(self.metric, self.profile)
         places = _rows_as_they_lie(data)
         held_out = None if valid is None else _rows_as_they_lie(valid)
-        trained: list[tuple[Ranker, int | None, float]] = []
+        self.rankers_, self.sizes_, self.history_ = [], [], []
         seen = -1  # documents that the last stage learned from
         with Steps("nested ranker", len(sizes), kept="what the stages before it learned") as steps:
             for number in steps:
@@ -88,34 +104,36 @@ class NestedRanker(Ranker):
                 if top.sum() == seen and isinstance(self.ranker, str | Ranker):
                     continue
                 seen = int(top.sum())
-                valid_top = None if valid is None or held_out is None else valid.select_docs(_is_on_top(held_out, size))
-                stage.fit(data.select_docs(top), valid=valid_top)
-                places = _rerank(stage, data, places, size)
-                value = np.nan
-                if valid is not None and held_out is not None:
+                row = {"stage": float(len(self.rankers_) + 1)} | ({} if size is None else {"size": size})
+                if valid is None or held_out is None:
+                    stage.fit(data.select_docs(top))
+                else:
+                    stage.fit(data.select_docs(top), valid=valid.select_docs(_is_on_top(held_out, size)))
                     held_out = _rerank(stage, valid, held_out, size)
-                    value = judge.mean(valid, -held_out.astype(np.float64))
-                trained.append((stage, size, value))
-        values = [value for _, _, value in trained]
-        n_best = len(trained) if valid is None else int(np.argmax(np.nan_to_num(values, nan=-np.inf))) + 1
-        self.rankers_: list[Ranker] = [stage for stage, _, _ in trained[:n_best]]
-        self.sizes_: list[int | None] = [size for _, size, _ in trained[:n_best]]
-        self.stage_values_: list[float] = [] if valid is None else values
-
-    def _checked_sizes(self) -> list[int | None]:
-        first, *rest = self.sizes if isinstance(self.sizes, Sequence) and self.sizes else (0,)
-        falling = [check_int("sizes", size, low=1) for size in rest]
-        if first is not None or any(b >= a for a, b in pairwise(falling)):
-            raise ParameterError(f"sizes={self.sizes!r}; give None (all documents) and then falling numbers")
-        return [None, *falling]
+                    row["valid"] = judge.mean(valid, -held_out.astype(np.float64))
+                places = _rerank(stage, data, places, size)
+                self.rankers_.append(stage)
+                self.sizes_.append(size)
+                self.history_.append(row)
+        if valid is not None:
+            values = [row["valid"] for row in self.history_]
+            n_best = int(np.argmax(np.nan_to_num(values, nan=-np.inf))) + 1
+            self.rankers_, self.sizes_ = self.rankers_[:n_best], self.sizes_[:n_best]
 
     def _stages(self, n_stages: int) -> list[Ranker]:
         if isinstance(self.ranker, str | Ranker):
-            return [ranker for _ in range(n_stages) for ranker in as_rankers(self.ranker)]
+            [first] = as_rankers(self.ranker)
+            seed = first.get_params().get("seed", 0)
+            return [first, *(first.with_seed(spawn_seed(seed, "stage", stage)) for stage in range(1, n_stages))]
         stages = as_rankers(self.ranker)
         if len(stages) != n_stages:
             raise ParameterError(f"there are {len(stages)} rankers for {n_stages} sizes; give one ranker for each size")
         return stages
+
+    def _check_learned(self) -> None:
+        """Every stage is sound and sees the same features."""
+        require(len(self.rankers_) == len(self.sizes_) > 0, "sizes_")
+        check_parts(self.rankers_, self.n_features_in_)
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         places = _rows_as_they_lie(data)
@@ -126,7 +144,7 @@ class NestedRanker(Ranker):
 
 def _rows_as_they_lie(data: Dataset) -> Places:
     """The place of each row in its query, from 0."""
-    return np.arange(data.n_docs) - np.repeat(data.offsets[:-1], data.counts)
+    return np.arange(data.n_docs) - data.offsets[query_numbers(data.offsets)]
 
 
 def _is_on_top(places: Places, size: int | None) -> NDArray[np.bool_]:
@@ -137,8 +155,7 @@ def _rerank(ranker: Ranker, data: Dataset, places: Places, size: int | None) -> 
     """New places of the documents on top; equal scores keep their mutual order, the rest stays where it is."""
     on_top = _is_on_top(places, size)
     top = data.select_docs(on_top)
-    query = np.repeat(np.arange(top.n_queries), top.counts)
-    order = np.lexsort((places[on_top], -ranker.predict(top), query))
+    order = np.lexsort((places[on_top], -ranker.predict(top), query_numbers(top.offsets)))
     reranked = places.copy()
     reranked[np.flatnonzero(on_top)[order]] = _rows_as_they_lie(top)
     return reranked

@@ -7,11 +7,13 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.evolve.differential_evolution import BASES, DifferentialEvolution
-from ordino.evolve.evolved import EvolvedRanker
+from ordino.evolve.evolved import EvolvedRanker, generations_param
 from ordino.evolve.population import uniform_population
+from ordino.parameters import Range, param
+from ordino.recurring import warm_start_param
+from ordino.streams import spawned
 
 
 @final
@@ -25,33 +27,6 @@ class RankDE(EvolvedRanker):
     The defaults are the paper's (Table 2): MAP as fitness, first weights uniform in [-1, 1], features scaled to [0, 1]
     in each query (equation 5).
 
-    Parameters
-    ----------
-    population
-        :math:`P`, how many weight vectors there are, 4 or more.
-    generations
-        How often the whole population breeds, at most; Ctrl-C stops earlier and keeps the best so far.
-    F, CR
-        :math:`F`, the scale of the difference, and :math:`CR`, the chance of a weight to come from the mutant.
-    mutation
-        ``rand/1`` (the paper's equation 2), ``best/1`` or ``current-to-best/1``.
-    self_adaptive
-        Let every individual find its own F and CR (jDE); the ones given are where it starts.
-    patience
-        Stop after so many generations without a better best, on ``valid`` if given; None goes on to the end.
-    metric, profile
-        What is maximized, and how it is computed.
-    scaling
-        How features are scaled first, a name of ``SCALERS``, or None.
-    warm_start
-        Go on from where the last ``fit`` stopped: twice 100 generations are the same as 200.
-    seed
-        The same seed gives the same weights, on any number of threads.
-    n_jobs
-        Threads; None takes all cores.
-    verbose
-        Show progress on a terminal.
-
     Examples
     --------
     The label rises with the first feature and falls with the second.
@@ -62,49 +37,28 @@ class RankDE(EvolvedRanker):
     ([0, 1, 2], 1.0, 21)
     """
 
-    def __init__(
-        self,
-        *,
-        population: int = 50,
-        generations: int = 10_000,
-        F: float = 0.5,
-        CR: float = 0.5,
-        mutation: str = "rand/1",
-        self_adaptive: bool = False,
-        patience: int | None = None,
-        metric: str = "map",
-        profile: str = "standard",
-        scaling: str | None = "minmax",
-        warm_start: bool = False,
-        seed: int = 0,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.population = population
-        self.generations = generations
-        self.F = F
-        self.CR = CR
-        self.mutation = mutation
-        self.self_adaptive = self_adaptive
-        self.patience = patience
-        self.metric = metric
-        self.profile = profile
-        self.scaling = scaling
-        self.warm_start = warm_start
-        self.seed = seed
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    population: int = param(50, "P, the number of weight vectors, 4 or more.", low=4, space=Range(10, 100, log=True))
+    generations: int = generations_param(10_000, "How often the whole population breeds")
+    F: float = param(0.5, "The scale of the difference.", above=0, high=2, space=Range(0.1, 1.0))
+    CR: float = param(0.5, "The chance of each weight to come from the mutant.", low=0, high=1, space=Range(0.1, 1.0))
+    mutation: str = param("rand/1", "rand/1 (the paper's equation 2), best/1 or current-to-best/1.", choices=BASES)
+    self_adaptive: bool = param(
+        False, "Let every individual find its own F and CR (jDE), starting from the given ones."
+    )
+    warm_start: bool = warm_start_param(
+        "Go on from where the last `fit` stopped: twice 100 generations are the same as 200."
+    )
 
     def _search(
         self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None  # noqa: ARG002
     ) -> DifferentialEvolution:  # fmt: skip
-        size = check_int("population", self.population, low=4)
-        seed = check_int("seed", self.seed, low=0)
+        if population is None:
+            population = uniform_population(self.population, data.n_features, seed=spawned(self.seed, "population"))
         return DifferentialEvolution(
-            uniform_population(size, data.n_features, seed=seed) if population is None else population,
-            F=check_real("F", self.F, low=0, high=2, open_low=True),
-            CR=check_real("CR", self.CR, low=0, high=1),
-            mutation=check_choice("mutation", self.mutation, BASES),
+            population,
+            F=self.F,
+            CR=self.CR,
+            mutation=self.mutation,
             self_adaptive=self.self_adaptive,
-            seed=seed + 1,
+            seed=spawned(self.seed, "search"),
         )

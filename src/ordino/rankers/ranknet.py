@@ -1,38 +1,42 @@
-r"""RankNet: pairwise cross entropy on score differences (Burges et al., 2005).
+r"""RankNet: pairwise cross entropy on score differences, by a network or in the space of a kernel.
 
-For two documents of a query with o = f(a) - f(b), the model says P(a before b) = 1 / (1 + exp(-o)), and the cost
-against the target probability p is C = -p o + log(1 + exp(o)) (eq. 3).
+Burges et al., "Learning to rank using gradient descent", ICML 2005. For two documents of a query with o = f(a) - f(b),
+the model says P(a before b) = 1 / (1 + exp(-o)), and the cost against the target probability p is
+C = -p o + log(1 + exp(o)) (eq. 3).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ordino.data.dataset import Dataset, as_features
-from ordino.networks.preferences import check_preferences
-from ordino.networks.scoring import NetworkRanker
+from ordino.arrays import row_blocks
+from ordino.data.columns import as_features
+from ordino.data.dataset import Dataset
+from ordino.forms import are_layers, require
+from ordino.layers import Layer, forward
+from ordino.losses import Loss, make_loss, pair_loss
+from ordino.networks import fields
+from ordino.networks.families import check_preferences, schedule_of, win_probability
+from ordino.networks.scoring import ScoringNetwork, learn
+from ordino.parameters import param
+from ordino.ranker import Ranker
+from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
+from ordino.streams import spawn_seed, stream
 
 if TYPE_CHECKING:
-    from ordino.losses import Loss
+    from ordino.networks.training import Trained
+
+PAIRS_A_QUERY = 256  # in fit_pairs, where there are no queries: what ``batch`` counts
+KERNELS = ("rbf", "laplacian", "polynomial", "poly", "sigmoid", "cosine", "linear", "chi2", "additive_chi2")
+BLOCK = 4096  # documents whose kernel features are made at a time
 
 
 @final
-class RankNet(NetworkRanker):
+class RankNet(ScoringNetwork):
     """A scoring network that learns from pairs of documents of the same query.
-
-    Parameters
-    ----------
-    ties
-        Learn from pairs of equal labels too, with target 1/2 (RankNet, section 5.2).
-    target
-        The target P(a before b) where a has the larger label; 1 is the paper's hard target.
-    average
-        What counts equally in a step: every query ("queries") or every pair ("pairs").
-    network
-        The parameters of :class:`~ordino.networks.scoring.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
 
     Examples
     --------
@@ -43,11 +47,11 @@ class RankNet(NetworkRanker):
     (15,)
     """
 
-    def __init__(self, *, ties: bool = False, target: float = 1.0, average: str = "queries", **network: Any) -> None:
-        super().__init__(**network)
-        self.ties = ties
-        self.target = target
-        self.average = average
+    ties: bool = param(False, "Also learn from pairs of equal labels, with target 1/2 (section 5.2).")
+    target: float = param(
+        1.0, "The target P(a before b) where a has the larger label; 1 is the paper's hard target.", low=0.5, high=1
+    )
+    average: str = fields.average()
 
     @classmethod
     def as_published(cls, *, hidden: int | tuple[int, ...] = 10, **changes: Any) -> Self:
@@ -58,22 +62,13 @@ class RankNet(NetworkRanker):
         over a query's pairs, of which the paper's queries of 50 documents have about 1,000, so its rate is 1.
         """
         published: dict[str, Any] = {
-            "activation": "tanh",
-            "initializer": "ranknet" if hidden else "uniform",
-            "optimizer": "descent",
-            "rate": "halve",
-            "learning_rate": 1.0,
-            "batch": 1,
-            "epochs": 100,
-            "patience": None,
-            "metric": "pairwise_accuracy",
-            "scaling": None,
-        }
+            "activation": "tanh", "initializer": "ranknet" if hidden else "uniform", "optimizer": "descent",
+            "rate": "halve", "learning_rate": 1.0, "batch": 1, "epochs": 100, "patience": None,
+            "metric": "pairwise_accuracy", "scaling": None,
+        }  # fmt: skip
         return cls(hidden=hidden, **(published | changes))
 
     def _loss(self) -> Loss:
-        from ordino.losses import make_loss
-
         return make_loss("ranknet", ties=self.ties, target=self.target, average=self.average)
 
     def fit_pairs(
@@ -89,12 +84,94 @@ class RankNet(NetworkRanker):
         >>> ranker.rank([[0.0], [1.0], [2.0]]).tolist()
         [2, 1, 0]
         """
-        from ordino.losses import pair_loss
         from ordino.networks.supply import PairBatches
 
         features = as_features(X)
         chosen, target = check_preferences(pairs, probability, len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
-        supply = PairBatches(data.X, chosen, target, pair_loss("ranknet"))
-        self._keep(self._learn(lambda _: supply, data.n_features, held_out, [self.seed])[0])
+        batch = None if self.batch is None else PAIRS_A_QUERY * self.batch
+        supply = PairBatches(data.X, chosen, target, pair_loss("ranknet"), batch=batch)
+        self._keep(self._train(data, held_out, [self.seed], supply)[0])
         return self
+
+
+@final
+class KernelRankNet(Ranker):
+    """RankNet in the space of a kernel, through Nystroem features (eq. 17-18).
+
+    The score is f(x) = sum_j alpha_j k(x_j, x), the cost RankNet's plus lambda times the squared norm of f in the
+    kernel's space. Nystroem features phi with phi(x) . phi(x') ~ k(x, x') make that a linear RankNet on phi(x) whose l2
+    penalty is the norm; no kernel matrix of all documents is ever built.
+
+    Attributes
+    ----------
+    features_
+        scikit-learn's Nystroem, which makes the features.
+    layers_, history_, best_epoch_
+        As in RankNet; there is one layer.
+    """
+
+    uses_weights = True
+    dropped: ClassVar[tuple[str, ...]] = ("hidden", "activation", "dropout")
+
+    kernel: str = param("rbf", "The kernel, a name of scikit-learn's: rbf, polynomial, laplacian ...", choices=KERNELS)
+    gamma: float | None = param(None, "The kernel's gamma; None lets scikit-learn choose.", low=0)
+    n_components: int = param(200, "How many documents stand for all; more is closer to the exact kernel.", low=1)
+    initializer: str = fields.initializer()
+    learning_rate: float = fields.learning_rate(0.01)
+    rate: str = fields.rate()
+    optimizer: str = fields.optimizer("adam")
+    l1: float = fields.l1()
+    l2: float = fields.l2(1e-4, "lambda, the weight of the squared norm.")
+    epochs: int = fields.epochs(50)
+    patience: int | None = fields.patience(20)
+    batch: int | None = fields.batch(16, "Queries")
+    metric: str = metric_param()
+    profile: str = profile_param()
+    scaling: str | None = scaling_param("symlog")
+    warm_start: bool = warm_start_param("Go on from the weights of the last `fit`.")
+    seed: int = seed_param()
+    verbose: bool = verbose_param()
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        from sklearn.kernel_approximation import Nystroem
+
+        from ordino.networks.nets import ScoringNets
+        from ordino.networks.supply import QueryBatches
+
+        n_components = min(self.n_components, data.n_docs)
+        drawn = stream(self.seed, "documents").permutation(data.n_docs)[: 4 * n_components]
+        self.features_ = Nystroem(
+            kernel=self.kernel,
+            gamma=self.gamma,
+            n_components=n_components,
+            random_state=spawn_seed(self.seed, "landmarks"),
+        ).fit(data.X[drawn].astype(np.float64))
+        network = ScoringNets(
+            [n_components], activation="identity", initializer=self.initializer, dropout=0.0, seeds=[self.seed]
+        )
+        loss = make_loss("ranknet", average="queries")
+        supply = QueryBatches(data, loss, batch=self.batch, transform=self._phi)
+        learned: Trained = learn(self, network, supply, schedule_of(self), valid, self._scores)[0]
+        self.layers_, self.history_, self.best_epoch_ = learned.layers, learned.history, learned.best_epoch
+
+    def _predict(self, data: Dataset) -> NDArray[np.float64]:
+        return self._scores(self.layers_, data)
+
+    def _scores(self, layers: list[Layer], data: Dataset) -> NDArray[np.float64]:
+        blocks = [forward(self._phi(data.X[rows]), layers, "identity") for rows in row_blocks(data.n_docs, BLOCK)]
+        return np.concatenate(blocks or [np.empty(0)])
+
+    def _phi(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
+        # in double precision: the root of an almost singular kernel matrix would show the rounding of single
+        return np.ascontiguousarray(self.features_.transform(X.astype(np.float64)), dtype=np.float32)
+
+    def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
+        """P(a before b) = 1 / (1 + exp(f(b) - f(a))) for each row a of A and b of B (eq. 3)."""
+        return win_probability(self, A, B)
+
+    def _check_learned(self) -> None:
+        n_components, n_features = self.features_.components_.shape
+        require(n_features == self.n_features_in_, "features_")
+        require(self.features_.normalization_.shape == (n_components, n_components), "features_")
+        require(are_layers(self.layers_) and len(self.layers_[0].W) == n_components, "layers_")

@@ -8,72 +8,53 @@ right already, nothing pulls; where it is wrong, documents trade places and no m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
-from ordino.checks import check_int
+from ordino.arrays import query_numbers
 from ordino.data.dataset import Dataset
 from ordino.layers import forward
-from ordino.networks.scoring import NetworkRanker
+from ordino.networks.scoring import ScoringNetwork
+from ordino.parameters import param
 
 if TYPE_CHECKING:
-    from ordino.losses import Loss
-    from ordino.networks.scoring_net import Network
-    from ordino.networks.supply import Batch
-    from ordino.networks.training import Trained
+    from ordino.networks.nets import ScoringNets
+    from ordino.networks.supply import Batch, Supply
 
-FloatArray = npt.NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 @final
-class RankProp(NetworkRanker):
-    """Regression on targets, and targets adjusted to the ranking, by turns.
+class RankProp(ScoringNetwork):
+    """Regression on targets, and targets adjusted to the ranking, by turns."""
 
-    Parameters
-    ----------
-    period
-        How many epochs of regression come between two adjustments of the targets.
-    network
-        The parameters of :class:`~ordino.networks.scoring.NetworkRanker`: ``hidden``, ``epochs``, ``learning_rate`` ...
-    """
+    period: int = param(2, "How many epochs of regression come between two adjustments of the targets.", low=1)
 
-    def __init__(self, *, period: int = 2, **network: Any) -> None:
-        super().__init__(**network)
-        self.period = period
-
-    def _loss(self) -> Loss:
-        raise AssertionError("RankProp's loss changes with its targets; see _Targets")
-
-    def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
-        period = check_int("period", self.period, low=1)
-        return self._learn(
-            lambda network: _Targets(data, network, self.activation, period, self._batch()),
-            data.n_features,
-            valid,
-            seeds,
-        )
+    def _supply(self, data: Dataset, networks: ScoringNets) -> Supply:
+        return _Targets(data, networks, self.activation, self.period, self.batch)
 
 
 @final
 class _Targets:
     """A supply of regression steps whose targets are adjusted every ``period`` epochs."""
 
-    def __init__(self, data: Dataset, network: Network, activation: str, period: int, batch: int | None) -> None:
+    def __init__(self, data: Dataset, networks: ScoringNets, activation: str, period: int, batch: int | None) -> None:
         self._data = data
-        self._network = network
+        self._networks = networks
         self._activation = activation
         self._period = period
         self._batch = data.n_queries if batch is None else batch
         self._epochs = 0
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
+        """All queries once, in random order of the batches."""
         from ordino.networks.supply import Batch, as_tensor
 
         if self._epochs % self._period == 0:
-            self._targets = np.stack([self._adjusted(m) for m in range(len(self._network.W[0]))])
+            self._targets = np.stack([self._adjusted(m) for m in range(len(self._networks))])
         self._epochs += 1
         data = self._data
         weights = np.ones(data.n_docs) if data.weights is None else data.weights
@@ -83,17 +64,16 @@ class _Targets:
             targets = self._targets[:, first:last]
             shares = weights[first:last] / (weights[first:last].sum() or 1.0)
 
-            def loss(scores: Any, targets: Any = targets, shares: Any = shares) -> tuple[FloatArray, Any]:
+            def loss(scores: Any, targets: Any = targets, shares: Any = shares) -> tuple[Floats, Any]:
                 missed = scores - targets
                 return (shares * missed**2).sum(axis=1), (2 * shares * missed).astype(np.float32)
 
             yield Batch(as_tensor(data.X[first:last]), loss, (last - first) / data.n_docs)
 
-    def _adjusted(self, number: int) -> FloatArray:
+    def _adjusted(self, number: int) -> Floats:
         """Targets of all documents for one network; before the first epoch they are the labels."""
-        data = self._data
-        outputs = data.y if self._epochs == 0 else forward(data.X, self._network.layers(number), self._activation)
-        query = np.repeat(np.arange(data.n_queries), data.counts)
+        data, query = self._data, query_numbers(self._data.offsets)
+        outputs = data.y if self._epochs == 0 else forward(data.X, self._networks.layers(number), self._activation)
         wanted = np.lexsort((-outputs, -data.y, query))  # documents in the order that the labels ask for
         targets = np.empty(data.n_docs)
         targets[wanted] = outputs[np.lexsort((-outputs, query))]  # get the sorted outputs of their query

@@ -12,64 +12,29 @@ Newton steps (Chapelle and Keerthi, "Efficient algorithms for ranking with SVMs"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, final
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
-from ordino.errors import ParameterError
 from ordino.judge import Choice
 from ordino.linear import LinearRanker
 from ordino.losses.levels import sort_labels
+from ordino.parameters import Range, param
 from ordino.progress import Steps
+from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, verbose_param
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 
-LOSSES = ("squared_hinge", "hinge")
-PAIRS = ("sum", "mean", "query")
-
-
-class PathPoint(NamedTuple):
-    """What one C of the path came to."""
-
-    C: float
-    objective: float
-    gap: float
-    reached: float
-    """The metric on ``valid``; NaN where there is none."""
+LOSSES = ("squared-hinge", "hinge")
+PAIR_WEIGHTS = ("sum", "mean", "query")
 
 
 @final
 class RankSVM(LinearRanker):
     """Linear support vector machine on pairs, in the primal, without a list of pairs.
-
-    Parameters
-    ----------
-    C
-        What a pair on the wrong side costs beside the size of the weights. Several are a path: they are solved from
-        the smallest up, each from the weights of the one before, and the best on ``valid`` is taken (the first given
-        where there is no ``valid``).
-    loss
-        ``squared_hinge`` (fast) or ``hinge`` (the loss of SVM-light).
-    pairs
-        What a pair weighs, :math:`c_{ij}`: 1 (``sum``, as scikit-learn's LinearSVC on pair differences), 1 over the
-        number of all pairs (``mean``, so that C does not depend on the size of the data), or 1 over the number of its
-        query's pairs (``query``, as SVM-rank). Document weights multiply it.
-    tol
-        Stop when the objective is proved to be within this share of the optimum.
-    max_iter
-        Newton steps at most, for each C.
-    metric, profile
-        The measure that chooses among several C.
-    scaling
-        How features are scaled first, a name of ``SCALERS``.
-    n_jobs
-        Threads; None takes all cores.
-    verbose
-        Show progress along the path.
 
     Attributes
     ----------
@@ -77,8 +42,8 @@ class RankSVM(LinearRanker):
         Weights of the features.
     C_, objective_, gap_
         The C taken, its objective, and a bound on how far that is above the optimum.
-    path_
-        Every C tried, with its objective, gap and value on ``valid``.
+    history_
+        Every C tried, with its objective, its gap and, if there is one, the metric on ``valid``.
 
     Examples
     --------
@@ -90,64 +55,58 @@ class RankSVM(LinearRanker):
     """
 
     uses_weights = True
+    renamed: ClassVar[Mapping[str, str]] = {"pairs": "pair_weights"}
+    renamed_values: ClassVar[Mapping[str, Mapping[str, str]]] = {"loss": {"squared_hinge": "squared-hinge"}}
 
-    def __init__(
-        self,
-        *,
-        C: float | Sequence[float] = 0.01,
-        loss: str = "squared_hinge",
-        pairs: str = "sum",
-        tol: float = 1e-5,
-        max_iter: int = 200,
-        metric: str = "ndcg@10",
-        profile: str = "standard",
-        scaling: str | None = None,
-        n_jobs: int | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.C = C
-        self.loss = loss
-        self.pairs = pairs
-        self.tol = tol
-        self.max_iter = max_iter
-        self.metric = metric
-        self.profile = profile
-        self.scaling = scaling
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float | Sequence[float] = param(
+        0.01,
+        "What a pair on the wrong side costs beside the size of the weights. Several are a path: they are solved from "
+        "the smallest up, each from the weights of the one before, and the best on `valid` is taken (the first given "
+        "where there is no `valid`).",
+        above=0,
+        space=Range(1e-4, 100.0, log=True),
+    )
+    loss: str = param("squared-hinge", "squared-hinge (fast), or hinge (the loss of SVM-light).", choices=LOSSES)
+    pair_weights: str = param(
+        "sum",
+        "What a pair weighs: 1 (sum, as scikit-learn's LinearSVC on pair differences), 1 over the number of all pairs "
+        "(mean, so that C does not depend on the size of the data), or 1 over the number of its query's pairs (query, "
+        "as SVM-rank). Document weights multiply it.",
+        choices=PAIR_WEIGHTS,
+    )
+    tol: float = param(1e-5, "Stop when the objective is proved to be within this share of the optimum.", above=0)
+    max_iter: int = param(200, "Newton steps at most, for each C.", low=1)
+    metric: str = metric_param(text="The metric that chooses among several C.")
+    profile: str = profile_param()
+    scaling: str | None = scaling_param()
+    n_jobs: int | None = n_jobs_param()
+    verbose: bool = verbose_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        loss = check_choice("loss", self.loss, LOSSES)
-        tol = check_real("tol", self.tol, low=0, open_low=True)
-        max_iter = check_int("max_iter", self.max_iter, low=1)
-        n_jobs = None if self.n_jobs is None else check_int("n_jobs", self.n_jobs, low=1)
-        given = self.C if isinstance(self.C, Sequence | np.ndarray) else [self.C]
-        path = [check_real("C", c, low=0, open_low=True) for c in given]
-        if not path:
-            raise ParameterError("C is empty; give at least one number, more than 0")
+        path = [float(c) for c in self.C] if isinstance(self.C, Sequence | np.ndarray) else [float(self.C)]
         if valid is None:
             path = path[:1]
         path = sorted(set(path))
-        weights = pair_weights(data, check_choice("pairs", self.pairs, PAIRS))
+        weights = document_weights(data, self.pair_weights)
         choice = Choice(valid, self.metric, self.profile)
-        self.path_: list[PathPoint] = []
+        self.history_: list[dict[str, float]] = []
         coef = None
         with (
-            PairSums(data.X, data.y, data.offsets, weights, n_jobs) as sums,
+            PairSums(data.X, data.y, data.offsets, weights, self.n_jobs) as sums,
             Steps("RankSVM", len(path), verbose=self.verbose) as steps,
         ):
             for step in steps:
-                found = minimize(sums, C=path[step], loss=loss, tol=tol, max_iter=max_iter, start=coef)
+                found = minimize(sums, C=path[step], loss=self.loss, tol=self.tol, max_iter=self.max_iter, start=coef)
                 coef = found.coef
                 if choice.takes_weights(coef):
                     self.coef_, self.C_ = coef, path[step]
                     self.objective_, self.gap_ = found.objective, found.gap
-                reached = choice.history[-1] if choice.history else float("nan")
-                self.path_.append(PathPoint(path[step], found.objective, found.gap, reached))
+                row = {"C": path[step], "objective": found.objective, "gap": found.gap}
+                self.history_.append(row | choice.last)
                 steps.show(C=path[step], **choice.figures)
 
 
-def pair_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
+def document_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     """Weights of documents whose products are the weights of the pairs.
 
     Examples
@@ -155,7 +114,7 @@ def pair_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     Query a has 1 pair, query b has 2 (its labels 1, 0, 0), so that each document of b weighs the root of 1/2.
 
     >>> data = Dataset([[0.0]] * 5, [1, 0, 1, 0, 0], qid=list("aabbb"))
-    >>> (pair_weights(data, "query") ** 2).round(6).tolist()
+    >>> (document_weights(data, "query") ** 2).round(6).tolist()
     [1.0, 1.0, 0.5, 0.5, 0.5]
     """
     weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)

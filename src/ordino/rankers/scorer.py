@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self, final
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ordino.checks import check_choice
+from ordino.boosting.trees import Task, grow, light_params
 from ordino.data.dataset import Dataset
-from ordino.networks.scoring import NetworkRanker
-
-if TYPE_CHECKING:
-    from ordino.losses import Loss
-
-MODELS = ("linear", "network", "trees")
+from ordino.forms import Form, Trees
+from ordino.losses import LOSSES, Loss, make_loss
+from ordino.losses.trees_objective import lightgbm_objective
+from ordino.networks import fields
+from ordino.networks.families import schedule_of
+from ordino.networks.rates import Schedule
+from ordino.networks.scoring import ScoringNetwork
+from ordino.parameters import Range, param
+from ordino.ranker import Ranker, Validation
 
 
 @final
-class Scorer(NetworkRanker):
+class Scorer(ScoringNetwork):
     """A loss of ``LOSSES`` that trains a model of your choice.
 
-    Parameters
+    Attributes
     ----------
-    loss
-        A name of ``LOSSES``, such as "fidelity" or "approx-ndcg".
-    loss_options
-        The loss's own parameters, such as ``{"average": "queries"}``.
-    model
-        "linear", "network" (``hidden`` and the rest of the family's parameters count) or "trees" (LightGBM with the
-        loss as its objective; ``rounds``, ``leaves``, ``min_leaf`` and ``shrinkage`` count).
-    rounds, leaves, min_leaf, shrinkage
-        How many trees at most, leaves of each, documents of a leaf at least, and how much of each tree counts.
-    network
-        The parameters of :class:`~ordino.networks.scoring.NetworkRanker`.
+    layers_, best_epoch_
+        What a linear model or a network learned, as in RankNet.
+    model_, best_round_
+        The trees as LightGBM's model text, and how many rounds they have.
+    history_
+        What happened in each epoch or round.
 
     Examples
     --------
@@ -44,54 +39,77 @@ class Scorer(NetworkRanker):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        loss: str = "ranknet",
-        loss_options: Mapping[str, Any] | None = None,
-        model: str = "network",
-        rounds: int = 200,
-        leaves: int = 31,
-        min_leaf: int = 20,
-        shrinkage: float = 0.05,
-        **network: Any,
-    ) -> None:
-        super().__init__(**network)
-        self.loss = loss
-        self.loss_options = loss_options
-        self.model = model
-        self.rounds = rounds
-        self.leaves = leaves
-        self.min_leaf = min_leaf
-        self.shrinkage = shrinkage
+    renamed: ClassVar[Mapping[str, str]] = {"shrinkage": "learning_rate"}
+
+    loss: str = param("ranknet", "A name of `LOSSES`, such as fidelity or approx-ndcg.", choices=LOSSES)
+    loss_options: Mapping[str, Any] | None = param(None, "The loss's own parameters, such as {'average': 'queries'}.")
+    model: str = param(
+        "network",
+        "What scores: linear; network, for which `hidden`, `activation` and `dropout` count too; or trees, LightGBM's "
+        "with the loss as their objective, for which `rounds`, `leaves` and `min_leaf` count, and of the others only "
+        "`learning_rate`, `patience`, `metric`, `profile` and `scaling`.",
+        choices=("linear", "network", "trees"),
+    )
+    rounds: int = param(200, "Trees at most, for model='trees'.", low=1, brief=2)
+    leaves: int = param(
+        31, "Leaves of each tree at most, for model='trees'.", low=2, high=131072, space=Range(4, 63, log=True)
+    )
+    min_leaf: int = param(20, "Documents of a leaf at least, for model='trees'.", low=1, space=Range(5, 200, log=True))
+    learning_rate: float | None = fields.learning_rate(  # type: ignore[assignment]
+        None, "The first step size, or how much of each tree counts; None is 0.003, and 0.05 for trees."
+    )
 
     def _loss(self) -> Loss:
-        from ordino.losses import make_loss
-
         return make_loss(self.loss, **dict(self.loss_options or {}))
+
+    @property
+    def is_random(self) -> bool:
+        """Trees grow from all data and draw nothing."""
+        return self.model != "trees"
+
+    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
+        """One fitted ranker for each seed; networks train together."""
+        if self.model == "trees":
+            return Ranker.fit_repeats(self, data, seeds, valid=valid)
+        return super().fit_repeats(data, seeds, valid=valid)
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        if self.model == "trees":
+            self._grow(data, valid)
+        else:
+            super()._fit(data, valid)
 
     def _widths(self) -> tuple[int, ...]:
         return () if self.model == "linear" else super()._widths()
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        if check_choice("model", self.model, MODELS) != "trees":
-            super()._fit(data, valid)
-            return
-        from ordino.boosting.loss_trees import LossTrees
+    def _schedule(self) -> Schedule:
+        return schedule_of(self, learning_rate=self.learning_rate or 3e-3)
 
-        self.trees_ = LossTrees(
-            self._loss(),
+    def _grow(self, data: Dataset, valid: Dataset | None) -> None:
+        """Boost trees on the gradients of the loss."""
+        grown = grow(
+            Task({"objective": "none"}, data.y, lightgbm_objective(self._loss(), data)),
+            data,
+            valid,
+            params=light_params(
+                learning_rate=self.learning_rate or 0.05,
+                leaves=self.leaves,
+                min_leaf=self.min_leaf,
+                seed=self.seed % 2**31,
+            ),
             rounds=self.rounds,
-            leaves=self.leaves,
-            min_leaf=self.min_leaf,
-            learning_rate=self.shrinkage,
             patience=self.patience or self.rounds,
             metric=self.metric,
             profile=self.profile,
-            seed=self.seed,
+            scores=lambda outputs: outputs,
+            label="Scorer",
             verbose=self.verbose,
         )
-        self.trees_._fit(data, valid)
+        self.model_, self.best_round_, self.history_ = grown.model, grown.best_round, grown.history
 
-    def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        return self.trees_._predict(data) if self.model == "trees" else super()._predict(data)
+    def form(self) -> Form:
+        """The trees, or the layers of the network."""
+        if self.model != "trees":
+            return super().form()
+        self._check_fitted()
+        return Trees(self.scaler_, self.n_features_in_, self.model_)

@@ -64,12 +64,12 @@ def minimize(
     One pair whose features differ by 1: w^2/2 + (1 - w)^2 is least at w = 2/3, where it is 2/9 + 1/9.
 
     >>> X, y = np.array([[1.0], [0.0]], np.float32), np.array([1.0, 0.0])
-    >>> found = minimize(PairSums(X, y, np.array([0, 2])), C=1.0, loss="squared_hinge", tol=1e-9, max_iter=50)
+    >>> found = minimize(PairSums(X, y, np.array([0, 2])), C=1.0, loss="squared-hinge", tol=1e-9, max_iter=50)
     >>> round(float(found.coef[0]), 6), round(found.objective, 6)
     (0.666667, 0.333333)
     """
     w = np.zeros(pairs.X.shape[1]) if start is None else start
-    if loss == "squared_hinge":
+    if loss == "squared-hinge":
         at, gradient, steps = _descend(pairs, Loss(C, -np.inf, 1.0), w, tol, max_iter)
         return Solution(at.w, at.value, 0.5 * float(gradient @ gradient), steps)
     band, done, bound, rough = FIRST_BAND, 0, 0.0, 1.0

@@ -61,7 +61,7 @@ def plain(**changes: Any) -> Make:
 
 def dense(request: Request) -> Ranker:
     """A net without shared weights, trained in the same way as the shallow comparator and asked once by the sort."""
-    from ordino.rankers.dense_comparator import DenseComparator
+    from ordino.rankers.deepnet import DenseComparator
 
     return DenseComparator(asked="once", **plain()(request).get_params())
 

@@ -22,7 +22,6 @@ from ordino.experiment.work import open_part
 from ordino.experiment.workers import save_parts, work_through
 from ordino.interrupts import all_or_nothing
 from ordino.model_file import load, read_card, save
-from ordino.networks.repeats import Repeatable
 from ordino.ranker import Ranker
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def train(task: Task) -> None:
     held_out = None if valid is None else open_part(valid)
     start = time.perf_counter()
     fitted: list[Ranker] = []
-    if isinstance(task.ranker, Repeatable):
+    if type(task.ranker).fit_repeats is not Ranker.fit_repeats:
         with all_or_nothing():
             fitted += task.ranker.fit_repeats(data, task.seeds, valid=held_out)
     else:

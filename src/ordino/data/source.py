@@ -1,0 +1,125 @@
+"""Data part by part: whole queries in canonical order, one part in memory at a time.
+
+Sums in floating point, and draws from a random stream, depend on the order of rows. Rankers learn from the canonical
+order, so a file whose rows or queries were shuffled, or that was cut into shards, gives the same model to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol, final, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.canonical_kernels import hash_rows
+from ordino.data.dataset import Dataset
+from ordino.data.files import ENDINGS, read_data
+from ordino.data.grouping import Groups
+from ordino.errors import DataError
+
+Keys = NDArray[np.uint64]
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Whatever gives whole queries in canonical order, part by part; a :class:`Dataset` is its own only part."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of features, the same in all parts."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of the features, if they have any."""
+
+    def parts(self) -> Iterator[Dataset]:
+        """Data sets of whole queries, which joined are in canonical order; each call starts again."""
+
+
+@final
+class Shards:
+    """Files of whole queries, read one at a time.
+
+    The files joined must be in canonical order: cut ``canonical(data)`` by ``select_queries`` and write each piece.
+
+    Parameters
+    ----------
+    files
+        A folder, whose data files are taken in the order of their names, or the files in their order.
+    n_features
+        The number of features; that of the first file by default. LETOR text needs it, because a line does not
+        mention trailing zeros.
+    """
+
+    def __init__(self, files: str | Path | Sequence[str | Path], *, n_features: int | None = None) -> None:
+        if isinstance(files, str | Path):
+            found = sorted(path for path in Path(files).glob("*") if path.suffix.lower() in ENDINGS)
+        else:
+            found = [Path(path) for path in files]
+        if not found:
+            raise DataError(f"{files}: there are no data files; give a folder of shards, or a list of files")
+        self.files = tuple(found)
+        first = read_data(found[0], n_features=n_features)
+        self.n_features, self.feature_names = first.n_features, first.feature_names
+
+    def parts(self) -> Iterator[Dataset]:
+        """The files in their order, each as a data set in canonical order."""
+        home: dict[str, Path] = {}  # the file of each query
+        last: tuple[np.uint64, Path] | None = None  # the greatest key so far, and its file
+        for path in self.files:
+            part, keys = _arrange(read_data(path, n_features=self.n_features))
+            if (part.n_features, part.feature_names) != (self.n_features, self.feature_names):
+                raise DataError(f"{path}: its features differ from those of {self.files[0]}; write the shards again")
+            for query in map(str, part.query_ids.tolist()):
+                if query in home:
+                    raise DataError(f"{path}: query {query} is in {home[query]} too; keep each query in one file")
+                home[query] = path
+            if last is not None and len(keys) and keys[0] < last[0]:
+                raise DataError(
+                    f"{path}: its queries belong before those of {last[1]}; cut canonical(data) into shards"
+                )
+            last = (keys[-1], path) if len(keys) else last
+            yield part
+
+
+def canonical(data: Dataset) -> Dataset:
+    """The same documents, ordered by what they are: rows inside their query, queries among each other.
+
+    Equal rows are interchangeable, so their mutual order does not matter; ids take no part.
+
+    Examples
+    --------
+    >>> one = canonical(Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], qid=["a", "a", "b"]))
+    >>> other = canonical(Dataset([[3.0], [2.0], [1.0]], [0, 1, 0], qid=["b", "a", "a"]))
+    >>> bool((one.X == other.X).all() and (one.y == other.y).all())
+    True
+    """
+    return _arrange(data)[0]
+
+
+def _arrange(data: Dataset) -> tuple[Dataset, Keys]:
+    """The data in canonical order, and the key of each query, rising."""
+    rows = _row_hashes(data)
+    within = np.lexsort((rows, data.query_number))  # rows of a query by their hash
+    position = np.arange(data.n_docs, dtype=np.uint64) - np.repeat(data.offsets[:-1], data.counts).astype(np.uint64)
+    with np.errstate(over="ignore"):
+        mixed = (rows[within] ^ (position + np.uint64(1))) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+        keys = np.add.reduceat(mixed, data.offsets[:-1]) if data.n_queries else np.zeros(0, np.uint64)
+    queries = np.argsort(keys, kind="stable")
+    counts = data.counts[queries]
+    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    order = within[np.repeat(data.offsets[:-1][queries] - offsets[:-1], counts) + np.arange(data.n_docs)]
+    if np.array_equal(order, np.arange(data.n_docs)):
+        return data, keys
+    return data.take_rows(order, Groups(None, offsets, data.query_ids[queries])), keys[queries]
+
+
+def _row_hashes(data: Dataset) -> Keys:
+    """A hash of each row's features, label and weight, shape ``(n_docs,)``."""
+    weights = np.ones(data.n_docs) if data.weights is None else data.weights
+    columns = np.column_stack((data.y + 0.0, weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
+    hashes: Keys = hash_rows(np.ascontiguousarray(data.X), columns)
+    return hashes

@@ -1,0 +1,216 @@
+r"""What a learned ranker has to beat: least squares, one feature, a random order.
+
+Least squares learns the label itself, document by document, as a weighted sum of the features:
+
+.. math:: \min_{w, b} \sum_i (w \cdot x_i + b - y_i)^2 + \alpha \, \|w\|^2
+
+The simplest of all baselines (subset regression with squared loss: Cossock and Zhang, COLT 2006). The constant
+:math:`b` moves every document alike, so that it is solved for and then left out of the score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.arrays import name_features, row_blocks
+from ordino.checks import check_int
+from ordino.data.canonical_kernels import hash_rows
+from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError, unknown_name
+from ordino.forms import BLOCK
+from ordino.judge import Choice, Judge
+from ordino.linear import LinearRanker
+from ordino.parameters import Range, learned, param
+from ordino.ranker import Ranker
+from ordino.recurring import metric_param, profile_param, scaling_param, seed_param
+
+
+@final
+class LinearRegressionRanker(LinearRanker):
+    r"""Ordinary least squares or ridge regression on the labels.
+
+    Attributes
+    ----------
+    coef_
+        Weights of the features.
+    alpha_
+        The penalty that was taken.
+    history_
+        Every ``alpha`` tried and, if there is one, the metric on ``valid``.
+
+    Examples
+    --------
+    Labels 1, 3, 5 rise by 2 for each unit of the only feature.
+
+    >>> ranker = LinearRegressionRanker(alpha=0).fit([[0.0], [1.0], [2.0]], [1, 3, 5])
+    >>> ranker.coef_.round(6).tolist()
+    [2.0]
+    """
+
+    uses_weights = True
+
+    history_: list[dict[str, float]] = learned()
+
+    alpha: float | Sequence[float] = param(
+        (0.0, 1.0, 10.0, 100.0, 1e3, 1e4),
+        "The ridge penalty; 0 is ordinary least squares. Of several, the best on `valid` is taken, or the first where "
+        "there is no `valid`.",
+        low=0,
+        space=Range(0.1, 10_000.0, log=True),
+    )
+    metric: str = metric_param(text="The metric that chooses among several `alpha`.")
+    profile: str = profile_param()
+    scaling: str | None = scaling_param()
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        given = self.alpha if isinstance(self.alpha, Sequence | np.ndarray) else [self.alpha]
+        alphas = [float(alpha) for alpha in given]
+        scale, triangle = reduce_rows(data)
+        choice = Choice(valid, self.metric, self.profile)
+        self.history_ = []
+        for alpha in alphas if valid is not None else alphas[:1]:
+            coef = ridge(scale, triangle, alpha)
+            if choice.takes_weights(coef):
+                self.alpha_, self.coef_ = alpha, coef
+            self.history_.append({"alpha": alpha} | choice.last)
+
+
+def reduce_rows(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """All that least squares needs to know of the rows: the features' scales and a triangle.
+
+    The rows of [X, y], centered and with every feature in units of its deviation, become the triangle R of their QR
+    decomposition, block after block: the same least squares problem in ``n_features + 1`` rows, without squaring its
+    condition as the normal equations would.
+    """
+    weights = np.ones(data.n_docs) if data.weights is None else data.weights
+    total = max(float(weights.sum()), np.finfo(float).tiny)
+    means = (
+        sum(weights[rows] @ _table(data, rows) for rows in row_blocks(data.n_docs, BLOCK)) / total
+    )  # (n_features + 1,)
+    spread = sum(weights[rows] @ (_table(data, rows) - means) ** 2 for rows in row_blocks(data.n_docs, BLOCK)) / total
+    scale = np.sqrt(spread)
+    scale[scale <= 1e-9 * np.abs(means)] = 0.0  # constant but for rounding
+    per_unit = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    per_unit[-1] = 1.0  # labels stay in their own unit
+    triangle = np.zeros((0, data.n_features + 1))
+    for rows in row_blocks(data.n_docs, BLOCK):
+        block = (_table(data, rows) - means) * per_unit * np.sqrt(weights[rows])[:, None]
+        triangle = np.asarray(np.linalg.qr(np.vstack((triangle, block)), mode="r"))
+    return scale[:-1], triangle
+
+
+def ridge(scale: NDArray[np.float64], triangle: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:
+    """Weights of the features: the penalty is as many rows more, each with the label 0."""
+    used = scale > 0
+    rows, labels = triangle[:, :-1][:, used], triangle[:, -1]
+    penalty = np.diag(np.sqrt(alpha) / scale[used])
+    solution = np.linalg.lstsq(
+        np.vstack((rows, penalty)), np.concatenate((labels, np.zeros(len(penalty)))), rcond=1e-12
+    )[0]
+    coef = np.zeros(len(scale))
+    coef[used] = solution / scale[used]
+    return coef
+
+
+def _table(data: Dataset, rows: slice) -> NDArray[np.float64]:
+    """Features and label side by side, shape ``(n_rows, n_features + 1)``."""
+    return np.column_stack((data.X[rows].astype(np.float64), data.y[rows]))
+
+
+def check_sign(given: object) -> None:
+    """Refuse what is neither 1 nor -1."""
+    if given not in (1, -1) or isinstance(given, bool):
+        raise ParameterError(f"sign={given!r}; it must be 1, -1 or None")
+
+
+@final
+class SingleFeature(LinearRanker):
+    """Rank by one feature; where none is named, by the one that ranks the training data best.
+
+    BM25 is such a feature (number 25 of LETOR 4.0, over the whole document). Of equally good features the first is
+    taken, and 1 before -1.
+
+    Attributes
+    ----------
+    feature_, sign_
+        The number of the feature, from 1, and its direction; ``coef_`` has the sign in the feature's place.
+
+    Examples
+    --------
+    The second feature falls as the label rises.
+
+    >>> ranker = SingleFeature().fit([[1.0, 5.0], [3.0, 4.0], [2.0, 1.0]], [0, 1, 2])
+    >>> ranker.feature_, ranker.sign_, ranker.coef_.tolist()
+    (2, -1, [0.0, -1.0])
+    """
+
+    feature: int | str | None = param(
+        None,
+        "Its number as LETOR files count, from 1, or its name (f1, f2, ... where the data has none). None finds the "
+        "best on the training data; `valid` plays no part, as there is only this one choice.",
+    )
+    sign: int | None = param(
+        None,
+        "1 if larger is better, -1 if smaller is; None finds out on the training data.",
+        check=check_sign,
+    )
+    metric: str = metric_param(text="The metric by which the best feature is found.")
+    profile: str = profile_param()
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:  # noqa: ARG002
+        columns = range(data.n_features) if self.feature is None else [column_of(self.feature, data)]
+        tries = [(column, sign) for column in columns for sign in ((1, -1) if self.sign is None else (self.sign,))]
+        column, self.sign_ = tries[0]
+        if len(tries) > 1:
+            judge = Judge(self.metric, self.profile)
+            reached = [judge.mean(data, sign * data.X[:, column].astype(np.float64)) for column, sign in tries]
+            column, self.sign_ = tries[int(np.argmax(np.nan_to_num(reached, nan=-np.inf)))]
+        self.feature_ = column + 1
+        self.coef_ = np.zeros(data.n_features)
+        self.coef_[column] = self.sign_
+
+
+def column_of(feature: object, data: Dataset) -> int:
+    """The column, from 0, of a feature given by number, from 1, or by name."""
+    if isinstance(feature, Integral):
+        return check_int("feature", feature, low=1, high=data.n_features) - 1
+    names = name_features(data.feature_names, data.n_features)
+    if feature not in names:
+        raise unknown_name("feature", feature, names)
+    return names.index(str(feature))
+
+
+@final
+class RandomRanker(Ranker):
+    """Scores drawn evenly from [0, 1): the floor under every comparison.
+
+    A document's score is a hash of its features and the seed. So it is random as far as relevance goes, and yet neither
+    the order of the rows nor the other documents have a say in it. Documents with equal features share a score.
+
+    Examples
+    --------
+    >>> ranker = RandomRanker(seed=1).fit([[1.0], [2.0]], [0, 1])
+    >>> there, back = ranker.predict([[1.0], [2.0]]), ranker.predict([[2.0], [1.0]])
+    >>> there.tolist() == back[::-1].tolist()
+    True
+    """
+
+    allows_nan = True
+
+    seed: int = seed_param("Another seed gives another order.", high=2**64 - 1)
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        """There is nothing to learn."""
+
+    def _predict(self, data: Dataset) -> NDArray[np.float64]:
+        seeds = np.full((data.n_docs, 1), self.seed, np.uint64)
+        bits = hash_rows(np.ascontiguousarray(data.X), seeds)
+        # two more rounds of mixing (splitmix64), so that near documents and near seeds share nothing
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
