@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ordino.arrays import row_blocks
 from ordino.data.arrow import opened_whole
 from ordino.data.dataset import Dataset
-from ordino.data.letor_write_kernels import write_lines
+from ordino.data.kernels import write_lines
 from ordino.errors import DataError
 
 

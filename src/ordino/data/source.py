@@ -13,7 +13,7 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.canonical_kernels import hash_rows
+from ordino.data.kernels import hash_rows
 from ordino.data.dataset import Dataset
 from ordino.data.files import ENDINGS, read_data
 from ordino.data.grouping import Groups

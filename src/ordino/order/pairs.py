@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import query_numbers
-from ordino.data.canonical_kernels import hash_rows
+from ordino.data.kernels import hash_rows
 from ordino.data.dataset import Dataset
 from ordino.forms import Form, require
 from ordino.order.network import PairNetwork

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ordino.arrays import name_features, row_blocks
 from ordino.checks import check_int
-from ordino.data.canonical_kernels import hash_rows
+from ordino.data.kernels import hash_rows
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, unknown_name
 from ordino.forms import BLOCK
