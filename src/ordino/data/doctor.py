@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import row_blocks
+from ordino.data.dataset import Dataset, count_of
 from ordino.data.kernels import hash_rows
-from ordino.data.dataset import Dataset
 from ordino.data.summary import count_by_query, has_equal_labels
 
 Severity = Literal["error", "warning", "note"]
@@ -87,10 +87,6 @@ def format_findings(findings: Sequence[Finding]) -> str:
     return "\n".join(f"{f.severity:<{first}}  {f.where:<{second}}  {f.what}; {f.fix}" for f in findings)
 
 
-def _n(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
-
-
 def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
     """Rows of one query that do not stand together: other tools would see several queries."""
     if dataset.order is not None:
@@ -98,7 +94,7 @@ def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
         jumps[dataset.offsets[1:-1] - 1] = False  # from one query to the next
         n = int((count_by_query(dataset, np.append(False, jumps)) > 0).sum())
         fix = "Ordino gathers them, other tools do not: write the gathered set with `ordino convert`"
-        yield "warning", n, f"the rows of {_n(n, 'query', 'queries')} do not stand together", fix
+        yield "warning", n, f"the rows of {count_of(n, 'query', 'queries')} do not stand together", fix
 
 
 def labels_out_of_range(dataset: Dataset) -> Iterator[Ill]:
@@ -114,7 +110,7 @@ def labels_out_of_range(dataset: Dataset) -> Iterator[Ill]:
     )  # fmt: skip
     for severity, which, what, fix in kinds:
         n = int(which.sum())
-        yield severity, n, f"{_n(n, 'label is', 'labels are')} {what}", fix
+        yield severity, n, f"{count_of(n, 'label is', 'labels are')} {what}", fix
 
 
 def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
@@ -126,14 +122,14 @@ def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
         yield "error", len(equal), "no query has two different labels", "nothing can be learned: check the label column"
     else:
         n = int((equal & ~single & ~empty).sum())
-        what = f"{_n(n, 'query has', 'queries have')} equal labels above 0 throughout"
+        what = f"{count_of(n, 'query has', 'queries have')} equal labels above 0 throughout"
         yield "note", n, what, "every order is perfect there: leave them out of means"
     n = int(empty.sum())
     fix = f"measures treat {'it' if n == 1 else 'them'} as empty: choose a profile that says how"
-    yield "note", n, f"{_n(n, 'query has', 'queries have')} no relevant document", fix
+    yield "note", n, f"{count_of(n, 'query has', 'queries have')} no relevant document", fix
     n = int(single.sum())
     fix = "it can teach nothing: leave it out" if n == 1 else "they can teach nothing: leave them out"
-    yield "note", n, f"{_n(n, 'query has', 'queries have')} one document", fix
+    yield "note", n, f"{count_of(n, 'query has', 'queries have')} one document", fix
 
 
 def query_sizes(dataset: Dataset) -> Iterator[Ill]:
@@ -141,7 +137,7 @@ def query_sizes(dataset: Dataset) -> Iterator[Ill]:
     counts = dataset.counts
     longest = counts.max(initial=0)
     n = int((counts > MAX_QUERY).sum())
-    what = f"{_n(n, 'query has', 'queries have')} more than {MAX_QUERY:,} documents (up to {longest:,})"
+    what = f"{count_of(n, 'query has', 'queries have')} more than {MAX_QUERY:,} documents (up to {longest:,})"
     yield "warning", n, what, "LightGBM refuses such queries: sample documents with label 0 from them"
     if dataset.n_queries >= 10 and longest > 50 * np.median(counts):
         what = f"the longest query has {longest:,} documents, the median one {np.median(counts):g}"
@@ -155,17 +151,17 @@ def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
         names, codes = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
         _, twice = _pairs(query, codes)
         n = int((names[codes[twice]] != "").sum())  # no name is not a name
-        what = f"{_n(n, 'document id is', 'document ids are')} repeated in the same query"
+        what = f"{count_of(n, 'document id is', 'document ids are')} repeated in the same query"
         yield "warning", n, what, "keep one row of each: repeated documents count twice in every measure"
     hashes = hash_rows(np.ascontiguousarray(dataset.X), np.empty((dataset.n_docs, 0), np.uint64))
     first, second = _pairs(query, hashes)
     same = _equal_rows(dataset.X, first, second)
     differ = dataset.y[first] != dataset.y[second]
     n = int((same & differ).sum())
-    what = f"{_n(n, 'row repeats', 'rows repeat')} the features of another of its query with a different label"
+    what = f"{count_of(n, 'row repeats', 'rows repeat')} the features of another of its query with a different label"
     yield "warning", n, what, "no ranker can tell them apart: add features or agree on the label"
     n = int((same & ~differ).sum())
-    what = f"{_n(n, 'row repeats', 'rows repeat')} another of its query, label and all"
+    what = f"{count_of(n, 'row repeats', 'rows repeat')} another of its query, label and all"
     yield "note", n, what, "ties are certain there: see that the metric's profile says how ties count"
 
 
@@ -210,7 +206,7 @@ CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
 def _compare(left: Dataset, right: Dataset) -> Iterator[Ill]:
     """Problems between two data sets."""
     shared = len(set(left.query_ids.tolist()) & set(right.query_ids.tolist()))
-    what = f"{_n(shared, 'query id is', 'query ids are')} in both"
+    what = f"{count_of(shared, 'query id is', 'query ids are')} in both"
     yield "error", shared, what, "what is tested must not be trained on: cut by query"
     if left.n_features != right.n_features:
         what = f"{left.n_features} features against {right.n_features}"

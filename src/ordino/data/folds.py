@@ -18,9 +18,9 @@ from sklearn.model_selection import BaseCrossValidator
 
 from ordino.arrays import query_numbers
 from ordino.checks import check_int
+from ordino.data.columns import group_rows
 from ordino.data.dataset import Dataset
 from ordino.data.files import read_data
-from ordino.data.grouping import group_rows
 from ordino.errors import DataError, ParameterError
 
 PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.checks import check_int, renamed
-from ordino.data.columns import as_feature_names
+from ordino.data.columns import as_feature_names, group_rows
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import group_rows
 from ordino.data.letor_kernels import count_lines, gather_tokens, read_lines
 from ordino.data.letor_text import MAX_FEATURES, Text, open_text, parse_line
 from ordino.data.letor_write import write_letor

@@ -25,9 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 from ordino.arrays import frozen, query_blocks, row_blocks
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data import kernels
-from ordino.data.columns import Features, as_features, column_names, symmetric_log
+from ordino.data.columns import Features, Groups, as_features, column_names, group_rows, symmetric_log
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import Groups, group_rows
 from ordino.data.source import Source
 from ordino.errors import DataError, ParameterError
 from ordino.threads import count_threads, run_blocks

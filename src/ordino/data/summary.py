@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import row_blocks
-from ordino.data.columns import BLOCK_ROWS
+from ordino.data.columns import BLOCK_ROWS, offsets_of
 from ordino.data.dataset import Dataset
 
 _SHOWN = 10  # labels that the table lists
@@ -124,8 +124,7 @@ def summarize(dataset: Dataset) -> Summary:
 
 def count_by_query(dataset: Dataset, which: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The number of documents of each query for which ``which`` is True."""
-    before = np.concatenate(([0], np.cumsum(which)))  # (n_docs + 1,)
-    return np.diff(before[dataset.offsets])
+    return np.diff(offsets_of(which)[dataset.offsets])
 
 
 def has_equal_labels(dataset: Dataset) -> NDArray[np.bool_]:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.checks import check_choice, check_int, check_real
+from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import Groups
 from ordino.data.synthetic_shapes import mq2007, mq2008, mslr, td2003
 from ordino.errors import ParameterError
 
@@ -114,7 +114,7 @@ def directranker(
     rng = np.random.default_rng(seed)
     mean = rng.uniform(0, 100, (classes, features)).astype(np.float32)
     std = rng.uniform(50, 100, (classes, features)).astype(np.float32)
-    offsets = np.concatenate(([0], np.cumsum(rng.integers(fewest, most + 1, queries))))
+    offsets = offsets_of(rng.integers(fewest, most + 1, queries))
     labels = rng.integers(0, classes, offsets[-1])
     X = rng.standard_normal((len(labels), features), dtype=np.float32)
     for label in range(classes):

@@ -12,28 +12,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import query_numbers
+from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import Groups
 from ordino.data.scaling import MinMax
 
 Block = NDArray[np.floating]
 
 FIELDS = ("body", "title", "anchor", "url", "links")
 _BLOCK_ROWS = 16384  # about how many rows are made at a time
-
-
-class Columns(NamedTuple):
-    """Some features of one field and one kind."""
-
-    field: str
-    kind: str
-    width: int
 
 
 KINDS: Mapping[str, Callable[[Block], Block]] = MappingProxyType(
@@ -54,7 +46,7 @@ KINDS: Mapping[str, Callable[[Block], Block]] = MappingProxyType(
 class Shape(NamedTuple):
     """What is known of a public set."""
 
-    columns: tuple[Columns, ...]
+    columns: tuple[tuple[str, str, int], ...]  # field, kind and number of some features
     missing: tuple[float, ...]  # share of the documents that lack each field
     label_shares: tuple[float, ...]  # of the labels 0, 1, ...
     luck: float  # share of the variance of relevance that is the query's: the more, the more empty queries
@@ -63,11 +55,11 @@ class Shape(NamedTuple):
 
 _TD2003 = Shape(
     columns=(
-        Columns("body", "count", 4), Columns("body", "heavy", 8), Columns("body", "level", 4),
-        Columns("title", "count", 3), Columns("title", "heavy", 5),
-        Columns("anchor", "count", 3), Columns("anchor", "heavy", 5),
-        Columns("url", "count", 2), Columns("url", "heavy", 2),
-        Columns("links", "large", 4), Columns("links", "ratio", 4),
+        ("body", "count", 4), ("body", "heavy", 8), ("body", "level", 4),
+        ("title", "count", 3), ("title", "heavy", 5),
+        ("anchor", "count", 3), ("anchor", "heavy", 5),
+        ("url", "count", 2), ("url", "heavy", 2),
+        ("links", "large", 4), ("links", "ratio", 4),
     ),
     missing=(0.0, 0.7, 0.6, 0.8, 0.0),
     label_shares=(0.99, 0.01),
@@ -76,12 +68,12 @@ _TD2003 = Shape(
 
 _MQ2007 = Shape(
     columns=(
-        Columns("body", "heavy", 6), Columns("body", "level", 10), Columns("body", "ratio", 2),
-        Columns("title", "count", 1), Columns("title", "heavy", 7),
-        Columns("anchor", "count", 1), Columns("anchor", "heavy", 6),
-        Columns("url", "count", 1), Columns("url", "heavy", 5),
-        Columns("links", "heavy", 1), Columns("links", "count", 1),
-        Columns("body", "zero", 5),
+        ("body", "heavy", 6), ("body", "level", 10), ("body", "ratio", 2),
+        ("title", "count", 1), ("title", "heavy", 7),
+        ("anchor", "count", 1), ("anchor", "heavy", 6),
+        ("url", "count", 1), ("url", "heavy", 5),
+        ("links", "heavy", 1), ("links", "count", 1),
+        ("body", "zero", 5),
     ),
     missing=(0.02, 0.56, 0.63, 0.79, 0.1),
     label_shares=(0.742, 0.203, 0.055),
@@ -93,10 +85,10 @@ _MQ2008 = _MQ2007._replace(missing=(0.02, 0.63, 0.7, 0.81, 0.1), label_shares=(0
 
 _MSLR = Shape(
     columns=(
-        *(Columns(field, "count", 8) for field in FIELDS), *(Columns(field, "ratio", 3) for field in FIELDS),
-        *(Columns(field, "large", 1) for field in FIELDS), *(Columns(field, "heavy", 8) for field in FIELDS),
-        *(Columns(field, "flag", 1) for field in FIELDS), *(Columns(field, "level", 4) for field in FIELDS),
-        Columns("links", "large", 6), Columns("links", "sentinel", 3), Columns("url", "count", 2),
+        *((field, "count", 8) for field in FIELDS), *((field, "ratio", 3) for field in FIELDS),
+        *((field, "large", 1) for field in FIELDS), *((field, "heavy", 8) for field in FIELDS),
+        *((field, "flag", 1) for field in FIELDS), *((field, "level", 4) for field in FIELDS),
+        ("links", "large", 6), ("links", "sentinel", 3), ("url", "count", 2),
     ),
     missing=(0.02, 0.3, 0.6, 0.8, 0.2),
     label_shares=(0.520, 0.322, 0.133, 0.018, 0.007),
@@ -114,7 +106,7 @@ def td2003(*, queries: int = 50, docs: int | None = None, seed: int = 0) -> Data
     counts = rng.integers(1000, 1046, queries)
     counts[24::50] = 525
     counts[49::50] = 533
-    return _make(_TD2003, _fixed(docs, counts), rng)
+    return _make(_TD2003, counts, docs, rng)
 
 
 def mq2007(*, queries: int = 1692, docs: int | None = None, seed: int = 0) -> Dataset:
@@ -122,7 +114,7 @@ def mq2007(*, queries: int = 1692, docs: int | None = None, seed: int = 0) -> Da
     rng = np.random.default_rng(seed)
     share = np.array([0, 0.004, 0.005, 0.92, 0.93, 0.97, 0.99, 1])
     counts = np.interp(rng.random(queries), share, [6, 35, 40, 40, 43, 50, 70, 147])
-    return _make(_MQ2007, _fixed(docs, counts.astype(np.int64)), rng)
+    return _make(_MQ2007, counts, docs, rng)
 
 
 def mq2008(*, queries: int = 784, docs: int | None = None, seed: int = 0) -> Dataset:
@@ -130,7 +122,7 @@ def mq2008(*, queries: int = 784, docs: int | None = None, seed: int = 0) -> Dat
     rng = np.random.default_rng(seed)
     share = np.array([0, 0.1, 0.54, 0.6, 0.76, 0.79, 0.91, 0.93, 0.955, 0.97, 1])
     counts = np.interp(rng.random(queries), share, [5, 8, 8, 15, 16, 29, 32, 59, 60, 109, 121])
-    return _make(_MQ2008, _fixed(docs, counts.astype(np.int64)), rng)
+    return _make(_MQ2008, counts, docs, rng)
 
 
 def mslr(*, queries: int = 1000, docs: int | None = None, seed: int = 0) -> Dataset:
@@ -141,18 +133,16 @@ def mslr(*, queries: int = 1000, docs: int | None = None, seed: int = 0) -> Data
     """
     rng = np.random.default_rng(seed)
     counts = np.clip(rng.lognormal(np.log(109), 0.44, queries), 1, 908)
-    return _make(_MSLR, _fixed(docs, counts.astype(np.int64)), rng)
+    return _make(_MSLR, counts, docs, rng)
 
 
-def _fixed(docs: int | None, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    return counts if docs is None else np.full_like(counts, docs)
-
-
-def _make(shape: Shape, counts: NDArray[np.int64], rng: np.random.Generator) -> Dataset:
+def _make(shape: Shape, counts: NDArray[Any], docs: int | None, rng: np.random.Generator) -> Dataset:
     """Make features and relevance a block of queries at a time, then cut relevance into labels."""
-    offsets = np.concatenate(([0], np.cumsum(counts)))
-    X = np.empty((offsets[-1], sum(columns.width for columns in shape.columns)), np.float32)
+    counts = counts.astype(np.int64) if docs is None else np.full(len(counts), docs)
+    offsets = offsets_of(counts)
+    X = np.empty((offsets[-1], sum(width for _, _, width in shape.columns)), np.float32)
     relevance = np.empty(offsets[-1])
+    luckiness = np.sqrt(shape.luck / (1 - shape.luck))  # of a unit normal, beside all else, whose variance is 1
     weights = rng.dirichlet(np.full(len(FIELDS), 3.0)) ** 0.5  # their squares sum to 1
     shows = rng.uniform(0.5, 0.9, X.shape[1]).astype(np.float32)  # how much of a feature is evidence; the rest is noise
     heads = np.searchsorted(offsets[:-1], np.arange(0, offsets[-1], _BLOCK_ROWS))
@@ -165,18 +155,22 @@ def _make(shape: Shape, counts: NDArray[np.int64], rng: np.random.Generator) -> 
         evidence[missing] = -1
         luck = rng.standard_normal(end - first)[number]
         found = np.sqrt(0.4) * (evidence @ weights) + np.sqrt(0.4) * _bent(evidence)
-        relevance[rows] = found + np.sqrt(0.2) * rng.standard_normal(len(number)) + _odds(shape.luck) * luck
+        relevance[rows] = found + np.sqrt(0.2) * rng.standard_normal(len(number)) + luckiness * luck
         habit = 0.7 * rng.standard_normal((end - first, len(FIELDS)), dtype=np.float32)  # a query shifts its features
-        _fill(X[rows], shape, evidence, missing, habit[number], shows, rng)
+        start = 0
+        for field, kind, width in shape.columns:
+            at, stop = FIELDS.index(field), start + width
+            seen = shows[start:stop]
+            noise = rng.standard_normal((len(number), width), dtype=np.float32)
+            shown = evidence[:, at, None] * seen + noise * np.sqrt(1 - seen * seen) + habit[number, at, None]
+            block = KINDS[kind](shown)
+            block[missing[:, at]] = -1 if kind == "sentinel" else 0
+            X[rows, start:stop] = block
+            start = stop
     edges = np.quantile(relevance, np.cumsum(shape.label_shares[:-1]))
     y = np.searchsorted(edges, relevance, side="right").astype(np.float64)
     data = Dataset.of_groups(X, y, Groups(None, offsets, np.arange(1, len(counts) + 1)))
     return MinMax().fit_transform(data) if shape.minmax else data
-
-
-def _odds(share: float) -> float:
-    """What a unit normal must be multiplied by to be this share of the variance beside another of variance 1."""
-    return float(np.sqrt(share / (1 - share)))
 
 
 def _bent(evidence: Block) -> Block:
@@ -184,25 +178,3 @@ def _bent(evidence: Block) -> Block:
     body, title, anchor, url, links = evidence.T
     both, either = np.minimum(body, links), np.abs(title - anchor)
     return np.asarray((both + either - np.abs(url)) / np.sqrt(np.float32(1.5)))
-
-
-def _fill(
-    out: Block,
-    shape: Shape,
-    evidence: Block,
-    missing: NDArray[np.bool_],
-    habit: Block,
-    shows: Block,
-    rng: np.random.Generator,
-) -> None:
-    """Write the features that show the evidence."""
-    start = 0
-    for field, kind, width in shape.columns:
-        at, stop = FIELDS.index(field), start + width
-        seen = shows[start:stop]
-        noise = rng.standard_normal((len(out), width), dtype=np.float32)
-        shown = evidence[:, at, None] * seen + noise * np.sqrt(1 - seen * seen) + habit[:, at, None]
-        block = KINDS[kind](shown)
-        block[missing[:, at]] = -1 if kind == "sentinel" else 0
-        out[:, start:stop] = block
-        start = stop
