@@ -86,9 +86,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
     root = Path(directory)
     if not root.is_dir():
         raise DataError(f"{root}: there is no such directory; give the one that holds Fold1, Fold2, ...")
-    numbered = {path: re.fullmatch(r"fold[ _-]?(\d+)", path.name.lower()) for path in root.iterdir() if path.is_dir()}
-    found = sorted((int(match[1]), path) for path, match in numbered.items() if match)
-    homes = [path for _, path in found] or [root]
+    names = ((path, re.fullmatch(r"fold[ _-]?(\d+)", path.name.lower())) for path in root.iterdir() if path.is_dir())
+    homes = [path for _, path in sorted((int(match[1]), path) for path, match in names if match)] or [root]
     parts = [_find_parts(home) for home in homes]
     earlier: list[int] = []  # how many features the folds loaded so far have
 
@@ -112,8 +111,6 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
 
     Parameters
     ----------
-    dataset
-        The data to cut.
     k
         The number of folds; at least 3, or 2 without validation parts.
     seed

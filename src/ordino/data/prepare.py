@@ -90,10 +90,10 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
     [[2.0, 3.0, 4.0, 6.0, 9.0]]
     """
     if isinstance(data, Dataset):
-        names = data.feature_names
+        wide, names = quadratic_features(data.X, max_gib=max_gib), data.feature_names
         if names is not None:
             names += tuple(f"{a}*{b}" for a, b in combinations_with_replacement(names, 2))
-        return data.replace(X=quadratic_features(data.X, max_gib=max_gib), feature_names=names)
+        return data.replace(X=wide, feature_names=names)
     features = as_features(data)
     n_docs, n_features = features.shape
     n_wide = n_features + n_features * (n_features + 1) // 2
