@@ -51,7 +51,11 @@ def convert(
         data = drop_empty_queries(data)
     if drop is not None:
         data = drop_features(data, split_names(drop))
-    parts = (data,) if split is None else data.split(*_shares(split), seed=chosen_seed(seed) or 0)
+    try:
+        shares = None if split is None else [float(share) for share in split.split(",")]
+    except ValueError:
+        raise ParameterError(f"--split {split!r} is not a list of shares; give for example 0.6,0.2,0.2") from None
+    parts = (data,) if shares is None else data.split(*shares, seed=chosen_seed(seed) or 0)
     if len(parts) != len(targets):
         raise ParameterError(
             f"there are {len(parts)} parts for {len(targets)} files; give --split one share for each file, such as "
@@ -61,13 +65,3 @@ def convert(
     for part, target in zip(parts, targets, strict=True):
         write_data(part if scaler is None else scaler.transform(part), target)
         say(f"{target}: {part.n_docs:,} documents, {part.n_queries:,} queries, {part.n_features} features")
-
-
-def _shares(text: str) -> list[float]:
-    """Numbers between commas."""
-    from ordino.errors import ParameterError
-
-    try:
-        return [float(share) for share in text.split(",")]
-    except ValueError:
-        raise ParameterError(f"--split {text!r} is not a list of shares; give for example 0.6,0.2,0.2") from None

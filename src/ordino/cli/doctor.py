@@ -18,16 +18,14 @@ def doctor(
 
     Example: ordino doctor train.txt test.txt
     """
-    from ordino.cli.output import print_json, print_table
+    from ordino.cli.output import print_found
     from ordino.data.doctor import examine, format_findings
     from ordino.data.files import read_data
 
     findings = examine({file: read_data(file) for file in files})
-    if json:
-        print_json([asdict(finding) for finding in findings])
-    elif findings:
+    if findings or json:
         rows = [(finding.severity, finding.where, finding.what, finding.fix) for finding in findings]
-        print_table(["severity", "where", "what", "fix"], rows)
+        print_found(json, [asdict(finding) for finding in findings], ["severity", "where", "what", "fix"], rows)
     else:
         typer.echo(format_findings(findings))
     if any(finding.severity == "error" for finding in findings):

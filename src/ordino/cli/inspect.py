@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ordino.cli.options import Json
+from ordino.cli.options import Json, shared_options
 
 
 def inspect(
@@ -48,7 +48,6 @@ def _described(file: str) -> tuple[dict[str, Any], str]:
 
 def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
     """The audit of a comparator, as facts and as text."""
-    from ordino.cli.options import shared_options
     from ordino.data.files import read_data
     from ordino.errors import ParameterError
     from ordino.model_file import load

@@ -257,14 +257,9 @@ class Dataset:
         return Dataset.of_groups(X, labels, groups, feature_names=feature_names, **self._optional(slice(None)))
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
-        """Parts of the data set that share no query, drawn at random.
+        """Parts of the data set that share no query, drawn at random; the same seed gives the same parts.
 
-        Parameters
-        ----------
-        shares
-            The size of each part, as a share of the queries. If they sum to less than 1, the rest is one more part.
-        seed
-            The same seed gives the same parts.
+        A part has its share of the queries. If the shares sum to less than 1, the rest is one more part.
 
         Examples
         --------

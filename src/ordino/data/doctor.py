@@ -54,12 +54,7 @@ Ill = tuple[Severity, int, str, str]
 
 
 def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
-    """Problems that would hurt training or comparison, the worst first.
-
-    Parameters
-    ----------
-    datasets
-        Data sets by name, such as ``{"train": ..., "test": ...}``.
+    """Problems of data sets, given by name, that would hurt training or comparison; the worst first.
 
     Examples
     --------

@@ -76,9 +76,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
     Parameters
     ----------
     directory
-        Holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have the names in use:
-        train, vali, valid, validation, test, trainingset, validationset, testset and the like, in any case, with the
-        ending .txt, .gz, .txt.gz or .arrow. There may be no validation part.
+        Holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have a name in
+        :data:`PART_NAMES` and an ending in :data:`PART_ENDINGS`. There may be no validation part.
     n_features
         The number of features of every part. By default the parts of a fold get as many as the widest has (a text file
         does not mention trailing zeros), and a fold that differs from an earlier one is refused.
@@ -109,14 +108,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
 def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = True) -> Folds:
     """Cut a data set into k folds by query, in LETOR's way; each query is tested once.
 
-    Parameters
-    ----------
-    k
-        The number of folds; at least 3, or 2 without validation parts.
-    seed
-        The same seed gives the same folds.
-    valid
-        Whether one of the k parts serves for validation; if not, it is trained on.
+    The same ``seed`` gives the same folds. One of the k parts serves for validation if ``valid``; if not, it is trained
+    on. There must be 3 folds, or 2 without validation parts.
 
     Examples
     --------
@@ -146,14 +139,8 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
 class QueryKFold(BaseCrossValidator):
     """A scikit-learn splitter that keeps queries whole: each query is in one test part.
 
-    Parameters
-    ----------
-    n_splits
-        The number of parts that the queries are cut into.
-    shuffle
-        Whether queries are drawn at random; if not, they are cut in the order of their first rows.
-    seed
-        The same seed gives the same parts.
+    With ``shuffle`` queries are drawn at random, the same for the same ``seed``; without, they are cut in the order of
+    their first rows.
 
     Examples
     --------
@@ -175,11 +162,8 @@ class QueryKFold(BaseCrossValidator):
         return self.n_splits
 
     def split(
-        self,
-        X: Any,
-        y: Any = None,  # noqa: ARG002
-        groups: ArrayLike | Sequence[Any] | None = None,
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        self, X: Any, y: Any = None, groups: ArrayLike | Sequence[Any] | None = None  # noqa: ARG002
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:  # fmt: skip
         """Row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
         if groups is None:
             raise DataError(

@@ -38,7 +38,8 @@ _HUNDREDS = np.uint64(0x000F424000000064)  # 10**6 << 32 | 100
 _ONES = np.uint64(0x0000271000000001)  # 10**4 << 32 | 1
 _U8, _U10, _U16, _U32, _U56 = np.uint64(8), np.uint64(10), np.uint64(16), np.uint64(32), np.uint64(56)
 
-_inner: Any = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)  # not called from Python
+_options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # not called from Python
+_inner: Any = njit(nogil=True, **_options)
 _kernel: Any = njit(cache=True, nogil=True)
 _intrinsic: Any = intrinsic
 
@@ -104,7 +105,7 @@ def _line_end(data: Bytes, i: int, stop: int, eight_marks: np.uint64) -> int:
 
 @_inner
 def _is_blank(byte: np.uint8) -> Any:
-    return byte == _SPACE or byte == _TAB or byte == _RETURN  # noqa: SIM109
+    return byte in (_SPACE, _TAB, _RETURN)
 
 
 @_inner

@@ -77,12 +77,8 @@ def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
 def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> Any:
     """All features, then the products ``x_i x_j`` of every two, ``i <= j``, in the order (0,0), (0,1), ... (1,1), ...
 
-    Parameters
-    ----------
-    data
-        A data set (its names become ``a*b``) or a matrix; the same comes back, wider.
-    max_gib
-        The largest size of the result, in GiB; a larger one is refused before anything is computed.
+    Of a data set (whose names become ``a*b``) or a matrix, the same comes back, wider. A result of more than
+    ``max_gib`` GiB is refused before anything is computed.
 
     Examples
     --------
@@ -116,13 +112,7 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
 
 @final
 class QuadraticFeatures(TransformerMixin, BaseEstimator):
-    """:func:`quadratic_features` as a step of a scikit-learn pipeline.
-
-    Examples
-    --------
-    >>> QuadraticFeatures().fit_transform([[2.0, 3.0]]).tolist()
-    [[2.0, 3.0, 4.0, 6.0, 9.0]]
-    """
+    """:func:`quadratic_features` as a step of a scikit-learn pipeline."""
 
     n_features_in_: int
 

@@ -87,10 +87,9 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
             self.n_features_in_ = features.shape[1]
             self.n_queries_ = len(group_rows(qid, len(features)).query_ids)
             self._learn(features)
+        vars(self).pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return self
 
     def transform(self, X: ArrayLike | Dataset, *, qid: Ids = None) -> Any:
@@ -113,7 +112,7 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
         return tags
 
     def _learn(self, features: Features | None) -> None:
-        """Learn from the training rows (None if they come in parts); most scalers have nothing to learn."""
+        """Learn from the training rows (None if they come in parts), if there is anything to learn."""
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
         """Scale a matrix whose columns were checked; the result is finite or NaN."""

@@ -86,12 +86,8 @@ def write_ranked(
 ) -> None:
     """Write scores, given in the caller's row order, to a file or to standard output ("-").
 
-    Parameters
-    ----------
-    form
-        A name in :data:`FORMATS`; by default the format that the ending stands for.
-    table
-        The Arrow table that the data came from, if it did, so that ``rows`` keeps all its columns.
+    ``form`` is a name in :data:`FORMATS`, by default the format that the ending stands for. ``table`` is the Arrow
+    table that the data came from, if it did, so that ``rows`` keeps all its columns.
     """
     form = format_of(path) if form is None else check_choice("format", form, FORMATS)
     is_table = ENDINGS.get(_ending(path), "letor") != "letor"

@@ -33,14 +33,9 @@ _BLOCK_ROWS = 16384  # about how many rows are made at a time
 
 
 def synthetic(name: str, **options: Any) -> Dataset:
-    """Make the synthetic data set with this name.
+    """Make the synthetic data set with this name in :data:`SYNTHETIC`.
 
-    Parameters
-    ----------
-    name
-        One of :data:`SYNTHETIC`.
-    options
-        ``queries`` (their number), ``seed``, and the other options of the function of that name.
+    The options are ``queries`` (their number), ``seed``, and the others of the function of that name.
 
     Examples
     --------
@@ -97,14 +92,9 @@ def ranknet_poly(*, queries: int = 1000, docs: int = 50, features: int = 50, lev
 
 
 def directranker(
-    *,
-    queries: int = 1000,
-    docs: int | tuple[int, int] = (50, 150),
-    features: int = 70,
-    classes: int = 5,
-    noise: float = 0.0,
-    seed: int = 0,
-) -> Dataset:
+    *, queries: int = 1000, docs: int | tuple[int, int] = (50, 150), features: int = 70, classes: int = 5,
+    noise: float = 0.0, seed: int = 0,
+) -> Dataset:  # fmt: skip
     """DirectRanker's Gaussian classes: each class has its own mean and spread of every feature (section 4.3).
 
     Means are uniform in [0, 100], standard deviations in [50, 100], classes equally likely. With ``noise``, a label
@@ -311,14 +301,8 @@ def _bent(evidence: Block) -> Block:
 
 SYNTHETIC: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
     {
-        "ranknet-net": ranknet_net,
-        "ranknet-poly": ranknet_poly,
-        "directranker": directranker,
-        "td2003": td2003,
-        "mq": mq2007,
-        "mq2007": mq2007,
-        "mq2008": mq2008,
-        "mslr": mslr,
+        "ranknet-net": ranknet_net, "ranknet-poly": ranknet_poly, "directranker": directranker,
+        "td2003": td2003, "mq": mq2007, "mq2007": mq2007, "mq2008": mq2008, "mslr": mslr,
     }
-)
+)  # fmt: skip
 """Every synthetic set by its name; the first line of a function says what it makes."""

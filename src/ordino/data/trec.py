@@ -93,18 +93,10 @@ def join_run(
 
 
 def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path, tag: str = "ordino") -> None:
-    """Write scores as a TREC run, each query best first; equal scores keep their row order.
+    """Write scores, in the caller's row order, as a TREC run, each query best first; equal scores keep their row order.
 
-    Parameters
-    ----------
-    dataset
-        What was scored. Without document ids a document is called by its row number in the caller's order, from 0.
-    scores
-        One for each row, in the caller's order, as ``predict`` gives them.
-    path
-        Where to write; an ending ``.gz`` compresses.
-    tag
-        The name of the run, one word.
+    Without document ids a document is called by its row number in the caller's order, from 0. An ending ``.gz``
+    compresses. ``tag`` is the name of the run, one word.
     """
     with opened_whole(path) as file:
         file.write(run_text(dataset, scores, tag).encode())
