@@ -79,15 +79,21 @@ def column_names(X: object) -> list[str] | None:
     return None if columns is None or not all(isinstance(name, str) for name in columns) else list(columns)
 
 
+def check_columns(
+    fitted: str, n_known: int, known: Sequence[str] | None, n_given: int, given: Sequence[str] | None
+) -> None:
+    """Refuse other columns than those that something was fitted with."""
+    if n_given != n_known:
+        raise DataError(f"the {fitted} was fitted with {n_known} features but the data has {n_given}")
+    if known is not None and given is not None:
+        for j, (old, new) in enumerate(zip(known, given, strict=True)):
+            if old != new:
+                raise DataError(f"column {j} is {new!r} but was {old!r} in fit; give the columns in the same order")
+
+
 def check_features(data: Dataset, n_features: int, names: Sequence[str] | None) -> None:
-    """Refuse data with other features than those of ``fit``."""
-    if data.n_features != n_features:
-        raise DataError(f"the ranker was fitted with {n_features} features but the data has {data.n_features}")
-    if names is not None and data.feature_names is not None and data.feature_names != tuple(names):
-        j = next(j for j, (old, new) in enumerate(zip(names, data.feature_names, strict=True)) if old != new)
-        raise DataError(
-            f"column {j} is {data.feature_names[j]!r} but was {names[j]!r} in fit; give the columns in the same order"
-        )
+    """Refuse data with other features than those that a ranker was fitted with."""
+    check_columns("ranker", n_features, names, data.n_features, data.feature_names)
 
 
 def check_no_nan(data: Dataset, name: str, ranker: str) -> None:

@@ -23,18 +23,11 @@ from ordino.data.summary import count_by_query, has_equal_labels
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
-MAX_LABEL = 30
-"""LightGBM's gains stop here: label 31 would need ``label_gain``."""
-
-MAX_QUERY = 10_000
-"""LightGBM refuses a query with more documents."""
-
-HUGE = 1e6
-"""A feature with larger values drowns the others where they are added up."""
-
+MAX_LABEL = 30  # LightGBM's gains stop here: label 31 would need ``label_gain``
+MAX_QUERY = 10_000  # LightGBM refuses a query with more documents
+HUGE = 1e6  # a feature with larger values drowns the others where they are added up
 SENTINELS = (-1.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 65535.0)
 """Numbers that often stand for a missing value."""
-
 _BLOCK = 16384  # rows
 
 

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ordino.checks import check_choice
-from ordino.data.columns import as_features
+from ordino.data.columns import as_features, check_columns
 from ordino.data.dataset import Dataset
 from ordino.data.summary import count_by_query
 from ordino.errors import DataError, ParameterError
@@ -127,8 +127,7 @@ class QuadraticFeatures(TransformerMixin, BaseEstimator):
     def transform(self, X: ArrayLike | Dataset) -> Any:
         """The features and their products."""
         check_is_fitted(self, "n_features_in_")
-        if _width(X) != self.n_features_in_:
-            raise DataError(f"the step was fitted with {self.n_features_in_} features but the data has {_width(X)}")
+        check_columns("step", self.n_features_in_, None, _width(X), None)
         return quadratic_features(X, max_gib=self.max_gib)
 
 

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from ordino.arrays import frozen, query_blocks, row_blocks
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data import kernels
-from ordino.data.columns import Features, Groups, as_features, column_names, group_rows, symmetric_log
+from ordino.data.columns import Features, Groups, as_features, check_columns, column_names, group_rows, symmetric_log
 from ordino.data.dataset import Dataset
 from ordino.data.source import Source
 from ordino.errors import DataError, ParameterError
@@ -40,7 +40,7 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any, *, qid: Any = None) -> Any:
         features = as_features(X)
-        self._check_columns(features, column_names(X))
+        check_columns("scaler", self.n_features_in_, self._names(), features.shape[1], column_names(X))
         if qid is None and self.by_query and self.n_queries_ > 1:
             raise DataError(
                 f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries; "
@@ -87,7 +87,7 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
             self.n_features_in_ = features.shape[1]
             self.n_queries_ = len(group_rows(qid, len(features)).query_ids)
             self._learn(features)
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
         return self
@@ -98,7 +98,7 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
         if not isinstance(X, Dataset):
             return super().transform(X, qid=qid)
         _refuse_second_qid(qid)
-        self._check_columns(X.X, X.feature_names)
+        check_columns("scaler", self.n_features_in_, self._names(), X.n_features, X.feature_names)
         return X.replace_features(self._scaled(X.X, Groups(None, X.offsets, X.query_ids)), X.feature_names)
 
     def fit_transform(self, X: ArrayLike | Dataset, y: object = None, *, qid: Ids = None) -> Any:
@@ -118,17 +118,8 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
         """Scale a matrix whose columns were checked; the result is finite or NaN."""
         raise NotImplementedError
 
-    def _check_columns(self, features: Features, names: Sequence[str] | None) -> None:
-        if features.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"the scaler was fitted with {self.n_features_in_} features but the data has {features.shape[1]}"
-            )
-        for j, (known, given) in enumerate(zip(getattr(self, "feature_names_in_", ()), names or (), strict=False)):
-            if known != given:
-                raise DataError(
-                    f"the scaler was fitted with {known!r} in column {j} but the data has {given!r}; "
-                    "give the columns in the order of fit()"
-                )
+    def _names(self) -> Sequence[str] | None:
+        return getattr(self, "feature_names_in_", None)
 
 
 def _refuse_second_qid(qid: object) -> None:
