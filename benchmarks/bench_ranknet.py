@@ -25,8 +25,8 @@ from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
 from ordino.layers import forward
 from ordino.losses import make_loss
+from ordino.networks.nets import ScoringNets
 from ordino.networks.rates import Schedule
-from ordino.networks.scoring_net import ScoringNets
 from ordino.networks.supply import QueryBatches
 from ordino.networks.training import train
 from ordino.rankers.ranknet import RankNet

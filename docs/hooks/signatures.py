@@ -1,4 +1,4 @@
-"""What griffe, which reads the source for the site, cannot see: the parameters of rankers, and shared lines of docstrings.
+"""What griffe, which reads the source for the site, cannot see: parameters of rankers, shared lines of docstrings.
 
 A ranker's parameters are fields whose text stands with them; its signature and docstring are made when the class is.
 In other docstrings, parameters that share a line, such as ``metric, profile``, each get their own type and default.

@@ -12,9 +12,9 @@ from ordino.networks import learning_sets
 from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.initializers import PAIR_INITIALIZERS
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs
+from ordino.networks.nets import ACTIVATIONS
 from ordino.networks.pair_network import CmpNN, PairRows
 from ordino.networks.rates import Schedule
-from ordino.networks.scoring_net import ACTIVATIONS
 from ordino.networks.supply import ComparisonBatches, mean_error
 from ordino.networks.training import train
 from ordino.order import PairNetwork
@@ -269,11 +269,6 @@ def test_too_many_pairs_are_refused(monkeypatch):
     monkeypatch.setattr(learning_sets, "MOST_PAIRS", 10)
     with pytest.raises(ParameterError, match="n_pairs=None takes all 12 pairs; give a number"):
         draw_pairs(LABELS, OFFSETS, "C", None, np.random.default_rng(0))
-
-
-def test_an_unknown_configuration_is_refused():
-    with pytest.raises(ParameterError, match="unknown pairs 'F'"):
-        draw_pairs(LABELS, OFFSETS, "F", 10, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -12,9 +12,9 @@ from ordino.layers import Layer, forward
 from ordino.losses import make_loss, pair_loss
 from ordino.networks import fields
 from ordino.networks.initializers import INITIALIZERS
+from ordino.networks.nets import ACTIVATIONS, ScoringNets, dropout_mask
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import Adaptive, Constant, HalveOnRise, Schedule
-from ordino.networks.scoring_net import ACTIVATIONS, ScoringNets, dropout_mask
 from ordino.networks.supply import PairBatches, QueryBatches
 from ordino.networks.training import train
 from ordino.testing import easy_data

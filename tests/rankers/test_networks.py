@@ -133,6 +133,13 @@ def test_warm_start_goes_on():
     assert ranker.fit(DATA).history_[0]["error"] < error
 
 
+def test_warm_start_refuses_layers_of_other_sizes():
+    ranker = RankNet(hidden=(8, 4), epochs=1, warm_start=True).fit(DATA)
+    for hidden in ((8,), (8, 5), (8, 4, 2)):
+        with pytest.raises(ParameterError, match="layers of other sizes"):
+            ranker.set_params(hidden=hidden).fit(DATA)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("model", ["linear", "network", "trees"])
 def test_every_loss_trains_every_model(loss, model):
@@ -209,8 +216,6 @@ def test_rankprop_leaves_a_right_order_alone():
     from ordino.rankers.rankprop import _Targets
 
     class Net:
-        W = (np.zeros((1, 1, 1)),)
-
         def layers(self, number):
             return [Layer(np.float32([[1.0]]), np.float32([0.0]))]
 

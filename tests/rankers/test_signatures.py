@@ -55,7 +55,7 @@ def test_repr_shows_what_was_changed(name):
 @pytest.mark.parametrize("name", RANKERS)
 def test_an_unknown_name_gets_the_nearest(name):
     cls = ranker_class(name)
-    known = list(parameters_of(cls))[0]
+    known = next(iter(parameters_of(cls)))
     for attempt in (lambda: cls(**{known + "x": 3}), lambda: cls().set_params(**{known + "x": 3})):
         with pytest.raises(ParameterError) as error:
             attempt()
@@ -97,7 +97,7 @@ def test_wrong_values_are_refused_in_a_sentence(name):
             with pytest.raises(ParameterError, match=f"{parameter}="):
                 cls(**{parameter: wrong}).fit(easy_data())
         elif known.choices:
-            with pytest.raises(ParameterError, match="did you mean|choose from"):
+            with pytest.raises(ParameterError, match=r"did you mean|choose from"):
                 cls(**{parameter: "no such name"}).fit(easy_data())
 
 
@@ -158,5 +158,9 @@ def test_a_ranker_may_write_its_own_init():
         def _predict(self, data):
             return self.sign * data.X[:, 0].astype(float)
 
+    class Plainer(Plain):
+        pass
+
     assert repr(Plain(sign=-1)) == "Plain(sign=-1)"
+    assert repr(Plainer(sign=-1)) == "Plainer(sign=-1)"
     assert Plain(sign=-1).fit([[1.0], [2.0]], [0, 1]).rank([[1.0], [2.0]]).tolist() == [0, 1]

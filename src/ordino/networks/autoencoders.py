@@ -20,7 +20,7 @@ from ordino.interrupts import all_or_nothing
 from ordino.layers import Layer
 from ordino.networks.pair_network import CmpNN, PairRows
 from ordino.networks.rates import Schedule
-from ordino.networks.supply import Batch
+from ordino.networks.supply import Batch, random_parts
 from ordino.networks.training import train
 from ordino.streams import spawn_seed
 
@@ -36,9 +36,7 @@ class _Reconstruction:
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
-        order = torch.from_numpy(rng.permutation(len(self._pairs)))
-        for start in range(0, len(order), BATCH):
-            chosen = order[start : start + BATCH]
+        for chosen in random_parts(len(self._pairs), BATCH, rng):
             yield self._batch(self._pairs.a[chosen], self._pairs.b[chosen])
 
     def _batch(self, a: Tensor, b: Tensor) -> Batch:

@@ -191,7 +191,7 @@ class Comparator(Ranker):
         from ordino.networks.training import Trained, train
 
         if not learning_set.n_pairs:
-            return [Trained(network.layers(m), [], 0) for m in range(len(network.W[0]))]
+            return [Trained(network.layers(m), [], 0) for m in range(len(network))]
         return train(
             network,
             self._supply(X, learning_set),

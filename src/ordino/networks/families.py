@@ -24,7 +24,8 @@ from ordino.networks.rates import Schedule
 from ordino.ranker import Ranker, Validation, as_held_out
 
 if TYPE_CHECKING:
-    from ordino.networks.training import Quality, Trainable
+    from ordino.networks.nets import Nets
+    from ordino.networks.training import Quality
 
 Floats = NDArray[np.float64]
 
@@ -58,8 +59,8 @@ def quality_by_metric(ranker: Any, valid: Dataset, scores: Callable[[list[Layer]
     """The ranker's metric of each network of a batch, whose layers give these scores of the validation data."""
     metric = metric_of(ranker, valid)
 
-    def quality(network: Trainable) -> Floats:
-        return np.array([metric(scores(network.layers(m))) for m in range(len(network.W[0]))])
+    def quality(network: Nets) -> Floats:
+        return np.array([metric(scores(network.layers(m))) for m in range(len(network))])
 
     return quality
 

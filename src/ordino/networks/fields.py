@@ -65,3 +65,9 @@ def patience(default: int) -> Any:
 def batch(default: int, what: str) -> Any:
     """What a step sees."""
     return param(default, f"{what} in each step; None takes all at once.", low=1)
+
+
+def average() -> Any:
+    """What counts equally in a pairwise loss."""
+    text = "What counts equally in a step: every query (queries) or every pair (pairs)."
+    return param("queries", text, choices=("queries", "pairs"))

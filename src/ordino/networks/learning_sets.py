@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.errors import ParameterError, unknown_name
+from ordino.errors import ParameterError
 
 Labels = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -76,7 +76,7 @@ def draw_pairs(
     configuration
         A name of ``CONFIGURATIONS``.
     n_pairs
-        How many, if there are so many, in equal shares for each query that has such pairs. A query with fewer pairs
+        How many at most, in equal shares for each query that has such pairs. A query with fewer pairs
         than its share gives all of them equally often. None takes every pair once.
 
     Examples
@@ -88,8 +88,6 @@ def draw_pairs(
     >>> sorted(sorted(pair) for pair in drawn.pairs.tolist())[1]
     [3, 4]
     """
-    if configuration not in CONFIGURATIONS:
-        raise unknown_name("pairs", configuration, CONFIGURATIONS)
     kinds = CONFIGURATIONS[configuration]
     queries = [_Query(y[start:stop], start) for start, stop in pairwise(offsets.tolist())]
     counts = np.array([[query.count(kind) for query in queries] for kind in kinds])

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -21,9 +20,7 @@ from torch import Tensor
 
 from ordino.layers import Layer
 from ordino.networks.gather_kernels import gather, scatter
-from ordino.networks.initializers import PAIR_INITIALIZERS
-from ordino.networks.scoring_net import ACTIVATIONS, dropout_mask
-from ordino.streams import spawned, stream
+from ordino.networks.nets import Nets, dropout_mask
 
 
 @dataclass(frozen=True)
@@ -43,58 +40,18 @@ class PairRows:
 
 
 @final
-class CmpNN:
-    """Pair networks of one shape, one for each seed.
+class CmpNN(Nets):
+    """Networks of pairs: those of two documents have two outputs, an auto-encoder has as many as inputs.
 
-    Parameters
-    ----------
-    n_features
-        Of one document; the network sees twice as many.
-    hidden
-        Neurons of each hidden layer, duals included, so even if ``shared``.
-    shared
-        Tie the weights of each neuron to those of its dual; False is a dense net.
-    activation, initializer
-        Names from ``ACTIVATIONS`` and ``PAIR_INITIALIZERS``.
-    dropout
-        The share of hidden neurons that is dropped in training.
-    seeds
-        One for each network of the batch.
-    n_outputs
-        Two for a comparator; an auto-encoder has as many as inputs.
+    If ``shared``, the weights of each neuron are tied to those of its dual, and ``hidden`` counts the duals too; else
+    the networks are dense.
     """
 
     def __init__(
-        self,
-        n_features: int,
-        hidden: Sequence[int],
-        *,
-        shared: bool,
-        activation: str,
-        initializer: str,
-        dropout: float,
-        seeds: Sequence[int],
-        n_outputs: int = 2,
+        self, n_features: int, hidden: Sequence[int], *, shared: bool, n_outputs: int = 2, **options: Any
     ) -> None:
+        super().__init__([2 * n_features, *hidden, n_outputs], halves=shared, **options)
         self.shared = shared
-        self._squash = ACTIVATIONS[activation]
-        self._dropout = dropout
-        self._masks = [np.random.Generator(np.random.SFC64(spawned(seed, "masks"))) for seed in seeds]
-        draw = PAIR_INITIALIZERS[initializer]
-        rngs = [stream(seed, "weights") for seed in seeds]
-        sizes = [2 * n_features, *hidden, n_outputs]
-        self.W: list[Tensor] = []  # each (n_networks, n_in, n_out), or half of n_out if shared
-        self.b: list[Tensor] = []  # each (n_networks, 1, n_out), or half of it
-        for i, (n_in, n_out) in enumerate(pairwise(sizes)):
-            own = n_out // 2 if shared else n_out
-            drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2)[:, :own] for rng in rngs])
-            self.W.append(torch.from_numpy(drawn.astype(np.float32)).requires_grad_())
-            self.b.append(torch.zeros(len(rngs), 1, own, requires_grad=True))
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """All weights and biases that learn."""
-        return [*self.W, *self.b]
 
     def __call__(self, pairs: PairRows, *, training: bool = False) -> Tensor:
         """Outputs before the sigmoid, shape ``(n_networks, n_pairs, n_outputs)``."""
@@ -115,7 +72,7 @@ class CmpNN:
         return reached
 
     def _first(self, pairs: PairRows) -> Tensor:
-        """The first layer is a sum of two projections, each computed once a document and not once a pair."""
+        """The first layer is a sum of two projections, each computed once for each document, not each pair."""
         W = self._whole(self.W[0])
         n_features, width = W.shape[1] // 2, W.shape[2]
         left = _product(pairs.X[None], W[:, :n_features])  # (n_networks, n_docs, width)
@@ -134,13 +91,6 @@ class CmpNN:
                 Layer(self._whole(W)[number].numpy().copy(), np.tile(b[number, 0].numpy(), 2 if self.shared else 1))
                 for W, b in zip(self.W, self.b, strict=True)
             ]
-
-    def load(self, number: int, layers: Sequence[Layer]) -> None:
-        """Set the weights of the first layers, or of all, of one network of the batch."""
-        with torch.no_grad():
-            for W, b, layer in zip(self.W, self.b, layers, strict=False):
-                W[number] = torch.from_numpy(layer.W[:, : W.shape[2]])
-                b[number, 0] = torch.from_numpy(layer.b[: b.shape[2]])
 
 
 def _product(h: Tensor, W: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError
 from ordino.forms import Form, Network
 from ordino.layers import ACTIVATIONS, Layer, forward
 from ordino.losses import Loss
@@ -20,17 +21,10 @@ from ordino.networks.families import fit_together, quality_by_metric, schedule_o
 from ordino.networks.rates import Schedule
 from ordino.parameters import Choices, param
 from ordino.ranker import Ranker, Validation
-from ordino.recurring import (
-    metric_param,
-    profile_param,
-    scaling_param,
-    seed_param,
-    verbose_param,
-    warm_start_param,
-)  # fmt: skip
+from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
 
 if TYPE_CHECKING:
-    from ordino.networks.scoring_net import ScoringNets
+    from ordino.networks.nets import ScoringNets
     from ordino.networks.supply import Supply
     from ordino.networks.training import Trained
 
@@ -93,7 +87,7 @@ class ScoringNetwork(Ranker):
         self, data: Dataset, valid: Dataset | None, seeds: Sequence[int], supply: Supply | None = None
     ) -> list[Trained]:
         """What the networks of these seeds learned, from whole queries or from another supply of batches."""
-        from ordino.networks.scoring_net import ScoringNets
+        from ordino.networks.nets import ScoringNets
 
         networks = ScoringNets(
             [data.n_features, *self._widths()],
@@ -145,7 +139,9 @@ def learn(
     from ordino.networks.training import train
 
     if ranker.warm_start and hasattr(ranker, "layers_"):
-        for number in range(len(networks.W[0])):
+        if [layer.W.shape for layer in ranker.layers_] != [W.shape[1:] for W in networks.W]:
+            raise ParameterError("warm_start=True cannot go on from layers of other sizes; use warm_start=False")
+        for number in range(len(networks)):
             networks.load(number, ranker.layers_)
     quality = None if valid is None else quality_by_metric(ranker, valid, lambda layers: scores(layers, valid))
     return train(networks, supply, schedule, quality=quality, label=type(ranker).__name__, verbose=ranker.verbose)

@@ -93,9 +93,7 @@ class PairBatches:
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
-        drawn = rng.permutation(len(self._pairs))
-        for start in range(0, len(drawn), self._batch):
-            yield self._chunk(drawn[start : start + self._batch])
+        return map(self._chunk, random_parts(len(self._pairs), self._batch, rng))
 
     def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
         docs, places = np.unique(self._pairs[chosen], return_inverse=True)
@@ -139,13 +137,9 @@ class ComparisonBatches:
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
-        n_pairs = self._set.n_pairs
-        if self._batch is None or self._batch >= n_pairs:
-            yield self.whole()
-            return
-        drawn = rng.permutation(n_pairs)
-        for start in range(0, n_pairs, self._batch):
-            yield self._chunk(drawn[start : start + self._batch])
+        if self._batch is None or self._batch >= self._set.n_pairs:
+            return iter([self.whole()])
+        return map(self._chunk, random_parts(self._set.n_pairs, self._batch, rng))
 
     def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
         pairs, first = self._set.take(chosen)
@@ -161,6 +155,12 @@ class ComparisonBatches:
             return value.mean((1, 2), dtype=np.float64), (slope / (2 * len(chosen))).astype(np.float32, copy=False)
 
         return Batch(PairRows(as_tensor(self._X[docs]), a, b), loss, len(chosen) / self._set.n_pairs)
+
+
+def random_parts(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
+    """The numbers from 0 to n, shuffled and cut into parts of this size."""
+    drawn = rng.permutation(n)
+    return (drawn[start : start + size] for start in range(0, n, size))
 
 
 def mean_error(network: CmpNN, batch: Batch) -> NDArray[np.float64]:

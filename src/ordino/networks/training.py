@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ordino.layers import Layer
+from ordino.networks.nets import Nets
 from ordino.networks.optimizers import OPTIMIZERS, Optimizer
 from ordino.networks.rates import RATES, Schedule
 from ordino.networks.supply import Supply
 from ordino.progress import Steps
 
 WORTH_THREADS = 20_000_000  # products a step, below which torch's threads wait for each other more than they work
-
-
-class Trainable(Protocol):
-    """Networks of one shape along a leading axis, of documents or of pairs."""
-
-    W: list[Tensor]
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """All weights and biases that learn."""
-
-    def __call__(self, inputs: Any, /, *, training: bool = False) -> Tensor:
-        """Outputs for what a batch holds."""
-
-    def layers(self, number: int) -> list[Layer]:
-        """One network of the batch as plain arrays, copied."""
-
-    def load(self, number: int, layers: Sequence[Layer], /) -> None:
-        """Set the weights of one network of the batch."""
 
 
 Quality = Callable[[Any], NDArray[np.float64]]
@@ -57,7 +38,7 @@ class Trained:
 
 
 def train(
-    network: Trainable,
+    network: Nets,
     supply: Supply,
     schedule: Schedule,
     *,
@@ -68,11 +49,11 @@ def train(
 ) -> list[Trained]:
     """Train all networks of the batch together.
 
-    With a quality, each network's best epoch by it is kept, and a network is done when it has not
-    improved for ``patience`` epochs; without one, the last epoch is kept. A network learns the same alone and among
-    others: the order of batches is random but always the same, so that networks of different seeds can share it.
+    With ``quality``, the epoch in which each network was best is kept, and a network is done when it has not improved
+    for ``patience`` epochs; without it, the last epoch is kept. A network learns the same alone and among others: the
+    order of batches is random but always the same, so that networks of different seeds can share it.
     """
-    count = len(network.W[0])
+    count = len(network)
     rule = RATES[schedule.rate](float(schedule.learning_rate), count)
     optimizer = OPTIMIZERS[schedule.optimizer](network.parameters, schedule.l2)
     rng = np.random.default_rng(0)
@@ -111,7 +92,7 @@ def train(
 
 
 def _one_epoch(
-    network: Trainable,
+    network: Nets,
     supply: Supply,
     optimizer: Optimizer,
     rates: NDArray[np.float64],

@@ -84,25 +84,11 @@ class DeepNet(Comparator):
         pairs, whose error chooses one of 1,000 epochs; features scaled inside each query.
         """
         published: dict[str, Any] = {
-            "hidden": (24, 12, 6),
-            "activation": "relu",
-            "initializer": "autoencoders",
-            "dropout": 0.25,
-            "loss": "squared",
-            "optimizer": "descent",
-            "rate": "adaptive",
-            "l2": 0.0,
-            "learning_rate": 0.1,
-            "batch": None,
-            "epochs": 1000,
-            "patience": None,
-            "pairs": "C",
-            "n_pairs": 10_000,
-            "n_valid_pairs": 5_000,
-            "select": "pairs",
-            "metric": "map",
-            "scaling": "querymax",
-        }
+            "hidden": (24, 12, 6), "activation": "relu", "initializer": "autoencoders", "dropout": 0.25,
+            "loss": "squared", "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1,
+            "batch": None, "epochs": 1000, "patience": None, "pairs": "C", "n_pairs": 10_000,
+            "n_valid_pairs": 5_000, "select": "pairs", "metric": "map", "scaling": "querymax",
+        }  # fmt: skip
         return cls(**(published | changes))
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.losses import LOSSES, Loss, make_loss
+from ordino.networks import fields
 from ordino.networks.families import score_difference
 from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import param
@@ -44,11 +45,7 @@ class DirectRanker(ScoringNetwork):
         "half-tanh, DirectRanker is RankNet on neighboring classes.",
         choices=[name for name, entry in LOSSES.items() if entry.family == "pairwise"],
     )
-    average: str = param(
-        "queries",
-        "What counts equally in a step: every query (queries) or every pair (pairs).",
-        choices=("queries", "pairs"),
-    )
+    average: str = fields.average()
     scaling: str | None = scaling_param(
         "quantile", "How features are scaled first, a name of `SCALERS`, or None; the paper takes normal quantiles."
     )

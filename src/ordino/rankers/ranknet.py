@@ -23,21 +23,13 @@ from ordino.networks.families import check_preferences, schedule_of, win_probabi
 from ordino.networks.scoring import ScoringNetwork, learn
 from ordino.parameters import param
 from ordino.ranker import Ranker
-from ordino.recurring import (
-    metric_param,
-    profile_param,
-    scaling_param,
-    seed_param,
-    verbose_param,
-    warm_start_param,
-)  # fmt: skip
+from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
 from ordino.streams import spawn_seed, stream
 
 if TYPE_CHECKING:
     from ordino.networks.training import Trained
 
 PAIRS_A_QUERY = 256  # in fit_pairs, where there are no queries: what ``batch`` counts
-AVERAGES = ("queries", "pairs")
 KERNELS = ("rbf", "laplacian", "polynomial", "poly", "sigmoid", "cosine", "linear", "chi2", "additive_chi2")
 BLOCK = 4096  # documents whose kernel features are made at a time
 
@@ -59,9 +51,7 @@ class RankNet(ScoringNetwork):
     target: float = param(
         1.0, "The target P(a before b) where a has the larger label; 1 is the paper's hard target.", low=0.5, high=1
     )
-    average: str = param(
-        "queries", "What counts equally in a step: every query (queries) or every pair (pairs).", choices=AVERAGES
-    )
+    average: str = fields.average()
 
     @classmethod
     def as_published(cls, *, hidden: int | tuple[int, ...] = 10, **changes: Any) -> Self:
@@ -72,17 +62,10 @@ class RankNet(ScoringNetwork):
         over a query's pairs, of which the paper's queries of 50 documents have about 1,000, so its rate is 1.
         """
         published: dict[str, Any] = {
-            "activation": "tanh",
-            "initializer": "ranknet" if hidden else "uniform",
-            "optimizer": "descent",
-            "rate": "halve",
-            "learning_rate": 1.0,
-            "batch": 1,
-            "epochs": 100,
-            "patience": None,
-            "metric": "pairwise_accuracy",
-            "scaling": None,
-        }
+            "activation": "tanh", "initializer": "ranknet" if hidden else "uniform", "optimizer": "descent",
+            "rate": "halve", "learning_rate": 1.0, "batch": 1, "epochs": 100, "patience": None,
+            "metric": "pairwise_accuracy", "scaling": None,
+        }  # fmt: skip
         return cls(hidden=hidden, **(published | changes))
 
     def _loss(self) -> Loss:
@@ -153,7 +136,7 @@ class KernelRankNet(Ranker):
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         from sklearn.kernel_approximation import Nystroem
 
-        from ordino.networks.scoring_net import ScoringNets
+        from ordino.networks.nets import ScoringNets
         from ordino.networks.supply import QueryBatches
 
         n_components = min(self.n_components, data.n_docs)

@@ -21,7 +21,7 @@ from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import param
 
 if TYPE_CHECKING:
-    from ordino.networks.scoring_net import ScoringNets
+    from ordino.networks.nets import ScoringNets
     from ordino.networks.supply import Batch, Supply
 
 Floats = NDArray[np.float64]
@@ -54,7 +54,7 @@ class _Targets:
         from ordino.networks.supply import Batch, as_tensor
 
         if self._epochs % self._period == 0:
-            self._targets = np.stack([self._adjusted(m) for m in range(len(self._networks.W[0]))])
+            self._targets = np.stack([self._adjusted(m) for m in range(len(self._networks))])
         self._epochs += 1
         data = self._data
         weights = np.ones(data.n_docs) if data.weights is None else data.weights

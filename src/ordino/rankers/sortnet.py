@@ -70,21 +70,10 @@ class SortNet(Comparator):
         What it leaves open is as in DeepNet: full batches with the adaptive rate, weights uniform in [-1, 1].
         """
         published: dict[str, Any] = {
-            "hidden": 20,
-            "activation": "sigmoid",
-            "dropout": 0.0,
-            "initializer": "unit",
-            "loss": "squared",
-            "optimizer": "descent",
-            "rate": "adaptive",
-            "l2": 0.0,
-            "learning_rate": 0.1,
-            "batch": None,
-            "epochs": 300,
-            "patience": None,
-            "metric": "map",
-            "scaling": "querymax",
-        }
+            "hidden": 20, "activation": "sigmoid", "dropout": 0.0, "initializer": "unit", "loss": "squared",
+            "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1, "batch": None,
+            "epochs": 300, "patience": None, "metric": "map", "scaling": "querymax",
+        }  # fmt: skip
         return cls(**(published | changes))
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:

@@ -175,7 +175,7 @@ def shuffling(request: Request) -> Result:
         trials = run_setting(setting, folds, Protocol(("map",)), request)
         audits = []
         for fold, (fitted, *_) in zip(folds, trials.rankers, strict=True):
-            found = audit(fitted.network_, fitted._scaled(fold.test), seed=request.seed)
+            found = audit(fitted.network_, fitted.prepared(fold.test), seed=request.seed)
             audits.append(found)
         for what in audits[0].moves:
             cells.append(Cell((collection, what, "documents moved"), None, tuple(a.moves[what].docs for a in audits)))
