@@ -103,15 +103,9 @@ class Dataset:
 
     @classmethod
     def of_groups(
-        cls,
-        X: NDArray[np.float32],
-        y: NDArray[np.float64],
-        groups: Groups,
-        *,
-        doc_ids: NDArray[Any] | None = None,
-        feature_names: tuple[str, ...] | None = None,
-        weights: NDArray[np.float64] | None = None,
-    ) -> Self:
+        cls, X: NDArray[np.float32], y: NDArray[np.float64], groups: Groups, *, doc_ids: NDArray[Any] | None = None,
+        feature_names: tuple[str, ...] | None = None, weights: NDArray[np.float64] | None = None,
+    ) -> Self:  # fmt: skip
         """Wrap arrays that are already checked and grouped (what readers and selections call); nothing is checked."""
         self = cls.__new__(cls)
         self._hold(groups, feature_names, X=X, y=y, doc_ids=doc_ids, weights=weights)

@@ -30,16 +30,10 @@ _ROLES = ("label", "qid", "doc_id", "weight")
 
 
 def read_data(
-    path: str | Path,
-    *,
-    label: str | None = None,
-    qid: str | None = None,
-    doc_id: str | None = None,
-    weight: str | None = None,
-    features: Sequence[str] | None = None,
-    n_features: int | None = None,
+    path: str | Path, *, label: str | None = None, qid: str | None = None, doc_id: str | None = None,
+    weight: str | None = None, features: Sequence[str] | None = None, n_features: int | None = None,
     labelled: bool = True,
-) -> Dataset:
+) -> Dataset:  # fmt: skip
     """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, or CSV.
 
     Parameters

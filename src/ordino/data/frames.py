@@ -23,14 +23,9 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def from_frame(
-    frame: Any,
-    *,
-    label: str | None,
-    qid: str | None = None,
-    doc_id: str | None = None,
-    weight: str | None = None,
+    frame: Any, *, label: str | None, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
     features: Sequence[str] | None = None,
-) -> Dataset:
+) -> Dataset:  # fmt: skip
     """A data set from a frame with one row for each document.
 
     Parameters

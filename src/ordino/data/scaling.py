@@ -79,14 +79,14 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
         if isinstance(X, Source):
             _refuse_second_qid(qid)
             names: Sequence[str] | None = X.feature_names
-            self.n_features_in_ = X.n_features
             self._learn(X.X if isinstance(X, Dataset) else None)
             self.n_queries_ = X.n_queries if isinstance(X, Dataset) else sum(part.n_queries for part in X.parts())
+            self.n_features_in_ = X.n_features
         else:
             features, names = as_features(X), column_names(X)
-            self.n_features_in_ = features.shape[1]
             self.n_queries_ = len(group_rows(qid, len(features)).query_ids)
             self._learn(features)
+            self.n_features_in_ = features.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
