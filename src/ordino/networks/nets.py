@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ordino.layers import Layer
-from ordino.networks.initializers import PAIR_INITIALIZERS
+from ordino.layers import PAIR_INITIALIZERS, Layer
 from ordino.streams import spawned, stream
 
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
@@ -37,20 +36,9 @@ def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
 
 
 class Nets(ABC):
-    """Feed-forward networks of one shape.
+    """Feed-forward networks of one shape: ``sizes`` has the neurons of each layer, from the inputs to the outputs.
 
-    Parameters
-    ----------
-    sizes
-        Neurons of each layer, from the inputs to the outputs.
-    activation, initializer
-        Names from ``ACTIVATIONS`` and ``PAIR_INITIALIZERS``.
-    dropout
-        The share of hidden neurons that is dropped in training.
-    seeds
-        One for each network.
-    halves
-        Whether only the first half of each layer's neurons has weights of its own.
+    There is one network for each seed. With ``halves``, only the first half of a layer's neurons has its own weights.
     """
 
     def __init__(
@@ -75,7 +63,7 @@ class Nets(ABC):
     @property
     def parameters(self) -> list[Tensor]:
         """All weights and biases that learn."""
-        return [*self.W, *self.b]
+        return [p for p in (*self.W, *self.b) if p.requires_grad]
 
     @abstractmethod
     def __call__(self, inputs: Any, *, training: bool = False) -> Tensor:
@@ -107,11 +95,6 @@ class ScoringNets(Nets):
     def __init__(self, widths: Sequence[int], **options: Any) -> None:
         super().__init__([*widths, 1], **options)
         self.b[-1].requires_grad_(False)
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """All weights and biases that learn."""
-        return [*self.W, *self.b[:-1]]
 
     def __call__(self, X: Tensor, *, training: bool = False) -> Tensor:
         """Scores, shape ``(n_networks, n_docs)``, of documents of shape ``(n_docs, n_features)``."""

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Protocol, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ordino.ranker import Ranker
 
 
 @final
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to learn."""
+    """How long and how fast to learn; the fields are named like the parameters of rankers."""
 
     epochs: int
     learning_rate: float
@@ -24,22 +27,27 @@ class Schedule:
     l2: float = 0.0
     patience: int | None = None
 
+    @classmethod
+    def of(cls, ranker: Ranker, **changes: Any) -> Schedule:
+        """The schedule in a ranker's parameters, with these changes."""
+        return cls(**({one.name: getattr(ranker, one.name) for one in fields(cls)} | changes))
 
-class Rate(Protocol):
-    """After every epoch a rule sees the errors and says which networks go back to their weights of the epoch before."""
 
-    rates: NDArray[np.float64]  # (n_networks,)
+class Rate(ABC):
+    """The step size of each network, shape ``(n_networks,)``, and the rule by which it changes."""
 
+    def __init__(self, rate: float, n_networks: int) -> None:
+        self.rates = np.full(n_networks, rate)
+        self._before = np.full(n_networks, np.nan)  # the errors of the epoch before
+
+    @abstractmethod
     def after_epoch(self, errors: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Adjust the rates; True where the network's weights of the epoch before must be restored."""
 
 
 @final
-class Constant:
+class Constant(Rate):
     """The rate stays as it is."""
-
-    def __init__(self, rate: float, n_networks: int) -> None:
-        self.rates = np.full(n_networks, rate)
 
     def after_epoch(self, errors: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Nothing changes."""
@@ -47,7 +55,7 @@ class Constant:
 
 
 @final
-class HalveOnRise:
+class HalveOnRise(Rate):
     """RankNet, section 5: halve the rate when the epoch's mean error is greater than that of the epoch before.
 
     Examples
@@ -59,10 +67,6 @@ class HalveOnRise:
     [0.05]
     """
 
-    def __init__(self, rate: float, n_networks: int) -> None:
-        self.rates = np.full(n_networks, rate)
-        self._before = np.full(n_networks, np.inf)
-
     def after_epoch(self, errors: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Halve where the error rose."""
         self.rates = np.where(errors > self._before, self.rates / 2, self.rates)
@@ -71,7 +75,7 @@ class HalveOnRise:
 
 
 @final
-class Adaptive:
+class Adaptive(Rate):
     """DeepNet, Algorithm 1, with R = error(i) / error(i-1) as its prose says.
 
     Error fell: rate x 1.05, up to 1e3. Error rose past R = 1.05: restore the weights and rate x 0.30, down to 1e-6, at
@@ -86,26 +90,19 @@ class Adaptive:
     0.315
     """
 
-    GROW, SHRINK, TOLERANCE, HIGHEST, LOWEST, MOST_RESTORES = 1.05, 0.30, 1.05, 1e3, 1e-6, 10
-
     def __init__(self, rate: float, n_networks: int) -> None:
-        self.rates = np.full(n_networks, rate)
-        self._before = np.full(n_networks, np.nan)
+        super().__init__(rate, n_networks)
         self._restores = np.zeros(n_networks, int)
 
     def after_epoch(self, errors: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Grow where the error fell, shrink and restore where it rose too far."""
-        first = np.isnan(self._before)
-        fell = ~first & (errors < self._before)
-        rose = ~first & ~(errors <= self.TOLERANCE * self._before)
-        restore: NDArray[np.bool_] = rose & (self._restores < self.MOST_RESTORES)
-        self.rates = np.where(fell, np.minimum(self.rates * self.GROW, self.HIGHEST), self.rates)
-        self.rates = np.where(restore, np.maximum(self.rates * self.SHRINK, self.LOWEST), self.rates)
+        rose = ~np.isnan(self._before) & ~(errors <= 1.05 * self._before)
+        restore: NDArray[np.bool_] = rose & (self._restores < 10)
+        self.rates = np.where(errors < self._before, np.minimum(self.rates * 1.05, 1e3), self.rates)
+        self.rates = np.where(restore, np.maximum(self.rates * 0.30, 1e-6), self.rates)
         self._restores = np.where(restore, self._restores + 1, 0)
         self._before = np.where(restore, self._before, errors)
         return restore
 
 
-RATES: Mapping[str, Callable[[float, int], Rate]] = MappingProxyType(
-    {"constant": Constant, "halve": HalveOnRise, "adaptive": Adaptive}
-)
+RATES: Mapping[str, type[Rate]] = MappingProxyType({"constant": Constant, "halve": HalveOnRise, "adaptive": Adaptive})
