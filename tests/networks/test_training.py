@@ -13,7 +13,7 @@ from ordino.losses import make_loss, pair_loss
 from ordino.networks import fields
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import ACTIVATIONS, ScoringNets, dropout_mask
-from ordino.networks.rates import Adaptive, Constant, HalveOnRise, Schedule
+from ordino.networks.rates import Rates, Schedule, adaptive, constant, halve
 from ordino.networks.supply import PairBatches, QueryBatches
 from ordino.networks.training import OPTIMIZERS, train
 from ordino.testing import easy_data
@@ -99,31 +99,31 @@ def test_each_network_of_a_batch_has_its_own_rate():
 
 
 def test_halving_is_for_the_networks_whose_error_rose():
-    rule = HalveOnRise(0.8, 2)
+    rates = Rates(0.8, 2)
     for errors in ([1.0, 1.0], [0.9, 1.1], [0.8, 1.2]):
-        rule.after_epoch(np.array(errors))
-    assert rule.rates.tolist() == [0.8, 0.8 / 2 / 2]
+        halve(rates, np.array(errors))
+    assert rates.now.tolist() == [0.8, 0.8 / 2 / 2]
 
 
 def test_adaptive_rate_gives_up_restoring_after_ten_times():
-    rule = Adaptive(1.0, 1)
-    rule.after_epoch(np.array([1.0]))
-    restored = [bool(rule.after_epoch(np.array([2.0]))[0]) for _ in range(11)]
+    rates = Rates(1.0, 1)
+    adaptive(rates, np.array([1.0]))
+    restored = [bool(adaptive(rates, np.array([2.0]))[0]) for _ in range(11)]
     assert restored == [True] * 10 + [False]
-    assert rule.rates[0] == pytest.approx(1e-6 if 0.3**10 < 1e-6 else 0.3**10)
+    assert rates.now[0] == pytest.approx(1e-6 if 0.3**10 < 1e-6 else 0.3**10)
 
 
 def test_adaptive_rate_lets_a_small_rise_pass():
-    rule = Adaptive(1.0, 1)
-    rule.after_epoch(np.array([1.0]))
-    assert not rule.after_epoch(np.array([1.04]))[0]
-    assert rule.rates[0] == 1.0
+    rates = Rates(1.0, 1)
+    adaptive(rates, np.array([1.0]))
+    assert not adaptive(rates, np.array([1.04]))[0]
+    assert rates.now[0] == 1.0
 
 
 def test_a_constant_rate_is_constant():
-    rule = Constant(0.3, 1)
-    assert not rule.after_epoch(np.array([9.0]))[0]
-    assert rule.rates.tolist() == [0.3]
+    rates = Rates(0.3, 1)
+    assert not constant(rates, np.array([9.0]))[0]
+    assert rates.now.tolist() == [0.3]
 
 
 @pytest.mark.parametrize("batch", [None, 1, 5, 100])

@@ -72,9 +72,7 @@ class Comparator(Ranker):
         space=Choices(((20,), (40,), (24, 12, 6))),
     )
     activation: str = param(
-        "tanh",
-        "Of the hidden layers: sigmoid, tanh, relu or softplus. The outputs are sigmoids.",
-        choices=ACTIVATIONS,
+        "tanh", "Of the hidden layers: sigmoid, tanh, relu or softplus. The outputs are sigmoids.", choices=ACTIVATIONS
     )
     initializer: str = param(
         "difference",
@@ -85,9 +83,7 @@ class Comparator(Ranker):
     )
     pretraining: int = param(30, "Epochs of each auto-encoder.", low=1, brief=2)
     loss: str = param(
-        "ranknet",
-        "Of a pair's two outputs: squared, absolute, ranknet (cross entropy) or fidelity.",
-        choices=LOSSES,
+        "ranknet", "Of a pair's two outputs: squared, absolute, ranknet (cross entropy) or fidelity.", choices=LOSSES
     )
     dropout: float = fields.dropout(0.5)
     learning_rate: float = fields.learning_rate(3e-3)
@@ -204,6 +200,5 @@ class Comparator(Ranker):
 
     def _plain(self, layers: Sequence[Layer]) -> PairNetwork:
         """The network as plain arrays, ready to sort."""
-        first, n_features = layers[0], len(layers[0].W) // 2
-        left, right = first.W[:n_features], first.W[n_features:]
-        return PairNetwork(left, right, first.b, tuple(layers[1:]), activation=self.activation)
+        (W, b), n_features = layers[0], len(layers[0].W) // 2
+        return PairNetwork(W[:n_features], W[n_features:], b, tuple(layers[1:]), activation=self.activation)

@@ -128,13 +128,9 @@ def check_documents_alone(ranker: Ranker) -> None:
 
 
 def fit_together(
-    pattern: R,
-    data: Dataset,
-    seeds: Sequence[int],
-    valid: Validation,
-    train: Callable[[R, Dataset, Dataset | None, Sequence[int]], Sequence[T]],
-    keep: Callable[[R, T], R],
-) -> list[R]:
+    pattern: R, data: Dataset, seeds: Sequence[int], valid: Validation,
+    train: Callable[[R, Dataset, Dataset | None, Sequence[int]], Sequence[T]], keep: Callable[[R, T], R],
+) -> list[R]:  # fmt: skip
     """A fitted copy of the ranker for each seed: ``train`` learns for all seeds at once, ``keep`` takes one's part."""
     first = clone(pattern)
     scaled, held_out = first._prepare(canonical(data), as_held_out(valid))

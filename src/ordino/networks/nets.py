@@ -38,13 +38,15 @@ def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
 class Nets(ABC):
     """Feed-forward networks of one shape: ``sizes`` has the neurons of each layer, from the inputs to the outputs.
 
-    There is one network for each seed. With ``halves``, only the first half of a layer's neurons has its own weights.
+    There is one network for each seed. If ``shared``, only the first half of a layer's neurons has weights of its own;
+    the other half are their duals, which have the same weights rolled by half, and the same biases.
     """
 
     def __init__(
         self, sizes: Sequence[int], *, activation: str, initializer: str, dropout: float, seeds: Sequence[int],
-        halves: bool = False,
+        shared: bool = False,
     ) -> None:  # fmt: skip
+        self.shared = shared
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
         self._masks = [np.random.Generator(np.random.SFC64(spawned(seed, "masks"))) for seed in seeds]
@@ -52,7 +54,7 @@ class Nets(ABC):
         self.W: list[Tensor] = []  # each (n_networks, n_in, n_out), or half of n_out
         self.b: list[Tensor] = []  # each (n_networks, 1, n_out), or half of it
         for i, (n_in, n_out) in enumerate(pairwise(sizes)):
-            own = n_out // 2 if halves else n_out
+            own = n_out // 2 if shared else n_out
             drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2)[:, :own] for rng in rngs])
             self.W.append(torch.from_numpy(drawn.astype(np.float32)).requires_grad_())
             self.b.append(torch.zeros(len(rngs), 1, own, requires_grad=True))
@@ -70,12 +72,16 @@ class Nets(ABC):
         """Outputs for what a batch holds, the networks along the first axis."""
 
     def layers(self, number: int) -> list[Layer]:
-        """One of the networks as plain arrays, copied."""
+        """One of the networks as plain arrays with the weights of all neurons, copied."""
         with torch.no_grad():
             return [
-                Layer(W[number].numpy().copy(), b[number, 0].numpy().copy())
+                Layer(self._whole(W)[number].numpy().copy(), np.tile(b[number, 0].numpy(), 2 if self.shared else 1))
                 for W, b in zip(self.W, self.b, strict=True)
             ]
+
+    def _whole(self, W: Tensor) -> Tensor:
+        """The weights of all neurons of a layer, the duals' after the others'."""
+        return torch.cat((W, W.roll(W.shape[1] // 2, 1)), 2) if self.shared else W
 
     def load(self, number: int, layers: Sequence[Layer]) -> None:
         """Set the weights of the first layers, or of all, of one network."""

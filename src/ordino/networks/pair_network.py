@@ -38,11 +38,8 @@ class CmpNN(Nets):
     the networks are dense.
     """
 
-    def __init__(
-        self, n_features: int, hidden: Sequence[int], *, shared: bool, n_outputs: int = 2, **options: Any
-    ) -> None:
-        super().__init__([2 * n_features, *hidden, n_outputs], halves=shared, **options)
-        self.shared = shared
+    def __init__(self, n_features: int, hidden: Sequence[int], *, n_outputs: int = 2, **options: Any) -> None:
+        super().__init__([2 * n_features, *hidden, n_outputs], **options)
 
     def __call__(self, pairs: PairRows, *, training: bool = False) -> Tensor:
         """Outputs before the sigmoid, shape ``(n_networks, n_pairs, n_outputs)``."""
@@ -70,18 +67,6 @@ class CmpNN(Nets):
         right = left.roll(width // 2, -1) if self.shared else _product(pairs.X[None], W[:, n_features:])
         first: Tensor = _Gather.apply(left, right, pairs.a, pairs.b)  # type: ignore[no-untyped-call]
         return first
-
-    def _whole(self, W: Tensor) -> Tensor:
-        """The weights of all neurons of a layer, the duals' after the others'."""
-        return torch.cat((W, W.roll(W.shape[1] // 2, 1)), 2) if self.shared else W
-
-    def layers(self, number: int) -> list[Layer]:
-        """Network ``number`` of the batch as plain arrays with the weights of all neurons, copied."""
-        with torch.no_grad():
-            return [
-                Layer(self._whole(W)[number].numpy().copy(), np.tile(b[number, 0].numpy(), 2 if self.shared else 1))
-                for W, b in zip(self.W, self.b, strict=True)
-            ]
 
 
 def _product(h: Tensor, W: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -63,13 +63,9 @@ class QueryBatches:
     def _slice(self, start: int, stop: int) -> Batch:
         data = self.data
         first, last = data.offsets[start], data.offsets[stop]
-        y = data.y[first:last]
         offsets = data.offsets[start : stop + 1] - first
         weights = None if data.weights is None else data.weights[first:last]
-
-        def loss(scores: Outputs) -> tuple[Floats, Outputs]:
-            return self.loss.value_and_gradient(scores, y, offsets, weights=weights)
-
+        loss = partial(self.loss.value_and_gradient, y=data.y[first:last], offsets=offsets, weights=weights)
         return Batch(as_tensor(self.transform(data.X[first:last])), loss, (stop - start) / data.n_queries)
 
 

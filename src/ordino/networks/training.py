@@ -18,22 +18,16 @@ from ordino.data.dataset import Dataset
 from ordino.judge import Judge
 from ordino.layers import Layer
 from ordino.networks.nets import Nets
-from ordino.networks.rates import RATES, Schedule
+from ordino.networks.rates import RATES, Rates, Schedule
 from ordino.networks.supply import Batch, Supply
 from ordino.progress import Steps
 
 WORTH_THREADS = 20_000_000  # products a step, below which torch's threads wait for each other more than they work
 
 Floats = NDArray[np.float64]
-
-Quality = Callable[[Any], Floats]
-"""How good each network of a batch is on validation data; larger is better."""
-
-Watch = Callable[[Any], list[dict[str, float]]]
-"""Numbers of each network of a batch, for its history."""
-
-Step = Callable[[Tensor], None]
-"""Moves every parameter once against its gradient; the rates of the networks have shape ``(n_networks,)``."""
+Quality = Callable[[Any], Floats]  # how good each network of a batch is on validation data; larger is better
+Watch = Callable[[Any], list[dict[str, float]]]  # numbers of each network of a batch, for its history
+Step = Callable[[Tensor], None]  # moves all parameters against their gradients, by the rates of the networks
 
 
 class Trained(NamedTuple):
@@ -46,9 +40,7 @@ class Trained(NamedTuple):
 
 def quality_by_metric(judge: Judge, valid: Dataset, scores: Callable[[list[Layer]], Floats]) -> Quality:
     """The judge's metric of the scores that a network's layers give to validation data; 0 where no query counts."""
-    return lambda nets: np.array(
-        [float(np.nan_to_num(judge.mean(valid, scores(nets.layers(m))))) for m in range(len(nets))]
-    )
+    return lambda nets: np.nan_to_num([judge.mean(valid, scores(nets.layers(m))) for m in range(len(nets))])
 
 
 def quality_by_error(batch: Batch) -> Quality:
@@ -67,7 +59,7 @@ def train(
     order of batches is random but always the same, so that networks of different seeds can share it.
     """
     n_networks = len(network)
-    rule = RATES[schedule.rate](float(schedule.learning_rate), n_networks)
+    rates, adjust = Rates(float(schedule.learning_rate), n_networks), RATES[schedule.rate]
     step = OPTIMIZERS[schedule.optimizer](network.parameters, schedule.l2)
     rng = np.random.default_rng(0)
     best = [network.layers(m) for m in range(n_networks)]
@@ -79,9 +71,9 @@ def train(
     with Steps(label, schedule.epochs, verbose=verbose) as steps:
         for epoch in steps:
             before = [network.layers(m) for m in range(n_networks)] if schedule.rate == "adaptive" else []
-            rates = rule.rates
-            errors, n_steps = _one_epoch(network, supply, step, rates, schedule.l1, rng)
-            restore = rule.after_epoch(errors)
+            used = rates.now
+            errors, n_steps = _one_epoch(network, supply, step, used, schedule.l1, rng)
+            restore = adjust(rates, errors)
             # the error of a single step is that of the weights before it: what made it rise is the epoch before
             undone = earlier if n_steps == 1 and earlier else before
             for m in np.flatnonzero(restore).tolist():
@@ -91,7 +83,7 @@ def train(
             improved = learning & (quality is None or reached > best_quality)
             figures: list[dict[str, float]] = [{}] * n_networks if watch is None else watch(network)
             for m in np.flatnonzero(learning).tolist():
-                row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(rates[m])} | figures[m]
+                row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(used[m])} | figures[m]
                 histories[m].append(row if quality is None else row | {"valid": float(reached[m])})
                 if improved[m]:
                     best[m], best_epoch[m] = network.layers(m), epoch + 1

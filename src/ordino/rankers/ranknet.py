@@ -113,7 +113,7 @@ class KernelRankNet(ScoringNetwork):
 
     dropped: ClassVar[tuple[str, ...]] = ("hidden", "activation", "dropout")
 
-    # a linear function of phi: these parameters of the family are none here
+    # the score is a linear function of phi(x): these parameters of the family do not exist here
     hidden: ClassVar[tuple[int, ...]] = ()  # type: ignore[misc]
     activation: ClassVar[str] = "identity"  # type: ignore[misc]
     dropout: ClassVar[float] = 0.0  # type: ignore[misc]
