@@ -29,7 +29,7 @@ from ordino.metrics import evaluate
 from ordino.progress import Steps
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
 from ordino.rankers.coordinate_ascent import CoordinateAscent
-from ordino.rankers.rankde import RankDE
+from ordino.rankers.evolution import RankDE
 from ordino.rankers.ranknet import RankNet
 from ordino.testing import easy_data
 
