@@ -73,11 +73,17 @@ class Ranker(BaseEstimator, ABC):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        has_own_init = "__init__" in cls.__dict__
-        dataclass(kw_only=True, eq=False, repr=False)(cls)
-        if not has_own_init:
+        # an __init__ that a user wrote stays, also in what inherits from it
+        writer = next(one for one in cls.__mro__ if "__init__" in one.__dict__)
+        is_written = issubclass(writer, Ranker) and not hasattr(writer.__init__, "__wrapped__")
+        dataclass(init=not is_written, kw_only=True, eq=False, repr=False)(cls)
+        if not is_written:
             cls.__init__ = with_checked_names(cls.__init__, cls)  # type: ignore[method-assign]
         cls.__doc__ = with_parameters(cls.__doc__, cls)
+        if "_predict" in cls.__dict__ and "form" not in cls.__dict__:
+            cls.form = Ranker.form  # type: ignore[method-assign]  # an inherited form would not hear of this _predict
+        elif "form" in cls.__dict__ and "_predict" not in cls.__dict__:
+            cls._predict = lambda self, data, form=cls.form: form(self).score_scaled(data)  # type: ignore[method-assign,misc]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``ranker__hidden`` reaches one of a ranker inside."""
@@ -91,14 +97,12 @@ class Ranker(BaseEstimator, ABC):
         """Learn from checked, scaled data in canonical order."""
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        """Scores for the rows of data, larger is better; the labels of data are not to be looked at."""
-        return self.form().score_scaled(data)
+        """Scores for the rows of scaled data, larger is better; the labels of data are not to be looked at."""
+        raise TypeError(f"{type(self).__name__} needs a method _predict, or one that gives its form")
 
     def form(self) -> Form:
         """What this fitted ranker is, without how it was learned."""
         self._check_fitted()
-        if type(self)._predict is Ranker._predict:
-            raise TypeError(f"{type(self).__name__} needs a method _predict, or one that gives its form")
         return Learned(self.scaler_, self.n_features_in_, self)
 
     def _check_learned(self) -> None:

@@ -25,7 +25,8 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import QueryKFold
 from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError, ParameterError
-from ordino.linear import LinearRanker, linear_scores
+from ordino.forms import linear_scores
+from ordino.linear import LinearRanker
 from ordino.progress import Steps
 from ordino.ranker import Ranker
 from ordino.rankers.baselines import LinearRegressionRanker
@@ -126,7 +127,7 @@ class FirstRowMatters(Slopes):
 
 class GivesItsOwnRowOrder(Slopes):
     def predict(self, X, *, qid=None):
-        return self._predict(self._checked(X, qid))
+        return self._predict(self.documents(X, qid))
 
 
 class GivesUpOnLargeLabels(Slopes):
@@ -155,6 +156,15 @@ class RanksBackwards(Slopes):
         return super().rank(X, qid=qid)[::-1]
 
 
+class ForgetsWhenSaved(Slopes):
+    def _fit(self, data, valid):
+        super()._fit(data, valid)
+        self._hidden = 2.0
+
+    def _predict(self, data):
+        return super()._predict(data) * getattr(self, "_hidden", 1.0)
+
+
 class LearnsNothing(Slopes):
     def _fit(self, data, valid):
         self.coef_ = np.zeros(data.n_features)
@@ -173,6 +183,7 @@ BROKEN: dict[str, tuple[Ranker, ...]] = {
     "hard_data": (GivesUpOnLargeLabels(), OneScoreTooFew()),
     "bad_data_is_refused": (SwallowsNaN(), Pools()),
     "rank_agrees_with_predict": (RanksBackwards(),),
+    "saved_and_loaded": (ForgetsWhenSaved(),),
     "learns_easy_data": (LearnsNothing(),),
 }
 
@@ -276,7 +287,7 @@ DATA = easy_data()
             lambda: Slopes().fit(DATA).score(DATA.X, DATA.y),
             r"score\(\) pooled all rows as one query, but fit\(\) had 12",
         ),
-        (lambda: Slopes(scaling="minmx").fit(DATA), "unknown scaler 'minmx'; did you mean 'minmax'?"),
+        (lambda: Slopes(scaling="minmx").fit(DATA), "unknown scaling 'minmx'; did you mean 'minmax'?"),
     ],
     ids=range(11),
 )

@@ -158,5 +158,9 @@ def test_a_ranker_may_write_its_own_init():
         def _predict(self, data):
             return self.sign * data.X[:, 0].astype(float)
 
+    class Plainer(Plain):
+        pass
+
     assert repr(Plain(sign=-1)) == "Plain(sign=-1)"
+    assert repr(Plainer(sign=-1)) == "Plainer(sign=-1)"
     assert Plain(sign=-1).fit([[1.0], [2.0]], [0, 1]).rank([[1.0], [2.0]]).tolist() == [0, 1]
