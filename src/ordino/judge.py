@@ -44,7 +44,7 @@ class Judge:
         """The mean over the queries that count, NaN if none does."""
         return mean_of_counted(self.per_query(data, scores))
 
-    def means(self, data: Dataset, batch: Sequence[Scores]) -> list[float]:
+    def means(self, data: Dataset, batch: Sequence[Scores] | Scores) -> list[float]:
         """The mean for each of several scores of the same documents, measured in one call as if they were more queries.
 
         Examples
@@ -53,19 +53,15 @@ class Judge:
         >>> judge.means(data, [np.array([1.0, 0.0]), np.array([0.0, 1.0])])
         [0.5, 1.0]
         """
-        y, offsets = copies(data, len(batch))
-        values = self._signed(y, np.concatenate(batch), offsets)
-        return [mean_of_counted(one) for one in values.reshape(len(batch), -1)]
+        n = len(batch)
+        starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
+        offsets = np.append(starts.ravel(), n * data.n_docs)
+        values = self._signed(np.tile(data.y, n), np.concatenate(batch), offsets)
+        return [mean_of_counted(one) for one in values.reshape(n, -1)]
 
     def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
         values = self.metric.per_query(y, scores, offsets, profile=self.profile)
         return values if self.metric.greater_is_better else -values
-
-
-def copies(data: Dataset, n: int) -> tuple[Scores, NDArray[np.int64]]:
-    """Labels and offsets of n copies of the data, one after another."""
-    starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
-    return np.tile(data.y, n), np.append(starts.ravel(), n * data.n_docs).astype(np.int64)
 
 
 @final
