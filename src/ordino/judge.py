@@ -60,8 +60,7 @@ class Judge:
         return [mean_of_counted(one) for one in values.reshape(n, -1)]
 
     def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
-        values = self.metric.per_query(y, scores, offsets, profile=self.profile)
-        return values if self.metric.greater_is_better else -values
+        return self.metric.quality(self.metric.per_query(y, scores, offsets, profile=self.profile))
 
 
 @final

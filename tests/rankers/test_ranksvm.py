@@ -13,8 +13,8 @@ from sklearn.svm import LinearSVC
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
+from ordino.losses.levels import sort_labels
 from ordino.rankers.ranksvm import LOSSES, RankSVM, document_weights
-from ordino.svm.kernels import dense_levels
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 from ordino.testing import CHECKS, easy_data
@@ -136,7 +136,7 @@ def test_sums_are_those_of_a_double_loop(
 
 def test_number_of_pairs_by_hand() -> None:
     y = np.array([0.0, 1.0, 2.0, 1.0, 5.0, 5.0])  # 0 1 2 1: 3 above 0, 2 above a 1; 5 5: none
-    assert dense_levels(y, np.array([0, 4, 6]))[1].tolist() == [5, 0]
+    assert sort_labels(y, np.array([0, 4, 6])).n_pairs.tolist() == [5, 0]
     pairs = PairSums(np.zeros((6, 1), np.float32), y, np.array([0, 4, 6]))
     assert pairs.n_pairs == 5
     assert pairs.rows.tolist() == [0, 1, 3, 2]  # by label, without the query that has no pair

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ordino.compiled import njit
 from ordino.data.letor_text import MAX_FEATURES
 
 Bytes = NDArray[np.uint8]

@@ -6,73 +6,79 @@ order. NaN fails every comparison, so it never becomes a minimum or a maximum, a
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import njit
+from ordino.compiled import INNER, OUTER, njit, specialize
 
 QUERYMAX, MINMAX, ZSCORE = 0, 1, 2
 
 
-@njit(cache=True, nogil=True)
-def scale_queries(
-    X: NDArray[np.float32],
-    rows: NDArray[np.intp],
-    offsets: NDArray[np.int64],
-    kind: int,
-    out: NDArray[np.float32],
+IS_MINMAX: Any = None  # left open by the template
+IS_ZSCORE: Any = None
+
+
+def _scale_queries(
+    X: NDArray[np.float32], rows: NDArray[np.intp], offsets: NDArray[np.int64], out: NDArray[np.float32]
 ) -> None:
-    """Write ``(x - center) / spread`` of every query, center and spread being what ``kind`` says they are."""
+    """Template: write ``(x - center) / spread`` of every query."""
     n_features = X.shape[1]
-    low = np.empty(n_features, np.float32)
-    high = np.empty(n_features, np.float32)
-    count = np.empty(n_features, np.int64)
-    total = np.empty(n_features, np.float64)
-    center = np.empty(n_features, np.float64)
-    factor = np.empty(n_features, np.float64)  # 1 / spread: in float64 its rounding never shows in float32
+    low, high = np.empty(n_features, np.float32), np.empty(n_features, np.float32)
+    count, total = np.empty(n_features), np.empty(n_features)
+    center, factor = np.empty(n_features), np.empty(n_features)  # 1 / spread: its rounding never shows in float32
     for q in range(len(offsets) - 1):
-        start, stop = offsets[q], offsets[q + 1]
-        low[:] = np.inf
-        high[:] = -np.inf
-        for i in range(start, stop):
+        for j in range(n_features):
+            low[j], high[j] = np.inf, -np.inf
+            count[j], total[j] = 0.0, 0.0
+        for i in range(offsets[q], offsets[q + 1]):
             row = rows[i]
             for j in range(n_features):
                 x = X[row, j]
                 low[j] = x if x < low[j] else low[j]
                 high[j] = x if x > high[j] else high[j]
-        if kind == MINMAX:
-            for j in range(n_features):
-                center[j] = low[j]
-                factor[j] = 1 / (np.float64(high[j]) - np.float64(low[j])) if low[j] < high[j] else 1.0
-        else:
-            count[:] = 0
-            total[:] = 0.0
-            for i in range(start, stop):
+                if not IS_MINMAX:
+                    total[j] += x if x == x else np.float32(0.0)
+                    count[j] += x == x
+        for j in range(n_features):  # a constant is its own mean, whatever the sum was rounded to
+            center[j] = low[j] if IS_MINMAX or not low[j] < high[j] else total[j] / count[j]
+            total[j] = 0.0
+        if IS_ZSCORE:
+            for i in range(offsets[q], offsets[q + 1]):
                 row = rows[i]
                 for j in range(n_features):
                     x = X[row, j]
-                    total[j] += x if x == x else np.float32(0.0)
-                    count[j] += x == x
-            for j in range(n_features):  # a constant is its own mean, whatever the sum was rounded to
-                center[j] = total[j] / count[j] if low[j] < high[j] else low[j]
-            if kind == ZSCORE:
-                total[:] = 0.0
-                for i in range(start, stop):
-                    row = rows[i]
-                    for j in range(n_features):
-                        x = X[row, j]
-                        away = x - center[j]
-                        total[j] += away * away if x == x else 0.0
-            for j in range(n_features):
-                spread = np.sqrt(total[j] / count[j]) if kind == ZSCORE and count[j] else max(-low[j], high[j])
-                factor[j] = 1 / spread if low[j] < high[j] else 1.0
-        for i in range(start, stop):
+                    away = x - center[j]
+                    total[j] += away * away if x == x else 0.0
+        for j in range(n_features):
+            if IS_MINMAX:
+                spread = np.float64(high[j]) - np.float64(low[j])
+            elif IS_ZSCORE:
+                spread = np.sqrt(total[j] / count[j])
+            else:
+                spread = np.float64(max(-low[j], high[j]))
+            factor[j] = 1 / spread if low[j] < high[j] else 1.0
+        for i in range(offsets[q], offsets[q + 1]):
             row = rows[i]
             for j in range(n_features):
                 out[row, j] = (X[row, j] - center[j]) * factor[j]
 
 
-@njit(cache=True, nogil=True)
+_SCALES = {
+    kind: specialize(_scale_queries, name, OUTER, IS_MINMAX=kind == MINMAX, IS_ZSCORE=kind == ZSCORE)
+    for kind, name in ((QUERYMAX, "querymax"), (MINMAX, "minmax"), (ZSCORE, "zscore"))
+}
+
+
+def scale_queries(
+    X: NDArray[np.float32], rows: NDArray[np.intp], offsets: NDArray[np.int64], kind: int, out: NDArray[np.float32]
+) -> None:
+    """Write ``(x - center) / spread`` of every query, center and spread being what ``kind`` says they are."""
+    _SCALES[kind](X, rows, offsets, out)
+
+
+@njit(**OUTER)
 def shares_below(
     X: NDArray[np.float32],
     quantiles: NDArray[np.float64],
@@ -99,14 +105,14 @@ def shares_below(
             else:
                 above = _first_above(known, x)  # known[above - 1] <= x < known[above]
                 if known[above - 1] == x:
-                    first = np.searchsorted(known, x, side="left") if known[above - 2] == x else above - 1
+                    first = _first_at(known, x) if known[above - 2] == x else above - 1
                     out[i, j] = (references[first] + references[above - 1]) / 2
                 else:
                     way = (x - known[above - 1]) / (known[above] - known[above - 1])
                     out[i, j] = references[above - 1] + way * (references[above] - references[above - 1])
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _first_above(known: NDArray[np.float64], x: float) -> int:
     """Where the first value above x stands in rising values; halving without a branch that could be guessed wrong."""
     at, left = 0, len(known)
@@ -115,3 +121,16 @@ def _first_above(known: NDArray[np.float64], x: float) -> int:
         at += half * (known[at + half - 1] <= x)
         left -= half
     return at + (known[at] <= x)  # type: ignore[no-any-return]
+
+
+@njit(**INNER)
+def _first_at(known: NDArray[np.float64], x: float) -> int:
+    """Where the first value that is x or more stands in rising values."""
+    at, stop = 0, len(known)
+    while at < stop:
+        half = (at + stop) >> 1
+        if known[half] < x:
+            at = half + 1
+        else:
+            stop = half
+    return at

@@ -89,12 +89,11 @@ def permutation_importance(
     check_int("repeats", repeats, low=1)
     scaled = ranker.prepared(data)  # scaling and shuffling inside a query change places freely
     form = ranker.form()
-    sign = 1.0 if chosen.greater_is_better else -1.0
 
     def quality(X: NDArray[np.float32]) -> float:
         scores = form.score_scaled(scaled.replace(X=X, feature_names=scaled.feature_names))
         values = chosen.per_query(scaled.y, scores, scaled.offsets, profile=rules)
-        return sign * float(np.nanmean(values))
+        return float(np.nanmean(chosen.quality(values)))
 
     if not np.isfinite(chosen.per_query(scaled.y, np.zeros(scaled.n_docs), scaled.offsets, profile=rules)).any():
         raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; give others")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping
-from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from ordino.data.dataset import Dataset
+from ordino.data.fingerprint import fingerprint
 from ordino.rankers import RANKERS
 
 
@@ -66,26 +66,6 @@ def describe(data: Dataset) -> dict[str, Any]:
         "queries": data.n_queries,
         "labels": {"smallest": float(levels[0]), "largest": float(levels[-1]), "levels": len(levels)},
     }
-
-
-def fingerprint(data: Dataset) -> str:
-    """A hash of features, labels and grouping that does not depend on the order of rows or on the names of queries.
-
-    Examples
-    --------
-    >>> one = fingerprint(Dataset([[1.0], [2.0]], [0, 1], qid=[7, 7]))
-    >>> one == fingerprint(Dataset([[2.0], [1.0]], [1, 0], qid=["a", "a"]))
-    True
-    >>> one == fingerprint(Dataset([[2.0], [1.0]], [0, 1], qid=["a", "a"]))
-    False
-    """
-    from ordino.data.source import canonical
-
-    ordered = canonical(data)
-    digest = sha256(str(ordered.X.shape).encode())
-    for array in (ordered.X, ordered.y, ordered.offsets):
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()[:16]
 
 
 def _figures(ranker: Any) -> dict[str, Any]:

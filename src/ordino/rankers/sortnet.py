@@ -139,9 +139,9 @@ class _KnownPairs:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def add(self, pairs: Codes | None) -> None:
-        assert pairs is not None, "a sort with labels records what it mis-compares"
-        self._codes = np.union1d(self._codes, pairs[:, 0] * self.data.n_docs + pairs[:, 1])
+    def add(self, codes: Codes | None) -> None:
+        assert codes is not None, "a sort with labels records what it mis-compares"
+        self._codes = np.union1d(self._codes, codes)
 
     def learning_set(self) -> LearningSet:
         """The pairs, the better document first: a symmetric network learns the same from either order."""
