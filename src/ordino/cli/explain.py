@@ -37,7 +37,7 @@ def explain(
     from ordino.data.files import read_data
     from ordino.explain import feature_weights, permutation_importance
     from ordino.explain import why as reasons_for
-    from ordino.explain.find_pair import find_pair
+    from ordino.explain.why import find_pair
     from ordino.model_file import load
 
     ranker = load(model)
