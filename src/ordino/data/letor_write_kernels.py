@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import njit
+from ordino.compiled import INNER, OUTER, njit
 
 Bytes = NDArray[np.uint8]
 
@@ -15,7 +15,7 @@ _SPACE, _MINUS, _DOT, _ZERO, _COLON = 32, 45, 46, 48, 58
 _POWERS = np.array([float(f"1e{e}") for e in range(23)])
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _put(out: Bytes, i: int, text: Bytes, start: int, stop: int) -> int:
     for j in range(start, stop):
         out[i] = text[j]
@@ -23,7 +23,7 @@ def _put(out: Bytes, i: int, text: Bytes, start: int, stop: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _put_integer(out: Bytes, i: int, number: int, n_digits: int) -> int:
     """Write a number with at least so many digits."""
     rest, length = number, 1
@@ -37,7 +37,7 @@ def _put_integer(out: Bytes, i: int, number: int, n_digits: int) -> int:
     return i + length
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def write_lines(
     X: NDArray[np.float32], is_sparse: bool, keep_last: bool, before: Bytes, before_at: NDArray[np.int64],
     after: Bytes, after_at: NDArray[np.int64], rare: Bytes, rare_at: NDArray[np.int64], is_rare: NDArray[np.bool_],
