@@ -18,7 +18,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ordino.compiled import njit
+from ordino.compiled import INNER, OUTER, njit
 from ordino.data.letor_text import MAX_FEATURES
 
 Bytes = NDArray[np.uint8]
@@ -39,9 +39,8 @@ _HUNDREDS = np.uint64(0x000F424000000064)  # 10**6 << 32 | 100
 _ONES = np.uint64(0x0000271000000001)  # 10**4 << 32 | 1
 _U8, _U10, _U16, _U32, _U56 = np.uint64(8), np.uint64(10), np.uint64(16), np.uint64(32), np.uint64(56)
 
-_options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # not called from Python
-_inner: Any = njit(nogil=True, **_options)
-_kernel: Any = njit(cache=True, nogil=True)
+_inner: Any = njit(**INNER)
+_kernel: Any = njit(**OUTER)
 _intrinsic: Any = intrinsic
 
 
