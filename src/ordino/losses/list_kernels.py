@@ -9,23 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
-from ordino.losses.kernels import by_level
+from ordino.losses.kernels import by_level, gains_of
 from ordino.metrics.kernels import sort_descending
 
 FAR = 300.0  # products of exponentials of scores that lie further apart would underflow
-
-
-@njit(**INNER)
-def gains_of(y: NDArray[np.float64], exponential: bool, gains: NDArray[np.float64]) -> None:
-    """Labels, or 2^y - 1 divided by 2^(largest y) so that large labels do not overflow."""
-    top = 0.0
-    for i in range(len(y)):
-        top = max(top, y[i])
-    for i in range(len(y)):
-        gains[i] = 2.0 ** (y[i] - top) - 2.0**-top if exponential else y[i]
 
 
 @njit(**INNER)
@@ -217,30 +206,11 @@ list_loss: Any = None  # left open by the template
 
 
 def _lists_of_queries(
-    scores: NDArray[np.float64],  # (n_models, n_docs)
-    y: NDArray[np.float64],
-    numbers: NDArray[np.int64],
-    n_numbers: int,
-    weights: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    first: int,
-    last: int,
-    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
-    bounds: NDArray[np.int64],
-    room: NDArray[np.float64],
-    exponential: bool,
-    center: bool,
-    smoothing: float,
-    alpha: float,
-    gradient: NDArray[np.float64],  # (n_models, n_docs)
-    curvature: NDArray[np.float64],  # the same, or (0, 0) where it is not wanted
-    values: NDArray[np.float64],  # (n_models, n_queries)
-    totals: NDArray[np.float64],  # (n_queries,)
-) -> None:
-    """Template: fill in value, gradient and curvature of queries ``first..last`` by ``list_loss``.
-
-    A query that teaches something has the total 1; if a score of it is not finite, its value is NaN.
-    """
+    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
+    order: Any, bounds: Any, room: Any, exponential: bool, center: bool, smoothing: float, alpha: float,
+    gradient: Any, curvature: Any, values: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Template: fill in value, gradient and curvature by ``list_loss``; a query that teaches something has total 1."""
     levels = room[8]
     for q in range(first, last):
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
