@@ -14,8 +14,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.arrays import frozen, query_numbers
-from ordino.metrics.checks import Floats, Ints
+from ordino.arrays import Floats, Ints, frozen, query_numbers
 from ordino.metrics.profiles import Profile
 
 Worth = tuple[Floats, Floats]
