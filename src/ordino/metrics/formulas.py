@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ordino.arrays import Floats, frozen
+from ordino.arrays import Floats, Ints, frozen
 from ordino.metrics.block import Block, rank_discounts
 
 if TYPE_CHECKING:
@@ -40,10 +40,14 @@ def precision(block: Block, metric: Metric) -> Floats:
     [0.5]
     """
     k = cutoff(metric, block.profile)
-    hits, short = block.sums(block.flags, k, _ones(block.n_ranks(k))), block.profile.short_precision
-    if short == "length":
-        return hits / np.maximum(block.depths(k), 1)
-    return np.where(k > block.lengths, 0.0, hits / k) if short == "zero" else hits / k
+    return precision_of_hits(block.sums(block.flags, k, _ones(block.n_ranks(k))), block.lengths, k, block.profile)
+
+
+def precision_of_hits(hits: Floats, lengths: Ints, k: int, profile: Profile) -> Floats:
+    """P@k from the relevant documents among the first k, by what the profile says of short lists."""
+    if profile.short_precision == "length":
+        return hits / np.maximum(np.minimum(lengths, k), 1)
+    return np.where(k > lengths, 0.0, hits / k) if profile.short_precision == "zero" else hits / k
 
 
 def recall(block: Block, metric: Metric) -> Floats:
@@ -73,10 +77,14 @@ def average_precision(block: Block, metric: Metric) -> Floats:
     [0.75]
     """
     k = cutoff(metric, block.profile)
-    relevant = block.n_relevant
-    if block.profile.map_divisor == "top k":
-        relevant = np.minimum(relevant, block.depths(k, block.sizes))
-    return _share(block.precision_sums(k), relevant, block.profile.map_of_empty)
+    return mean_precision(block.precision_sums(k), block.n_relevant, block.sizes, k, block.profile)
+
+
+def mean_precision(sums: Floats, n_relevant: Ints, sizes: Ints, k: int, profile: Profile) -> Floats:
+    """Average precision from the sums of precisions; the profile says what they are divided by."""
+    if profile.map_divisor == "top k":
+        n_relevant = np.minimum(n_relevant, np.minimum(sizes, k) if k else sizes)
+    return _share(sums, n_relevant, profile.map_of_empty)
 
 
 def dcg(block: Block, metric: Metric) -> Floats:
@@ -264,8 +272,8 @@ def _correlation(block: Block, product: Floats, squares: Floats) -> Floats:
 
 
 def _share(part: Floats, whole: Floats | np.ndarray, otherwise: float) -> Floats:
-    """``part / whole``, or what there is where the whole is not more than 0."""
-    share: Floats = np.divide(part, whole, out=np.full(len(part), float(otherwise)), where=whole > 0)
+    """``part / whole``, and ``otherwise`` where the whole is not more than 0."""
+    share: Floats = np.divide(part, whole, out=np.full(part.shape, float(otherwise)), where=whole > 0)
     return share
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ordino.arrays import Floats, Ints
 from ordino.compiled import INNER, OUTER, njit, specialize
-from ordino.metrics.formulas import average_precision, cutoff, precision
+from ordino.metrics.formulas import average_precision, cutoff, mean_precision, precision, precision_of_hits
 from ordino.metrics.kernels import sort_descending
 from ordino.metrics.metric import Metric
 from ordino.metrics.profiles import Profile
@@ -151,16 +151,10 @@ class ByRanks:
         most = int(n_relevant.max(initial=0))
         for kernel in (sums_of_few, sums_of_many) if most >= MANY else (sums_of_few,):
             kernel(scores, *place, k, is_precision, np.empty(most, np.int64), out)
-        return self._shares(out, n_relevant, lengths, k, is_precision)
-
-    def _shares(self, sums: Floats, n_relevant: Ints, lengths: Ints, k: int, is_precision: bool) -> Floats:
-        profile, depths = self.profile, np.minimum(lengths, k) if k else lengths
-        empty = 0.0 if is_precision else profile.map_of_empty
         if is_precision:
-            sums /= np.maximum(depths, 1) if profile.short_precision == "length" else k
-            if profile.short_precision == "zero":
-                sums[:, k > lengths] = 0.0
+            values = precision_of_hits(out, lengths, k, self.profile)
         else:
-            sums /= np.maximum(np.minimum(n_relevant, depths) if profile.map_divisor == "top k" else n_relevant, 1)
-        sums[:, n_relevant == 0] = profile.empty if np.isnan(profile.empty) else empty
-        return sums
+            values = mean_precision(out, n_relevant, lengths, k, self.profile)
+        if np.isnan(self.profile.empty):
+            values[:, n_relevant == 0] = np.nan
+        return values
