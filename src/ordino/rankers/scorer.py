@@ -11,7 +11,6 @@ from ordino.forms import Form, Trees
 from ordino.losses import LOSSES, Loss, make_loss
 from ordino.losses.trees_objective import lightgbm_objective
 from ordino.networks import fields
-from ordino.networks.families import schedule_of
 from ordino.networks.rates import Schedule
 from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import Range, param
@@ -74,16 +73,19 @@ class Scorer(ScoringNetwork):
         return super().fit_repeats(data, seeds, valid=valid)
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        of_trees, of_networks = ("model_", "best_round_"), ("layers_", "best_epoch_")
+        for name in of_networks if self.model == "trees" else of_trees:  # learned by a fit with another model
+            self.__dict__.pop(name, None)
         if self.model == "trees":
             self._grow(data, valid)
         else:
             super()._fit(data, valid)
 
-    def _widths(self) -> tuple[int, ...]:
-        return () if self.model == "linear" else super()._widths()
+    def _widths(self, data: Dataset) -> list[int]:
+        return [data.n_features] if self.model == "linear" else super()._widths(data)
 
     def _schedule(self) -> Schedule:
-        return schedule_of(self, learning_rate=self.learning_rate or 3e-3)
+        return Schedule.of(self, learning_rate=self.learning_rate or 3e-3)
 
     def _grow(self, data: Dataset, valid: Dataset | None) -> None:
         """Boost trees on the gradients of the loss."""
