@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from ordino.compiled import INNER, OUTER, njit
 
-# Sums may be reordered so that they run in vector registers; NaN and infinity keep their meaning. The options decide how
-# sums are rounded: with these, models stay what they were to the last bit.
+# Sums may be reordered so that they run in vector registers; NaN and infinity keep their meaning. The options decide
+# how sums are rounded: with these, models stay what they were to the last bit.
 KERNEL = {**OUTER, "error_model": "python"}
 LOOP = {**INNER, "error_model": "python", "fastmath": {"reassoc", "contract", "nsz"}}
 
