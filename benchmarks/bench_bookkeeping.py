@@ -1,7 +1,7 @@
 """What it costs to keep a record: at most 5 % of training time, and 2 s for 100 trials of 784 queries.
 
 First: LambdaMART and RankNet with their defaults on two folds of MQ2008 (of an MQ2008-shaped set without ORDINO_DATA),
-by ordino.experiment.run into a store. Bookkeeping is all of the run that is not reading, training, scoring or
+by ordino.experiment.run.driver into a store. Bookkeeping is all of the run that is not reading, training, scoring or
 measuring: checks, fingerprints, shared files, history, transactions. The least of some runs counts.
 Second: 100 trials with the values of 784 queries go into a new store, one transaction each, are read again and become
 the terminal's table.
@@ -27,11 +27,10 @@ import numpy as np
 from ordino.data.folds import Folds, make_folds, read_folds
 from ordino.data.synthetic import synthetic
 from ordino.experiment.plan import Plan
-from ordino.experiment.report import terminal
+from ordino.experiment.report.board import make_boards
+from ordino.experiment.report.text import terminal
 from ordino.experiment.run import run
-from ordino.experiment.store import Store
-from ordino.experiment.table import make_boards, read_trials
-from ordino.experiment.trial import Trial
+from ordino.experiment.store import Store, StoreView, Trial
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
 
@@ -74,7 +73,7 @@ def recorded(folder: str) -> tuple[float, float]:
     with (
         patch.object(Ranker, "fit", training.wrap(Ranker.fit)),
         patch.object(Ranker, "predict", others.wrap(Ranker.predict)),
-        patch("ordino.experiment.work.evaluate", others.wrap(evaluate)),
+        patch("ordino.experiment.run.task.evaluate", others.wrap(evaluate)),
     ):
         plan = Plan(data={"MQ2008": Folds(["Fold1", "Fold2"], read.__getitem__)}, rankers=RANKERS, measures=MEASURES)
         start = perf_counter()
@@ -96,7 +95,7 @@ def stored_and_reported(folder: str) -> float:
         for i, per_query in enumerate(values):
             means = {name: float(one.mean()) for name, one in per_query.items()}
             store.add(replace(trial, key=str(i), label=f"ranker {i // 10}", seed=i, test=means, per_query=per_query))
-    terminal(make_boards(read_trials(path)))
+    terminal(make_boards(StoreView(path)))
     return perf_counter() - start
 
 

@@ -40,10 +40,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.data.fingerprint import contents_hash
 from ordino.data.folds import Fold, read_folds
-from ordino.experiment.significance import paired_t
+from ordino.experiment.compare.significance import paired_t
 from ordino.experiment.store import Store
-from ordino.experiment.trial import QUERY_COUNTS, Trial, fingerprint, installed_versions, trial_key
+from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.metrics import evaluate
 from ordino.order.fusion import fuse
 from ordino.ranker import Ranker
@@ -103,7 +104,7 @@ def keep(
     store: Store, experiment: str, collection: str, fold: Fold, name: str, learn: Learn, n_trials: int, rounds: int
 ) -> None:
     """Train a system on a fold and write it down, unless that was done before."""
-    data = [fingerprint(part) for part in (fold.train, fold.valid, fold.test)]
+    data = [contents_hash(part) for part in (fold.train, fold.valid, fold.test)]
     key = trial_key(data=data, system=name, n_trials=n_trials, rounds=rounds)
     if key in store:
         return

@@ -5,11 +5,10 @@ from tempfile import TemporaryDirectory
 
 import ordino
 from ordino.data.folds import make_folds
-from ordino.experiment.comparison import compare_labels
 from ordino.experiment.plan import Plan
-from ordino.experiment.report import markdown
+from ordino.experiment.report.board import compare_labels, make_boards
+from ordino.experiment.report.text import markdown
 from ordino.experiment.run import run
-from ordino.experiment.table import make_boards
 
 
 def main() -> None:

@@ -10,11 +10,11 @@ from rich.console import Console
 
 import ordino
 from ordino.data.folds import make_folds
-from ordino.experiment.page import html
 from ordino.experiment.plan import Plan
-from ordino.experiment.report import terminal
+from ordino.experiment.report.board import make_boards
+from ordino.experiment.report.page import html
+from ordino.experiment.report.text import terminal
 from ordino.experiment.run import run
-from ordino.experiment.table import make_boards
 from ordino.rankers import RANKERS
 
 QUICK = {  # settings for seconds instead of minutes, where a ranker's defaults take longer

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ordino.experiment.trial import Trial
+from ordino.experiment.store import Trial
 
 MEASURES = ("ndcg@10", "map", "p@10", "ndcg@1", "ndcg@5", "pairwise_error")
 

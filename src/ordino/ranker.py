@@ -96,7 +96,7 @@ class Ranker(BaseEstimator, ABC):
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         """Learn from checked, scaled data in canonical order."""
 
-    def _predict(self, data: Dataset) -> NDArray[np.float64]:
+    def _predict(self, data: Dataset) -> NDArray[np.float64]:  # noqa: ARG002
         """Scores for the rows of scaled data, larger is better; the labels of data are not to be looked at."""
         raise TypeError(f"{type(self).__name__} needs a method _predict, or one that gives its form")
 
@@ -216,7 +216,7 @@ class Ranker(BaseEstimator, ABC):
         Larger is better, as scikit-learn's searches expect: a metric that counts errors is turned negative.
         """
         self._check_fitted()
-        data = as_dataset(X, y, qid)
+        data = as_dataset(X, y, qid).as_grouped()  # so that scores are not put into the caller's order and back
         if data.n_queries == 1 and qid is None and not isinstance(X, Dataset) and self.n_queries_in_ > 1:
             raise DataError(
                 f"score() pooled all rows as one query, but fit() had {self.n_queries_in_} queries; "

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from ordino.errors import DataError
-from ordino.experiment import curves
-from ordino.experiment.curves import cutoffs, learning_curves
-from ordino.experiment.effects import bootstrap_interval
-from ordino.experiment.figure_files import FORMATS, figure_specs, file_stems, write_figures
-from ordino.experiment.figures import COLORS, CURVES, FIGURES
-from ordino.experiment.table import make_boards
+from ordino.experiment.compare.effects import bootstrap_interval
+from ordino.experiment.report import curves
+from ordino.experiment.report.board import make_boards
+from ordino.experiment.report.curves import cutoffs, learning_curves
+from ordino.experiment.report.figure_files import FORMATS, figure_specs, file_stems, write_figures
+from ordino.experiment.report.figures import COLORS, CURVES, FIGURES
 from trials import made_trials
 
 LABELS = ["LambdaMART", "RankNet", "PRank"]
@@ -125,7 +125,9 @@ def test_a_learning_curve_does_not_jump_where_a_trial_ends():
     short, long = made_trials(["RankNet"])[:2]
     short = dataclasses.replace(short, history=[{"valid": 0.2}])
     long = dataclasses.replace(long, history=[{"valid": 0.6}, {"valid": 0.8}])
-    assert learning_curves([short, long]) == {"valid": [(1, pytest.approx(0.4)), (2, pytest.approx(0.5))]}
+    assert learning_curves([short.history, long.history]) == {
+        "valid": [(1, pytest.approx(0.4)), (2, pytest.approx(0.5))]
+    }
 
 
 def test_what_is_fixed_in_each_trial_is_no_learning_curve():
@@ -133,7 +135,7 @@ def test_what_is_fixed_in_each_trial_is_no_learning_curve():
         dataclasses.replace(trial, history=[{"rate": rate}] * length)
         for trial, rate, length in zip(made_trials(["RankNet", "PRank"])[:3], (0.1, 0.1, 0.3), (2, 4, 3), strict=True)
     ]
-    assert learning_curves(trials) == {}
+    assert learning_curves(trial.history for trial in trials) == {}
 
 
 def test_learning_curves_leave_out_what_is_no_number_or_never_changes():
@@ -145,13 +147,13 @@ def test_learning_curves_leave_out_what_is_no_number_or_never_changes():
             {"loss": 0.25, "valid": 0.75, "rate": 0.01},
         ],
     )
-    assert learning_curves([trial]) == {"loss": [(1, 1.0), (3, 0.25)], "valid": [(2, 0.5), (3, 0.75)]}
-    assert learning_curves([dataclasses.replace(trial, history=())]) == {}
+    assert learning_curves([trial.history]) == {"loss": [(1, 1.0), (3, 0.25)], "valid": [(2, 0.5), (3, 0.75)]}
+    assert learning_curves([()]) == {}
 
 
 def test_long_histories_are_thinned():
     trial = dataclasses.replace(made_trials(["A"])[0], history=[{"best": i / 5000} for i in range(5000)])
-    steps = [step for step, _ in learning_curves([trial])["best"]]
+    steps = [step for step, _ in learning_curves([trial.history])["best"]]
     assert len(steps) <= curves.POINTS
     assert (steps[0], steps[-1]) == (1, 5000)
 

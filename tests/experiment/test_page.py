@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from ordino.experiment.page import html
-from ordino.experiment.table import make_boards
+from ordino.experiment.report.board import make_boards
+from ordino.experiment.report.page import html
 from trials import made_trials
 
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>\"'&{{ 7 * 7 }}"

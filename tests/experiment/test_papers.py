@@ -1,7 +1,6 @@
 """The papers' tables: the catalogue is complete, every target runs, and what it prints is right."""
 
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -22,19 +21,13 @@ from ordino.experiment.papers import (
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
 from ordino.experiment.papers.deepnet_numbers import PAPER
 from ordino.experiment.papers.figure import draw, save
-from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.result import Cell, Figure, Result, summary
-from ordino.experiment.papers.trials import (
-    Protocol,
-    Setting,
-    Trials,
-    cells_of,
-    means,
-    part_of,
-    ranker,
-    run_setting,
-)
-from ordino.experiment.work import history_of
+from ordino.experiment.papers.letor import LetorTable, Row
+from ordino.experiment.papers.result import Axes, Number, Result, summary
+from ordino.experiment.papers.target import Request, System
+from ordino.experiment.papers.trials import Trials
+from ordino.experiment.plan.plan import repeat_seeds
+from ordino.experiment.run.driver import carry_out
+from ordino.experiment.store import Store, Trial
 
 EVERYTHING = {
     "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],
@@ -61,13 +54,6 @@ def test_the_catalogue_names_every_table_and_figure():
     assert set(TARGETS) == {f"{paper}.{target}" for paper, targets in EVERYTHING.items() for target in targets}
 
 
-def test_every_line_of_the_catalogue_can_run_and_nothing_else_can():
-    for module in {target.module for target in TARGETS.values()}:
-        paper = module.split(".")[-1].split("_")[0]
-        runs = {f"{paper}.{key}" for key in import_module(module).RUNS}
-        assert runs == {name for name, target in TARGETS.items() if target.module == module}
-
-
 @pytest.mark.parametrize(
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in TARGETS]
 )
@@ -76,12 +62,13 @@ def test_every_target_runs(folder, name, tmp_path):
     result = reproduce(name, Request(data, quick=True, seed=1))
     assert result.target == name
     assert result.seconds > 0
-    assert result.cells
-    assert all(len(cell.labels) == len(result.columns) for cell in result.cells)
-    assert all(np.isfinite(cell.ours).all() for cell in result.cells)
-    if result.figure is not None:
+    assert result.numbers
+    assert all(len(number.labels) == len(result.columns) for number in result.numbers)
+    assert all(len(number.ours) for number in result.numbers)
+    assert all(np.isfinite(number.ours).all() for number in result.numbers)
+    if result.axes is not None:
         assert all(path.stat().st_size > 1000 for path in save(result, tmp_path))
-    assert "fig" not in name or result.figure is not None
+    assert "fig" not in name or result.axes is not None
 
 
 def test_unknown_target():
@@ -93,17 +80,17 @@ def test_unknown_target():
 
 
 RESULT = Result(
-    "paper.table1",
     "a title",
     ("method", "size"),
     [
-        Cell(("a", "10"), 0.5, (0.4, 0.8)),
-        Cell(("a", "20"), None, (0.3,)),
-        Cell(("b", "10"), 0.7, (0.6,), same_data=False),
+        Number(("a", "10"), 0.5, (0.4, 0.8)),
+        Number(("a", "20"), None, (0.3,)),
+        Number(("b", "10"), 0.7, (0.6,), same_data=False),
     ],
     "What was done.",
-    figure=Figure("lines", "size", "quality", color="method", logarithmic=True),
+    axes=Axes("lines", "size", "quality", color="method", logarithmic=True),
     notes=["a note"],
+    target="paper.table1",
 )
 
 
@@ -121,8 +108,8 @@ def test_rows_are_paper_ours_and_difference():
     [("standard deviation", 2.0), ("standard error", 1.0), ("95 % interval", 1.96)],
 )
 def test_spreads(spread, deviation):
-    cell = Cell((), None, (0.0, 2 * 3**0.5, 0.0, 2 * 3**0.5))  # variance 4 * 3 / 3 = 4, and four values
-    assert Result("t", "", (), [cell], "", spread=spread).deviation(cell) == pytest.approx(deviation)
+    number = Number((), None, (0.0, 2 * 3**0.5, 0.0, 2 * 3**0.5))  # variance 4 * 3 / 3 = 4, and four values
+    assert Result("", (), [number], "", spread=spread).deviation(number) == pytest.approx(deviation)
 
 
 def test_markdown_says_what_one_must_know():
@@ -135,7 +122,7 @@ def test_markdown_says_what_one_must_know():
     assert "![a title](paper.table1.png)" in text
     assert "± is the standard deviation over the repeats. Made on 20" in text
     assert "numpy" in text
-    assert "±" not in Result("t", "", (), [Cell((), None, (1.0,))], "").to_markdown().splitlines()[-1]
+    assert "±" not in Result("", (), [Number((), None, (1.0,))], "").to_markdown().splitlines()[-1]
 
 
 def test_csv_has_all_digits():
@@ -145,13 +132,11 @@ def test_csv_has_all_digits():
 
 
 def test_summary_of_nothing():
-    assert summary(Result("t", "", (), [], "")) == "the paper has no numbers for this data"
+    assert summary(Result("", (), [], "")) == "the paper has no numbers for this data"
 
 
 def test_figure_has_a_panel_for_each_facet(tmp_path):
-    bars = Result(
-        "p.fig1", "t", RESULT.columns, RESULT.cells, "", figure=Figure("bars", "size", "q", "method", "method")
-    )
+    bars = Result("t", RESULT.columns, RESULT.numbers, "", axes=Axes("bars", "size", "q", "method", "method"))
     chart = draw(bars).to_dict()
     assert [panel["title"] for panel in chart["concat"]] == ["a", "b"]
     assert len(chart["concat"][0]["layer"]) == 3  # bars, deviations, the paper's crosses
@@ -161,8 +146,8 @@ def test_figure_has_a_panel_for_each_facet(tmp_path):
 
 
 def test_crosses_are_only_of_the_same_data():
-    cells = [cell._replace(same_data=False) for cell in RESULT.cells]
-    chart = draw(replace(RESULT, cells=cells)).to_dict()
+    numbers = [number._replace(same_data=False) for number in RESULT.numbers]
+    chart = draw(replace(RESULT, numbers=numbers)).to_dict()
     assert len(chart["concat"][0]["layer"]) == 2
     assert "crosses" not in str(chart["title"])
     assert "crosses" in str(draw(RESULT).to_dict()["title"])
@@ -187,56 +172,89 @@ def test_missing_data_is_told(tmp_path):
 # the protocol of folds and seeds
 
 
-def test_values_by_seed_and_by_fold():
-    trials = Trials({("test", "map"): np.array([[0.1, 0.2], [0.3, 0.6]])}, (1.0, 1.0), [])
-    assert trials.by_seed("test", "map") == pytest.approx((0.2, 0.4))
-    assert trials.by_fold("test", "map") == pytest.approx((0.15, 0.45))
+def made_trials_of(path, values, *, label="random-ranker", dataset="TD2003"):
+    """Trials with these means: by fold and seed."""
+    with Store(path) as store:
+        for fold, row in enumerate(values):
+            for seed, value in enumerate(row):
+                store.add(
+                    Trial(
+                        key=f"{fold}/{seed}", dataset=dataset, fold=str(fold), ranker="x", label=label, params={},
+                        seed=seed, profile="standard", test={"map": value}, valid={"map": value / 2},
+                        per_query={"map": np.array([value])}, query_ids=np.arange(1),
+                        parts={"train": {"map": np.array([2 * value, np.nan])}},
+                    )
+                )  # fmt: skip
+    opened = Store(path)
+    keys = [f"{fold}/{seed}" for fold, row in enumerate(values) for seed in range(len(row))]
+    return Trials(opened, keys, path.parent), opened
 
 
-def test_another_collection_gets_the_papers_numbers_in_brackets():
-    trials = Trials({("test", "map"): np.array([[0.5]])}, (1.0,), [])
-    setting = Setting("m", ranker("random-ranker"), {"TD2003": {"test map": 0.25}})
-    [same], [other] = cells_of(setting, "TD2003", trials), cells_of(setting, "MQ2008", trials)
-    assert (same.difference, other.paper, other.difference) == (0.25, 0.25, None)
+def test_values_by_seed_and_by_fold(tmp_path):
+    trials, store = made_trials_of(tmp_path / "s.sqlite", [[0.1, 0.2], [0.3, 0.6]])
+    with store:
+        who = ("TD2003", "random-ranker", "map")
+        assert trials.by_seed(*who) == pytest.approx((0.2, 0.4))
+        assert trials.by_seed(*who, "valid") == pytest.approx((0.1, 0.2))
+        assert trials.by_seed(*who, "train") == pytest.approx((0.4, 0.8))
+        assert trials.by_fold(*who) == pytest.approx((0.15, 0.45))
+        assert [trial.key for trial in trials.first_of_folds(*who[:2])] == ["0/0", "1/0"]
 
 
-def test_a_quick_run_changes_what_the_setting_says():
-    make = ranker("ranknet", epochs=40, l2=0.5, quick={"epochs": 1})
-    assert [(net.epochs, net.l2) for net in (make(Request()), make(Request(quick=True)))] == [(40, 0.5), (1, 0.5)]
+def test_another_collection_gets_the_papers_numbers_in_brackets(tmp_path):
+    row = Row("m", System("random-ranker"), {"TD2003": {"test map": 0.25}})
+    table = LetorTable(shows="", takes="", rows=lambda *_: [row], protocol="", collections=(), metrics=("map",))
+    for name, difference in (("TD2003", 0.25), ("MQ2008", None)):
+        trials, store = made_trials_of(tmp_path / f"{name}.sqlite", [[0.5]], dataset=name)
+        with store:
+            [number] = table._numbers(row, name, Request(), trials)
+        assert (number.paper, number.difference) == (0.25, difference)
 
 
-def test_seeds_reach_the_rankers_inside_a_ranker(folder):
-    folds = Request(folder).collections(("TD2003",))["TD2003"][:1]
-
-    def nested(request):
-        from ordino.rankers.nested import NestedRanker
-
-        return NestedRanker("random-ranker", sizes=(None, 5))
-
-    def deep(request):
-        return nested(request).set_params(ranker=ranker("random-ranker")(request))
-
-    trials = run_setting(Setting("m", deep, repeats=3), folds, Protocol(("map",)), Request(seed=7))
-    assert [fitted.ranker.seed for fitted in trials.rankers[0]] == [7, 107, 207]
-    assert len(set(trials.by_seed("test", "map"))) > 1
+def test_a_quick_run_changes_what_the_system_says():
+    system = System("ranknet", {"epochs": 40, "l2": 0.5}, quick={"epochs": 1}, grid=[{"epochs": [9], "batch": [1, 2]}])
+    for request, epochs, grid in (
+        (Request(), 40, {"epochs": [9], "batch": [1, 2]}),
+        (Request(quick=True), 1, {"batch": [1, 2]}),
+    ):
+        entry = system.entry(request)
+        assert (entry.params["epochs"], entry.params["l2"], entry.grid) == (epochs, 0.5, [grid])
+        assert entry.problems() == []
 
 
-def test_every_part_is_measured_by_rankers_that_were_chosen_on_the_validation_part(folder):
-    folds = Request(folder).collections(("TD2003",))["TD2003"][1:2]
-    protocol = Protocol(("map",), parts=("valid", "test"))
-    for make in (ranker("ranknet", hidden=(), epochs=1), ranker("ada-rank", rounds=2)):  # one of repeats, one without
-        trials = run_setting(Setting("m", make), folds, protocol, Request())
-        [[fitted]] = trials.rankers
-        for part in protocol.parts:
-            assert trials.by_seed(part, "map") == (means(part_of(folds[0], part), fitted, protocol)["map"],)
-        alone = make(Request()).fit(folds[0].train, valid=folds[0].valid)
-        assert history_of(fitted)[0]["valid"] == pytest.approx(history_of(alone)[0]["valid"])
+def test_a_system_inside_a_system_takes_its_settings_along():
+    system = System("nested-ranker", {"ranker": System("ranknet", {"hidden": 3}, "published"), "sizes": (None, 5)})
+    ranker = system.entry(Request()).make(system.entry(Request()).params)
+    assert (type(ranker.ranker).__name__, ranker.ranker.hidden, ranker.ranker.optimizer) == ("RankNet", 3, "descent")
+    assert ranker.sizes == (None, 5)
 
 
-def test_a_fold_without_a_validation_part(folder):
-    fold = Request(folder).collections(("TD2003",))["TD2003"][0]._replace(valid=None)
-    with pytest.raises(DataError, match="Fold1 has no validation part, which this table measures"):
-        part_of(fold, "valid")
+def test_systems_with_other_settings_have_other_labels():
+    systems = [
+        *(row.system for experiment in deepnet.EXPERIMENTS.values() for row in experiment.rows("", None)),
+        *(row.system for row in (*sortnet.TABLE_1, *sortnet._methods("TD2004"))),
+        *(method.system for method in directranker.METHODS.values()),
+        *rankde.METHODS.values(),
+        *ranknet_search.SYSTEMS.values(),
+    ]
+    for quick in (False, True):
+        entries = [system.entry(Request(quick=quick)) for system in systems]
+        settings = {(one.label, str(one.params), one.preset, str(one.grid), one.ranker) for one in entries}
+        assert len({label for label, *_ in settings}) == len(settings)
+        assert all(one.problems() == [] for one in entries)
+
+
+def test_repeats_of_a_setting_have_the_seeds_of_a_plan(folder, tmp_path):
+    request = Request(folder, seed=7)
+    data = {"TD2003": request.collections(("TD2003",))["TD2003"][:1]}
+    nested = System("nested-ranker", {"ranker": System("random-ranker"), "sizes": (None, 5)}, repeats=3)
+    [plan] = [request.plan(data, [nested], measures=("map",))]
+    done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1, models=tmp_path)
+    with Store(tmp_path / "s.sqlite") as store:
+        trials = Trials(store, done.keys, tmp_path)
+        assert [trial.seed for trial in trials.all] == repeat_seeds(7, 3)
+        assert [trials.ranker(trial).ranker.seed for trial in trials.all] == repeat_seeds(7, 3)
+        assert len(set(trials.by_seed("TD2003", nested.label(request), "map"))) > 1
 
 
 # what was copied from the papers
@@ -245,7 +263,7 @@ def test_a_fold_without_a_validation_part(folder):
 @pytest.mark.parametrize(
     "row",
     [
-        *(setting.paper[name] for setting in sortnet.TABLE_1 for name in ("TD2003", "TD2004")),
+        *(row.paper[name] for row in sortnet.TABLE_1 for name in ("TD2003", "TD2004")),
         *sortnet.TD2003.values(),
         *sortnet.TD2004.values(),
         *(row for rows in rankde.PAPER.values() for row in rows.values()),
@@ -262,24 +280,19 @@ def test_at_rank_1_precision_is_ndcg(row):
 def test_every_setting_of_the_thesis_tables_has_its_numbers():
     for name, experiment in deepnet.EXPERIMENTS.items():
         if name.startswith("table"):
-            assert set(experiment.settings) <= set(PAPER)
+            assert {row.label for row in experiment.rows("", None)} <= set(PAPER)
 
 
-def test_bar_charts_without_numbers_get_none_from_a_table(folder, monkeypatch):
-    small = {"1 layer": ranker("random-ranker")}
+def test_bar_charts_without_numbers_get_none_from_a_table():
     for name in ("fig4.2", "table4.2"):
-        monkeypatch.setattr(
-            deepnet, "EXPERIMENTS", {name: deepnet.EXPERIMENTS[name]._replace(settings=small, compared=None)}
-        )
-        cells = reproduce(f"deepnet.{name}", Request(folder, quick=True)).cells
-        assert any(cell.paper is not None for cell in cells) == (name == "table4.2")
-        monkeypatch.undo()
+        rows = deepnet.EXPERIMENTS[name].rows("", None)
+        assert any(row.paper["TD2003"] for row in rows) == (name == "table4.2")
 
 
 def test_one_repeat_is_not_tested():
     def note(*values):
         return deepnet._tested(
-            [Cell(("c", name, "test", m), None, values) for name in "ab" for m in ("map", "p@1")], "a", "b"
+            [Number(("c", name, "test", m), None, values) for name in "ab" for m in ("map", "p@1")], "a", "b"
         )
 
     assert note(0.5) == "Welch's test of a against b needs more than one repeat."
@@ -287,9 +300,9 @@ def test_one_repeat_is_not_tested():
 
 
 def test_the_dense_net_of_the_thesis_is_asked_once_and_else_the_same():
-    nets = {name: make(Request()).get_params() for name, make in deepnet.EXPERIMENTS["table3.1"].settings.items()}
-    assert nets["dense"].pop("asked") == "once"
-    assert nets["dense"] == nets["CmpNN"]
+    dense = deepnet.DENSE.entry(Request()).params
+    assert dense.pop("asked") == "once"
+    assert dense == deepnet.EXPERIMENTS["table3.1"].rows("", None)[1].system.settings(Request())
 
 
 def test_rankde_weights_are_those_of_44_features():
@@ -300,7 +313,7 @@ def test_rankde_weights_are_those_of_44_features():
 
 
 def test_a_train_size_counts_documents():
-    parts = ranknet._fold("Poly", 100, 0)
+    parts = ranknet._fold("Poly", 100, [0], 0)
     assert (parts.train.n_docs, parts.valid.n_docs, parts.test.n_docs) == (100, 5000, 5000)
     pairs = ranknet._n_pairs(100, 0)
     assert 1960 < pairs < 2125  # the paper: 2,060 of 2,450
@@ -308,10 +321,10 @@ def test_a_train_size_counts_documents():
 
 def test_the_net_does_not_start_from_the_function_it_must_find():
     request = Request(quick=True)
-    ranknet._accuracy(ranknet._wanted(ranknet.Problem("Poly", 100, {"hidden": ()}), 5, request), request)
-    [trained] = request.trained.repeats.values()
-    own, function = (np.random.default_rng(one).uniform(-1, 1, 50) for one in (trained.rankers[0].seed, 5))
-    assert abs(np.corrcoef(own, function)[0, 1]) < 0.5
+    [plan] = TARGETS["ranknet.table2"].plans(request)
+    [folds] = plan.data.values()
+    assert len(folds) == len(ranknet._function_seeds(request)) == 2
+    assert plan.seed not in ranknet._function_seeds(request)
 
 
 def test_search_engine_split(folder):
@@ -335,9 +348,10 @@ def test_samples_are_50_queries_of_50_to_150_test_documents():
 
 
 def test_no_document_is_both_learned_from_and_tested_on():
-    fold = directranker_synthetic._wanted(classes=3, features=4, noise=0.0, size=2_000, seed=0, epochs=1).fold
-    assert (fold.train.n_docs, fold.valid, fold.test.n_docs) == (2_000, None, 10_000)
-    assert len(np.unique(np.concatenate((fold.train.X, fold.test.X)), axis=0)) == 12_000
+    fold = directranker_synthetic._fold({"classes": 3, "features": 4, "noise": 0.0, "size": 2_000}, [0], 0)
+    assert (fold.train.n_docs, fold.valid, fold.test.n_queries) == (2_000, None, 50)
+    learned, tested = ({row.tobytes() for row in part.X} for part in (fold.train, fold.test))
+    assert not learned & tested
 
 
 @pytest.mark.parametrize(("size", "epochs"), [(1_000, 50), (10_000, 30), (100_000, 5)])
@@ -346,12 +360,12 @@ def test_small_training_sets_are_seen_more_often(size, epochs):
 
 
 def test_the_claims_about_noise_are_checked():
-    cells = [Cell((str(noise),), None, (value,)) for noise, value in ((0.0, 0.99), (0.25, 0.98), (0.75, 0.85))]
-    assert directranker_synthetic._claims("fig2c", cells) == [
+    numbers = [Number((str(noise),), None, (value,)) for noise, value in ((0.0, 0.99), (0.25, 0.98), (0.75, 0.85))]
+    assert directranker_synthetic._claims("fig2c", numbers) == [
         "Noise of 0.25 costs 0.010 (the paper: only marginal).",
         "At noise 0.75, half of the labels wrong, it is 0.850 (the paper: not below 0.80).",
     ]
-    assert directranker_synthetic._claims("fig2a", cells) == ["From 0.0 to 0.75 NDCG@20 falls by 0.140."]
+    assert directranker_synthetic._claims("fig2a", numbers) == ["From 0.0 to 0.75 NDCG@20 falls by 0.140."]
 
 
 def test_labels_become_relevant_or_not(folder):
@@ -361,25 +375,33 @@ def test_labels_become_relevant_or_not(folder):
     assert sorted(labels) == [0, 0, 1, 1, 1]
 
 
-def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(monkeypatch):
+def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(tmp_path):
     y, qid = [1, 0, 0, 0], ["a", "a", "empty", "empty"]
     first, second = (Dataset([[i, 1 - i], [1 - i, i]] * 2, y, qid) for i in (1, 0))  # by the feature that is right
     folds = Folds(["1", "2"], [Fold("1", second, first, second), Fold("2", first, second, first)].__getitem__)
-    grid = ({"feature": 1, "sign": 1}, {"feature": 2, "sign": 1})
-    monkeypatch.setattr(directranker, "METHODS", {"one": directranker.Method("single-feature", {}, True, grid=grid)})
-    trials, chosen = directranker._run("one", ("map",), folds, Request())
-    assert tuple(chosen) == grid
-    assert [fitted.feature for [fitted] in trials.rankers] == [1, 2]
-    assert trials.by_fold("test", "map") == (0.5, 0.5)  # where the other feature is right; nothing of the empty query
-    assert directranker._told("one", chosen)[0].startswith("one: feature 1, sign ")
-    assert directranker._told("other", [{}, {}]) == []
+    system = System("single-feature", grid=[{"feature": [1, 2], "sign": [1]}])
+    request = Request()
+    plan = request.plan({"both": folds}, [system], measures=("map",), profile="directranker")
+    done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1, models=tmp_path)
+    with Store(tmp_path / "s.sqlite") as store:
+        trials = Trials(store, done.keys, tmp_path)
+        own = trials.of("both", system.label(request), "map")
+        assert [trial.params["feature"] for trial in own] == [1, 2]
+        # where the other feature is right; nothing of the empty query
+        assert trials.by_fold("both", system.label(request), "map") == (0.5, 0.5)
+    assert directranker._chosen("one", own, system) == ["one: feature 1, sign 1; feature 2, sign 1."]
+    assert directranker._chosen("other", own, System("single-feature")) == []
 
 
 @pytest.mark.slow
-def test_the_methods_of_table_1_on_real_folds_are_near_the_paper(real_folds):
-    folds = directranker._binary(Request(real_folds).collections(("MQ2008",))["MQ2008"][:1], 1)
-    trials, _ = directranker._run("AdaRank", ("ndcg@10",), folds, Request())
-    assert abs(np.mean(trials.by_fold("test", "ndcg@10")) - 0.722) < 0.08
+def test_the_methods_of_table_1_on_real_folds_are_near_the_paper(real_folds, tmp_path):
+    request, system = Request(real_folds), directranker.METHODS["AdaRank"].system
+    folds = directranker._binary(request.collections(("MQ2008",))["MQ2008"][:1], 1)
+    plan = request.plan({"MQ2008": folds}, [system], measures=("ndcg@10",), profile="directranker")
+    done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1)
+    with Store(tmp_path / "s.sqlite") as store:
+        trials = Trials(store, done.keys, tmp_path)
+        assert abs(np.mean(trials.by_fold("MQ2008", system.label(request), "ndcg@10")) - 0.722) < 0.08
 
 
 @pytest.fixture
@@ -393,7 +415,7 @@ def real_folds():
 
 def test_fewer_repeats_are_said(folder):
     result = reproduce("ranknet.table2", Request(quick=True, repeats=1))
-    assert {len(cell.ours) for cell in result.cells} == {1}
+    assert {len(number.ours) for number in result.numbers} == {1}
     assert "`--repeats 1`" in result.to_markdown()
     assert "--repeats" not in reproduce("ranknet.table2", Request(quick=True)).to_markdown()
     assert [Request(repeats=3).at_most(n) for n in (1, 5)] == [1, 3]

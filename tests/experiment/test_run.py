@@ -1,5 +1,6 @@
 """Runs: the same trials whatever the number of processes, killed and resumed, two at once, and what fails."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -16,20 +18,21 @@ from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
 from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
-from ordino.experiment import run as runner
-from ordino.experiment import work, workers
 from ordino.experiment.plan import Plan
-from ordino.experiment.rehearsal import rehearse
-from ordino.experiment.run import run
-from ordino.experiment.store import Store
-from ordino.experiment.table import make_boards, read_trials
-from ordino.experiment.trial import QUERY_COUNTS
-from ordino.experiment.work import Task, history_of, weights_of
+from ordino.experiment.plan.plan import repeat_seeds
+from ordino.experiment.plan.rehearsal import QUERIES
+from ordino.experiment.report.board import make_boards
+from ordino.experiment.run import driver as runner
+from ordino.experiment.run import run, task
+from ordino.experiment.run.backend import LocalProcesses
+from ordino.experiment.run.task import Task, weights_of
+from ordino.experiment.store import Store, StoreView
+from ordino.experiment.store.trial import QUERY_COUNTS
 from ordino.metrics import evaluate
+from ordino.model_file import load
 from ordino.progress import Steps
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
-from ordino.rankers.coordinate_ascent import CoordinateAscent
-from ordino.rankers.rankde import RankDE
+from ordino.rankers.evolution import RankDE
 from ordino.rankers.ranknet import RankNet
 from ordino.testing import easy_data
 
@@ -75,14 +78,16 @@ def test_every_ranker_meets_every_fold_and_chance_is_repeated(store):
     trials = run(small_plan(), store, n_jobs=1)
     assert sorted((trial.label, trial.fold, trial.seed) for trial in trials) == sorted(
         [("LinearRegressionRanker", f"Fold{i}", 0) for i in (1, 2, 3)]
-        + [("chance", f"Fold{i}", seed) for i in (1, 2, 3) for seed in (0, 1)]
+        + [("chance", f"Fold{i}", seed) for i in (1, 2, 3) for seed in repeat_seeds(0, 2)]
     )
 
 
 def test_chance_inside_a_ranker_is_repeated_too(store):
     entry = {"ranker": "nested-ranker", "params": {"ranker": "random-ranker", "sizes": [None]}}
     trials = run(small_plan(rankers=[entry]), store, n_jobs=1)
-    assert sorted((trial.fold, trial.seed) for trial in trials) == [(f"Fold{i}", s) for i in (1, 2, 3) for s in (0, 1)]
+    assert sorted((trial.fold, trial.seed) for trial in trials) == sorted(
+        (f"Fold{i}", seed) for i in (1, 2, 3) for seed in repeat_seeds(0, 2)
+    )
     assert len({trial.test["map"] for trial in trials}) == 6
 
 
@@ -108,12 +113,12 @@ def test_a_trial_is_what_training_by_hand_gives(store):
 
 
 def test_the_measure_and_profile_of_the_plan_reach_the_ranker():
-    task = Task(
-        store=None, experiment="", dataset="", fold="", fingerprint="", files={}, measures=("map",), profile="letor4",
-        entry=small_plan(rankers=["rank-aggregation"]).entries()[0], select="map", seed=7,
+    one = Task(
+        experiment="", dataset="", fold="", data="", files={}, measures=("map",), profile="letor4",
+        entry=small_plan(rankers=["rank-aggregation"]).entries()[0], select="map", seeds=(7,),
         params={"ranker": "ranknet", "ranker__metric": "mrr"},
     )  # fmt: skip
-    ranker = task.ranker()
+    ranker = one.ranker()
     assert (ranker.seed, ranker.n_jobs) == (7, 1)
     assert (ranker.ranker.metric, ranker.ranker.profile) == ("mrr", "letor4")  # what the plan sets by hand stays
 
@@ -126,7 +131,7 @@ def test_a_seed_that_the_plan_fixes_is_not_repeated(store):
 def test_a_second_run_makes_nothing_again(store, monkeypatch):
     rankers = ["random-ranker", {"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 9.0]}}]
     before = run(small_plan(rankers=rankers), store, n_jobs=1)
-    monkeypatch.setattr(work, "_trained", None)  # what the store would hide: it keeps the first of a key
+    monkeypatch.setattr(task, "_fit", None)  # what the store would hide: it keeps the first of a key
     after = run(small_plan(rankers=rankers, measures=["NDCG@10", "AP"]), store, n_jobs=1)  # the same by other names
     assert [(trial.key, trial.train_seconds) for trial in after] == [(t.key, t.train_seconds) for t in before]
 
@@ -162,14 +167,14 @@ def test_a_change_in_any_part_of_a_fold_makes_a_new_trial(store, part):
         run(plan, store, n_jobs=1)
     with Store(store) as both:
         assert len(both) == 2
-    [board] = make_boards(read_trials(store))
+    [board] = make_boards(StoreView(store))
     assert "1 trial was made on other data of this name, and not counted here." in board.notes
 
 
 def test_another_version_makes_its_own_trials(store, monkeypatch):
     plan = small_plan(rankers=["linear-regression-ranker"])
     run(plan, store, n_jobs=1)
-    monkeypatch.setattr(work, "installed_versions", lambda: {"ordino": "99.0"})
+    monkeypatch.setattr(task, "installed_versions", lambda: {"ordino": "99.0"})
     assert {trial.versions["ordino"] for trial in run(plan, store, n_jobs=1)} == {"99.0"}
 
 
@@ -201,36 +206,45 @@ def test_folds_without_a_validation_part_are_measured_too(store):
         run(small_plan(data={"easy": folds}, rankers=grid), store, n_jobs=1)
 
 
-def test_what_fails_is_told_and_the_rest_is_kept(store):
+@pytest.fixture
+def broken(monkeypatch):
+    """A ranker that fails in a way that nobody foresaw."""
+
+    def fails(*_):
+        raise TypeError("odd")
+
+    monkeypatch.setattr(RandomRanker, "_fit", fails)
+
+
+def test_what_fails_is_told_and_the_rest_is_kept(store, broken):
     plan = small_plan(
-        rankers=["linear-regression-ranker", {"ranker": "ranknet", "params": {"optimizer": {}}}],
+        rankers=["linear-regression-ranker", "random-ranker"],
         data={"easy": make_folds(easy_data(n_queries=9), 3)[:1]},
         repeats=1,
     )
-    with pytest.raises(OrdinoError, match=r"a trial failed.*\n- RankNet on Fold1 of easy, seed 0: TypeError"):
+    with pytest.raises(OrdinoError, match=r"a trial failed.*\n- RandomRanker on Fold1 of easy, seed 0: TypeError"):
         run(plan, store, n_jobs=1)
     with Store(store) as kept:
         assert [trial.label for trial in kept.trials()] == ["LinearRegressionRanker"]
 
 
-def test_what_did_not_fail_is_shown(folder, capsys):
+def test_what_did_not_fail_is_shown(folder, capsys, broken):
     (folder / "plan.toml").write_text(
-        'data = "data.txt"\nfolds = 3\n[[rankers]]\nranker = "random-ranker"\n'
-        '[[rankers]]\nranker = "ranknet"\nparams = {optimizer = {}}\n'
+        'data = "data.txt"\nfolds = 3\n[[rankers]]\nranker = "random-ranker"\n[[rankers]]\nranker = "single-feature"\n'
     )
     with pytest.raises(SystemExit) as stop:
         main(["bench", "--plan", "plan.toml", "--n-jobs", "1"])
     assert stop.value.code == 1
     shown = capsys.readouterr()
-    assert "RandomRanker" in shown.out
-    assert "3 trials failed, all others are in ordino.sqlite:\n- RankNet on Fold1" in shown.err
+    assert "SingleFeature" in shown.out
+    assert "3 trials failed, all others are in ordino.sqlite:\n- RandomRanker on Fold1" in shown.err
 
 
 def test_another_number_of_folds_is_other_data(store):
     data = easy_data(n_queries=9)
     for folds in (4, 3):
         run(small_plan(data={"easy": data}, folds=folds, rankers=["linear-regression-ranker"]), store, n_jobs=1)
-    boards = make_boards(read_trials(store))
+    boards = make_boards(StoreView(store))
     assert {board.dataset: board.lines[0].n_trials for board in boards} == {"easy, 4 folds": 4, "easy, 3 folds": 3}
 
 
@@ -265,26 +279,25 @@ def test_a_rehearsal_is_brief_and_refuses_nothing_else(store):
     endless = {"ranker": "ranknet", "params": {"epochs": 10**9, "patience": None}}
     two = Dataset([[1.0], [0.0]], [1, 0], ["a", "a"])
     folds = Folds(["Fold1"], lambda _: Fold("Fold1", two, None, two))
-    tasks = runner._tasks(small_plan(data={"few": folds}, rankers=[endless]), store, store.parent)
-    assert rehearse(tasks) == []
+    tasks = list(runner._tasks(small_plan(data={"few": folds}, rankers=[endless]), store.parent))
+    assert task.find_problems(tasks) == []
 
 
-def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store):
-    plan = small_plan(rankers=[{"ranker": "ranknet", "params": {"optimizer": {}}}])
-    with pytest.raises(OrdinoError, match=r"6 trials failed.*(\n- .*TypeError: .*){6}"):
-        run(plan, store, n_jobs=1)
+def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store, broken):
+    with pytest.raises(OrdinoError, match=r"6 trials failed.*(\n- .*TypeError: odd){6}"):
+        run(small_plan(rankers=["random-ranker"]), store, n_jobs=1)
 
 
 def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
-    real, calls = runner.measure_trial, []
+    real, calls = runner.measure_setting, []
 
     def interrupted(task):
         calls.append(task)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        real(task)
+        return real(task)
 
-    monkeypatch.setattr(runner, "measure_trial", interrupted)
+    monkeypatch.setattr(runner, "measure_setting", interrupted)
     assert len(run(small_plan(), store, n_jobs=1)) == 2
     assert "stopped at 2 of 9; what is done is kept" in capsys.readouterr().err
 
@@ -293,6 +306,8 @@ def test_a_training_that_ctrl_c_cut_short_is_no_trial(store, monkeypatch, capsys
     fits = []
 
     def cut_short(self, data, valid):
+        if data.n_queries <= QUERIES:
+            return  # the rehearsal
         fits.append(self)
         with Steps("training", 3) as steps:
             for step in steps:
@@ -300,7 +315,8 @@ def test_a_training_that_ctrl_c_cut_short_is_no_trial(store, monkeypatch, capsys
                     signal.raise_signal(signal.SIGINT)  # the ranker keeps the best so far, as rankers do
 
     monkeypatch.setattr(RandomRanker, "_fit", cut_short)
-    assert len(run(small_plan(rankers=["random-ranker"]), store, n_jobs=1)) == 1
+    plan = small_plan(rankers=["random-ranker"], data={"easy": easy_data(n_queries=15)})
+    assert len(run(plan, store, n_jobs=1)) == 1
     assert len(fits) == 2
     assert "trials: stopped at 1 of 6" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -317,9 +333,9 @@ def test_ctrl_c_while_workers_start_leaves_no_traceback(folder):
     assert errors.count("Traceback") <= 1  # a script's own
 
 
-def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch):
+def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch, capsys):
     grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
-    real, calls = runner.choose_setting, []
+    real, calls = runner.try_setting, []
 
     def interrupted(task):
         calls.append(task)
@@ -327,13 +343,14 @@ def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch):
             raise KeyboardInterrupt
         return real(task)
 
-    monkeypatch.setattr(runner, "choose_setting", interrupted)
+    monkeypatch.setattr(runner, "try_setting", interrupted)
     assert run(small_plan(rankers=grid), store, n_jobs=1) == []
+    assert "settings: stopped at 1 of 6; what is done is kept" in capsys.readouterr().err
 
 
 def test_a_worker_that_dies_is_told():
     with pytest.raises(OrdinoError, match="a worker process died"):
-        list(workers._in_processes(os._exit, [9], 1))
+        list(LocalProcesses(1).map(os._exit, [9]))
 
 
 def wait_for(holds, seconds=120):
@@ -395,16 +412,19 @@ def test_two_runs_on_one_store_do_not_disturb_each_other(folder):
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_rankers_tell_their_history_and_weights():
+def test_histories_are_kept(store):
+    trial, *_ = run(small_plan(rankers=[{"ranker": "ranknet", "params": {"epochs": 2, "hidden": []}}]), store, n_jobs=1)
+    assert [set(row) for row in trial.history] == [{"epoch", "error", "rate", "valid"}] * 2
+    trial, *_ = run(small_plan(rankers=["random-ranker"]), store, n_jobs=1)
+    assert trial.history == []
+
+
+def test_rankers_tell_their_weights():
     data, valid = easy_data(n_queries=4), easy_data(n_queries=4, seed=1)
     network = RankNet(hidden=(), epochs=2).fit(data, valid=valid)
-    assert [set(row) for row in history_of(network)] == [{"epoch", "error", "rate", "valid"}] * 2
     assert weights_of(network) is None
     evolved = RankDE(generations=3, population=5).fit(data)
-    assert history_of(evolved)[0]["generation"] == 0
     assert set(weights_of(evolved)) == {"f1", "f2", "f3", "f4"}
-    assert history_of(RandomRanker().fit(data)) == []
-    assert history_of(CoordinateAscent(restarts=1).fit(data)) == []
 
 
 def ordino(*words):
@@ -446,3 +466,115 @@ def test_bench_carries_out_a_plan_from_a_file(folder, capsys):
 def test_what_goes_wrong_in_bench_is_one_sentence(folder, capsys, words, code, sentence):
     assert ordino("bench", *words) == code
     assert sentence in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+# repeats, seeds, seconds, models
+
+
+def same_trials(one, other):
+    """Whether two stores hold the same trials but for times."""
+    found = []
+    for path in (one, other):
+        with Store(path) as opened:
+            found.append({trial.key: trial for trial in opened.trials()})
+    assert found[0].keys() == found[1].keys() != set()
+    for key, trial in found[0].items():
+        twin = found[1][key]
+        assert (trial.seed, trial.test, trial.valid, trial.history) == (twin.seed, twin.test, twin.valid, twin.history)
+        np.testing.assert_array_equal(trial.per_query["map"], twin.per_query["map"])
+
+
+def test_repeats_that_train_together_are_the_trials_of_single_runs(store, tmp_path, monkeypatch):
+    entry = {"ranker": "deepnet", "params": {"hidden": [4], "epochs": 3, "n_pairs": 50, "n_valid_pairs": 20}}
+    plan, sizes, real = small_plan(rankers=[entry], repeats=3, measures=["map"]), [], runner.measure_setting
+    monkeypatch.setattr(runner, "measure_setting", lambda one: sizes.append(len(one.seeds)) or real(one))
+    run(plan, store, n_jobs=1)
+    assert sizes == [3, 3, 3]  # a task for each fold
+    for seed in repeat_seeds(plan.seed, 3):
+        run(replace(plan, repeats=1, seed=seed), tmp_path / "single.sqlite", n_jobs=1)
+    same_trials(store, tmp_path / "single.sqlite")
+
+
+def test_of_repeats_only_the_missing_ones_are_made(store):
+    entry = {"ranker": "deepnet", "params": {"hidden": [4], "epochs": 2, "n_pairs": 50, "n_valid_pairs": 20}}
+    plan = small_plan(rankers=[entry], measures=["map"])
+    first = run(replace(plan, repeats=1), store, n_jobs=1)
+    both = run(replace(plan, repeats=2), store, n_jobs=1)
+    assert len(both) == 6
+    assert {one.key: one.train_seconds for one in first}.items() <= {one.key: one.train_seconds for one in both}.items()
+
+
+def test_an_entry_may_have_repeats_of_its_own(store):
+    rankers = ["random-ranker", {"ranker": "random-ranker", "label": "once", "repeats": 1}]
+    trials = run(small_plan(rankers=rankers, repeats=3), store, n_jobs=1)
+    assert [sum(one.label == label for one in trials) for label in ("RandomRanker", "once")] == [9, 3]
+
+
+def test_a_preset_starts_from_the_paper_and_keeps_its_metric(store):
+    published = {"ranker": "ranknet", "preset": "published", "params": {"hidden": [], "epochs": 1}}
+    [one, *_] = runner._tasks(small_plan(rankers=[published]), store.parent)
+    ranker = replace(one, params=one.entry.params).ranker()
+    assert (ranker.metric, ranker.initializer, ranker.epochs) == ("pairwise_accuracy", "uniform", 1)
+    with pytest.raises(ParameterError, match="rank-svm: there is no preset 'published'; leave it out"):
+        small_plan(rankers=[{"ranker": "rank-svm", "preset": "published"}]).check()
+
+
+def test_seeds_of_repeats_never_meet_those_of_the_next_seed():
+    seeds = [seed for first in range(50) for seed in repeat_seeds(first, 30)]
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_other_parts_are_stored_on_demand(store):
+    plan = small_plan(rankers=["linear-regression-ranker"], parts=["train", "valid"])
+    for trial in run(plan, store, n_jobs=1):
+        assert set(trial.parts) == {"train", "valid"}
+        assert trial.parts["valid"]["map"].mean() == pytest.approx(trial.valid["map"])
+        assert len(trial.parts["train"]["map"]) == 3
+    with pytest.raises(ParameterError, match=r"parts is \['tests'\]; give a list of 'train' and 'valid'"):
+        small_plan(parts=["tests"]).check()
+
+
+def test_models_are_kept_beside_the_store(store, tmp_path):
+    plan = small_plan(rankers=["linear-regression-ranker"])
+    run(plan, store, n_jobs=1)
+    trials = run(plan, store, n_jobs=1, models=tmp_path / "models")  # trained again: the models were not there
+    fold = make_folds(easy_data(n_queries=9), 3)[0]
+    model = load(runner.model_path(tmp_path / "models", trials[0].key))
+    expected = evaluate(fold.test, model.predict(fold.test), metrics="map")["map"]
+    assert trials[0].test["map"] == expected
+    assert len(list((tmp_path / "models").iterdir())) == 3
+
+
+def test_a_first_trial_takes_no_longer_than_its_twin(store):
+    """In a fresh process, loading and compiling come before the clock starts."""
+    code = (
+        "from dataclasses import replace\nfrom ordino.data.folds import make_folds\n"
+        "from ordino.experiment.plan import Plan\nfrom ordino.experiment.run import run\n"
+        "from ordino.testing import easy_data\n"
+        "twin = {'ranker': 'ranknet', 'params': {'epochs': 30, 'hidden': [8]}}\n"
+        "data = {'easy': make_folds(easy_data(n_queries=30), 3)[:1]}\n"
+        "plan = Plan(data=data, rankers=[twin | {'label': 'A'}, twin | {'label': 'B'}])\n"
+        f"first, second = run(plan, {str(store)!r}, n_jobs=1)\n"
+        "print(first.train_seconds, second.train_seconds)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    first, second = map(float, shown.split())
+    assert first < 5 * second
+
+
+def test_trials_without_chance_are_made_once_and_never_pass_for_a_sample(folder, capsys):
+    words = ["data.txt", "-r", "lambda-mart,mc-rank,random-ranker", "--folds", 3, "--n-jobs", 1, "-m", "map"]
+    brief = ["-p", "lambda-mart.rounds=5", "-p", "mc-rank.rounds=5"]
+    ordino("bench", *words, *brief, "--repeats", 10, "-o", "ten.sqlite")
+    printed = capsys.readouterr().out
+    assert "Nothing is random in" in printed
+    ordino("bench", *words, *brief, "-o", "one.sqlite")
+    with Store("ten.sqlite") as opened:
+        assert sum(trial.label in ("LambdaMART", "McRank") for trial in opened.trials()) == 6
+    found = []
+    for store in ("ten.sqlite", "one.sqlite"):
+        capsys.readouterr()
+        assert ordino("compare", store, "LambdaMART", "McRank", "--test", "welch", "--json") == 0
+        [[one]] = json.loads(capsys.readouterr().out).values()
+        found.append(one["p"])
+    assert found[0] == found[1]

@@ -8,12 +8,15 @@ import pytest
 from ordino import Dataset, synthetic, write_letor
 from ordino.cli import main
 from ordino.data.folds import Fold, Folds
-from ordino.errors import OrdinoError
-from ordino.experiment import search, work
-from ordino.experiment.plan import Plan
-from ordino.experiment.run import run
-from ordino.experiment.space import Range
+from ordino.errors import OrdinoError, ParameterError
+from ordino.experiment.plan import Entry, Plan
+from ordino.experiment.plan.plan import repeat_seeds
+from ordino.experiment.plan.rehearsal import brief_params
+from ordino.experiment.plan.space import default_space, known_parameters
+from ordino.experiment.run import run, task, tuning
 from ordino.experiment.store import Store
+from ordino.parameters import Range
+from ordino.rankers import RANKERS
 from ordino.testing import easy_data
 
 GRID = {"ranker": "single-feature", "grid": {"feature": [1, 2]}}
@@ -57,25 +60,44 @@ def test_a_measure_of_errors_is_made_small(store):
     assert trial.valid["pairwise_error"] == 0.0
 
 
-def test_the_first_of_equal_settings_is_chosen(store, monkeypatch):
-    monkeypatch.setattr(search, "try_setting", lambda *_: 0.5)
-    (trial,) = tune(store, GRID)
-    assert trial.params == {"feature": 1}
+def search(entry, *values):
+    """What a search asks for, and what it chooses when it is told these values."""
+    steps, asked = tuning._settings(entry, 0), []
+    wanted = next(steps)
+    left = list(values)
+    while True:
+        asked += wanted
+        try:
+            wanted = steps.send([left.pop(0) for _ in wanted])
+        except StopIteration as end:
+            return asked, end.value
 
 
-def test_the_best_of_the_drawn_settings_is_chosen_and_not_the_last(store, monkeypatch):
-    tried, values = [], iter([0.25, 0.75, 0.5])
-    monkeypatch.setattr(search, "try_setting", lambda task, _: tried.append(task.params) or next(values))
-    entry = {"ranker": "linear-regression-ranker", "trials": 3, "space": {"alpha": {"low": 0.1, "high": 10.0}}}
-    (trial,) = tune(store, entry)
-    assert trial.params == tried[1]
-    assert len({params["alpha"] for params in tried}) == 3
+def test_the_first_of_equal_settings_is_chosen():
+    asked, chosen = search(Entry(**GRID), 0.5, 0.5)
+    assert chosen == asked[0] == {"feature": 1}
+
+
+def test_the_best_of_the_drawn_settings_is_chosen_and_not_the_last():
+    entry = Entry(ranker="linear-regression-ranker", trials=3, space={"alpha": {"low": 0.1, "high": 10.0}})
+    asked, chosen = search(entry, 0.25, 0.75, 0.5)
+    assert chosen == asked[1]
+    assert len({params["alpha"] for params in asked}) == 3
+
+
+def test_a_grid_may_be_a_list_of_tables(store):
+    """As in scikit-learn's ParameterGrid: the combinations of each table, and no others."""
+    entry = Entry(ranker="ranknet", grid=[{"hidden": [[9]], "l2": [0.1, 1.0]}, {"hidden": [[3]]}])
+    asked, _ = search(entry, 1, 2, 3)
+    assert asked == [{"hidden": [9], "l2": 0.1}, {"hidden": [9], "l2": 1.0}, {"hidden": [3]}]
+    assert entry.n_settings == 3
+    assert "give a table of parameters, or a list" in Entry(ranker="ranknet", grid=[3]).problems()[0]
 
 
 def test_the_best_setting_is_repeated_with_every_seed(store):
     entry = {"ranker": "ranknet", "params": {"epochs": 1}, "grid": {"hidden": [[2], [3]]}}
     trials = tune(store, entry, data=easy_data(n_queries=6), folds=3, repeats=2, seed=5)
-    assert [trial.seed for trial in trials if trial.fold == "Fold1"] == [5, 6]
+    assert [trial.seed for trial in trials if trial.fold == "Fold1"] == repeat_seeds(5, 2)
     assert len({trial.params["hidden"][0] for trial in trials if trial.fold == "Fold1"}) == 1
     with Store(store) as opened:
         assert {trial.seed for trial in opened.trials(tuning=True)} == {5}
@@ -105,8 +127,8 @@ def test_a_search_goes_on_where_it_was_stopped(store, monkeypatch):
     tune(store, entry | {"trials": 3}, data=data, folds=3)
     with Store(store) as opened:
         before = [trial.key for trial in opened.trials(tuning=True)]
-    made, trained = [], work._trained
-    monkeypatch.setattr(work, "_trained", lambda task, *, tuning: made.append(tuning) or trained(task, tuning=tuning))
+    made, fit = [], task._fit
+    monkeypatch.setattr(task, "_fit", lambda one, *, tuning: made.append(tuning) or fit(one, tuning=tuning))
     tune(store, entry | {"trials": 5}, data=data, folds=3)
     assert sum(made) == (5 - 3) * 3
     with Store(store) as opened:
@@ -114,6 +136,19 @@ def test_a_search_goes_on_where_it_was_stopped(store, monkeypatch):
     assert len(before) == 9
     assert len(after) == 15
     assert after[:9] == before
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_the_default_space_fits_every_ranker(store, name):
+    """One trial of a search, after a rehearsal of every value that the space holds."""
+    made = Entry(ranker=name).make({})
+    if not any(known.space and value is not None for _, known, value in known_parameters(made)):
+        with pytest.raises(ParameterError, match="has no parameter that is searched by default"):
+            default_space(made)
+        return
+    entry = {"ranker": name, "trials": 1, "params": brief_params(made)}
+    trials = tune(store, entry, data=easy_data(n_queries=9), folds=3)
+    assert len(trials) == 3
 
 
 def test_whole_numbers_and_lists_are_drawn_as_such(store):
@@ -139,8 +174,8 @@ def test_a_range_is_drawn_evenly_or_by_its_logarithm(log):
         def suggest_float(self, name, low, high, *, log):
             return "float", name, low, high, log
 
-    assert search._draw(Asked(), "a", Range(1, 8, log)) == ("int", "a", 1, 8, log)
-    assert search._draw(Asked(), "a", Range(0.5, 8, log)) == ("float", "a", 0.5, 8, log)
+    assert tuning._draw(Asked(), "a", Range(1, 8, log)) == ("int", "a", 1, 8, log)
+    assert tuning._draw(Asked(), "a", Range(0.5, 8, log)) == ("float", "a", 0.5, 8, log)
 
 
 def test_validation_data_that_says_nothing_is_told(store):

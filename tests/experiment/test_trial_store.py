@@ -4,8 +4,11 @@ import json
 import multiprocessing
 import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordino.data.dataset import Dataset
+from ordino.data.fingerprint import contents_hash
 from ordino.errors import DataError
-from ordino.experiment.store import VERSION, Store
-from ordino.experiment.table import read_trials
-from ordino.experiment.trial import Trial, fingerprint, installed_versions, trial_key
+from ordino.experiment.report.board import make_boards
+from ordino.experiment.report.text import comma_separated
+from ordino.experiment.store import Store, StoreView
+from ordino.experiment.store.file_format import VERSION
+from ordino.experiment.store.trial import Trial, installed_versions, trial_key
 from trials import made_trials
 
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 TRIAL = Trial(
     key="abc",
     experiment="first",
@@ -42,6 +49,7 @@ TRIAL = Trial(
     query_counts={"n_empty": 1, "n_tied": 2, "n_short": 0, "n_left_out": 2},
     history=[{"epoch": 1, "error": 0.7}],
     feature_weights={"f1": -2.0},
+    parts={"valid": {"map": np.array([0.5])}},
 )
 
 
@@ -114,7 +122,7 @@ def test_trials_are_found_by_key_and_by_experiment(path):
         assert "4" not in store
         assert store.find("2").experiment == "another"
         assert store.find("4") is None
-        assert store.experiments() == ["first", "another"]
+        assert StoreView(store).experiments() == ["first", "another"]
         assert [trial.key for trial in store.trials("another")] == ["2"]
         assert [trial.key for trial in store.trials(tuning=True)] == ["3"]
 
@@ -176,6 +184,7 @@ CREATE TABLE trials (
 def test_a_store_of_the_first_format_is_brought_up_to_date(path):
     Store(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DROP TABLE query_values")
         connection.execute("DROP TABLE trials")
         connection.execute(FIRST_FORMAT)
         connection.execute("PRAGMA user_version = 1")
@@ -239,13 +248,13 @@ def test_a_fingerprint_depends_on_all_that_is_in_the_data():
         Dataset(X, y, qid, feature_names=["u", "v"]),
         None,
     ]
-    assert len({fingerprint(one) for one in variants}) == len(variants)
-    assert fingerprint(Dataset(X, y, qid)) == fingerprint(Dataset(np.array(X), np.array(y), np.array(qid)))
+    assert len({contents_hash(one) for one in variants}) == len(variants)
+    assert contents_hash(Dataset(X, y, qid)) == contents_hash(Dataset(np.array(X), np.array(y), np.array(qid)))
 
 
 def test_versions_are_those_of_installed_packages(monkeypatch):
     assert installed_versions()["numpy"] == np.__version__
-    monkeypatch.setattr("ordino.experiment.trial.PACKAGES", ("numpy", "no-such-package"))
+    monkeypatch.setattr("ordino.experiment.store.trial.PACKAGES", ("numpy", "no-such-package"))
     assert list(installed_versions()) == ["numpy"]
 
 
@@ -266,7 +275,7 @@ def test_a_report_leaves_an_empty_file_empty(tmp_path):
     path = tmp_path / "nothing.sqlite"
     path.touch()
     with pytest.raises(DataError, match="there is no such store"):
-        read_trials(path)
+        StoreView(path)
     assert path.stat().st_size == 0
 
 
@@ -276,13 +285,10 @@ def test_a_store_that_nobody_can_write_to_is_read(path, monkeypatch):
     before = path.read_bytes()
     monkeypatch.setattr(os, "access", lambda *_: False)
     monkeypatch.setattr(Store, "_transaction", None)  # a read-only disk has none
-    assert [trial.key for trial in read_trials(path)] == ["abc"]
+    with StoreView(path) as view:
+        assert [trial.key for trial in view.trials()] == ["abc"]
     assert path.read_bytes() == before
     assert [one.name for one in path.parent.iterdir()] == [path.name]
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 1")
-    with pytest.raises(DataError, match="written by an earlier Ordino and cannot be changed here"):
-        read_trials(path)
 
 
 def test_a_frozen_store_shows_what_its_log_holds(tmp_path):
@@ -290,3 +296,83 @@ def test_a_frozen_store_shows_what_its_log_holds(tmp_path):
         writing.add(made_trials(["a"])[0])
         with Store(tmp_path / "s.sqlite", frozen=True) as reading:
             assert len(reading) == 1
+
+
+# what older stores hold
+
+
+def test_a_store_of_format_3_opens_and_gives_the_same_board(tmp_path):
+    """The file and both tables were written by version 0.1.0 at format 3."""
+    path = tmp_path / "old.sqlite"
+    path.write_bytes((FIXTURES / "store-v3.sqlite").read_bytes())
+    for _ in range(2):  # the second time there is nothing to upgrade
+        with StoreView(path) as view:
+            for test, expected in (("wilcoxon", "store-v3.csv"), ("welch", "store-v3-welch.csv")):
+                assert comma_separated(make_boards(view, test=test)) == (FIXTURES / expected).read_text()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (VERSION,)
+
+
+def test_an_old_store_that_nobody_can_write_to_is_read_and_left_as_it_is(tmp_path, monkeypatch):
+    path = tmp_path / "old.sqlite"
+    path.write_bytes((FIXTURES / "store-v3.sqlite").read_bytes())
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with StoreView(path) as view:
+        assert comma_separated(make_boards(view)) == (FIXTURES / "store-v3.csv").read_text()
+    assert path.read_bytes() == (FIXTURES / "store-v3.sqlite").read_bytes()
+
+
+# views
+
+
+def test_a_view_reads_in_pages(monkeypatch):
+    monkeypatch.setattr("ordino.experiment.store.view.PAGE", 3)
+    trials = made_trials(["a", "b"], folds=2, seeds=(0, 1))
+    with StoreView.of(trials) as view:
+        [group] = view.groups()
+        assert group == ("letters", "standard", ["a", "b"], 8)
+        assert [one.key for one in view.trials(group, limit=3, offset=6)] == [one.key for one in trials[6:]]
+        assert [key for key, _ in view.values("map", limit=2, offset=1)] == [one.key for one in trials[1:3]]
+        paged = list(view.pages("map"))
+        for trial, (key, values) in zip(trials, paged, strict=True):
+            assert key == trial.key
+            np.testing.assert_array_equal(values, trial.per_query["map"])
+
+
+def test_a_board_opens_nothing_that_it_does_not_show(path):
+    with Store(path) as store:
+        store.add(*made_trials(["a", "b"]))
+    expected = comma_separated(make_boards(StoreView(path)))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE trials SET history = 'damaged', feature_weights = 'damaged'")
+        connection.commit()
+    assert comma_separated(make_boards(StoreView(path))) == expected
+
+
+def test_a_view_may_be_of_some_trials_alone():
+    trials = made_trials(["a", "b"])
+    with Store(":memory:") as store:
+        store.add(*trials)
+        view = StoreView(store, keys=[trials[0].key])
+        assert [one.key for one in view.trials()] == [trials[0].key]
+        assert [key for key, _ in view.values("map")] == [trials[0].key]
+
+
+def test_values_of_other_parts_are_kept(path):
+    with Store(path) as store:
+        store.add(replace(TRIAL, parts={"train": {"map": np.array([0.5, 1.0])}}))
+        assert store.trials()[0].parts["train"]["map"].tolist() == [0.5, 1.0]
+        assert StoreView(store).values("map", part="train")[0][1].tolist() == [0.5, 1.0]
+
+
+def test_commands_that_read_a_store_load_no_learner(path):
+    with Store(path) as store:
+        store.add(*made_trials(["a", "b"]))
+    for words in (["report", str(path)], ["compare", str(path), "a", "b"]):
+        code = (
+            "import sys\nfrom ordino.cli import main\n"
+            f"try:\n    main({words!r})\nexcept SystemExit as stop:\n    assert not stop.code\n"
+            "print('loaded:', *(name for name in ('sklearn', 'numba', 'pandas', 'torch') if name in sys.modules))"
+        )
+        shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        assert shown.splitlines()[-1] == "loaded:"

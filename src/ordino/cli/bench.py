@@ -8,32 +8,40 @@ import typer
 
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options
-from ordino.parameters import parse_value
+from ordino.cli.values import parse_value
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan
-    from ordino.experiment.trial import Trial
+    from ordino.experiment.store import Trial
 
 STORE = "ordino.sqlite"
 
+Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")]
+Profile = Annotated[str, typer.Option(help="Metric profile.")]
+Select = Annotated[str, typer.Option(help="Metric for model selection on validation data; by default the first one.")]
+NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is cut into.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")]
+Name = Annotated[str, typer.Option(help="What the store calls the experiment.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")]
+
 
 def bench(
-    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files, which are cut.")] = None,
+    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to cut into folds.")] = None,
     rankers: Annotated[
         str, typer.Option("--rankers", "-r", help="Names, separated by commas.", autocompletion=ranker_names)
     ] = "",
-    plan: Annotated[str | None, typer.Option(help="A TOML file, in place of DATA and the other flags.")] = None,
-    repeats: Annotated[int, typer.Option(help="Seeds for each ranker that depends on chance.")] = 1,
+    plan: Annotated[str | None, typer.Option(help="A TOML file, in place of DATA and the other options.")] = None,
+    repeats: Annotated[int, typer.Option(help="Repeats of each ranker that depends on chance.")] = 1,
     seed: Seed = None,
-    metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
-    profile: Annotated[str, typer.Option(help="Whose rules they follow.")] = "standard",
-    select: Annotated[str, typer.Option(help="What is chosen by on validation data; the first measure.")] = "",
+    metrics: Metrics = METRICS,
+    profile: Profile = "standard",
+    select: Select = "",
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="Such as ranknet.hidden=64,32.")] = None,
     grid: Annotated[list[str] | None, typer.Option(help="Values to try, such as ranknet.l2=0.01,0.1.")] = None,
-    folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
-    out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")] = STORE,
-    name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "bench",
-    n_jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")] = None,
+    folds: NumberOfFolds = 5,
+    out: Out = STORE,
+    name: Name = "bench",
+    n_jobs: Jobs = None,
 ) -> None:
     """Train and measure rankers on every fold; trials that the store has already are not made again.
 
@@ -69,9 +77,9 @@ def bench(
 
 def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
     """Carry out a plan, print its tables and give its trials."""
-    from ordino.experiment.report import terminal
+    from ordino.experiment.report.board import make_boards
+    from ordino.experiment.report.text import terminal
     from ordino.experiment.run import FailedTrialsError, run
-    from ordino.experiment.table import make_boards
 
     said = shared_options()
     try:

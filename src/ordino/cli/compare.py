@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ordino.cli.bench import split
 from ordino.cli.evaluate import METRICS
+from ordino.cli.report import Test
 
 if TYPE_CHECKING:
-    from ordino.experiment.comparison import Comparison
+    from ordino.experiment.compare.comparison import Comparison
     from ordino.metrics import Evaluation
 
 
@@ -17,9 +19,11 @@ def compare(
     things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
     data: Annotated[str | None, typer.Option(help="Labelled data: A and B are models or files of scores.")] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments: A and B are TREC runs.")] = None,
-    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Whose rules, for files; `standard`, or `trec` for runs.")] = None,
-    test: Annotated[str, typer.Option(help="wilcoxon, paired-t, fisher or welch.")] = "wilcoxon",
+    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")] = None,
+    profile: Annotated[
+        str | None, typer.Option(help="Metric profile, for files: `standard` by default, `trec` for runs.")
+    ] = None,
+    test: Test = "wilcoxon",
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Compare two rankers query by query: difference, interval, p-value, effect, wins.
@@ -34,7 +38,7 @@ def compare(
     """
     from ordino.cli.output import print_json
 
-    names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
+    names = None if metrics is None else split(metrics)
     found: dict[str, list[Comparison]]
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
@@ -51,10 +55,11 @@ def compare(
 
 def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) -> dict[str, list[Comparison]]:
     from ordino.errors import DataError
-    from ordino.experiment.comparison import compare_labels
-    from ordino.experiment.table import make_boards, read_trials
+    from ordino.experiment.report.board import compare_labels, make_boards
+    from ordino.experiment.store import StoreView
 
-    boards = make_boards(read_trials(store), measures=metrics, test=test, labels=(a, b))
+    with StoreView(store) as view:
+        boards = make_boards(view, measures=metrics, test=test, labels=(a, b))
     both = [board for board in boards if {a, b} == {line.label for line in board.lines}]
     if not both:
         raise DataError(f"{store}: {a} and {b} were never run on the same data and profile; run `ordino bench` on both")
@@ -67,7 +72,7 @@ def _of_files(
     a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
 ) -> dict[str, list[Comparison]]:
     from ordino.cli.evaluate import measure_model, measure_run, measure_scores
-    from ordino.experiment.comparison import compare_evaluations
+    from ordino.experiment.compare.comparison import compare_evaluations
     from ordino.model_file.container import is_model_file
 
     def measured(path: str) -> Evaluation:
@@ -83,9 +88,9 @@ def _of_files(
 
 def _print(title: str, several: list[Comparison], test: str) -> None:
     from ordino.cli.output import print_table
-    from ordino.experiment.significance import find_test
+    from ordino.experiment.compare.tests import find_test
 
-    columns = ["measure", "A", "B", "A - B", "95 % interval", "p", "effect d", "A above", "equal", "B above"]
+    columns = ["metric", "A", "B", "A - B", "95 % interval", "p", "effect d", "A above", "equal", "B above"]
     rows = [
         (
             found.measure,
@@ -101,5 +106,5 @@ def _print(title: str, several: list[Comparison], test: str) -> None:
     ]
     typer.echo(title)
     print_table(columns, rows)
-    corrected = f", Holm-corrected for {len(several)} measures" if len(several) > 1 else ""
+    corrected = f", Holm-corrected for {len(several)} metrics" if len(several) > 1 else ""
     typer.echo(f"p of {find_test(test).title}{corrected}; {several[0].n_queries:,} queries in both")

@@ -1,4 +1,4 @@
-"""``ordino report``: what a store holds, as a table, a page and pictures."""
+"""``ordino report``: what a store holds, as a table, a page and figures."""
 
 from __future__ import annotations
 
@@ -7,22 +7,31 @@ from typing import Annotated
 
 import typer
 
+from ordino.cli.bench import split
+from ordino.experiment.compare.tests import TESTS
+from ordino.experiment.report.formats import FORMATS
+
+Test = Annotated[str, typer.Option(help=f"Significance test: {', '.join(TESTS)}.")]
+"""The option --test of every command that has it."""
+
 
 def report(
     store: Annotated[str, typer.Argument(help="A store of trials, as `ordino bench` writes it.")],
     format: Annotated[
-        str | None, typer.Option(help="terminal, text, markdown, latex, csv or html; else by --out.")
+        str | None, typer.Option(help=f"{', '.join(FORMATS)}; by default the ending of --out decides.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of printing.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure as PNG, SVG and PDF to this folder.")] = None,
     metrics: Annotated[
-        str | None, typer.Option("--metrics", "-m", help="Measures to show; the first one ranks.")
+        str | None, typer.Option("--metrics", "-m", help="Metrics to show; the first one ranks.")
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="Label to compare with; else the best of each column.")] = None,
-    test: Annotated[str, typer.Option(help="wilcoxon, paired-t, fisher or welch.")] = "wilcoxon",
-    experiment: Annotated[str | None, typer.Option(help="Only the trials of this experiment.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Label to compare with; by default the best of each column.")
+    ] = None,
+    test: Test = "wilcoxon",
+    experiment: Annotated[str | None, typer.Option(help="Show only the trials of this experiment.")] = None,
 ) -> None:
-    """Report a store: means, deviations, significance, pictures, or one HTML page that works offline.
+    """Report a store: means, deviations, significance, figures, or one HTML page that works offline.
 
     Example: ordino report bench.sqlite --metrics ndcg@10,map --baseline RankNet --test paired-t
 
@@ -30,19 +39,20 @@ def report(
 
     Example: ordino report bench.sqlite --format latex --out table.tex --figures figures
     """
-    from ordino.experiment.report_formats import choose_format, render
-    from ordino.experiment.table import make_boards, read_trials
+    from ordino.experiment.report.board import make_boards
+    from ordino.experiment.report.formats import choose_format, render
+    from ordino.experiment.store import StoreView
 
     chosen = choose_format(format, out)
-    measures = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
-    boards = make_boards(read_trials(store, experiment=experiment), measures=measures, baseline=baseline, test=test)
-    text = render(boards, chosen, title=Path(store).stem)
-    if out is None:
-        typer.echo(text, nl=False)
-    else:
-        out.write_text(text, encoding="utf-8")
-        typer.echo(f"{out}: written", err=True)
-    if figures is not None:
-        from ordino.experiment.figure_files import write_figures
+    with StoreView(store, experiment=experiment) as view:
+        boards = make_boards(view, measures=None if metrics is None else split(metrics), baseline=baseline, test=test)
+        text = render(boards, chosen, title=Path(store).stem)
+        if out is None:
+            typer.echo(text, nl=False)
+        else:
+            out.write_text(text, encoding="utf-8")
+            typer.echo(f"{out}: written", err=True)
+        if figures is not None:
+            from ordino.experiment.report.figure_files import write_figures
 
-        typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)
+            typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)

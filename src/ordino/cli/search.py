@@ -7,33 +7,37 @@ from typing import Annotated, Any
 
 import typer
 
-from ordino.cli.bench import STORE, run_and_show, split
+from ordino.cli.bench import STORE, Jobs, Metrics, Name, NumberOfFolds, Out, Profile, Select, run_and_show, split
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import Seed, chosen_seed, ranker_names
-from ordino.parameters import parse_value
+from ordino.cli.values import parse_value
 
 LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its logarithm
 
 
 def search(
-    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files, which are cut.")],
+    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to cut into folds.")],
     ranker: Annotated[
-        str, typer.Option("--ranker", "-r", help="Which; `ordino rankers` tells them all.", autocompletion=ranker_names)
+        str, typer.Option("--ranker", "-r", help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)
     ],
     trials: Annotated[int, typer.Option(help="Settings to try on each fold.")] = 30,
-    space: Annotated[list[str] | None, typer.Option(help="l2=0.001..1 or hidden=[[8],[16]]; repeated.")] = None,
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="A fixed one, such as epochs=20.")] = None,
-    repeats: Annotated[int, typer.Option(help="Seeds that the best setting is measured with.")] = 1,
+    space: Annotated[
+        list[str] | None, typer.Option(help="Such as l2=0.001..1 or hidden=[[8],[16]]; may be repeated.")
+    ] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="A parameter to keep fixed, such as epochs=20.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="Repeats that measure the best setting.")] = 1,
     seed: Seed = None,
-    metrics: Annotated[str, typer.Option("--metrics", "-m", help="Measures, separated by commas.")] = METRICS,
-    profile: Annotated[str, typer.Option(help="Whose rules they follow.")] = "standard",
-    select: Annotated[str, typer.Option(help="What is chosen by on validation data; the first measure.")] = "",
-    folds: Annotated[int, typer.Option(help="How many folds a file is cut into.")] = 5,
-    out: Annotated[str, typer.Option("--out", "-o", help="The store; a stopped search goes on from it.")] = STORE,
-    name: Annotated[str, typer.Option(help="What the store calls the experiment.")] = "search",
-    n_jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")] = None,
+    metrics: Metrics = METRICS,
+    profile: Profile = "standard",
+    select: Select = "",
+    folds: NumberOfFolds = 5,
+    out: Out = STORE,
+    name: Name = "search",
+    n_jobs: Jobs = None,
 ) -> None:
-    """Tune a ranker with Optuna; what is searched by default is in `ordino.experiment.space.SPACES`.
+    """Tune a ranker with Optuna; by default every parameter with a search space of its own is searched.
 
     Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
     """

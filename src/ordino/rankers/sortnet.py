@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.judge import Judge
 from ordino.networks.comparing import Comparator
-from ordino.networks.families import metric_of
 from ordino.networks.learning_sets import LearningSet
 from ordino.order import PairNetwork, scores_from_order, sort_queries
 from ordino.order.pairs import content_order
@@ -104,13 +104,13 @@ class SortNet(Comparator):
 
     def _sorted_into(self, known: _KnownPairs, network: PairNetwork, name: str) -> dict[str, float]:
         """Sort a set, add its mis-compared pairs to the known ones, and measure the ranking."""
-        data, before = known.data, len(known)
+        data, before, judge = known.data, len(known), Judge(self.metric, self.profile)
         result = sort_queries(
             network, data.X, data.offsets, algorithm=self.algorithm, y=data.y, start=known.start, n_jobs=self.n_jobs
         )
         known.add(result.miscompared)
         return {
-            name: metric_of(self, data)(scores_from_order(result.order, data.offsets)),
+            name: float(np.nan_to_num(judge.mean(data, scores_from_order(result.order, data.offsets)))),
             f"{name}_known": before,
             f"{name}_new": len(known) - before,
             f"{name}_comparisons": int(result.comparisons.sum()),

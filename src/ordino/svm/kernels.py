@@ -12,15 +12,10 @@ with a rounded corner otherwise.
 
 from __future__ import annotations
 
-from ordino.compiled import INNER, OUTER, njit
-
-# Sums may be reordered so that they run in vector registers; NaN and infinity keep their meaning. The options decide
-# how sums are rounded: with these, models stay what they were to the last bit.
-KERNEL = {**OUTER, "error_model": "python"}
-LOOP = {**INNER, "error_model": "python", "fastmath": {"reassoc", "contract", "nsz"}}
+from ordino.compiled import OUTER, REORDERED, njit
 
 
-@njit(**LOOP)
+@njit(**REORDERED)
 def loop_slopes(scores, weight, floor, low, high, slope, degree):  # type: ignore[no-untyped-def]
     """The sums of one query pair by pair; see slopes_of_queries."""
     value, shortfall = 0.0, 0.0
@@ -53,7 +48,7 @@ def loop_slopes(scores, weight, floor, low, high, slope, degree):  # type: ignor
     return value, shortfall
 
 
-@njit(**LOOP)
+@njit(**REORDERED)
 def loop_curvature(scores, weight, floor, low, high, v, out):  # type: ignore[no-untyped-def]
     """Fill out with half the second derivative of one query's sum, times v, pair by pair."""
     out[:] = 0.0
@@ -72,7 +67,7 @@ def loop_curvature(scores, weight, floor, low, high, v, out):  # type: ignore[no
         out[i] += heavy * total
 
 
-@njit(**KERNEL)
+@njit(**OUTER)
 def slopes_of_queries(scores, weight, floor, offsets, is_long, first, last, low, high, slope, degree):  # type: ignore[no-untyped-def]
     """Sums over the pairs of those queries first to last - 1 that are not long.
 
@@ -90,7 +85,7 @@ def slopes_of_queries(scores, weight, floor, offsets, is_long, first, last, low,
     return value, shortfall
 
 
-@njit(**KERNEL)
+@njit(**OUTER)
 def curvature_of_queries(scores, weight, floor, offsets, is_long, first, last, low, high, degree, v, out):  # type: ignore[no-untyped-def]
     """Fill out with half the second derivative, times v, over the pairs of those queries that are not long.
 
@@ -107,7 +102,7 @@ def curvature_of_queries(scores, weight, floor, offsets, is_long, first, last, l
                 loop_curvature(scores[a:b], weight[a:b], floor[a:b], low, high, v[a:b], out[a:b])
 
 
-@njit(**LOOP)
+@njit(**REORDERED)
 def row_times(row, w):  # type: ignore[no-untyped-def]
     """``row @ w``."""
     total = 0.0
@@ -116,21 +111,21 @@ def row_times(row, w):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(**LOOP)
+@njit(**REORDERED)
 def add_row(factor, row, out):  # type: ignore[no-untyped-def]
     """``out += factor * row``."""
     for j in range(len(row)):
         out[j] += factor * row[j]
 
 
-@njit(**KERNEL)
+@njit(**OUTER)
 def rows_times(X, rows, w, start, stop, wanted, out):  # type: ignore[no-untyped-def]
     """``out[i] = X[rows[i]] @ w`` for i from start to stop - 1, in double precision; 0 where ``wanted[i]`` is 0."""
     for i in range(start, stop):
         out[i] = row_times(X[rows[i]], w) if wanted[i] != 0.0 else 0.0
 
 
-@njit(**KERNEL)
+@njit(**OUTER)
 def times_rows(X, rows, v, start, stop, out):  # type: ignore[no-untyped-def]
     """``out += v[i] * X[rows[i]]`` for i from start to stop - 1, in double precision."""
     for i in range(start, stop):

@@ -1,108 +1,49 @@
-"""The numbers that DeepNet (Huybrechts, 2016) prints for TD2003, by setting; P@1 and NDCG@1 first in each row."""
+"""The numbers that DeepNet (Huybrechts, 2016) prints for TD2003, by setting."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from ordino.experiment.papers.sortnet import TD2003 as LETOR_ROWS
-from ordino.experiment.papers.trials import at_10
+from ordino.experiment.papers.sortnet import TD2003
+from ordino.experiment.papers.trials import printed_rows
 
-
-def _row(map_: float, p: str, ndcg: str, *, part: str = "test", pair_error: float | None = None) -> dict[str, float]:
-    row = {f"{part} map": map_} | at_10("p", p, part=part) | at_10("ndcg", ndcg, part=part)
-    return row if pair_error is None else row | {f"{part} pairwise_error": pair_error}
-
-
-ONE_LAYER = _row(
-    0.259,
-    "0.44 0.38 0.34 0.32 0.30 0.28 0.26 0.25 0.24 0.22",
-    "0.44 0.39 0.38 0.37 0.36 0.36 0.36 0.36 0.36 0.36",
-    pair_error=0.127,
-)
-DROPOUT = _row(
-    0.298,
-    "0.47 0.43 0.39 0.35 0.32 0.30 0.29 0.27 0.26 0.24",
-    "0.47 0.46 0.43 0.42 0.41 0.41 0.41 0.41 0.41 0.40",
-    pair_error=0.118,
-)
-TUNED = _row(
-    0.308,
-    "0.53 0.47 0.40 0.36 0.33 0.30 0.28 0.26 0.25 0.24",
-    "0.53 0.49 0.46 0.44 0.43 0.42 0.42 0.41 0.41 0.41",
-    pair_error=0.123,
-)
-LARGE = _row(
-    0.307,
-    "0.54 0.46 0.40 0.36 0.33 0.31 0.29 0.27 0.26 0.24",
-    "0.54 0.48 0.45 0.43 0.42 0.42 0.42 0.41 0.41 0.41",
-    pair_error=0.125,
-)
-BASELINE_MAP: Mapping[str, float] = MappingProxyType(
-    {
-        "RankBoost": 0.212, "RankSVM": 0.256, "FRank": 0.245, "ListNet": 0.273, "AdaRank MAP": 0.137,
-        "AdaRank NDCG": 0.185,
-    }
-)  # fmt: skip
+TEST = printed_rows("""
+one layer              | .259 .127 | .44 .38 .34 .32 .30 .28 .26 .25 .24 .22 | .44 .39 .38 .37 .36 .36 .36 .36 .36 .36
+dropout                | .298 .118 | .47 .43 .39 .35 .32 .30 .29 .27 .26 .24 | .47 .46 .43 .42 .41 .41 .41 .41 .41 .40
+tuned                  | .308 .123 | .53 .47 .40 .36 .33 .30 .28 .26 .25 .24 | .53 .49 .46 .44 .43 .42 .42 .41 .41 .41
+large                  | .307 .125 | .54 .46 .40 .36 .33 .31 .29 .27 .26 .24 | .54 .48 .45 .43 .42 .42 .42 .41 .41 .41
+dense                  | .244 .137 | .40 .35 .32 .30 .28 .26 .25 .23 .22 .21 | .40 .35 .35 .34 .34 .34 .34 .34 .34 .34
+SortNet MAP            | .307 | .58 .45 .39 .33 .31 .29 .28 .27 .26 .24 | .58 .46 .43 .40 .40 .39 .40 .39 .39 .39
+SortNet P@10           | .256 | .44 .40 .33 .30 .29 .27 .26 .25 .23 .22 | .44 .42 .38 .37 .37 .37 .37 .37 .36 .36
+SortNet NDCG@10        | .297 | .50 .41 .38 .34 .31 .30 .29 .27 .26 .24 | .50 .42 .41 .39 .39 .39 .39 .39 .38 .38
+multiple nested ranker | .316 | .52 .46 .42 .37 .34 .31 .29 .27 .26 .25 | .52 .48 .46 .44 .43 .42 .42 .42 .42 .42
+rank aggregation       | .32 | .56 .46 .42 .38 .34 .32 .29 .28 .26 .25 | .56 .48 .46 .45 .44 .43 .42 .42 .42 .42
+""")
+VALID = printed_rows("""
+dense | .247 .137 | .40 .37 .34 .30 .28 .26 .24 .23 .22 .21 | .40 .38 .36 .35 .34 .34 .34 .34 .34 .34
+CmpNN | .271 .127 | .44 .40 .36 .33 .30 .28 .27 .25 .23 .22 | .44 .41 .40 .38 .38 .37 .37 .37 .37 .36
+""", part="valid")  # fmt: skip
+BASELINE_MAP = {
+    "RankBoost": 0.212, "RankSVM": 0.256, "FRank": 0.245, "ListNet": 0.273, "AdaRank MAP": 0.137, "AdaRank NDCG": 0.185
+}  # fmt: skip
+ONE_LAYER, TUNED, LARGE = TEST.pop("one layer"), TEST.pop("tuned"), TEST.pop("large")
 
 PAPER: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
-        "dense": _row(
-            0.247,
-            "0.40 0.37 0.34 0.30 0.28 0.26 0.24 0.23 0.22 0.21",
-            "0.40 0.38 0.36 0.35 0.34 0.34 0.34 0.34 0.34 0.34",
-            part="valid",
-            pair_error=0.137,
-        )
-        | _row(
-            0.244,
-            "0.40 0.35 0.32 0.30 0.28 0.26 0.25 0.23 0.22 0.21",
-            "0.40 0.35 0.35 0.34 0.34 0.34 0.34 0.34 0.34 0.34",
-            pair_error=0.137,
-        ),
-        "CmpNN": _row(
-            0.271,
-            "0.44 0.40 0.36 0.33 0.30 0.28 0.27 0.25 0.23 0.22",
-            "0.44 0.41 0.40 0.38 0.38 0.37 0.37 0.37 0.37 0.36",
-            part="valid",
-            pair_error=0.127,
-        )
-        | ONE_LAYER,
+        "dense": VALID["dense"] | TEST["dense"],
+        "CmpNN": VALID["CmpNN"] | ONE_LAYER,
         "1 layer": ONE_LAYER,
-        "3 layers, dropout": DROPOUT,
+        "3 layers, dropout": TEST["dropout"],
         "3 layers, dropout, auto-encoders, ReLU": TUNED,
-        **{name: {"test map": map_} | LETOR_ROWS[name] for name, map_ in BASELINE_MAP.items()},
-        "SortNet MAP": _row(
-            0.307,
-            "0.58 0.45 0.39 0.33 0.31 0.29 0.28 0.27 0.26 0.24",
-            "0.58 0.46 0.43 0.40 0.40 0.39 0.40 0.39 0.39 0.39",
-        ),
-        "SortNet P@10": _row(
-            0.256,
-            "0.44 0.40 0.33 0.30 0.29 0.27 0.26 0.25 0.23 0.22",
-            "0.44 0.42 0.38 0.37 0.37 0.37 0.37 0.37 0.36 0.36",
-        ),
-        "SortNet NDCG@10": _row(
-            0.297,
-            "0.50 0.41 0.38 0.34 0.31 0.30 0.29 0.27 0.26 0.24",
-            "0.50 0.42 0.41 0.39 0.39 0.39 0.39 0.39 0.38 0.38",
-        ),
+        **{name: {"test map": map_} | TD2003[name] for name, map_ in BASELINE_MAP.items()},
         "SortNet - CmpNN (A)": {"test map": 0.240},
         "SortNet - CmpNN (B)": ONE_LAYER,
         "DeepNet": TUNED,
         "10,000 pairs": TUNED,
         "100,000 pairs": LARGE,
         "extensive learning set": LARGE,
-        "multiple nested ranker": _row(
-            0.316,
-            "0.52 0.46 0.42 0.37 0.34 0.31 0.29 0.27 0.26 0.25",
-            "0.52 0.48 0.46 0.44 0.43 0.42 0.42 0.42 0.42 0.42",
-        ),
-        "rank aggregation": _row(
-            0.320,
-            "0.56 0.46 0.42 0.38 0.34 0.32 0.29 0.28 0.26 0.25",
-            "0.56 0.48 0.46 0.45 0.44 0.43 0.42 0.42 0.42 0.42",
-        ),
+        **{name: row for name, row in TEST.items() if name not in ("dense", "dropout")},
     }
 )
 """By setting (as named in ``deepnet``), then by part and metric."""

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
-from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.result import Cell, Result
-from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
-from ordino.experiment.papers.trials import (
-    Make,
-    Protocol,
-    Setting,
-    Trials,
-    means,
-    part_of,
-    ranker,
-    run_setting,
-)
+from ordino.experiment.papers.result import Number, Result
+from ordino.experiment.papers.target import Request, System, Target
+from ordino.experiment.papers.trials import Trials
+from ordino.experiment.plan.plan import Plan
+from ordino.experiment.store.trial import TrialInfo
 
 COLLECTIONS = ("MQ2008", "MQ2007", "MSLR-WEB10K")
 MEASURES = ("ndcg@10", "map")
@@ -52,41 +43,35 @@ TABLE_2: Mapping[str, float] = MappingProxyType(
 )  # fmt: skip
 """Seconds on MSLR-WEB10K, a fold; of the paper's two RankNets the one made like its DirectRanker."""
 
-NETWORK: Mapping[str, Any] = MappingProxyType(
-    {
-        "dropout": 0.5, "learning_rate": 3e-3, "epochs": 40, "patience": 10, "batch": 32, "scaling": "quantile",
-        "quick": {"epochs": 1, "hidden": 4},
-    }
-)  # fmt: skip
-BOOSTING: Mapping[str, Any] = MappingProxyType({"quick": {"rounds": 3}})
-EVOLUTION: Mapping[str, Any] = MappingProxyType({"quick": {"generations": 3}})
-Grid = Sequence[Mapping[str, Any]]
-NETWORKS: Grid = ({"hidden": (100, 100), "l2": 0.01}, {"hidden": (100, 100), "l2": 1.0}, {"hidden": 30, "l2": 0.01})
-TREES: Grid = ({"leaves": 7}, {"leaves": 15}, {"leaves": 31})
+NETWORK = {
+    "dropout": 0.5, "learning_rate": 3e-3, "epochs": 40, "patience": 10, "batch": 32, "scaling": "quantile"
+}  # fmt: skip
+QUICK = {"epochs": 1, "hidden": 4}
+Grid = Sequence[Mapping[str, Sequence[Any]]]
+NETWORKS: Grid = ({"hidden": [(100, 100)], "l2": [0.01, 1.0]}, {"hidden": [30], "l2": [0.01]})
+TREES: Grid = ({"leaves": [7, 15, 31]},)
+ROUNDS = {"rounds": 3}
+GENERATIONS = {"generations": 3}
 
 
 class Method(NamedTuple):
-    """A row of the table: a ranker by name, its parameters, and how it is trained."""
+    """A row of the table."""
 
-    ranker: str
-    params: Mapping[str, Any]
-    maximizes: bool
-    """Whether it learns by the measure itself, and so is trained once for each."""
-    repeats: int = 1
-    grid: Grid = ({},)
-    """Settings, of which the one that is best on the validation part of a fold is kept there."""
+    system: System
+    maximizes: bool = True
+    """Whether it learns by the metric itself, and so is trained once for each."""
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
-        "DirectRanker": Method("directranker", NETWORK, False, N_SEEDS, NETWORKS),
-        "RankNet": Method("ranknet", NETWORK, False, N_SEEDS, NETWORKS),
-        "ListNet": Method("listnet", NETWORK, False, N_SEEDS, NETWORKS),
-        "LambdaMART": Method("lambda-mart", BOOSTING, True, grid=TREES),
-        "AdaRank": Method("ada-rank", BOOSTING, True),
-        "ES-Rank": Method("es-rank", EVOLUTION, True, N_EVOLVED),
-        "IESR-Rank": Method("iesr-rank", EVOLUTION, True, N_EVOLVED),
-        "IESVM-Rank": Method("iesvm-rank", EVOLUTION, True, N_EVOLVED),
+        "DirectRanker": Method(System("directranker", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
+        "RankNet": Method(System("ranknet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
+        "ListNet": Method(System("listnet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
+        "LambdaMART": Method(System("lambda-mart", quick=ROUNDS, grid=TREES)),
+        "AdaRank": Method(System("ada-rank", quick=ROUNDS)),
+        "ES-Rank": Method(System("es-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
+        "IESR-Rank": Method(System("iesr-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
+        "IESVM-Rank": Method(System("iesvm-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
     }
 )
 
@@ -106,71 +91,62 @@ PROTOCOL = (
 TIMES = "Seconds of one training with the setting that is kept; what choosing it takes is not counted."
 
 
-def table1(request: Request) -> Result:
+def plans(request: Request, *, collections: Sequence[str] = COLLECTIONS, by: Sequence[str] = MEASURES) -> list[Plan]:
+    """The networks once, chosen by NDCG@10, and the others once for each metric, which they maximize."""
+    data = {
+        name: _binary(folds, 2 if name == "MSLR-WEB10K" else 1)
+        for name, folds in request.collections(collections).items()
+    }
+    once = [method.system for method in METHODS.values() if not method.maximizes]
+    each = [method.system for method in METHODS.values() if method.maximizes]
+    runs = [(once, by), *((each, (metric,)) for metric in by)]
+    return [request.plan(data, systems, measures=measures, profile=PROFILE) for systems, measures in runs if systems]
+
+
+def table1(request: Request, trials: Trials) -> Result:
     """Quality of all methods on the collections that are there."""
-    cells, notes = [], []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        binary = _binary(folds, 2 if collection == "MSLR-WEB10K" else 1)
-        for method, how in METHODS.items():
-            runs = [(metric,) for metric in MEASURES] if how.maximizes else [MEASURES]
-            for metrics in runs:
-                trials, chosen = _run(method, metrics, binary, request)
-                notes += _told(f"{method} on {collection}, by {metrics[0]}", chosen)
-                for metric in metrics:
-                    paper = TABLE_1[method].get(collection)
-                    value = None if paper is None else paper[MEASURES.index(metric)]
-                    cells.append(Cell((collection, metric, method), value, trials.by_fold("test", metric)))
+    numbers, notes = [], []
+    for collection in request.collections(COLLECTIONS):
+        for name, method in METHODS.items():
+            label = method.system.label(request)
+            for metric in MEASURES:
+                paper = TABLE_1[name].get(collection)
+                value = None if paper is None else paper[MEASURES.index(metric)]
+                numbers.append(Number((collection, metric, name), value, trials.by_fold(collection, label, metric)))
+                if method.maximizes or metric == MEASURES[0]:
+                    own = trials.of(collection, label, metric)
+                    notes += _chosen(f"{name} on {collection}, by {metric}", own, method.system)
     columns = ("collection", "measure", "method")
-    return _result("directranker.table1", "NDCG@10 and MAP of eight methods", columns, cells, request, 3, notes)
+    return _result("NDCG@10 and MAP of eight methods", columns, numbers, 3, notes)
 
 
-def table2(request: Request) -> Result:
-    """Training time of all methods, a fold and seed."""
-    alone, cells = request.alone(), []
-    for collection, folds in request.collections(COLLECTIONS[::-1]).items():
-        binary = _binary(folds, 2 if collection == "MSLR-WEB10K" else 1)
-        for method in METHODS:
-            seconds = _run(method, MEASURES[:1], binary, alone)[0].seconds
-            cells.append(Cell((collection, method), TABLE_2[method] if collection == "MSLR-WEB10K" else None, seconds))
-    columns, notes = ("collection", "method"), [TIMES]
-    return _result("directranker.table2", "seconds to train", columns, cells, request, 2, notes)
+def table2(request: Request, trials: Trials) -> Result:
+    """Training time of all methods, per fold and seed."""
+    numbers = [
+        Number((collection, name), TABLE_2[name] if collection == "MSLR-WEB10K" else None, _seconds(*found))
+        for collection in request.collections(COLLECTIONS[::-1])
+        for name, method in METHODS.items()
+        for found in [(trials, collection, method.system.label(request))]
+    ]
+    return _result("seconds to train", ("collection", "method"), numbers, 2, [TIMES])
 
 
-def _run(
-    method: str, metrics: tuple[str, ...], folds: Folds, request: Request
-) -> tuple[Trials, list[Mapping[str, Any]]]:
-    """What a method gives, and the setting that it has on each fold."""
-    how = METHODS[method]
-    makes = [ranker(how.ranker, metric=metrics[0], profile=PROFILE, **params, **how.params) for params in how.grid]
-    best = _best(makes, metrics[0], folds, request) if len(makes) > 1 else [0] * len(folds)
-    settings = [Setting(method, make, repeats=how.repeats) for make in makes]
-    protocol = Protocol(metrics, PROFILE)
-    seeds = protocol.seeds(request, settings[0])
-    train_ahead((Wanted(makes[i](request), fold, seeds) for fold, i in zip(folds, best, strict=True)), request)
-    trials = [run_setting(settings[i], folds[at : at + 1], protocol, request) for at, i in enumerate(best)]
-    values = {key: np.concatenate([one.values[key] for one in trials]) for key in trials[0].values}
-    seconds = tuple(second for one in trials for second in one.seconds)
-    return Trials(values, seconds, [fitted for one in trials for fitted in one.rankers]), [how.grid[i] for i in best]
+def _seconds(trials: Trials, collection: str, label: str) -> tuple[float, ...]:
+    return trials.each_fold(collection, label, MEASURES[0], lambda trial: trial.train_seconds)
 
 
-def _best(makes: Sequence[Make], metric: str, folds: Folds, request: Request) -> list[int]:
-    """The setting that is best on the validation part of each fold, with one seed."""
-    seeds, protocol = [request.seed], Protocol((metric,), PROFILE)
-    train_ahead((Wanted(make(request), fold, seeds) for fold in folds for make in makes), request)
-    best = []
-    for fold in folds:
-        valid = part_of(fold, "valid")
-        fitted = [fit_seeds(make(request), fold, seeds, request).rankers[0] for make in makes]
-        best.append(int(np.argmax([means(valid, one, protocol)[metric] for one in fitted])))
-    return best
-
-
-def _told(who: str, chosen: list[Mapping[str, Any]]) -> list[str]:
-    """What was chosen, fold by fold, where there was a choice."""
-    if not any(chosen):
+def _chosen(who: str, trials: Sequence[TrialInfo], system: System) -> list[str]:
+    """What was chosen on each fold, where there was a choice."""
+    names = list(dict.fromkeys(name for grid in system.grid for name in grid))
+    if not names:
         return []
-    settings = (", ".join(f"{name} {value}" for name, value in params.items()) for params in chosen)
+    folds = {trial.fold: trial.params for trial in trials}
+    settings = (", ".join(f"{name} {_as_written(params[name])}" for name in names) for params in folds.values())
     return [f"{who}: {'; '.join(settings)}."]
+
+
+def _as_written(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _binary(folds: Folds, relevant_from: int) -> Folds:
@@ -186,15 +162,20 @@ def _binary(folds: Folds, relevant_from: int) -> Folds:
     return Folds(folds.names, load)
 
 
-def _result(
-    target: str, title: str, columns: tuple[str, ...], cells: list[Cell], request: Request, digits: int,
-    notes: Sequence[str] = (),
-) -> Result:  # fmt: skip
-    return Result(
-        target, title, columns, cells, PROTOCOL, spread="standard error", of="folds", digits=digits, seed=request.seed,
-        notes=notes,
-    )  # fmt: skip
+def _result(title: str, columns: tuple[str, ...], numbers: list[Number], digits: int, notes: Sequence[str]) -> Result:
+    return Result(title, columns, numbers, PROTOCOL, spread="standard error", of="folds", digits=digits, notes=notes)
 
 
-RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType({"table1": table1, "table2": table2})
+NEEDS = "MQ2007, MQ2008, MSLR-WEB10K"
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        "table1": Target(
+            shows="NDCG@10 and MAP of eight methods", needs=NEEDS, takes="30 min", plans=plans, view=table1
+        ),
+        "table2": Target(
+            shows="training times", needs=NEEDS, takes="20 min",
+            plans=partial(plans, collections=COLLECTIONS[::-1], by=MEASURES[:1]), view=table2, is_timed=True,
+        ),
+    }
+)  # fmt: skip
 """What this module reproduces."""

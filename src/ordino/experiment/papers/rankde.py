@@ -2,80 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.result import Cell, Result
-from ordino.experiment.papers.trials import (
-    LETOR_METRICS,
-    Make,
-    Protocol,
-    Setting,
-    at_10,
-    ranker,
-    run_setting,
-    run_table,
-)
+from ordino.data.folds import Folds
+from ordino.experiment.papers.letor import LetorTable, Row
+from ordino.experiment.papers.result import Number, Result
+from ordino.experiment.papers.target import Request, System, Target
+from ordino.experiment.papers.trials import Trials, printed_rows
 
 PROFILE = "rankde"
-SHARED: Mapping[str, Any] = MappingProxyType({"metric": "map", "profile": PROFILE})
-QUICK: Mapping[str, Any] = MappingProxyType({"generations": 3, "population": 10})
+MAP = {"metric": "map"}
+QUICK = {"generations": 3, "population": 10}
 
-METHODS: Mapping[str, Make] = MappingProxyType(
+METHODS: Mapping[str, System] = MappingProxyType(
     {
-        "BM25": ranker("single-feature", feature=1, sign=1, **SHARED),  # where it is in LETOR 2.0
-        "RankSVM": ranker("rank-svm", C=(1e-4, 1e-3, 1e-2, 1e-1), scaling="minmax", quick={"C": 0.01}, **SHARED),
-        "RankBoost": ranker("rank-boost", quick={"rounds": 3}, **SHARED),
-        "SwarmRank": ranker("swarm-rank", quick=QUICK, **SHARED),
-        "GPRank": ranker("gp-rank", quick=QUICK, **SHARED),
-        "RankDE": ranker("rankde", quick=QUICK, **SHARED),
+        "BM25": System("single-feature", MAP | {"feature": 1, "sign": 1}),  # where it is in LETOR 2.0
+        "RankSVM": System("rank-svm", MAP | {"C": (1e-4, 1e-3, 1e-2, 1e-1), "scaling": "minmax"}, quick={"C": 0.01}),
+        "RankBoost": System("rank-boost", MAP, quick={"rounds": 3}),
+        "SwarmRank": System("swarm-rank", MAP, quick=QUICK),
+        "GPRank": System("gp-rank", MAP, quick=QUICK),
+        "RankDE": System("rankde", MAP, quick=QUICK),
     }
 )
 
 N_LETOR_4 = 46  # features of MQ2007 and MQ2008
-BM25_LETOR_4 = ranker("single-feature", feature=25, sign=1, **SHARED)  # of the whole document
-
-
-def _published(map_: float, p: str, ndcg: str) -> dict[str, float]:
-    return {"test map": map_} | at_10("p", p) | at_10("ndcg", ndcg)
+BM25_LETOR_4 = System("single-feature", MAP | {"feature": 25, "sign": 1})  # of the whole document
 
 
 PAPER: Mapping[str, Mapping[str, Mapping[str, float]]] = MappingProxyType(
     {
-        "TD2003": {
-            "BM25": _published(0.126, "0.120 0.130 0.160 0.145 0.148 0.140 0.129 0.120 0.116 0.109",
-                               "0.120 0.140 0.176 0.174 0.183 0.184 0.184 0.185 0.186 0.186"),
-            "RankSVM": _published(0.256, "0.420 0.350 0.340 0.300 0.264 0.243 0.234 0.233 0.218 0.206",
-                                  "0.420 0.370 0.379 0.363 0.347 0.341 0.340 0.345 0.342 0.341"),
-            "RankBoost": _published(0.212, "0.260 0.270 0.240 0.230 0.220 0.210 0.211 0.193 0.182 0.178",
-                                    "0.260 0.280 0.270 0.272 0.279 0.280 0.287 0.282 0.282 0.285"),
-            "SwarmRank": _published(0.209, "0.453 0.330 0.269 0.223 0.207 0.188 0.185 0.173 0.164 0.151",
-                                    "0.453 0.343 0.307 0.284 0.278 0.271 0.273 0.270 0.267 0.263"),
-            "GPRank": _published(0.283, "0.520 0.420 0.370 0.330 0.280 0.270 0.250 0.240 0.230 0.220",
-                                 "0.520 0.450 0.420 0.390 0.380 0.370 0.360 0.350 0.350 0.350"),
-            "RankDE": _published(0.339, "0.600 0.400 0.333 0.300 0.280 0.250 0.243 0.237 0.222 0.210",
-                                 "0.600 0.445 0.388 0.356 0.336 0.310 0.300 0.292 0.279 0.267"),
-        },
-        "TD2004": {
-            "BM25": _published(0.282, "0.307 0.293 0.258 0.243 0.229 0.224 0.210 0.192 0.182 0.175",
-                               "0.307 0.327 0.314 0.315 0.319 0.325 0.326 0.324 0.332 0.335"),
-            # NDCG@5 of RankSVM is printed as 0.939, which cannot be: 0.393
-            "RankSVM": _published(0.350, "0.440 0.407 0.351 0.327 0.291 0.273 0.261 0.247 0.236 0.225",
-                                  "0.440 0.433 0.409 0.406 0.393 0.397 0.406 0.410 0.414 0.420"),
-            "RankBoost": _published(0.384, "0.480 0.447 0.404 0.347 0.323 0.304 0.293 0.277 0.262 0.253",
-                                    "0.480 0.473 0.464 0.439 0.437 0.448 0.457 0.461 0.464 0.472"),
-            "SwarmRank": _published(0.314, "0.400 0.380 0.351 0.317 0.296 0.278 0.253 0.235 0.221 0.215",
-                                    "0.400 0.413 0.404 0.393 0.391 0.394 0.392 0.396 0.397 0.402"),
-            "GPRank": _published(0.362, "0.450 0.420 0.380 0.330 0.320 0.300 0.280 0.260 0.250 0.240",
-                                 "0.450 0.440 0.430 0.440 0.440 0.450 0.460 0.470 0.470 0.470"),
-            "RankDE": _published(0.430, "0.692 0.500 0.436 0.404 0.385 0.333 0.308 0.308 0.282 0.254",
-                                 "0.692 0.544 0.488 0.458 0.438 0.399 0.377 0.371 0.350 0.328"),
-        },
+        "TD2003": printed_rows("""
+BM25      | .126 | .120 .130 .160 .145 .148 .140 .129 .120 .116 .109 | .120 .140 .176 .174 .183 .184 .184 .185 .186 .186
+RankSVM   | .256 | .420 .350 .340 .300 .264 .243 .234 .233 .218 .206 | .420 .370 .379 .363 .347 .341 .340 .345 .342 .341
+RankBoost | .212 | .260 .270 .240 .230 .220 .210 .211 .193 .182 .178 | .260 .280 .270 .272 .279 .280 .287 .282 .282 .285
+SwarmRank | .209 | .453 .330 .269 .223 .207 .188 .185 .173 .164 .151 | .453 .343 .307 .284 .278 .271 .273 .270 .267 .263
+GPRank    | .283 | .520 .420 .370 .330 .280 .270 .250 .240 .230 .220 | .520 .450 .420 .390 .380 .370 .360 .350 .350 .350
+RankDE    | .339 | .600 .400 .333 .300 .280 .250 .243 .237 .222 .210 | .600 .445 .388 .356 .336 .310 .300 .292 .279 .267
+"""),
+        # NDCG@5 of RankSVM is printed as 0.939, which cannot be: 0.393
+        "TD2004": printed_rows("""
+BM25      | .282 | .307 .293 .258 .243 .229 .224 .210 .192 .182 .175 | .307 .327 .314 .315 .319 .325 .326 .324 .332 .335
+RankSVM   | .350 | .440 .407 .351 .327 .291 .273 .261 .247 .236 .225 | .440 .433 .409 .406 .393 .397 .406 .410 .414 .420
+RankBoost | .384 | .480 .447 .404 .347 .323 .304 .293 .277 .262 .253 | .480 .473 .464 .439 .437 .448 .457 .461 .464 .472
+SwarmRank | .314 | .400 .380 .351 .317 .296 .278 .253 .235 .221 .215 | .400 .413 .404 .393 .391 .394 .392 .396 .397 .402
+GPRank    | .362 | .450 .420 .380 .330 .320 .300 .280 .260 .250 .240 | .450 .440 .430 .440 .440 .450 .460 .470 .470 .470
+RankDE    | .430 | .692 .500 .436 .404 .385 .333 .308 .308 .282 .254 | .692 .544 .488 .458 .438 .399 .377 .371 .350 .328
+"""),
     }
 )  # fmt: skip
 
@@ -108,46 +85,51 @@ PROTOCOL = (
 )
 
 
-def methods(table: str, collection: str, request: Request) -> Result:
-    """Six methods on one collection."""
-    protocol = Protocol(LETOR_METRICS, PROFILE)
-    cells = []
-    for name, folds in request.collections((collection,)).items():
-        own = {"BM25": BM25_LETOR_4} if folds[0].train.n_features == N_LETOR_4 else {}
-        settings = [
-            Setting(method, make, {collection: PAPER[collection][method]})
-            for method, make in {**METHODS, **own}.items()
-        ]
-        cells += run_table(settings, name, folds, protocol, request)
-    columns = ("collection", "method", "part", "measure")
-    return Result(f"rankde.{table}", f"six methods on {name}", columns, cells, PROTOCOL, seed=request.seed)
+def _rows(paper: str, _: str, folds: Folds) -> list[Row]:
+    own = {"BM25": BM25_LETOR_4} if folds[0].train.n_features == N_LETOR_4 else {}
+    return [Row(method, system, {paper: PAPER[paper][method]}) for method, system in {**METHODS, **own}.items()]
 
 
-def table5(request: Request) -> Result:
-    """The weights of RankDE, scaled to the length of the paper's, one value for each fold."""
-    [(name, folds)] = request.collections(("TD2003",)).items()
-    trials = run_setting(Setting("RankDE", METHODS["RankDE"]), folds, Protocol(("map",), PROFILE), request)
-    weights = np.array([fitted[0].coef_ for fitted in trials.rankers])
+def _own(_: str, __: Folds) -> list[Row]:
+    return [Row("RankDE", METHODS["RankDE"])]
+
+
+def weights(request: Request, trials: Trials) -> Result:
+    """Table 5: the weights of RankDE, scaled to the length of the paper's, one value for each fold."""
+    [name] = request.collections(("TD2003",))
+    own = trials.first_of_folds(name, METHODS["RankDE"].label(request))
+    found = [dict(trials.store.feature_weights(trial.key) or {}) for trial in own]
+    names = sorted(found[0], key=_place)
+    table = np.array([[one[feature] for feature in names] for one in found])  # (n_folds, n_features)
     length = np.linalg.norm([weight or 0.0 for weight in TABLE_5.values()])
-    weights *= length / np.linalg.norm(weights, axis=1, keepdims=True)
-    same_data = name == "TD2003" and weights.shape[1] == len(TABLE_5)
-    features = list(TABLE_5.items()) if same_data else [(f"feature {j + 1}", None) for j in range(weights.shape[1])]
-    cells = [
-        Cell((feature,), paper, tuple(column)) for (feature, paper), column in zip(features, weights.T, strict=True)
+    table *= length / np.linalg.norm(table, axis=1, keepdims=True)
+    same_data = name == "TD2003" and len(names) == len(TABLE_5)
+    features: list[tuple[str, Any]] = [(f"feature {j + 1}", None) for j in range(len(names))]
+    numbers = [
+        Number((feature,), paper, tuple(column))
+        for (feature, paper), column in zip(TABLE_5.items() if same_data else features, table.T, strict=True)
     ]
-    cells.sort(key=lambda cell: -cell.mean)
+    numbers.sort(key=lambda number: -number.mean)
     return Result(
-        "rankde.table5", f"weights of RankDE on {name}", ("feature",), cells,
-        f"{PROTOCOL} Only the direction of a weight vector ranks, so ours have the length of the paper's.",
-        of="folds", seed=request.seed,
+        f"weights of RankDE on {name}", ("feature",), numbers,
+        f"{PROTOCOL} Only the direction of a weight vector ranks, so ours have the length of the paper's.", of="folds",
     )  # fmt: skip
 
 
-RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType(
+def _place(feature: str) -> int:
+    """The number of a feature that has no other name: f1, f2, ..."""
+    return int(feature[1:])
+
+
+_table = partial(LetorTable, shows="six methods on {collection}", protocol=PROTOCOL, profile=PROFILE)
+ALONE = _table(takes="1 h", collections=("TD2003",), rows=_own)
+TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "table3": partial(methods, "table3", "TD2003"),
-        "table4": partial(methods, "table4", "TD2004"),
-        "table5": table5,
+        "table3": _table(takes="2 h", collections=("TD2003",), rows=partial(_rows, "TD2003")).target(),
+        "table4": _table(takes="3 h", collections=("TD2004",), rows=partial(_rows, "TD2004")).target(),
+        "table5": Target(
+            shows="the weights that RankDE learns", needs="TD2003", takes="1 h", plans=ALONE.plans, view=weights
+        ),
     }
 )
 """What this module reproduces."""

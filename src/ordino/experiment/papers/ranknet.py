@@ -6,21 +6,22 @@ is two queries of 50. So 12,500 are 250 queries; validation and test have 100 qu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ordino.data.dataset import Dataset
-from ordino.data.folds import Fold
+from ordino.data.folds import Fold, Folds
 from ordino.data.synthetic import synthetic
-from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.result import Cell, Figure, Result
-from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
-from ordino.metrics import evaluate
+from ordino.experiment.papers.result import Axes, Number, Result
+from ordino.experiment.papers.target import NOTHING, Request, System, Target
+from ordino.experiment.papers.trials import Trials
+from ordino.experiment.plan.plan import Plan, repeat_seeds
+from ordino.streams import spawn_seed
 
+METRIC = "pairwise_accuracy"
 DOCS = 50  # documents a query
 N_FUNCTIONS = 5  # random functions of each kind; the paper has one
 PATIENCE = 25  # epochs without a better one on validation, after which none is expected
@@ -46,8 +47,8 @@ TABLE_2: Mapping[str, Mapping[int, float]] = MappingProxyType(
 TIES: Mapping[str, bool] = MappingProxyType({"no ties": False, "all ties": True})
 
 PROTOCOL = (
-    "The share of test pairs in the right order, in percent. {n} random functions of each kind, drawn with the "
-    "seeds {first} to {last}; for each, 1,000 queries of 50 documents with 50 features, of which the first are "
+    "The share of test pairs in the right order, in percent. {n} random functions of each kind, drawn with "
+    "seeds spawned from {seed}; for each, 1,000 queries of 50 documents with 50 features, of which the first are "
     "trained on, 100 validate and 100 test. RankNet with the paper's settings (`RankNet.as_published`): first "
     "layer zero, second in ±0.1, rate halved when the error rises, 100 epochs (fewer after 25 without a better "
     "one), the best on validation kept. The paper takes a step of 0.001 for each pair; we take one step for each "
@@ -55,75 +56,70 @@ PROTOCOL = (
 )
 
 
-class Problem(NamedTuple):
-    """A kind of random function, how many of its documents are learned from, and by what net."""
-
-    function: str
-    size: int
-    settings: Mapping[str, Any]
+def _net(**params: object) -> System:
+    return System("ranknet", {**params, "patience": PATIENCE}, "published", {"epochs": 2, "patience": None})
 
 
-Problems = dict[tuple[str, ...], tuple[float, Problem]]
-"""By the labels of a cell the paper's number and what it is a number of."""
+NETS: Mapping[str, System] = MappingProxyType({name: _net(hidden=hidden) for name, hidden in HIDDEN.items()})
+TRAININGS: Mapping[str, System] = MappingProxyType({name: _net(hidden=10, ties=ties) for name, ties in TIES.items()})
 
 
-def table1(request: Request) -> Result:
-    """Linear and two-layer nets on both functions."""
-    problems: Problems = {
-        (function, net, str(size)): (value, Problem(function, size, {"hidden": HIDDEN[net]}))
-        for (function, net), paper in TABLE_1.items()
-        for size, value in _sizes(paper, request)
+def plans(
+    functions: Sequence[str], systems: Mapping[str, System], paper: Mapping[int, float], request: Request
+) -> list[Plan]:
+    """Every system learns every random function from samples of each size; a function is a fold."""
+    seeds = _function_seeds(request)
+    data = {
+        _name(function, size): Folds([str(seed) for seed in seeds], partial(_fold, function, size, seeds))
+        for function in functions
+        for size in _sizes(paper, request)
     }
-    cells = _cells(problems, request)
-    columns = ("function", "net", "train size")
-    figure = Figure("lines", "train size", "pairs in order (%)", color="net", facet="function", logarithmic=True)
-    return _result("ranknet.table1", "pairs in order on two random functions", columns, cells, request, figure)
+    # a net's own seed must not be the function's: their first random numbers would be the same
+    return [request.plan(data, list(systems.values()), measures=(METRIC,), seed=spawn_seed(request.seed, "net"))]
 
 
-def table2(request: Request) -> Result:
+def table1(request: Request, trials: Trials) -> Result:
+    """Linear and two-layer nets on both functions."""
+    numbers = [
+        Number((function, net, str(size)), paper[size], _percent(function, size, NETS[net], request, trials))
+        for (function, net), paper in TABLE_1.items()
+        for size in _sizes(paper, request)
+    ]
+    axes = Axes("lines", "train size", "pairs in order (%)", color="net", facet="function", logarithmic=True)
+    return _result("pairs in order on two random functions", ("function", "net", "train size"), numbers, request, axes)
+
+
+def table2(request: Request, trials: Trials) -> Result:
     """Ties as training pairs with target 1/2, on the polynomial, with ten hidden units."""
-    sizes = [size for size, _ in _sizes(TABLE_2["no ties"], request)]
-    problems: Problems = {
-        (str(size), training): (paper[size], Problem("Poly", size, {"hidden": 10, "ties": TIES[training]}))
+    sizes = _sizes(TABLE_2["no ties"], request)
+    numbers = [
+        Number((str(size), training), paper[size], _percent("Poly", size, TRAININGS[training], request, trials))
         for size in sizes
         for training, paper in TABLE_2.items()
-    }
-    cells = _cells(problems, request)
+    ]
     pairs = [f"{n}: {_n_pairs(n, request.seed):,} of {n // DOCS * DOCS * (DOCS - 1) // 2:,}" for n in sizes]
     notes = [f"Pairs that are no ties, of all pairs, at each train size (first function): {'; '.join(pairs)}."]
-    return _result("ranknet.table2", "training on ties", ("train size", "training"), cells, request, None, notes)
+    return _result("training on ties", ("train size", "training"), numbers, request, notes=notes)
 
 
-def _cells(problems: Problems, request: Request) -> list[Cell]:
-    """Every problem, with the paper's number, for all random functions."""
-    train_ahead((_wanted(one, seed, request) for _, one in problems.values() for seed in _seeds(request)), request)
-    return [
-        Cell(labels, value, tuple(_accuracy(_wanted(one, seed, request), request) for seed in _seeds(request)))
-        for labels, (value, one) in problems.items()
-    ]
+def _percent(function: str, size: int, system: System, request: Request, trials: Trials) -> tuple[float, ...]:
+    """Percent of the test pairs in order, for each random function."""
+    shares = trials.by_fold(_name(function, size), system.label(request), METRIC)
+    return tuple(100 * share for share in shares)
 
 
-def _wanted(problem: Problem, seed: int, request: Request) -> Wanted:
-    """A net that learns one random function."""
-    from ordino.rankers.ranknet import RankNet
-
-    epochs = {"epochs": 2} if request.quick else {"patience": PATIENCE}
-    net = RankNet.as_published(**problem.settings, **epochs)
-    # the net's own seed must not be the function's: their first random numbers would be the same
-    return Wanted(net, _fold(problem.function, problem.size, seed), [10_000 + seed])
+def _name(function: str, size: int) -> str:
+    return f"{function}, {size} documents"
 
 
-def _accuracy(wanted: Wanted, request: Request) -> float:
-    """Percent of the test pairs in order."""
-    [net], _ = fit_seeds(*wanted, request)
-    test = wanted.fold.test
-    return 100 * evaluate(test, net.predict(test), metrics="pairwise_accuracy")["pairwise_accuracy"]
+def _function_seeds(request: Request) -> list[int]:
+    return repeat_seeds(request.seed, request.at_most(N_FUNCTIONS))
 
 
-def _fold(function: str, size: int, seed: int) -> Fold:
-    data = _made(function, seed)
+def _fold(function: str, size: int, seeds: Sequence[int], number: int) -> Fold:
+    data = _made(function, seeds[number])
     ranges = (range(size // DOCS), range(800, 900), range(900, 1000))
-    return Fold(f"{function} {seed}", *(data.select_queries(np.array(queries)) for queries in ranges))
+    return Fold(str(seeds[number]), *(data.select_queries(np.array(queries)) for queries in ranges))
 
 
 @lru_cache(maxsize=N_FUNCTIONS)
@@ -133,34 +129,32 @@ def _made(function: str, seed: int) -> Dataset:
 
 def _n_pairs(size: int, seed: int) -> int:
     """Pairs of documents of the same query with different levels."""
-    train = _fold("Poly", size, seed).train
+    train = _fold("Poly", size, [seed], 0).train
     return sum(int((query.y[:, None] > query.y).sum()) for query in train)
 
 
-def _sizes(paper: Mapping[int, float], request: Request) -> Iterator[tuple[int, float]]:
-    return ((size, value) for size, value in paper.items() if size <= 100 or not request.quick)
-
-
-def _seeds(request: Request) -> range:
-    return range(request.seed, request.seed + request.at_most(N_FUNCTIONS))
+def _sizes(paper: Mapping[int, float], request: Request) -> list[int]:
+    return [size for size in paper if size <= 100 or not request.quick]
 
 
 def _result(
-    target: str,
-    title: str,
-    columns: tuple[str, ...],
-    cells: list[Cell],
-    request: Request,
-    figure: Figure | None,
-    notes: list[str] | None = None,
-) -> Result:
-    seeds = _seeds(request)
-    protocol = PROTOCOL.format(n=len(seeds), first=seeds[0], last=seeds[-1])
-    return Result(
-        target, title, columns, cells, protocol, of="random functions", digits=2, seed=request.seed, figure=figure,
-        notes=notes or [],
-    )  # fmt: skip
+    title: str, columns: tuple[str, ...], numbers: list[Number], request: Request, axes: Axes | None = None,
+    notes: Sequence[str] = (),
+) -> Result:  # fmt: skip
+    protocol = PROTOCOL.format(n=len(_function_seeds(request)), seed=request.seed)
+    return Result(title, columns, numbers, protocol, of="random functions", digits=2, axes=axes, notes=notes)
 
 
-RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType({"table1": table1, "table2": table2})
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        "table1": Target(
+            shows="pairs in order on a random net and a random polynomial", needs=NOTHING, takes="5 min",
+            plans=partial(plans, tuple(FUNCTIONS), NETS, TABLE_1["Net", "linear"]), view=table1,
+        ),
+        "table2": Target(
+            shows="training on ties", needs=NOTHING, takes="1 min",
+            plans=partial(plans, ("Poly",), TRAININGS, TABLE_2["no ties"]), view=table2,
+        ),
+    }
+)  # fmt: skip
 """What this module reproduces."""

@@ -7,46 +7,37 @@ with 95 % intervals, a Wilcoxon test of the two nets, training times.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.data.folds import Fold
-from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.result import Cell, Result
-from ordino.experiment.papers.training import Wanted, fit_seeds, train_ahead
-from ordino.experiment.papers.trials import Make, ranker
-from ordino.experiment.significance import wilcoxon
-from ordino.metrics import parse_metric
+from ordino.data.folds import Fold, Folds
+from ordino.experiment.compare.significance import wilcoxon
+from ordino.experiment.papers.result import Number, Result
+from ordino.experiment.papers.target import ANY_JUDGED, Request, System, Target
+from ordino.experiment.papers.trials import Trials
+from ordino.experiment.plan.plan import Plan
+from ordino.experiment.store.trial import Values
 
 METRIC = "ndcg@15"
 UNJUDGED_PER_JUDGED = 1.3  # what 2 % of the unjudged documents come to in the paper's training set
-SHARED: Mapping[str, Any] = MappingProxyType({"metric": METRIC, "scaling": "symlog"})
-EPOCHS: Mapping[str, Any] = MappingProxyType({"epochs": 100, "quick": {"epochs": 2}})
+SHARED = {"scaling": "symlog"}
+EPOCHS = SHARED | {"epochs": 100}
+QUICK = {"epochs": 2}
+PUBLISHED = SHARED | {"metric": METRIC}
 
-
-def _net(hidden: int | tuple[int, ...]) -> Make:
-    def make(request: Request) -> Any:
-        from ordino.rankers.ranknet import RankNet
-
-        return RankNet.as_published(hidden=hidden, **SHARED, **({"epochs": 2} if request.quick else {}))
-
-    return make
-
-
-SYSTEMS: Mapping[str, Make] = MappingProxyType(
+SYSTEMS: Mapping[str, System] = MappingProxyType(
     {
-        "Quad PRank": ranker("prank", quadratic=True, **SHARED, **EPOCHS),
-        "Linear PRank": ranker("prank", **SHARED, **EPOCHS),
-        "OAP-BPM": ranker("oap-bpm", n_perceptrons=100, tau=0.3, **SHARED, **EPOCHS),
-        "RankProp": ranker("rankprop", hidden=(), patience=None, **SHARED, **EPOCHS),
-        "One layer net": _net(()),
-        "Two layer net": _net(10),
+        "Quad PRank": System("prank", EPOCHS | {"quadratic": True}, quick=QUICK),
+        "Linear PRank": System("prank", EPOCHS, quick=QUICK),
+        "OAP-BPM": System("oap-bpm", EPOCHS | {"n_perceptrons": 100, "tau": 0.3}, quick=QUICK),
+        "RankProp": System("rankprop", EPOCHS | {"hidden": (), "patience": None}, quick=QUICK),
+        "One layer net": System("ranknet", PUBLISHED | {"hidden": ()}, "published", QUICK),
+        "Two layer net": System("ranknet", PUBLISHED | {"hidden": 10}, "published", QUICK),
     }
 )
 """The six systems; the paper chose tau and the number of perceptrons on its validation set."""
@@ -91,72 +82,76 @@ class Parts(NamedTuple):
     test: Dataset
 
 
-class System(NamedTuple):
-    """A trained system: NDCG@15 of each query of each part, and its training time."""
+def plans(request: Request) -> list[Plan]:
+    """All systems."""
+    parts = _parts(request)
+    return [_plan(parts.name, parts.test, SYSTEMS, request)]
 
-    values: Mapping[str, NDArray[np.float64]]
-    seconds: float
+
+def training_plans(request: Request) -> list[Plan]:
+    """The two nets, measured on all documents of the training queries."""
+    parts = _parts(request)
+    return [_plan(_training(parts), parts.train, {name: SYSTEMS[name] for name in TABLE_5}, request)]
 
 
-def table3(request: Request) -> Result:
+def _plan(name: str, test: Dataset, systems: Mapping[str, System], request: Request) -> Plan:
+    parts = _parts(request)
+    folds = Folds(["Fold1"], lambda _: Fold("Fold1", parts.learned, parts.valid, test))
+    return request.plan({name: folds}, list(systems.values()), measures=(METRIC,), parts=("valid",))
+
+
+def table3(request: Request, _: Trials) -> Result:
     """Sample sizes."""
     parts = _parts(request)
     sizes = {"Train": parts.learned, "Valid": parts.valid, "Test": parts.test}
-    cells = [
-        _cell((part, what), paper, (count,))
+    numbers = [
+        _number((part, what), paper, (count,))
         for part, data in sizes.items()
         for what, paper, count in zip(
             ("queries", "documents"), TABLE_3[part], (data.n_queries, data.n_docs), strict=True
         )
     ]
-    return _result("table3", "sample sizes", ("part", "number of"), cells, request, digits=0)
+    return _result("sample sizes", ("part", "number of"), numbers, request, digits=0)
 
 
-def table4(request: Request) -> Result:
+def table4(request: Request, trials: Trials) -> Result:
     """Quality of the six systems on validation and test queries."""
-    found = _systems(request)
-    cells = [
-        _cell((name, part), TABLE_4[name][part], system.values[part])
-        for name, system in found.items()
-        for part in ("valid", "test")
-    ]
-    p = wilcoxon(found["One layer net"].values["test"], found["Two layer net"].values["test"]).p
+    name = _parts(request).name
+    found = {
+        (system, part): _values(name, system, part, request, trials) for system in SYSTEMS for part in ("valid", "test")
+    }
+    numbers = [_number(labels, TABLE_4[labels[0]][labels[1]], values) for labels, values in found.items()]
+    p = wilcoxon(found["One layer net", "test"], found["Two layer net", "test"]).p
     notes = [
         f"Wilcoxon test of the one layer and the two layer net on the test queries: p = {p:.3g} (the paper: 0.16)."
     ]
-    return _result("table4", "NDCG@15 of six systems", ("system", "part"), cells, request, notes=notes)
+    return _result("NDCG@15 of six systems", ("system", "part"), numbers, request, notes=notes)
 
 
-def table5(request: Request) -> Result:
+def table5(request: Request, trials: Trials) -> Result:
     """Quality of the two nets on all documents of the training queries."""
-    found = _systems(request)
-    cells = [_cell((name,), paper, found[name].values["train"]) for name, paper in TABLE_5.items()]
-    return _result("table5", "NDCG@15 on the training queries", ("system",), cells, request)
+    name = _training(_parts(request))
+    numbers = [
+        _number((system,), paper, _values(name, system, "test", request, trials)) for system, paper in TABLE_5.items()
+    ]
+    return _result("NDCG@15 on the training queries", ("system",), numbers, request)
 
 
-def table6(request: Request) -> Result:
+def table6(request: Request, trials: Trials) -> Result:
     """Training times."""
-    found = _systems(request.alone())
-    cells = [_cell((name,), paper, (found[name].seconds,)) for name, paper in TABLE_6.items()]
-    return _result("table6", "seconds to train", ("system",), cells, request, digits=1)
+    name = _parts(request).name
+    numbers = []
+    for system, paper in TABLE_6.items():
+        [trial] = trials.of(name, SYSTEMS[system].label(request))
+        numbers.append(_number((system,), paper, (trial.train_seconds,)))
+    return _result("seconds to train", ("system",), numbers, request, digits=1)
 
 
-def _systems(request: Request) -> dict[str, System]:
-    """All systems, trained."""
-    parts = _parts(request)
-    fold, seeds = Fold(parts.name, parts.learned, parts.valid, parts.test), [request.seed]
-    metric = parse_metric(METRIC)
-    train_ahead((Wanted(make(request), fold, seeds) for make in SYSTEMS.values()), request)
-    found = {}
-    for name, make in SYSTEMS.items():
-        [fitted], seconds = fit_seeds(make(request), fold, seeds, request)
-        values = {}
-        for part in ("train", "valid", "test"):
-            data: Dataset = getattr(parts, part)
-            measured = metric.per_query(data.y, fitted.predict(data), data.offsets)
-            values[part] = measured[~np.isnan(measured)]
-        found[name] = System(values, seconds)
-    return found
+def _values(name: str, system: str, part: str, request: Request, trials: Trials) -> Values:
+    """NDCG@15 of each query that counts."""
+    [trial] = trials.of(name, SYSTEMS[system].label(request))
+    values = trials.values(trial, METRIC, part)
+    return values[~np.isnan(values)]
 
 
 @cache
@@ -171,22 +166,33 @@ def _parts(request: Request) -> Parts:
     return Parts(name, train.select_docs(is_judged | drawn), train, valid, test)
 
 
-def _cell(labels: tuple[str, ...], paper: float, ours: Iterable[float]) -> Cell:
-    return Cell(labels, paper, tuple(map(float, ours)), same_data=False)
+def _training(parts: Parts) -> str:
+    return f"{parts.name}, training queries"
+
+
+def _number(labels: tuple[str, ...], paper: float, ours: Iterable[float]) -> Number:
+    return Number(labels, paper, tuple(map(float, ours)), same_data=False)
 
 
 def _result(
-    table: str, title: str, columns: tuple[str, ...], cells: list[Cell], request: Request, *,
-    digits: int = 3, notes: list[str] | None = None,
+    title: str, columns: tuple[str, ...], numbers: list[Number], request: Request, *, digits: int = 3,
+    notes: list[str] | None = None,
 ) -> Result:  # fmt: skip
     return Result(
-        f"ranknet.{table}", f"{title}, run on {_parts(request).name}", columns, cells,
-        PROTOCOL.format(ratio=UNJUDGED_PER_JUDGED), spread="95 % interval", of="queries", digits=digits,
-        seed=request.seed, notes=notes or [],
+        f"{title}, run on {_parts(request).name}", columns, numbers, PROTOCOL.format(ratio=UNJUDGED_PER_JUDGED),
+        spread="95 % interval", of="queries", digits=digits, notes=notes or [],
     )  # fmt: skip
 
 
-RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType(
-    {"table3": table3, "table4": table4, "table5": table5, "table6": table6}
+_target = partial(Target, needs=ANY_JUDGED, takes="10 min")
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        "table3": _target(shows="queries and documents used for training, validation and test", view=table3),
+        "table4": _target(
+            shows="NDCG@15 of PRank, OAP-BPM, RankProp and RankNet with 95 % intervals", plans=plans, view=table4
+        ),
+        "table5": _target(shows="NDCG@15 of RankNet on its training queries", plans=training_plans, view=table5),
+        "table6": _target(shows="training times", plans=plans, view=table6, is_timed=True),
+    }
 )
 """What this module reproduces."""

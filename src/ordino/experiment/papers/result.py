@@ -1,4 +1,4 @@
-"""What a reproduction found: the paper's number, ours with its deviation, and the difference, cell by cell."""
+"""What a reproduction found: the paper's number, ours with its deviation, and the difference, cell by number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from math import sqrt
 from types import MappingProxyType
@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from ordino.experiment.trial import installed_versions
+from ordino.experiment.report.text import markdown_table
+from ordino.experiment.store.trial import installed_versions
 
 SPREADS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
     {
@@ -26,13 +27,13 @@ SPREADS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
 """What may stand behind the ±, made from the standard deviation of n values."""
 
 
-class Cell(NamedTuple):
+class Number(NamedTuple):
     """One number of a table or one point of a figure.
 
     Examples
     --------
-    >>> cell = Cell(("Net", "linear"), 90.0, (91.0, 93.0))
-    >>> cell.mean, cell.difference
+    >>> number = Number(("Net", "linear"), 90.0, (91.0, 93.0))
+    >>> number.mean, number.difference
     (92.0, 2.0)
     """
 
@@ -55,8 +56,8 @@ class Cell(NamedTuple):
         return self.mean - self.paper if self.paper is not None and self.same_data else None
 
 
-class Figure(NamedTuple):
-    """How cells become a picture: which labels go where."""
+class Axes(NamedTuple):
+    """How numbers become a figure: which labels go where."""
 
     kind: str
     """lines or bars."""
@@ -72,40 +73,41 @@ class Figure(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Result:
-    """Cells with what one must know to read them."""
+    """Numbers with what one must know to read them."""
 
-    target: str
     title: str
     columns: tuple[str, ...]
-    """What the labels of a cell are."""
-    cells: Sequence[Cell]
+    """What the labels of a number are."""
+    numbers: Sequence[Number]
     protocol: str
     """What was done, in sentences; where it departs from the paper, how."""
     spread: str = "standard deviation"
     of: str = "repeats"
-    """What the values of a cell are, in the plural."""
+    """What the values of a number are, in the plural."""
     digits: int = 3
+    axes: Axes | None = None
+    """The figure, if there is one."""
+    notes: Sequence[str] = ()
+    """What was found beside the numbers."""
+    target: str = ""
     seed: int = 0
     seconds: float = 0.0
-    figure: Figure | None = None
-    notes: Sequence[str] = field(default=())
-    """What was found beside the numbers."""
 
-    def deviation(self, cell: Cell) -> float | None:
+    def deviation(self, number: Number) -> float | None:
         """What stands behind the ±; None for a single value."""
-        n = len(cell.ours)
-        return None if n < 2 else SPREADS[self.spread](float(np.std(cell.ours, ddof=1)), n)
+        n = len(number.ours)
+        return None if n < 2 else SPREADS[self.spread](float(np.std(number.ours, ddof=1)), n)
 
     def rows(self) -> list[tuple[str, ...]]:
         """Labels, paper, ours ± deviation and difference, as text."""
         return [
             (
-                *cell.labels,
-                _in_brackets(_number(cell.paper, self.digits), not cell.same_data),
-                _number(cell.mean, self.digits) + _behind(self.deviation(cell), self.digits),
-                _number(cell.difference, self.digits, sign=True),
+                *number.labels,
+                _in_brackets(_text(number.paper, self.digits), not number.same_data),
+                _text(number.mean, self.digits) + _behind(self.deviation(number), self.digits),
+                _text(number.difference, self.digits, sign=True),
             )
-            for cell in self.cells
+            for number in self.numbers
         ]
 
     @property
@@ -115,17 +117,14 @@ class Result:
 
     def to_markdown(self) -> str:
         """A page: what was done, the table, what was found, and with what."""
-        width = len(self.columns)
         lines = [
             f"# {self.target}: {self.title}",
             "",
             self.protocol,
             "",
-            _row(self.header),
-            _row(["---"] * width + ["---:"] * 3),
-            *map(_row, self.rows()),
+            markdown_table(self.header, self.rows(), n_text=len(self.columns)),
             "",
-            *([] if self.figure is None else [f"![{self.title}]({self.target}.png)", ""]),
+            *([] if self.axes is None else [f"![{self.title}]({self.target}.png)", ""]),
             *(f"- {note}" for note in self.notes),
             *([""] if self.notes else []),
             self._spread_sentence() + self.provenance(),
@@ -134,7 +133,7 @@ class Result:
 
     def _spread_sentence(self) -> str:
         """What the ± is, where there is one."""
-        if all(len(cell.ours) < 2 for cell in self.cells):
+        if all(len(number.ours) < 2 for number in self.numbers):
             return ""
         return f"± is the {self.spread} over the {self.of}. "
 
@@ -145,13 +144,15 @@ class Result:
         return f"Made on {date.today()} with Python {python}, {versions}; seed {self.seed}; {self.seconds:.0f} seconds."
 
     def to_csv(self) -> str:
-        """The cells with all digits."""
+        """The numbers with all digits."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([*self.columns, "paper", "ours", self.spread, "difference", "values"])
-        for cell in self.cells:
-            blank_or = ["" if v is None else v for v in (cell.paper, cell.mean, self.deviation(cell), cell.difference)]
-            writer.writerow([*cell.labels, *blank_or, len(cell.ours)])
+        for number in self.numbers:
+            blank_or = [
+                "" if v is None else v for v in (number.paper, number.mean, self.deviation(number), number.difference)
+            ]
+            writer.writerow([*number.labels, *blank_or, len(number.ours)])
         return text.getvalue()
 
 
@@ -160,11 +161,11 @@ def summary(result: Result) -> str:
 
     Examples
     --------
-    >>> cells = [Cell(("a",), 0.5, (0.4,)), Cell(("b",), 0.5, (0.7,)), Cell(("c",), None, (0.1,))]
-    >>> summary(Result("x.table1", "", ("method",), cells, ""))
+    >>> numbers = [Number(("a",), 0.5, (0.4,)), Number(("b",), 0.5, (0.7,)), Number(("c",), None, (0.1,))]
+    >>> summary(Result("", ("method",), numbers, ""))
     '2 numbers of the paper: ours are from -0.100 to +0.200 of them, +0.050 on average'
     """
-    differences: list[Any] = [cell.difference for cell in result.cells if cell.difference is not None]
+    differences: list[Any] = [number.difference for number in result.numbers if number.difference is not None]
     if not differences:
         return "the paper has no numbers for this data"
     low, high, mean = (
@@ -174,7 +175,7 @@ def summary(result: Result) -> str:
     return f"{count} of the paper: ours are from {low} to {high} of them, {mean} on average"
 
 
-def _number(value: float | None, digits: int, *, sign: bool = False) -> str:
+def _text(value: float | None, digits: int, *, sign: bool = False) -> str:
     return "" if value is None else f"{value:{'+' if sign else ''}.{digits}f}"
 
 
@@ -184,7 +185,3 @@ def _in_brackets(text: str, of_other_data: bool) -> str:
 
 def _behind(deviation: float | None, digits: int) -> str:
     return "" if deviation is None else f" ± {deviation:.{digits}f}"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"

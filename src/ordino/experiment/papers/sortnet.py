@@ -2,119 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
-from ordino.experiment.papers.request import Request
-from ordino.experiment.papers.result import Cell, Figure, Result
-from ordino.experiment.papers.trials import (
-    LETOR_METRICS,
-    Make,
-    Protocol,
-    Setting,
-    at_10,
-    ranker,
-    run_setting,
-    run_table,
-)
-from ordino.ranker import Ranker
+from ordino.data.folds import Folds
+from ordino.experiment.papers.letor import LetorTable, Row
+from ordino.experiment.papers.result import Axes, Number, Result
+from ordino.experiment.papers.target import Request, System, Target
+from ordino.experiment.papers.trials import LETOR_METRICS, Trials, printed_rows
 
 COLLECTIONS = ("TD2003", "TD2004")
-COLUMNS = ("collection", "method", "part", "measure")
 
 
-def sortnet(hidden: int, metric: str = "map") -> Make:
+def sortnet(hidden: int, metric: str = "map") -> System:
     """SortNet as published."""
-
-    def make(request: Request) -> Ranker:
-        from ordino.rankers.sortnet import SortNet
-
-        quick: dict[str, Any] = {"max_iter": 3, "epochs": 3} if request.quick else {}
-        return SortNet.as_published(hidden=hidden, metric=metric, **quick)
-
-    return make
+    return System("sortnet", {"hidden": hidden, "metric": metric}, "published", {"max_iter": 3, "epochs": 3})
 
 
-def _published(ndcg: str, p: str, map_: float | None = None) -> dict[str, float]:
-    return at_10("ndcg", ndcg) | at_10("p", p) | ({} if map_ is None else {"test map": map_})
-
-
-TABLE_1 = (
-    Setting("SortNet, 10 hidden", sortnet(10), {
-        "TD2003": _published("0.34 0.36 0.35 0.33 0.33 0.33 0.34 0.34 0.33 0.34",
-                             "0.34 0.34 0.29 0.25 0.24 0.23 0.23 0.21 0.20 0.19", 0.23),
-        "TD2004": _published("0.47 0.49 0.47 0.47 0.47 0.47 0.48 0.48 0.49 0.49",
-                             "0.47 0.45 0.39 0.37 0.35 0.33 0.32 0.30 0.28 0.27", 0.41),
-    }),
-    Setting("SortNet, 20 hidden", sortnet(20), {
-        "TD2003": _published("0.30 0.31 0.30 0.30 0.29 0.28 0.28 0.27 0.27 0.27",
-                             "0.30 0.30 0.27 0.25 0.22 0.20 0.19 0.17 0.16 0.15", 0.20),
-        "TD2004": _published("0.47 0.54 0.54 0.52 0.52 0.53 0.53 0.54 0.54 0.55",
-                             "0.47 0.50 0.46 0.42 0.38 0.38 0.35 0.33 0.32 0.30", 0.45),
-    }),
-    Setting("SortNet, 30 hidden", sortnet(30), {
-        "TD2003": _published("0.36 0.29 0.29 0.28 0.27 0.27 0.28 0.27 0.27 0.28",
-                             "0.36 0.28 0.27 0.23 0.21 0.19 0.19 0.18 0.17 0.17", 0.21),
-        "TD2004": _published("0.47 0.50 0.50 0.49 0.48 0.49 0.49 0.50 0.50 0.50",
-                             "0.47 0.47 0.42 0.38 0.35 0.34 0.32 0.31 0.28 0.26", 0.41),
-    }),
-)  # fmt: skip
-
-QUICK_ROUNDS = {"rounds": 3}
-BASELINES: Mapping[str, Make] = MappingProxyType(
+SIZES: Mapping[str, Mapping[str, dict[str, float]]] = MappingProxyType(
     {
-        "RankBoost": ranker("rank-boost", metric="map", quick=QUICK_ROUNDS),
-        "RankSVM": ranker("rank-svm", C=(1e-4, 1e-3, 1e-2, 1e-1), metric="map", scaling="minmax", quick={"C": 0.01}),
-        "FRank": ranker("frank", metric="map", quick=QUICK_ROUNDS),
-        "ListNet": ranker("listnet", hidden=(), metric="map", scaling="minmax", quick={"epochs": 2}),
-        "AdaRank MAP": ranker("ada-rank", metric="map", quick=QUICK_ROUNDS),
-        "AdaRank NDCG": ranker("ada-rank", metric="ndcg@10", quick=QUICK_ROUNDS),
+        "TD2003": printed_rows("""
+10 | .23 | .34 .34 .29 .25 .24 .23 .23 .21 .20 .19 | .34 .36 .35 .33 .33 .33 .34 .34 .33 .34
+20 | .20 | .30 .30 .27 .25 .22 .20 .19 .17 .16 .15 | .30 .31 .30 .30 .29 .28 .28 .27 .27 .27
+30 | .21 | .36 .28 .27 .23 .21 .19 .19 .18 .17 .17 | .36 .29 .29 .28 .27 .27 .28 .27 .27 .28
+"""),
+        "TD2004": printed_rows("""
+10 | .41 | .47 .45 .39 .37 .35 .33 .32 .30 .28 .27 | .47 .49 .47 .47 .47 .47 .48 .48 .49 .49
+20 | .45 | .47 .50 .46 .42 .38 .38 .35 .33 .32 .30 | .47 .54 .54 .52 .52 .53 .53 .54 .54 .55
+30 | .41 | .47 .47 .42 .38 .35 .34 .32 .31 .28 .26 | .47 .50 .50 .49 .48 .49 .49 .50 .50 .50
+"""),
+    }
+)  # fmt: skip
+"""Table 1, by the number of hidden neurons."""
+TABLE_1 = [
+    Row(f"SortNet, {hidden} hidden", sortnet(int(hidden)), {name: rows[hidden] for name, rows in SIZES.items()})
+    for hidden in SIZES["TD2003"]
+]
+
+QUICK = {"rounds": 3}
+MAP = {"metric": "map"}
+BASELINES: Mapping[str, System] = MappingProxyType(
+    {
+        "RankBoost": System("rank-boost", MAP, quick=QUICK),
+        "RankSVM": System("rank-svm", MAP | {"C": (1e-4, 1e-3, 1e-2, 1e-1), "scaling": "minmax"}, quick={"C": 0.01}),
+        "FRank": System("frank", MAP, quick=QUICK),
+        "ListNet": System("listnet", MAP | {"hidden": (), "scaling": "minmax"}, quick={"epochs": 2}),
+        "AdaRank MAP": System("ada-rank", MAP, quick=QUICK),
+        "AdaRank NDCG": System("ada-rank", {"metric": "ndcg@10"}, quick=QUICK),
     }
 )
 """The methods of LETOR 2.0 that SortNet and DeepNet stand beside; the papers took their numbers from LETOR."""
 
 TD2003: Mapping[str, dict[str, float]] = MappingProxyType(
-    {
-        "RankBoost": _published("0.26 0.28 0.27 0.27 0.28 0.28 0.29 0.28 0.28 0.29",
-                                "0.26 0.27 0.24 0.23 0.22 0.21 0.21 0.19 0.18 0.18"),
-        "RankSVM": _published("0.42 0.37 0.38 0.36 0.35 0.34 0.34 0.34 0.34 0.34",
-                              "0.42 0.35 0.34 0.30 0.26 0.24 0.23 0.23 0.22 0.21"),
-        "FRank": _published("0.44 0.39 0.37 0.34 0.33 0.33 0.33 0.33 0.34 0.34",
-                            "0.44 0.37 0.32 0.26 0.23 0.22 0.21 0.21 0.20 0.19"),
-        "ListNet": _published("0.46 0.43 0.41 0.39 0.38 0.39 0.38 0.37 0.38 0.37",
-                              "0.46 0.42 0.36 0.31 0.29 0.28 0.26 0.24 0.23 0.22"),
-        "AdaRank MAP": _published("0.42 0.32 0.29 0.27 0.24 0.23 0.22 0.21 0.20 0.19",
-                                  "0.42 0.31 0.27 0.23 0.19 0.16 0.14 0.13 0.11 0.10"),
-        "AdaRank NDCG": _published("0.52 0.41 0.37 0.35 0.33 0.31 0.30 0.29 0.28 0.27",
-                                   "0.52 0.40 0.35 0.31 0.27 0.24 0.21 0.19 0.17 0.16"),
-        "SortNet MAP": _published("0.38 0.30 0.28 0.29 0.29 0.30 0.29 0.29 0.29 0.28",
-                                  "0.38 0.29 0.25 0.25 0.24 0.24 0.21 0.20 0.18 0.17"),
-        "SortNet P@10": _published("0.32 0.32 0.31 0.31 0.30 0.30 0.29 0.30 0.31 0.31",
-                                   "0.32 0.31 0.29 0.27 0.25 0.23 0.21 0.21 0.20 0.20"),
-    }
-)  # fmt: skip
+    printed_rows("""
+RankBoost    | - | .26 .27 .24 .23 .22 .21 .21 .19 .18 .18 | .26 .28 .27 .27 .28 .28 .29 .28 .28 .29
+RankSVM      | - | .42 .35 .34 .30 .26 .24 .23 .23 .22 .21 | .42 .37 .38 .36 .35 .34 .34 .34 .34 .34
+FRank        | - | .44 .37 .32 .26 .23 .22 .21 .21 .20 .19 | .44 .39 .37 .34 .33 .33 .33 .33 .34 .34
+ListNet      | - | .46 .42 .36 .31 .29 .28 .26 .24 .23 .22 | .46 .43 .41 .39 .38 .39 .38 .37 .38 .37
+AdaRank MAP  | - | .42 .31 .27 .23 .19 .16 .14 .13 .11 .10 | .42 .32 .29 .27 .24 .23 .22 .21 .20 .19
+AdaRank NDCG | - | .52 .40 .35 .31 .27 .24 .21 .19 .17 .16 | .52 .41 .37 .35 .33 .31 .30 .29 .28 .27
+SortNet MAP  | - | .38 .29 .25 .25 .24 .24 .21 .20 .18 .17 | .38 .30 .28 .29 .29 .30 .29 .29 .29 .28
+SortNet P@10 | - | .32 .31 .29 .27 .25 .23 .21 .21 .20 .20 | .32 .32 .31 .31 .30 .30 .29 .30 .31 .31
+""")
+)
 TD2004: Mapping[str, dict[str, float]] = MappingProxyType(
-    {
-        "RankBoost": _published("0.48 0.47 0.46 0.44 0.44 0.45 0.46 0.46 0.46 0.47",
-                                "0.48 0.45 0.40 0.35 0.32 0.30 0.29 0.28 0.26 0.25"),
-        "RankSVM": _published("0.44 0.43 0.41 0.41 0.39 0.40 0.41 0.41 0.41 0.42",
-                              "0.44 0.41 0.35 0.33 0.29 0.27 0.26 0.25 0.24 0.23"),
-        "FRank": _published("0.44 0.47 0.45 0.43 0.44 0.45 0.46 0.45 0.46 0.47",
-                            "0.44 0.43 0.39 0.34 0.32 0.31 0.30 0.27 0.26 0.26"),
-        "ListNet": _published("0.44 0.43 0.44 0.42 0.42 0.42 0.43 0.45 0.46 0.46",
-                              "0.44 0.41 0.40 0.36 0.33 0.31 0.30 0.29 0.28 0.26"),
-        "AdaRank MAP": _published("0.41 0.39 0.40 0.39 0.39 0.40 0.40 0.40 0.40 0.41",
-                                  "0.41 0.35 0.34 0.30 0.29 0.28 0.26 0.24 0.23 0.22"),
-        "AdaRank NDCG": _published("0.36 0.36 0.38 0.38 0.38 0.38 0.38 0.38 0.39 0.39",
-                                   "0.36 0.32 0.33 0.30 0.28 0.26 0.24 0.23 0.22 0.21"),
-        "SortNet MAP": _published("0.48 0.52 0.53 0.50 0.50 0.50 0.49 0.50 0.51 0.51",
-                                  "0.48 0.49 0.46 0.40 0.36 0.34 0.30 0.29 0.28 0.27"),
-        "SortNet P@10": _published("0.43 0.50 0.47 0.47 0.46 0.47 0.47 0.48 0.48 0.49",
-                                   "0.43 0.46 0.39 0.37 0.34 0.32 0.29 0.29 0.28 0.27"),
-    }
-)  # fmt: skip
+    printed_rows("""
+RankBoost    | - | .48 .45 .40 .35 .32 .30 .29 .28 .26 .25 | .48 .47 .46 .44 .44 .45 .46 .46 .46 .47
+RankSVM      | - | .44 .41 .35 .33 .29 .27 .26 .25 .24 .23 | .44 .43 .41 .41 .39 .40 .41 .41 .41 .42
+FRank        | - | .44 .43 .39 .34 .32 .31 .30 .27 .26 .26 | .44 .47 .45 .43 .44 .45 .46 .45 .46 .47
+ListNet      | - | .44 .41 .40 .36 .33 .31 .30 .29 .28 .26 | .44 .43 .44 .42 .42 .42 .43 .45 .46 .46
+AdaRank MAP  | - | .41 .35 .34 .30 .29 .28 .26 .24 .23 .22 | .41 .39 .40 .39 .39 .40 .40 .40 .40 .41
+AdaRank NDCG | - | .36 .32 .33 .30 .28 .26 .24 .23 .22 .21 | .36 .36 .38 .38 .38 .38 .38 .38 .39 .39
+SortNet MAP  | - | .48 .49 .46 .40 .36 .34 .30 .29 .28 .27 | .48 .52 .53 .50 .50 .50 .49 .50 .51 .51
+SortNet P@10 | - | .43 .46 .39 .37 .34 .32 .29 .29 .28 .27 | .43 .50 .47 .47 .46 .47 .47 .48 .48 .49
+""")
+)
 
 PROTOCOL = (
     "The official folds, features scaled inside each query as in the paper's equation 4, SortNet as published: 20 "
@@ -125,82 +88,72 @@ PROTOCOL = (
 )
 
 
-def table1(request: Request) -> Result:
-    """Three sizes of the hidden layer."""
-    protocol = Protocol(LETOR_METRICS)
-    cells = []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        cells += run_table(TABLE_1, collection, folds, protocol, request)
-    return _result("table1", "10, 20 and 30 hidden neurons", COLUMNS, cells, request)
+def _sizes(_: str, __: Folds) -> Sequence[Row]:
+    return TABLE_1
 
 
-def methods(target: str, metrics: tuple[str, ...], request: Request) -> Result:
-    """SortNet beside six other methods, by these metrics."""
-    protocol = Protocol(metrics)
-    cells = []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        hidden = 20 if collection == "TD2004" else 10
-        own = {"SortNet MAP": sortnet(hidden), "SortNet P@10": sortnet(hidden, "p@10")}
-        settings = [
-            Setting(method, make, {"TD2003": TD2003[method], "TD2004": TD2004[method]})
-            for method, make in {**BASELINES, **own}.items()
-        ]
-        cells += run_table(settings, collection, folds, protocol, request)
-    figure = Figure("bars", "method", "MAP", facet="collection") if target == "fig2" else None
-    return _result(target, "SortNet beside six other methods", COLUMNS, cells, request, figure)
+def _methods(collection: str, _: Folds | None = None) -> list[Row]:
+    hidden = 20 if collection == "TD2004" else 10
+    own = {"SortNet MAP": sortnet(hidden), "SortNet P@10": sortnet(hidden, "p@10")}
+    return [
+        Row(method, system, {"TD2003": TD2003[method], "TD2004": TD2004[method]})
+        for method, system in {**BASELINES, **own}.items()
+    ]
 
 
-def figure3(request: Request) -> Result:
+def _own(collection: str, _: Folds | None = None) -> list[Row]:
+    return [Row("SortNet", sortnet(20 if collection == "TD2004" else 10))]
+
+
+def iterations(request: Request, trials: Trials) -> Result:
     """MAP on the validation part after each iteration."""
-    cells = []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        setting = Setting("SortNet", sortnet(20 if collection == "TD2004" else 10))
-        trials = run_setting(setting, folds, Protocol(("map",)), request)
-        histories: list[list[dict[str, float]]] = [fitted[0].history_ for fitted in trials.rankers]
+    numbers = []
+    for name in request.collections(COLLECTIONS):
+        [row] = _own(name)
+        own = trials.first_of_folds(name, row.system.label(request))
+        histories = [trials.store.history(trial.key) for trial in own]
         for i in range(max(map(len, histories))):
             # a fold that ended early stays where it was
-            values = tuple(rows[min(i, len(rows) - 1)]["valid"] for rows in histories)
-            cells.append(Cell((collection, str(i + 1)), None, values))
-    figure = Figure("lines", "iteration", "MAP on validation data", facet="collection")
-    return _result("fig3", "MAP at each iteration", ("collection", "iteration"), cells, request, figure, of="folds")
+            values = tuple(history[min(i, len(history) - 1)]["valid"] for history in histories)
+            numbers.append(Number((name, str(i + 1)), None, values))
+    axes = Axes("lines", "iteration", "MAP on validation data", facet="collection")
+    return Result("MAP at each iteration", ("collection", "iteration"), numbers, PROTOCOL, of="folds", axes=axes)
 
 
-def shuffling(request: Request) -> Result:
+def shuffling(request: Request, trials: Trials) -> Result:
     """How many of 1000 test documents move when the sort starts elsewhere, or is another sort."""
     from ordino.order.audit import audit
 
-    cells = []
-    for collection, folds in request.collections(COLLECTIONS).items():
-        setting = Setting("SortNet", sortnet(20 if collection == "TD2004" else 10))
-        trials = run_setting(setting, folds, Protocol(("map",)), request)
-        audits = []
-        for fold, (fitted, *_) in zip(folds, trials.rankers, strict=True):
-            found = audit(fitted.network_, fitted.prepared(fold.test), seed=request.seed)
-            audits.append(found)
+    numbers = []
+    for name, folds in request.collections(COLLECTIONS).items():
+        [row] = _own(name)
+        own = trials.first_of_folds(name, row.system.label(request))
+        fitted = [trials.ranker(trial) for trial in own]
+        audits = [
+            audit(ranker.network_, ranker.prepared(fold.test), seed=request.seed)
+            for ranker, fold in zip(fitted, folds, strict=True)
+        ]
         for what in audits[0].moves:
-            cells.append(Cell((collection, what, "documents moved"), None, tuple(a.moves[what].docs for a in audits)))
-            cells.append(Cell((collection, what, "mean move"), None, tuple(a.moves[what].mean for a in audits)))
+            moves = [one.moves[what] for one in audits]
+            numbers.append(Number((name, what, "documents moved"), None, tuple(move.docs for move in moves)))
+            numbers.append(Number((name, what, "mean move"), None, tuple(move.mean for move in moves)))
     notes = ["The paper: orders were mostly the same and seldom differed, by 1 to 5 positions of 1000."]
     columns = ("collection", "against merge sort", "of 1000 documents")
-    return _result("shuffling", "documents that re-shuffling moves", columns, cells, request, of="folds", notes=notes)
+    return Result("documents that re-shuffling moves", columns, numbers, PROTOCOL, of="folds", notes=notes)
 
 
-def _result(
-    target: str, title: str, columns: tuple[str, ...], cells: list[Cell], request: Request,
-    figure: Figure | None = None, *, of: str = "repeats", notes: list[str] | None = None,
-) -> Result:  # fmt: skip
-    return Result(
-        f"sortnet.{target}", title, columns, cells, PROTOCOL, of=of, seed=request.seed, figure=figure, notes=notes or []
-    )
-
-
-RUNS: Mapping[str, Callable[[Request], Result]] = MappingProxyType(
+_table = partial(LetorTable, takes="2 h", collections=COLLECTIONS, protocol=PROTOCOL)
+METHODS = "SortNet beside six other methods"
+BARS = Axes("bars", "method", "MAP", facet="collection")
+ALONE = _table(shows="SortNet", rows=_own)
+_target = partial(Target, needs=", ".join(COLLECTIONS), takes="1 h", plans=ALONE.plans)
+TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "table1": table1,
-        "table2": partial(methods, "table2", LETOR_METRICS[1:]),
-        "fig2": partial(methods, "fig2", ("map",)),
-        "fig3": figure3,
-        "shuffling": shuffling,
+        "table1": _table(shows="10, 20 and 30 hidden neurons", rows=_sizes).target(),
+        "table2": _table(shows=METHODS, rows=_methods, metrics=LETOR_METRICS[1:]).target(),
+        "fig2": _table(shows=METHODS, rows=_methods, metrics=("map",), axes=BARS).target(),
+        "fig3": _target(shows="MAP on validation data at each iteration", view=iterations),
+        "shuffling": _target(shows="how many documents move when the sort starts from another order", view=shuffling),
     }
 )
 """What this module reproduces."""

@@ -1,0 +1,185 @@
+"""A ranker in a plan: its parameters, and how they are chosen where they are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from itertools import product
+from math import prod
+from typing import Any, final
+
+from ordino.checks import check_int
+from ordino.errors import OrdinoError, ParameterError, unknown_name
+from ordino.experiment.plan.space import check_space, default_space
+from ordino.experiment.store.trial import TUNED
+from ordino.parameters import Space
+from ordino.ranker import Ranker
+from ordino.rankers import RANKERS, ranker_class
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A ranker in a plan: with fixed parameters, or with settings to choose among on validation data.
+
+    Parameters
+    ----------
+    ranker
+        Its name on the command line.
+    params
+        Parameters that are not to have their defaults; a ranker inside a ranker is reached as ``ranker__hidden``.
+    grid
+        Values to try by parameter; every combination is trained on each fold. A list of such tables tries the
+        combinations of each.
+    trials
+        The number of settings that Optuna tries on each fold, in place of a grid.
+    space
+        What Optuna draws from by parameter: a list of values, or a table with ``low``, ``high`` and perhaps
+        ``log = true``; by default the spaces that the ranker's parameters have of their own.
+    preset
+        ``"published"`` starts from the settings of the ranker's paper instead of the defaults; its metric is then the
+        paper's too.
+    repeats
+        How often to train it, if not as often as the plan says.
+    label
+        What reports call it; the name of its class by default, with ", tuned" where settings are chosen.
+    """
+
+    ranker: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] = field(default_factory=dict)
+    trials: int = 0
+    space: Mapping[str, Any] = field(default_factory=dict)
+    preset: str = ""
+    repeats: int = 0
+    label: str = ""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self.label or ranker_class(self.ranker).__name__ + (TUNED if self.is_tuned else "")
+
+    @property
+    def command(self) -> str:
+        """The ranker's name on the command line, however the plan writes it."""
+        cls = ranker_class(self.ranker).__name__
+        return next(name for name, entry in RANKERS.items() if entry.cls == cls)
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether a setting has to be chosen on validation data."""
+        return bool(self.grid or self.trials)
+
+    @property
+    def grids(self) -> list[Mapping[str, Sequence[Any]]]:
+        """The tables of the grid."""
+        return [self.grid] * bool(self.grid) if isinstance(self.grid, Mapping) else list(self.grid)
+
+    @property
+    def n_settings(self) -> int:
+        """How many settings are tried on each fold."""
+        return self.trials or sum(prod(map(len, grid.values())) for grid in self.grids)
+
+    def settings(self) -> Iterator[dict[str, Any]]:
+        """Every combination of the grid, each with the fixed parameters."""
+        for grid in self.grids:
+            for values in product(*grid.values()):
+                yield {**self.params, **dict(zip(grid, values, strict=True))}
+
+    def search_space(self) -> dict[str, Space]:
+        """What Optuna draws from."""
+        return check_space(self.space) if self.space else default_space(self.make(self.params))
+
+    def make(self, params: Mapping[str, Any]) -> Ranker:
+        """A fresh ranker with these parameters."""
+        given = dict(params)
+        inner = given.get("ranker")
+        if isinstance(inner, str):  # so that ranker__... reaches it
+            given["ranker"] = ranker_class(inner)()
+        cls: Any = ranker_class(self.ranker)
+        made: Ranker = cls.as_published(**given) if self.preset else cls().set_params(**given)
+        return made
+
+    def problems(self) -> list[str]:
+        """Everything that is wrong with the entry, a sentence each."""
+        strange = [
+            f"{self.ranker}: {name} is {getattr(self, name)!r}; give {kind}"
+            for name, (of, kind) in _KINDS.items()
+            if not isinstance(getattr(self, name), of)
+        ]
+        if isinstance(self.grid, Sequence) and not all(isinstance(one, Mapping) for one in self.grid):
+            strange.append(
+                f"{self.ranker}: grid is {self.grid!r}; give a table of parameters, or a list of such tables"
+            )
+        if strange:
+            return strange
+        if self.preset and (self.preset != "published" or not hasattr(ranker_class(self.ranker), "as_published")):
+            return [f"{self.ranker}: there is no preset {self.preset!r}; leave it out"]
+        try:
+            known = self.make({k: v for k, v in self.params.items() if k == "ranker"}).get_params()
+        except OrdinoError as error:
+            return [str(error)]
+        tried = {name: values for grid in self.grids for name, values in grid.items()}
+        found = [
+            f"{self.ranker}: {unknown_name('parameter', name, known)}"
+            for name in dict.fromkeys((*self.params, *tried, *self.space))
+            if name not in known
+        ]
+        found += [
+            f"{self.ranker}: grid of {name} is {values!r}; give a list of values to try"
+            for name, values in tried.items()
+            if isinstance(values, str) or not isinstance(values, Sequence) or not values
+        ]
+        found += [
+            f"{self.ranker}: {name}={value!r} cannot be stored; use numbers, text, lists and names of rankers"
+            for name, value in {**self.params, **tried}.items()
+            if not _is_plain(value)
+        ]
+        if self.grid and self.trials:
+            found.append(f"{self.ranker}: there is a grid and a number of trials; choose one way to tune")
+        if self.space and not self.trials:
+            found.append(f"{self.ranker}: there is a space to search but no number of trials; add one")
+        try:
+            check_int("trials", self.trials, low=0)
+            check_int("repeats", self.repeats, low=0)
+            if self.trials and not found:
+                self.search_space()
+        except OrdinoError as error:
+            found.append(f"{self.ranker}: {error}")
+        return found
+
+
+_KINDS = {
+    "ranker": (str, "its name on the command line"),
+    "label": (str, "a text"),
+    "preset": (str, "a text"),
+    "grid": (Mapping | list | tuple, "a table of parameters"),
+    **dict.fromkeys(("params", "space"), (Mapping, "a table of parameters")),
+}
+
+
+def as_entry(given: str | Mapping[str, Any] | Entry) -> Entry:
+    """An entry from a ranker's name, from a table with the fields of an entry, or as it is."""
+    if isinstance(given, Entry):
+        return given
+    if isinstance(given, str):
+        return Entry(ranker=given)
+    if not isinstance(given, Mapping):
+        raise ParameterError(f"rankers: {given!r} is no ranker; give a name, or a table with the fields of an entry")
+    known = [one.name for one in fields(Entry)]
+    for name in given:
+        if name not in known:
+            raise ParameterError(f"rankers: {unknown_name('field', name, known)}")
+    if "ranker" not in given:
+        raise ParameterError(f"rankers: {dict(given)!r} has no field 'ranker'; it names the ranker")
+    return Entry(**given)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value can stand in the store as it is."""
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True

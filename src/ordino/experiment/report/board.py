@@ -1,0 +1,268 @@
+"""The boards of a store: who ranks best on which data, by how much, and whether that is more than chance.
+
+Trials of one data set and one profile make a board; trials of one label (and one setting, see
+:mod:`~ordino.experiment.report.board_trials`) make a line of it. What pairs two lines is the query: its value is
+averaged over the trials of a line first, so that repeats with other seeds do not pass for more queries than there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isclose
+from typing import Any, final
+
+import numpy as np
+
+from ordino.errors import ParameterError, unknown_name
+from ordino.experiment.compare.comparison import Comparison, compare_values
+from ordino.experiment.compare.significance import Floats, compare_all, leaning
+from ordino.experiment.compare.tests import find_test
+from ordino.experiment.report.board_trials import BoardTrials, choose_trials
+from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
+from ordino.experiment.store.trial import Trial, TrialInfo
+from ordino.experiment.store.view import Group, StoreView
+from ordino.metrics import parse_metric
+
+SHOWN = 6
+"""How many metrics a table shows by default: the first ones that the trials name."""
+
+
+@final
+@dataclass(frozen=True)
+class Cell:
+    """What a line has for one metric."""
+
+    mean: float
+    """Over the trials."""
+    deviation: float
+    """Between the trials; NaN where there is only one."""
+    p: float
+    """Against the reference, Holm-corrected; NaN for the reference itself."""
+    mark: str
+    """``▲`` for significantly better than the reference, ``▼`` for worse, or nothing."""
+    is_best: bool
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Line:
+    """All trials of one label."""
+
+    label: str
+    trials: Sequence[TrialInfo]
+    per_query: Mapping[str, Floats]
+    """By metric the value of each query of the board, averaged over the trials; NaN where there is none."""
+    cells: Mapping[str, Cell]
+
+    @property
+    def train_seconds(self) -> float:
+        """How long one training took on average."""
+        return float(np.mean([trial.train_seconds for trial in self.trials]))
+
+    @property
+    def n_tied(self) -> float | None:
+        """Queries with equal scores of different labels; None where the store does not say."""
+        return count_tied(self.trials)
+
+    @property
+    def n_trials(self) -> int:
+        """Folds and seeds; one whose measures were taken in two runs counts once."""
+        return len({(trial.fold, trial.seed) for trial in self.trials})
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Board:
+    """The lines of one data set under one profile, best first by the first metric."""
+
+    dataset: str
+    profile: str
+    measures: Sequence[str]
+    """What tables show."""
+    all_measures: Sequence[str]
+    lines: Sequence[Line]
+    references: Mapping[str, str]
+    """By metric the label that the others were compared with."""
+    query_ids: Sequence[Any]
+    counts: Mapping[str, int]
+    """Queries that are empty, short or left out (``n_empty`` ...), as far as the store has them."""
+    test: str
+    notes: Sequence[str]
+    """What a reader must know to trust the numbers, a sentence each."""
+    view: StoreView
+    """Where histories and feature weights are read from when a figure shows them."""
+
+    def line(self, label: str) -> Line:
+        """The line of a label."""
+        found = [line for line in self.lines if line.label == label]
+        if not found:
+            raise unknown_name("label", label, [line.label for line in self.lines])
+        return found[0]
+
+
+def make_boards(
+    source: StoreView | Iterable[Trial],
+    *,
+    measures: Sequence[str] | None = None,
+    baseline: str | None = None,
+    test: str = "wilcoxon",
+    labels: Sequence[str] | None = None,
+) -> list[Board]:
+    """Boards of all data sets and profiles of a store, in the order in which they appear.
+
+    Parameters
+    ----------
+    source
+        A view of a store, which must stay open as long as figures are drawn from the boards; or trials.
+    measures
+        The metrics to show, the first of which ranks the lines; by default the first :data:`SHOWN` of the trials.
+    baseline
+        The label that the others are compared with; by default the best line of each metric.
+    test
+        A name in :data:`~ordino.experiment.compare.tests.TESTS`.
+    labels
+        Which lines to show, by default all; a board without any of them is left out.
+    """
+    find_test(test)
+    view = source if isinstance(source, StoreView) else StoreView.of(source)
+    groups = view.groups()
+    boards = [choose_trials(view.trials(group), view.are_copies) for group in groups]
+    found = {trial.label for chosen in boards for trial in chosen.trials}
+    for label in () if labels is None else labels:
+        if label not in found:
+            raise unknown_name("label", label, found)
+    if labels is not None:
+        boards = [BoardTrials([one for one in board.trials if one.label in labels], board.notes) for board in boards]
+    if baseline is not None and baseline not in (labels or found):
+        raise unknown_name("baseline", baseline, labels or found)
+    return [
+        _board(view, group, chosen, measures, baseline, test)
+        for group, chosen in zip(groups, boards, strict=True)
+        if chosen.trials
+    ]
+
+
+def compare_labels(board: Board, a: str, b: str) -> list[Comparison]:
+    """Compare two lines of a board by the metrics that it shows and the test that it names."""
+    lines = board.line(a), board.line(b)
+    values = tuple({name: line.per_query[name] for name in board.measures} for line in lines)
+    means = tuple({name: _trial_means(line.trials, name) for name in board.measures} for line in lines)
+    is_paired = find_test(board.test).is_paired
+    return compare_values(values[0], values[1], test=board.test, samples=None if is_paired else (means[0], means[1]))
+
+
+def _board(
+    view: StoreView, group: Group, chosen: BoardTrials, measures: Sequence[str] | None, baseline: str | None, test: str
+) -> Board:
+    trials = chosen.trials
+    stored = list(dict.fromkeys(name for trial in trials for name in trial.test))
+    shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
+    by_label: dict[str, list[TrialInfo]] = {}
+    for trial in trials:
+        by_label.setdefault(trial.label, []).append(trial)
+    index: dict[Any, int] = {}
+    keys = {trial.key for trial in trials}
+    places = {
+        key: np.array([index.setdefault(query, len(index)) for query in queries], np.intp)
+        for key, queries in view.query_ids(group)
+        if key in keys
+    }
+    values: dict[str, dict[str, Floats]] = {label: {} for label in by_label}
+    cells: dict[str, dict[str, Cell]] = {label: {} for label in by_label}
+    references = {}
+    for name in stored:
+        for label, column in _query_means(view, group, trials, name, places, len(index)).items():
+            values[label][name] = column
+        means = {label: _trial_means(of_label, name) for label, of_label in by_label.items()}
+        samples = {label: values[label][name] for label in by_label} if find_test(test).is_paired else means
+        references[name], made = _column(name, means, samples, baseline, test)
+        for label, cell in made.items():
+            cells[label][name] = cell
+    best_first = sorted(by_label, key=lambda label: _goodness(shown[0], cells[label][shown[0]].mean), reverse=True)
+    sizes = {trial.fold: len(places[trial.key]) for trial in reversed(trials)}
+    counts = count_queries(trials, sizes, len(index))
+    seen = None if counts else count_empty(group.profile, list(values.values()))
+    if seen is not None:
+        counts = {"n_empty": seen}
+    return Board(
+        dataset=group.dataset,
+        profile=group.profile,
+        measures=shown,
+        all_measures=stored,
+        lines=[Line(label, by_label[label], values[label], cells[label]) for label in best_first],
+        references=references,
+        query_ids=list(index),
+        counts=counts,
+        test=test,
+        notes=[*board_notes(by_label, baseline, test, len(index), counts, shown, stored), *chosen.notes],
+        view=view,
+    )
+
+
+def _stored(name: str, stored: list[str]) -> str:
+    """A metric by any name that parses to it."""
+    wanted = str(parse_metric(name))
+    if wanted not in stored:
+        raise ParameterError(f"{wanted} is not in the store; it holds: {', '.join(stored)}")
+    return wanted
+
+
+def _query_means(
+    view: StoreView, group: Group, trials: Sequence[TrialInfo], name: str, places: Mapping[str, Any], n_queries: int
+) -> dict[str, Floats]:
+    """By label the value of each query, averaged over the trials; read page by page."""
+    label_of = {trial.key: trial.label for trial in trials if name in trial.test}
+    total = {trial.label: np.zeros(n_queries) for trial in trials}
+    count = {trial.label: np.zeros(n_queries) for trial in trials}
+    for key, values in view.pages(name, group=group):
+        if key in label_of:
+            there = ~np.isnan(values)
+            place = places[key][there]
+            total[label_of[key]][place] += values[there]
+            count[label_of[key]][place] += 1
+    return {
+        label: np.divide(total[label], count[label], out=np.full(n_queries, np.nan), where=count[label] > 0)
+        for label in total
+    }
+
+
+def _trial_means(trials: Sequence[TrialInfo], name: str) -> Floats:
+    means = np.array([trial.test.get(name, np.nan) for trial in trials], np.float64)
+    return means[~np.isnan(means)]
+
+
+def _column(
+    name: str, means: Mapping[str, Floats], samples: Mapping[str, Floats], baseline: str | None, test: str
+) -> tuple[str, dict[str, Cell]]:
+    """The reference and the cells of one metric."""
+    centers = {label: float(own.mean()) if len(own) else np.nan for label, own in means.items()}
+    best = max(centers, key=lambda label: _goodness(name, centers[label]))
+    reference = baseline if baseline is not None and baseline in means else best
+    others = [label for label in means if label != reference]
+    _, corrected = compare_all([samples[label] for label in others], samples[reference], test=test)
+    p = dict(zip(others, corrected.tolist(), strict=True))
+    column = {}
+    for label, own in means.items():
+        gain = _goodness(name, centers[label]) - _goodness(name, centers[reference])
+        # ranks, or queries that weigh alike, may see another one ahead than the means do: then neither is marked
+        seen = 0.0 if label == reference else _toward(name, leaning(samples[label], samples[reference], test=test))
+        is_marked = p.get(label, 1.0) < ALPHA and gain * seen > 0
+        column[label] = Cell(
+            mean=centers[label],
+            deviation=float(own.std(ddof=1)) if len(own) > 1 else np.nan,
+            p=p.get(label, np.nan),
+            mark=(BETTER if gain > 0 else WORSE) if is_marked else "",
+            is_best=isclose(centers[label], centers[best]),  # sums in another order are no difference
+        )
+    return reference, column
+
+
+def _goodness(name: str, mean: float) -> float:
+    """Larger is better; a metric without a value is the worst there is."""
+    return -np.inf if np.isnan(mean) else _toward(name, mean)
+
+
+def _toward(name: str, value: float) -> float:
+    """Larger is better."""
+    return value if parse_metric(name).greater_is_better else -value

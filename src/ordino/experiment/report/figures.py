@@ -1,0 +1,253 @@
+"""Figures of a board: one function each, from a board to an Altair chart, or None where the store has nothing to draw.
+
+:data:`FIGURES` is the table of them; the page, the files and the documentation are made from it. Labels of rankers,
+features and data sets reach a chart as data only, never as a field name or an expression, so that none can break it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from ordino.errors import import_extra
+from ordino.experiment.compare.effects import bootstrap_interval
+from ordino.experiment.compare.significance import differences
+from ordino.experiment.report.board import Board, Line
+from ordino.experiment.report.curves import cutoffs, learning_curves
+from ordino.experiment.report.text import plain
+from ordino.metrics import parse_metric
+
+Chart = Any  # one of Altair's several chart classes; Altair is loaded when a figure is drawn
+CURVES = 8
+"""How many lines share a figure of curves: as many as there are distinct colors."""
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#8A8A8A")
+GAIN, LOSS, SAME = "#0072B2", "#D55E00", "#B0B0B0"
+WEIGHED = 20  # features in the figure of weights
+WIDTH, PANE = 820, 360  # of a figure, and of one of two side by side
+
+
+@final
+@dataclass(frozen=True)
+class Figure:
+    """An entry of :data:`FIGURES`."""
+
+    draw: Callable[[Board], Chart | None]
+    title: str
+    description: str
+
+
+def means(board: Board) -> Chart | None:
+    """The mean of the first metric, with a 95 % interval over the queries."""
+    alt = _altair()
+    metric, rows = board.measures[0], []
+    for line in board.lines:
+        low, high = bootstrap_interval(line.per_query[metric], samples=1000)
+        rows.append({"label": plain(line.label), "mean": _number(line.cells[metric].mean), "low": low, "high": high})
+    labels = alt.Y("label:N", sort=_labels(board.lines), title=None)
+    base = alt.Chart(alt.Data(values=rows)).encode(y=labels, tooltip=["label:N", "mean:Q", "low:Q", "high:Q"])
+    bars = base.mark_rule(strokeWidth=2, color=SAME).encode(
+        x=alt.X("low:Q", title=metric, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=10)), x2="high:Q"
+    )
+    points = base.mark_point(filled=True, size=70, opacity=1, color=GAIN).encode(x="mean:Q")
+    return (bars + points).properties(width=WIDTH, height=alt.Step(20))
+
+
+def at_k(board: Board) -> Chart | None:
+    """Metrics that the store holds at several cutoffs, against the cutoff."""
+    alt = _altair()
+    lines = board.lines[:CURVES]
+    charts = []
+    for family, names in cutoffs(board.all_measures).items():
+        rows = [
+            {"label": plain(line.label), "k": k, "mean": _number(line.cells[name].mean)}
+            for line in lines
+            for k, name in names
+        ]
+        ticks = alt.Axis(values=[k for k, _ in names], grid=False, labelFlush=False)
+        scale = alt.Scale(type="log" if names[-1][0] > 20 else "linear", zero=False, nice=False, padding=12)
+        x = alt.X("k:Q", title="k", axis=ticks, scale=scale)
+        y = alt.Y("mean:Q", title=f"{family}@k", scale=alt.Scale(zero=False))
+        chart = alt.Chart(alt.Data(values=rows)).mark_line(point={"size": 36}, strokeWidth=2).encode(x=x, y=y)
+        tooltip = ["label:N", "k:Q", "mean:Q"]
+        charts.append(chart.encode(color=_color(lines), tooltip=tooltip).properties(width=PANE, height=260))
+    return alt.concat(*charts, columns=2) if charts else None
+
+
+def learning(board: Board) -> Chart | None:
+    """What the rankers recorded while they learned, averaged over their trials."""
+    alt = _altair()
+    curves = {
+        line.label: learning_curves(board.view.history(trial.key) for trial in line.trials) for line in board.lines
+    }
+    lines = [line for line in board.lines if curves[line.label]][:CURVES]
+    charts = []
+    for quantity in dict.fromkeys(name for line in lines for name in curves[line.label]):
+        rows = [
+            {"label": plain(line.label), "step": step, "value": value}
+            for line in lines
+            for step, value in curves[line.label].get(quantity, [])
+        ]
+        steps = alt.Axis(grid=False, format="~s", labelOverlap="greedy", labelSeparation=8, labelFlush=False)
+        x = alt.X("step:Q", title="step", scale=alt.Scale(type="log", nice=False), axis=steps)
+        y = alt.Y("value:Q", title=plain(quantity), scale=alt.Scale(zero=False))
+        chart = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2).encode(x=x, y=y, color=_color(lines))
+        charts.append(chart.encode(tooltip=["label:N", "step:Q", "value:Q"]).properties(width=PANE, height=260))
+    return alt.concat(*charts, columns=2) if charts else None
+
+
+def wins(board: Board) -> Chart | None:
+    """How many queries each line wins and loses against the reference."""
+    alt = _altair()
+    metric = board.measures[0]
+    reference, sign = board.line(board.references[metric]), _sign(metric)
+    others = [line for line in board.lines if line is not reference]
+    rows = []
+    for line in others:
+        d = sign * differences(line.per_query[metric], reference.per_query[metric])
+        counts = {"wins": np.sum(d > 0), "ties": np.sum(d == 0), "losses": np.sum(d < 0)}
+        rows += [
+            {"label": plain(line.label), "outcome": outcome, "queries": int(n), "place": place}
+            for place, (outcome, n) in enumerate(counts.items())
+        ]
+    if not rows:
+        return None
+    shares = alt.X(
+        "queries:Q", stack="normalize", title="share of queries", axis=alt.Axis(format="%", grid=False, tickCount=10)
+    )
+    outcome = alt.Color(
+        "outcome:N",
+        title=f"against {plain(reference.label)}",
+        scale=alt.Scale(domain=["wins", "ties", "losses"], range=[GAIN, SAME, LOSS]),
+    )
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar()
+        .encode(x=shares, y=alt.Y("label:N", sort=_labels(others), title=None), color=outcome, order="place:Q")
+    )
+    half = alt.Chart(alt.Data(values=[{"half": 0.5}])).mark_rule(strokeDash=[4, 3]).encode(x="half:Q")
+    return (chart.encode(tooltip=["label:N", "outcome:N", "queries:Q"]) + half).properties(
+        width=WIDTH, height=alt.Step(20)
+    )
+
+
+def queries(board: Board) -> Chart | None:
+    """The gain or loss of each query between two lines, sorted; on the page any two can be chosen."""
+    alt = _altair()
+    if len(board.lines) < 2:
+        return None
+    metric, sign = board.measures[0], _sign(board.measures[0])
+    columns = [line.per_query[metric] for line in board.lines]
+    rows = [
+        {"query": plain(str(query))} | {f"r{i}": _number(round(float(value), 5)) for i, value in enumerate(values)}
+        for query, *values in zip(board.query_ids, *columns, strict=True)
+    ]
+    names, numbers = _labels(board.lines), list(range(len(board.lines)))
+    first = alt.param(name="first", value=0, bind=alt.binding_select(options=numbers, labels=names, name="ranker "))
+    second = alt.param(name="second", value=1, bind=alt.binding_select(options=numbers, labels=names, name="against "))
+    labels = alt.param(name="labels", value=names)
+    title = alt.Title(alt.ExprRef("labels[first] + ' against ' + labels[second]"))
+    y = alt.Y("gain:Q", title=f"gain in {metric}" if sign > 0 else f"fall of {metric}")
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .transform_filter("isValid(datum['r' + first]) && isValid(datum['r' + second])")
+        .transform_calculate(gain=f"{sign} * (datum['r' + first] - datum['r' + second])")
+        .transform_window(rank="row_number()", sort=[alt.SortField("gain", order="descending")])
+        .mark_bar(width=max(1.5, min(24.0, 0.9 * WIDTH / len(rows))))
+        .encode(
+            x=alt.X(
+                "rank:Q",
+                title="queries, from the largest gain to the largest loss",
+                axis=alt.Axis(grid=False),
+                scale=alt.Scale(domain=[0, len(rows) + 1], nice=False),
+            ),
+            y=y,
+            color=alt.condition("datum.gain > 0", alt.value(GAIN), alt.value(LOSS)),
+            tooltip=["query:N", alt.Tooltip("gain:Q", format="+.4f")],
+        )
+    )
+    return chart.add_params(first, second, labels).properties(title=title, width=WIDTH, height=260)
+
+
+def weights(board: Board) -> Chart | None:
+    """Feature weights, each line's largest set to 1 and averaged over its trials."""
+    alt = _altair()
+    lines = [(line, found) for line in board.lines if (found := _mean_weights(board, line))]
+    if not lines:
+        return None
+    total: dict[str, float] = {}
+    for _, found in lines:
+        for feature, weight in found.items():
+            total[feature] = total.get(feature, 0.0) + abs(weight)
+    largest = sorted(total, key=lambda feature: -total[feature])[:WEIGHED]
+    rows = [
+        {"label": plain(line.label), "feature": plain(feature), "weight": found.get(feature, 0.0)}
+        for line, found in lines
+        for feature in largest
+    ]
+    color = alt.Color("weight:Q", scale=alt.Scale(scheme="blueorange", domain=[-1, 1], reverse=True))
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "feature:N", sort=[plain(feature) for feature in largest], title=None, axis=alt.Axis(labelAngle=-45)
+            ),
+            y=alt.Y("label:N", sort=_labels([line for line, _ in lines]), title=None),
+            color=color,
+            tooltip=["label:N", "feature:N", alt.Tooltip("weight:Q", format="+.3f")],
+        )
+        .properties(width=alt.Step(34), height=alt.Step(22))
+    )
+
+
+FIGURES: Mapping[str, Figure] = MappingProxyType(
+    {
+        "means": Figure(means, "Means", "The mean of the first metric with a 95 % bootstrap interval over queries."),
+        "at-k": Figure(at_k, "Metrics at k", "The best lines at every cutoff that the store holds."),
+        "wins": Figure(wins, "Wins and losses", "The share of queries on which a ranker beats the reference."),
+        "queries": Figure(queries, "Query by query", "Every query's gain or loss between two rankers, sorted."),
+        "learning": Figure(learning, "Learning curves", "What the best lines recorded, averaged over trials."),
+        "weights": Figure(
+            weights, "Feature weights", "The largest weights of rankers that have weights; 1 is the largest."
+        ),
+    }
+)
+"""Every figure by the name of its files."""
+
+
+def _altair() -> Any:
+    return import_extra("altair", extra="plots", purpose="a figure")
+
+
+def _labels(lines: Sequence[Line]) -> list[str]:
+    return [plain(line.label) for line in lines]
+
+
+def _color(lines: Sequence[Line]) -> Any:
+    scale = _altair().Scale(domain=_labels(lines), range=list(COLORS[: len(lines)]))
+    return _altair().Color("label:N", title=None, scale=scale)
+
+
+def _sign(metric: str) -> int:
+    return 1 if parse_metric(metric).greater_is_better else -1
+
+
+def _number(value: float) -> float | None:
+    """JSON has no NaN."""
+    return None if isnan(value) else value
+
+
+def _mean_weights(board: Board, line: Line) -> dict[str, float]:
+    """The weights of a line by feature, scaled so that the largest of each trial is 1; empty if it has none."""
+    total: dict[str, float] = {}
+    known = [weights for trial in line.trials if (weights := board.view.feature_weights(trial.key))]
+    for found in known:
+        largest = max(map(abs, found.values())) or 1.0
+        for feature, weight in found.items():
+            total[feature] = total.get(feature, 0.0) + weight / largest / len(known)
+    return total

@@ -1,0 +1,127 @@
+"""What a reader must know to trust a board: profile, empty queries, folds and seeds, which test against whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import numpy as np
+
+from ordino.experiment.compare.significance import Floats
+from ordino.experiment.compare.tests import find_test
+from ordino.experiment.store.trial import QUERY_COUNTS, TrialInfo
+from ordino.metrics import find_profile
+
+ALPHA = 0.05
+"""A difference is marked if chance alone makes it less often than this."""
+BETTER, WORSE = "▲", "▼"
+TIES: Mapping[str, str] = MappingProxyType(
+    {
+        "stable": "they keep the order of the rows",
+        "pessimistic": "the lowest label comes first",
+        "averaged": "the mean over all orders counts",
+        "docno": "document ids decide",
+    }
+)
+"""What a profile does with equal scores, in words."""
+
+
+def count_queries(trials: Sequence[TrialInfo], sizes: Mapping[str, int], n_queries: int) -> dict[str, int]:
+    """How many queries of a board are empty, short or left out, fold by fold as its trials counted them.
+
+    ``sizes`` has the number of queries of each fold. Nothing where a trial does not say (it was stored before they were
+    counted), or where folds share queries.
+    """
+    by_fold: dict[str, list[TrialInfo]] = {}
+    for trial in trials:
+        by_fold.setdefault(trial.fold, []).append(trial)
+    if not all(trial.query_counts for trial in trials):
+        return {}
+    if sum(sizes[fold] for fold in by_fold) != n_queries:
+        return {}
+    return {
+        name: sum(max(trial.query_counts[name] for trial in group) for group in by_fold.values())
+        for name in QUERY_COUNTS
+        if name != "n_tied"  # of a ranker, not of the queries
+    }
+
+
+def count_tied(trials: Sequence[TrialInfo]) -> float | None:
+    """Queries in which a ranker's equal scores have different labels: of all folds, the mean over the seeds."""
+    if not all(trial.query_counts for trial in trials):
+        return None
+    by_fold: dict[str, list[int]] = {}
+    for trial in trials:
+        by_fold.setdefault(trial.fold, []).append(trial.query_counts["n_tied"])
+    return float(sum(np.mean(counts) for counts in by_fold.values()))
+
+
+def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> int | None:
+    """Queries without a relevant document, seen by a metric that is above 0 for every other query."""
+    if np.isnan(find_profile(profile).empty):
+        return int(np.isnan([column for line in values for column in line.values()]).all(axis=0).sum())
+    if find_profile(profile).empty == 0:
+        for name in ("map", "mrr", "ndcg"):
+            columns = [np.nan_to_num(line[name], nan=0.0) for line in values if name in line]
+            if columns:
+                return int((np.array(columns) == 0).all(axis=0).sum())
+    return None
+
+
+def board_notes(
+    by_label: Mapping[str, list[TrialInfo]],
+    baseline: str | None,
+    test: str,
+    n_queries: int,
+    counts: Mapping[str, int],
+    shown: Sequence[str],
+    stored: Sequence[str],
+) -> list[str]:
+    """The sentences under a table, for the trials of each label."""
+    trials = [trial for group in by_label.values() for trial in group]
+    folds, seeds = {trial.fold for trial in trials}, {trial.seed for trial in trials}
+    profile = find_profile(trials[0].profile)
+    empty = "empty queries are left out" if np.isnan(profile.empty) else f"an empty query counts {profile.empty:g}"
+    words_of = {"n_empty": "of them empty", "n_short": "shorter than the largest k", "n_left_out": "left out of a mean"}
+    queries = ", ".join(
+        [
+            _count(n_queries, "query", "queries"),
+            *(f"{counts[name]:,} {words}" for name, words in words_of.items() if name in counts),
+        ]
+    )
+    notes = [
+        f"Profile {profile.name}: {empty}; {queries}.",
+        "Means of one trial each."
+        if len(trials) == len(by_label)
+        else f"Mean ± standard deviation between trials ({_count(len(folds), 'fold')}, {_count(len(seeds), 'seed')}).",
+    ]
+    tied = {label: count_tied(group) for label, group in by_label.items()}
+    if any(tied.values()):
+        ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)
+        notes.append(
+            f"Queries with equal scores of different labels: {ranked}; profile {profile.name}: {TIES[profile.ties]}."
+        )
+    elif None not in tied.values():
+        notes.append("No query has equal scores of different labels.")
+    if len(by_label) > 1:
+        against = f"the baseline {baseline}" if baseline in by_label else "the best of each column"
+        unit = "over queries" if find_test(test).is_paired else "over trials"
+        notes.append(
+            f"{BETTER} better, {WORSE} worse than {against} at p < {ALPHA:g}: {find_test(test).title} {unit}, "
+            f"Holm-corrected for {_count(len(by_label) - 1, 'comparison')}."
+        )
+    repeated = any(len(group) > len({trial.fold for trial in group}) for group in by_label.values())
+    settled = [label for label, group in by_label.items() if not any(trial.is_random for trial in group)]
+    if repeated and settled:
+        notes.append(f"Nothing is random in {', '.join(settled)}: one trial on each fold.")
+    for label, group in by_label.items():
+        missing = len(folds) - len({trial.fold for trial in group})
+        if missing:
+            notes.append(f"{label} lacks {_count(missing, 'fold')}: its means are of other queries than the rest.")
+    if len(shown) < len(stored):
+        notes.append(f"Also in the store: {', '.join(name for name in stored if name not in shown)}.")
+    return notes
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"

@@ -1,0 +1,200 @@
+"""Boards as text: for the terminal, Markdown, LaTeX and CSV. What a store says, in the form that the reader needs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from math import isnan
+
+from ordino.experiment.report.board import Board, Cell
+from ordino.experiment.report.notes import BETTER, WORSE
+from ordino.experiment.store.trial import QUERY_COUNTS
+
+MARKS = {BETTER: "green", WORSE: "red"}
+WIDE = 240  # columns where nobody's window limits them
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    BETTER: r"$\blacktriangle$",
+    WORSE: r"$\blacktriangledown$",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:
+    """Tables with colors if standard output is a terminal (or ``styled`` says so), plain and wide ones elsewhere."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(force_terminal=styled)
+    if not console.is_terminal:
+        console = Console(force_terminal=False, width=WIDE)
+    with console.capture() as captured:
+        for board in boards:
+            table = Table(title=Text(plain(board.dataset), style="bold"), title_justify="left", header_style="bold")
+            for place, name in enumerate(header(board)):
+                table.add_column(Text(name), justify="left" if place == 0 else "right")
+            for line in board.lines:
+                cells = [line.cells[name] for name in board.measures]
+                table.add_row(
+                    Text(plain(line.label)),
+                    str(line.n_trials),
+                    *(
+                        Text.assemble((number(cell), "bold" if cell.is_best else ""), _rich_mark(cell))
+                        for cell in cells
+                    ),
+                    f"{line.train_seconds:.2f}",
+                )
+            console.print(table)
+            for note in board.notes:
+                console.print(Text(plain(note), style="dim"))
+            console.print()
+    return captured.get()
+
+
+def plain_text(boards: Sequence[Board]) -> str:
+    """The same tables for a file."""
+    return terminal(boards, styled=False)
+
+
+def markdown(boards: Sequence[Board]) -> str:
+    """Tables as GitHub and most tools read them; the best of each column is bold."""
+    parts = []
+    for board in boards:
+        rows = []
+        for line in board.lines:
+            numbers = [
+                (f"**{number(cell)}**" if cell.is_best else number(cell)) + (cell.mark and f" {cell.mark}")
+                for cell in (line.cells[name] for name in board.measures)
+            ]
+            rows.append([_markdown_text(line.label), str(line.n_trials), *numbers, f"{line.train_seconds:.2f}"])
+        table = markdown_table(header(board), rows)
+        notes = "\n".join(f"- {_markdown_text(note)}" for note in board.notes)
+        parts.append(f"## {_markdown_text(board.dataset)}\n\n{table}\n\n{notes}\n")
+    return "\n".join(parts)
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, n_text: int = 1) -> str:
+    """A table whose first columns hold text and the others numbers.
+
+    Examples
+    --------
+    >>> print(markdown_table(["ranker", "map"], [["RankNet", "0.5"]]))
+    | ranker | map |
+    | --- | ---: |
+    | RankNet | 0.5 |
+    """
+    rule = ["---"] * n_text + ["---:"] * (len(columns) - n_text)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (columns, rule, *rows))
+
+
+def latex(boards: Sequence[Board]) -> str:
+    """Floating tables for booktabs, made smaller where they are wider than the text; the notes stand in the caption.
+
+    pdfLaTeX knows Latin letters; names in other scripts need XeLaTeX or LuaLaTeX and a font that has them.
+    """
+    parts = ["% needs \\usepackage{booktabs,amssymb,graphicx}"]
+    for board in boards:
+        columns = header(board)
+        rows = []
+        for line in board.lines:
+            numbers = [
+                (f"\\textbf{{{latex_text(number(cell))}}}" if cell.is_best else latex_text(number(cell)))
+                + (cell.mark and f" {latex_text(cell.mark)}")
+                for cell in (line.cells[name] for name in board.measures)
+            ]
+            rows.append([latex_text(line.label), str(line.n_trials), *numbers, f"{line.train_seconds:.2f}"])
+        parts += [
+            "\\begin{table}",
+            "\\centering",
+            f"\\caption{{{latex_text(' '.join([board.dataset + '.', *board.notes]))}}}",
+            "\\medskip",
+            "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
+            f"\\begin{{tabular}}{{l{'r' * (len(columns) - 1)}}}",
+            "\\toprule",
+            " & ".join(map(latex_text, columns)) + r" \\",
+            "\\midrule",
+            *(" & ".join(row) + r" \\" for row in rows),
+            "\\bottomrule",
+            "\\end{tabular}}",
+            "\\end{table}",
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def comma_separated(boards: Sequence[Board]) -> str:
+    """One row for each label and measure, all measures that there are, in full precision."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    head = (
+        "dataset profile label trials queries measure mean deviation p mark reference test train_seconds score_seconds "
+        "n_empty n_tied n_short n_left_out"
+    )
+    writer.writerow(head.split())
+    for board in boards:
+        for line in board.lines:
+            counts = {**board.counts, "n_tied": line.n_tied}
+            counted = ["" if counts.get(name) is None else counts[name] for name in QUERY_COUNTS]
+            score_seconds = sum(trial.score_seconds for trial in line.trials) / len(line.trials)
+            for name in board.all_measures:
+                cell = line.cells[name]
+                numbers = ["" if isnan(value) else value for value in (cell.mean, cell.deviation, cell.p)]
+                who = [board.dataset, board.profile, line.label, line.n_trials, len(board.query_ids)]
+                how = [cell.mark, board.references[name], board.test, line.train_seconds, score_seconds]
+                writer.writerow([*who, name, *numbers, *how, *counted])
+    return out.getvalue()
+
+
+def header(board: Board) -> list[str]:
+    """The names of a table's columns."""
+    return ["ranker", "trials", *board.measures, "training s"]
+
+
+def number(cell: Cell) -> str:
+    """The mean with its deviation.
+
+    Examples
+    --------
+    >>> number(Cell(mean=0.51, deviation=0.02, p=0.3, mark="", is_best=False))
+    '0.5100 ± 0.0200'
+    """
+    if isnan(cell.mean):
+        return "–"
+    return f"{cell.mean:.4f}" + ("" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}")
+
+
+def plain(text: str) -> str:
+    r"""Text without characters that steer a terminal or break a line.
+
+    Examples
+    --------
+    >>> plain("Rank\x1b[31mNet\n")
+    'Rank [31mNet '
+    """
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def latex_text(text: str) -> str:
+    r"""Text with everything escaped that LaTeX takes for a command.
+
+    Examples
+    --------
+    >>> print(latex_text("50% of R&D_2"))
+    50\% of R\&D\_2
+    """
+    return "".join(_LATEX.get(character, character) for character in plain(text))
+
+
+def _markdown_text(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", plain(text)).replace("&", "&amp;")
+
+
+def _rich_mark(cell: Cell) -> tuple[str, str]:
+    return (f" {cell.mark}" if cell.mark else "  ", MARKS.get(cell.mark, ""))

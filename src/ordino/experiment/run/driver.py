@@ -1,0 +1,265 @@
+"""Carries out a plan on all cores, and goes on where an earlier run was stopped.
+
+The data is written once to a folder of its own and mapped into memory by every worker. Workers give trials back; the
+driver alone writes them to the store, each result in one transaction as it arrives, so that a run that is killed at any
+moment loses at most the trials under way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar, final
+
+from ordino.checks import check_int
+from ordino.data.dataset import Dataset
+from ordino.data.fingerprint import contents_hash
+from ordino.data.folds import Fold
+from ordino.errors import OrdinoError, ParameterError
+from ordino.experiment.plan.plan import Plan, refuse
+from ordino.experiment.run.backend import Backend, Failure, local_backend
+from ordino.experiment.run.task import Task, Trained, find_problems, measure_setting, try_setting
+from ordino.experiment.run.tuning import Search
+from ordino.experiment.store.store import Store
+from ordino.experiment.store.trial import Trial, trial_key
+from ordino.metrics import parse_metrics
+from ordino.progress import Steps
+from ordino.ranker import Ranker
+
+R = TypeVar("R")
+
+
+@final
+class FailedTrialsError(OrdinoError):
+    """Some trials of a plan failed; ``trials`` are the others."""
+
+    def __init__(self, message: str, trials: Sequence[Trial]) -> None:
+        super().__init__(message)
+        self.trials = trials
+
+
+def run(
+    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False, models: str | Path | None = None
+) -> list[Trial]:
+    """Carry out a plan; trials that are in the store already are not made again.
+
+    Parameters
+    ----------
+    plan
+        What to do; it is checked as a whole first, the values of parameters on a few queries of the data.
+    store
+        The file that the trials go to.
+    n_jobs
+        Worker processes; None takes the processors there are, 1 works in this process. The trials are the same.
+    verbose
+        Show progress and the time left on a terminal.
+    models
+        A folder for the model file of each trial, named by the trial's key; by default none is kept.
+
+    Returns
+    -------
+    list of Trial
+        The measured trials of the plan, and none that the store has from other plans.
+
+    Raises
+    ------
+    FailedTrialsError
+        Some failed: it says what went wrong with each, and has all others, which are in the store.
+    """
+    done = carry_out(plan, store, n_jobs=n_jobs, verbose=verbose, models=models)
+    with Store(store) as opened:
+        trials = [trial for trial in opened.trials(plan.name) if trial.key in done.keys]
+    if done.failures:
+        count = "a trial" if done.n_failed == 1 else f"{done.n_failed} trials"
+        raise FailedTrialsError("\n- ".join([f"{count} failed, all others are in {store}:", *done.failures]), trials)
+    return trials
+
+
+@final
+@dataclass
+class Done:
+    """What came of a plan."""
+
+    keys: dict[str, None] = field(default_factory=dict)
+    """The measured trials that the plan asks for, in its order."""
+    tuning_keys: dict[str, None] = field(default_factory=dict)
+    """The trials that served to choose settings."""
+    failures: list[str] = field(default_factory=list)
+    n_failed: int = 0
+    was_stopped: bool = False
+    """Whether Ctrl-C came first."""
+
+    def fail(self, sentence: str, n_trials: int = 1) -> None:
+        """Note what went wrong with one trial, or with several at once."""
+        self.failures.append(sentence)
+        self.n_failed += n_trials
+
+
+def carry_out(
+    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False, models: str | Path | None = None
+) -> Done:
+    """The same as :func:`run`, without reading the trials back and without raising what failed."""
+    plan.check()
+    n_jobs = check_int("n_jobs", (os.cpu_count() or 1) if n_jobs is None else n_jobs, low=1)
+    home = None if models is None else Path(models)
+    if home is not None:
+        home.mkdir(parents=True, exist_ok=True)
+    with Store(store) as opened, TemporaryDirectory(prefix="ordino-") as folder:
+        tasks = list(_tasks(plan, Path(folder), keeps_models=home is not None))
+        refuse(find_problems(tasks))
+        backend = local_backend(n_jobs)
+        try:
+            driver = _Driver(plan, opened, backend, verbose, home)
+            ready = driver.choose_settings(tasks)
+            if not driver.done.was_stopped:
+                driver.measure(ready)
+        finally:
+            backend.close()
+    return driver.done
+
+
+@final
+@dataclass
+class _Driver:
+    """Hands tasks to the workers and writes what they give back."""
+
+    plan: Plan
+    store: Store
+    backend: Backend
+    verbose: bool
+    models: Path | None
+    done: Done = field(default_factory=Done)
+
+    def choose_settings(self, tasks: Sequence[Task]) -> list[Task]:
+        """The tasks with their settings; those that are to be chosen are tried on validation data first."""
+        searches = [Search(task, self.store) if task.entry.is_tuned else None for task in tasks]
+        queue: list[Task] = []
+        owners: list[Search] = []
+
+        def go_on(search: Search, found: Trial | None = None) -> None:
+            try:
+                if found is not None:
+                    search.tell(found.key, found.valid)
+                wanted = search.next_tasks()
+            except OrdinoError as error:
+                self.done.fail(str(error))
+                return
+            queue.extend(wanted)
+            owners.extend([search] * len(wanted))
+
+        def receive(number: int, found: Trial) -> None:
+            self.store.add(found)
+            go_on(owners[number], found)
+
+        for search in searches:
+            if search is not None:
+                go_on(search)
+        n_left = sum(search.n_left for search in searches if search is not None)
+        self._work_through(try_setting, queue, "settings", n_left, receive)
+        ready = []
+        for task, search in zip(tasks, searches, strict=True):
+            self.done.tuning_keys |= {} if search is None else dict.fromkeys(search.keys)
+            params = task.entry.params if search is None else search.chosen
+            if params is not None:
+                ready.append(replace(task, params=params))
+        return ready
+
+    def measure(self, tasks: Sequence[Task]) -> None:
+        """Train and measure what the store does not have yet."""
+        missing: list[Task] = []
+        for task in tasks:
+            ranker = task.ranker()
+            seeds = _seeds(self.plan, task, ranker)
+            self.done.keys |= dict.fromkeys(task.key(seed) for seed in seeds)
+            left = [seed for seed in seeds if not self._is_made(task.key(seed))]
+            together = type(ranker).fit_repeats is not Ranker.fit_repeats
+            missing += [replace(task, seeds=tuple(some)) for some in ([left] if together else zip(left)) if some]
+
+        def receive(_: int, found: list[Trained]) -> None:
+            if self.models is not None:
+                for one in found:
+                    assert one.model is not None
+                    self._model(one.trial.key).write_bytes(one.model)
+            self.store.add(*(one.trial for one in found))
+
+        self._work_through(measure_setting, missing, "trials", len(missing), receive)
+
+    def _work_through(
+        self,
+        function: Callable[[Task], R],
+        tasks: Sequence[Task],
+        label: str,
+        total: int,
+        receive: Callable[[int, R], None],
+    ) -> None:
+        """Let the workers do the tasks, which may become more on the way, and receive what they give back."""
+        if not tasks:
+            return
+        with Steps(label, total, verbose=self.verbose, kept="what is done") as steps:
+            for _, (number, found) in zip(steps, self.backend.map(function, tasks), strict=False):
+                if isinstance(found, Failure):
+                    self.done.fail(found.sentence, len(tasks[number].seeds))
+                else:
+                    receive(number, found)
+        self.done.was_stopped = steps.interrupted
+
+    def _is_made(self, key: str) -> bool:
+        return key in self.store and (self.models is None or self._model(key).exists())
+
+    def _model(self, key: str) -> Path:
+        assert self.models is not None
+        return model_path(self.models, key)
+
+
+def model_path(folder: str | Path, key: str) -> Path:
+    """Where the model of a trial is kept."""
+    return Path(folder) / f"{key}.ordino"
+
+
+def _tasks(plan: Plan, folder: Path, *, keeps_models: bool = False) -> Iterator[Task]:
+    """Every entry on every fold, whose parts are written to files that workers can map into memory."""
+    for name, folds in plan.collections():
+        for number, fold in enumerate(folds):
+            home = folder / trial_key(name=name, number=number)
+            home.mkdir()
+            files = _save_parts(fold, home)
+            data = trial_key(parts=[contents_hash(part) for part in fold[1:]])
+            for entry in plan.entries():
+                if fold.valid is None and (entry.is_tuned or "valid" in plan.parts):
+                    purpose = f"tune {entry.name} on" if entry.is_tuned else "measure"
+                    raise ParameterError(
+                        f"{name}, {fold.name}: there is no validation part to {purpose}; add a vali.txt to each fold"
+                    )
+                yield Task(
+                    experiment=plan.name,
+                    dataset=name,
+                    fold=fold.name,
+                    data=data,
+                    files=files,
+                    entry=entry,
+                    measures=tuple(str(one) for one in parse_metrics(plan.measures)),
+                    profile=plan.profile,
+                    select=plan.selection,
+                    seeds=(plan.seed,),
+                    parts=tuple(plan.parts),
+                    keeps_models=keeps_models,
+                )
+
+
+def _save_parts(fold: Fold, home: Path) -> dict[str, Path]:
+    files = {}
+    for part in ("train", "valid", "test"):
+        data: Dataset | None = getattr(fold, part)
+        if data is not None:
+            files[part] = home / f"{part}.arrow"
+            data.save(files[part])
+    return files
+
+
+def _seeds(plan: Plan, task: Task, ranker: Ranker) -> Sequence[int]:
+    """The seeds to repeat with; a ranker in which nothing is random, or whose seeds the plan fixes, is trained once."""
+    is_free = any(name.rpartition("__")[2] == "seed" and name not in task.params for name in ranker.get_params())
+    return plan.seeds_of(task.entry) if is_free and ranker.is_random else [plan.seed]

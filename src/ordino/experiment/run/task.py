@@ -1,0 +1,235 @@
+"""A task: one ranker with one setting on one fold, trained with one seed or with several; and what a worker does.
+
+Everything that a worker needs is in the task, which is small: the data stays on disk and is mapped into memory. A
+worker gives trials back and writes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, final
+
+from ordino.data.dataset import Dataset
+from ordino.errors import MissingExtraError, ParameterError
+from ordino.experiment.plan.ranker_entry import Entry
+from ordino.experiment.plan.rehearsal import rehearse, settings_to_rehearse
+from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
+from ordino.interrupts import all_or_nothing
+from ordino.metrics import Evaluation, evaluate
+from ordino.ranker import Ranker
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A ranker on a fold, with the setting and the seeds to train it with."""
+
+    experiment: str
+    dataset: str
+    fold: str
+    data: str
+    """A hash of the fold."""
+    files: Mapping[str, Path]
+    """Train, valid (if there is one) and test."""
+    entry: Entry
+    measures: tuple[str, ...]
+    profile: str
+    select: str
+    seeds: tuple[int, ...]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
+    """Parts beside the test part whose values of queries are kept."""
+    keeps_models: bool = False
+
+    def __str__(self) -> str:
+        seeds = "seed" if len(self.seeds) == 1 else "seeds"
+        return f"{self.entry.name} on {self.fold} of {self.dataset}, {seeds} {', '.join(map(str, self.seeds))}"
+
+    def key(self, seed: int, *, tuning: bool = False) -> str:
+        """What makes the trial with this seed the same as one in the store."""
+        return trial_key(
+            **self.identity(),
+            seed=seed,
+            preset=self.entry.preset,
+            measures=self.measures,
+            parts=self.parts,
+            select=self.select,
+            tuning=tuning,
+            ordino=installed_versions()["ordino"],
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """What a trial says of the task."""
+        return {
+            "experiment": self.experiment,
+            "dataset": self.dataset,
+            "fold": self.fold,
+            "data": self.data,
+            "ranker": self.entry.command,
+            "label": self.entry.name,
+            "params": self.params,
+            "profile": self.profile,
+            "is_tuned": self.entry.is_tuned,
+        }
+
+    def ranker(self) -> Ranker:
+        """The ranker to train: on one thread, and choosing by the plan's metric where the entry says nothing else."""
+        ranker = self.entry.make(self.params)
+        common = {"metric": self.select, "profile": self.profile, "seed": self.seeds[0], "n_jobs": 1}
+        if self.entry.preset:
+            del common["metric"], common["profile"]
+        ranker.set_params(
+            **{
+                name: common[name.rpartition("__")[2]]
+                for name in ranker.get_params()
+                if name.rpartition("__")[2] in common and name not in self.params
+            }
+        )
+        return ranker
+
+    def part(self, name: str) -> Dataset | None:
+        """A part of the fold, if there is one."""
+        return _open_part(self.files[name]) if name in self.files else None
+
+
+class Trained(NamedTuple):
+    """A trial, and the model file where the task keeps models."""
+
+    trial: Trial
+    model: bytes | None = None
+
+
+def measure_setting(task: Task) -> list[Trained]:
+    """Train a setting with every seed, together where the ranker can do so, and measure it on test data."""
+    fitted, trials = _fit(task, tuning=False)
+    test = task.part("test")
+    assert test is not None
+    return [
+        Trained(_measured(task, ranker, trial, test), _model_of(ranker) if task.keeps_models else None)
+        for ranker, trial in zip(fitted, trials, strict=True)
+    ]
+
+
+def try_setting(task: Task) -> Trial:
+    """Train a setting and measure it on validation data; the test data is not even opened."""
+    return _fit(task, tuning=True)[1][0]
+
+
+def find_problems(tasks: Sequence[Task]) -> list[str]:
+    """What is wrong with the parameters of the tasks' entries, a sentence each; every setting is rehearsed."""
+    problems: dict[str, None] = {}
+    first = {(task.dataset, task.entry.name): task for task in reversed(tasks)}
+    for task in reversed(first.values()):
+        for params in settings_to_rehearse(task.entry):
+            try:
+                _rehearse(replace(task, params=params))
+            except (ParameterError, MissingExtraError) as error:
+                problems[f"{task.entry.name}: {error}"] = None
+            except Exception:  # because there are too few queries, perhaps; if not, the trial itself will tell
+                continue
+    return list(problems)
+
+
+def _fit(task: Task, *, tuning: bool) -> tuple[list[Ranker], list[Trial]]:
+    """The ranker of each seed, with what is known before the test data is seen."""
+    train, valid = task.part("train"), task.part("valid")
+    assert train is not None
+    _rehearse_once(task)
+    ranker = task.ranker()
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    clock = time.perf_counter()
+    with all_or_nothing():
+        if len(task.seeds) > 1:
+            fitted = ranker.fit_repeats(train, task.seeds, valid=valid)
+        else:
+            fitted = [ranker.fit(train, valid=valid)]
+    train_seconds = (time.perf_counter() - clock) / len(task.seeds)
+    trials = [
+        Trial(
+            **task.identity(),
+            key=task.key(seed, tuning=tuning),
+            seed=seed,
+            is_random=one.is_random,
+            versions=installed_versions(),
+            started=started,
+            train_seconds=train_seconds,
+            valid={} if valid is None else dict(_evaluated(task, one, valid, select=True)),
+            history=[dict(row) for row in getattr(one, "history_", [])],
+            feature_weights=weights_of(one),
+        )
+        for seed, one in zip(task.seeds, fitted, strict=True)
+    ]
+    return fitted, trials
+
+
+def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Trial:
+    clock = time.perf_counter()
+    scores = ranker.predict(test)
+    score_seconds = time.perf_counter() - clock
+    found = evaluate(test, scores, metrics=task.measures, profile=task.profile, threads=1)
+    others = {name: data for name in task.parts if (data := task.part(name)) is not None}
+    return replace(
+        trial,
+        score_seconds=score_seconds,
+        test=dict(found),
+        per_query=dict(found.per_query),
+        query_ids=found.query_ids,
+        query_counts={name: getattr(found, name) for name in QUERY_COUNTS},
+        parts={name: dict(_evaluated(task, ranker, data).per_query) for name, data in others.items()},
+    )
+
+
+def _evaluated(task: Task, ranker: Ranker, data: Dataset, *, select: bool = False) -> Evaluation:
+    wanted = dict.fromkeys((*task.measures, *([task.select] if select else [])))
+    return evaluate(data, ranker.predict(data), metrics=list(wanted), profile=task.profile, threads=1)
+
+
+_REHEARSED: set[str] = set()  # settings whose code this process has loaded and compiled
+
+
+def _rehearse_once(task: Task) -> None:
+    """Load and compile what training will use, so that a trial's seconds count learning alone."""
+    if _setting(task) not in _REHEARSED:
+        try:
+            _rehearse(task)
+        except Exception:  # the training itself will tell
+            return
+
+
+def _rehearse(task: Task) -> None:
+    _REHEARSED.add(_setting(task))
+    train = task.part("train")
+    assert train is not None
+    rehearse(task.ranker(), task.seeds, train, task.part("valid"))
+
+
+def _setting(task: Task) -> str:
+    return json.dumps([task.entry.command, task.entry.preset, task.params, len(task.seeds) > 1], sort_keys=True)
+
+
+@lru_cache(maxsize=3)
+def _open_part(path: Path) -> Dataset:
+    """A part of a fold, mapped into memory; the parts of the last fold stay open."""
+    return Dataset.open(path)
+
+
+def _model_of(ranker: Ranker) -> bytes:
+    from ordino.model_file import save
+
+    with TemporaryDirectory(prefix="ordino-") as folder:
+        path = Path(folder) / "model.ordino"
+        save(ranker, path)
+        return path.read_bytes()
+
+
+def weights_of(ranker: Ranker) -> dict[str, float] | None:
+    """What each feature weighs: its weight in a sum, or its share of the gain in trees; None for other rankers."""
+    weigh = getattr(ranker, "feature_weights", None) or getattr(ranker, "feature_gains", None)
+    return None if weigh is None else dict(weigh())

@@ -1,0 +1,7 @@
+"""What was run: trials in one SQLite file, and views of it that read no more than they show."""
+
+from ordino.experiment.store.store import Store
+from ordino.experiment.store.trial import Trial, TrialInfo
+from ordino.experiment.store.view import StoreView
+
+__all__ = ["Store", "StoreView", "Trial", "TrialInfo"]

@@ -1,0 +1,148 @@
+"""How trials lie in SQLite: the tables, the steps from earlier formats, and a trial as rows and back.
+
+The values of queries are raw doubles, a row for each trial, part and metric, so that one metric can be read without the
+others. Everything else is text, numbers and JSON that a person can read.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ordino.experiment.store.trial import Trial, TrialInfo, Values
+
+APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
+VERSION = 4
+
+_TEXT = ("key", "experiment", "dataset", "fold", "data", "ranker", "label", "profile", "started")
+_FLAGS = ("is_tuned", "is_random")
+_NUMBERS = ("seed", *_FLAGS, "train_seconds", "score_seconds")
+_JSON = ("params", "versions", "valid", "test", "query_counts")
+_OPENED = ("history", "feature_weights", "query_ids")  # JSON that is read only where it is shown
+INFO = (*_TEXT, *_NUMBERS, *_JSON)
+"""The columns of a :class:`TrialInfo`."""
+COLUMNS = (*INFO, *_OPENED)
+assert set(INFO) == {field.name for field in fields(TrialInfo)}
+assert {*COLUMNS, "per_query", "parts"} == {field.name for field in fields(Trial)}
+
+_VALUES = """
+CREATE TABLE query_values (
+    trial INTEGER NOT NULL REFERENCES trials (number),
+    part TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    numbers BLOB NOT NULL,
+    UNIQUE (trial, part, metric)
+)
+"""
+SCHEMA = (
+    f"""
+CREATE TABLE trials (
+    number INTEGER PRIMARY KEY,
+    {", ".join(f"{name} TEXT NOT NULL" for name in (*_TEXT, *_JSON, *_OPENED))},
+    seed INTEGER NOT NULL,
+    is_tuned INTEGER NOT NULL,
+    is_random INTEGER NOT NULL,
+    train_seconds REAL NOT NULL,
+    score_seconds REAL NOT NULL,
+    UNIQUE (key)
+)
+""",
+    _VALUES,
+)
+
+
+def _add_query_counts(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE trials ADD COLUMN query_counts TEXT NOT NULL DEFAULT '{}'")
+
+
+def _add_data_and_tuning(connection: sqlite3.Connection) -> None:
+    connection.execute("ALTER TABLE trials ADD COLUMN data TEXT NOT NULL DEFAULT ''")
+    connection.execute("ALTER TABLE trials ADD COLUMN is_tuned INTEGER NOT NULL DEFAULT 0")
+    connection.execute("UPDATE trials SET is_tuned = 1 WHERE label LIKE '%, tuned'")  # all that format 2 knew of it
+
+
+def _move_values(connection: sqlite3.Connection) -> None:
+    """Format 3 has the values of all metrics in one column: their names in JSON, a line feed, the doubles."""
+    connection.execute(_VALUES)
+    for number, block in connection.execute("SELECT number, per_query FROM trials"):
+        head, _, doubles = block.partition(b"\n")
+        metrics = json.loads(head)
+        size = len(doubles) // len(metrics) if metrics else 0
+        rows = ((number, "test", name, doubles[i * size : (i + 1) * size]) for i, name in enumerate(metrics))
+        connection.executemany("INSERT INTO query_values VALUES (?, ?, ?, ?)", rows)
+    connection.execute("ALTER TABLE trials DROP COLUMN per_query")
+    connection.execute("ALTER TABLE trials ADD COLUMN is_random INTEGER NOT NULL DEFAULT 1")
+
+
+UPGRADES: Mapping[int, Callable[[sqlite3.Connection], None]] = {
+    1: _add_query_counts,
+    2: _add_data_and_tuning,
+    3: _move_values,
+}
+"""What makes a store of each earlier format one of the next; its trials stay."""
+
+
+def to_row(trial: Trial) -> list[Any]:
+    """The columns of a trial."""
+    values = {name: getattr(trial, name) for name in COLUMNS} | {"query_ids": np.asarray(trial.query_ids).tolist()}
+    return [json.dumps(_without_nan(values[name])) if name in (*_JSON, *_OPENED) else values[name] for name in COLUMNS]
+
+
+def to_value_rows(trial: Trial) -> Iterator[tuple[str, str, bytes]]:
+    """Part, metric and values, for each of them."""
+    for part, per_query in {"test": trial.per_query, **trial.parts}.items():
+        for metric, values in per_query.items():
+            yield part, metric, np.ascontiguousarray(values, "<f8").tobytes()
+
+
+def to_info(row: Iterable[Any]) -> TrialInfo:
+    """What is known of a trial, from the columns :data:`INFO`."""
+    return TrialInfo(**_read(INFO, row))
+
+
+def to_trial(row: Iterable[Any], values: Iterable[tuple[str, str, bytes]]) -> Trial:
+    """A whole trial from the columns :data:`COLUMNS` and its rows of values."""
+    read = _read(COLUMNS, row)
+    parts: dict[str, dict[str, Values]] = {}
+    for part, metric, numbers in values:
+        parts.setdefault(part, {})[metric] = to_values(numbers)
+    read |= {name: json.loads(read[name]) for name in _OPENED}
+    read["query_ids"] = np.asarray(read["query_ids"])
+    return Trial(**read, per_query=parts.pop("test", {}), parts=parts)
+
+
+def to_values(numbers: bytes) -> Values:
+    """The values of queries."""
+    return np.frombuffer(numbers, "<f8")
+
+
+def _read(names: tuple[str, ...], row: Iterable[Any]) -> dict[str, Any]:
+    read = dict(zip(names, row, strict=True))
+    read |= {name: (to_means if name in ("valid", "test") else json.loads)(read[name]) for name in _JSON}
+    return read | {name: bool(read[name]) for name in _FLAGS}
+
+
+def to_means(text: str) -> dict[str, float]:
+    """By metric a mean, NaN where there is none."""
+    return {metric: float("nan") if mean is None else mean for metric, mean in json.loads(text).items()}
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN: what is not a number becomes null."""
+    match value:
+        case Mapping():
+            return {str(name): _without_nan(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_without_nan(one) for one in value]
+        case float() | np.floating():
+            return float(value) if np.isfinite(value) else None
+        case np.integer():
+            return int(value)
+        case np.ndarray():
+            return _without_nan(value.tolist())
+    return value

@@ -1,0 +1,191 @@
+"""The store: every trial is written to one SQLite file in one transaction.
+
+A run that is killed at any moment leaves whole trials behind and nothing else. Several runs may write to one store at
+the same time; a trial that two of them made is kept once. Reports are views of this file and need nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, final
+
+from ordino.errors import DataError
+from ordino.experiment.store import file_format
+from ordino.experiment.store.file_format import APPLICATION, COLUMNS, VERSION
+from ordino.experiment.store.trial import Trial
+
+PATIENCE = 60.0  # seconds to wait for another run's transaction
+MEMORY = ":memory:"
+"""The path of a store that lives only as long as it is open."""
+
+
+@final
+class Store:
+    """Trials in a file.
+
+    Parameters
+    ----------
+    path
+        The file; it is made if there is none.
+    frozen
+        Only read a file that nobody can write to, as on a read-only disk. Nothing is made, and a store of an earlier
+        format is brought up to date in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trial = Trial(
+    ...     key="1", dataset="letters", fold="Fold1", ranker="ranknet", label="RankNet", params={"hidden": [8]}, seed=0,
+    ...     profile="standard", test={"mrr": 0.75}, per_query={"mrr": np.array([1.0, 0.5])}, query_ids=np.array([7, 9]),
+    ... )
+    >>> with Store(":memory:") as store:
+    ...     store.add(trial)
+    ...     "1" in store, len(store), store.trials()[0].per_query["mrr"].tolist()
+    (True, 1, [1.0, 0.5])
+    """
+
+    def __init__(self, path: str | Path, *, frozen: bool = False) -> None:
+        self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise DataError(f"{self.path}: there is no folder {str(self.path.parent)!r}; make it first")
+        try:
+            log = Path(f"{self.path}-wal")  # with what was written last, which SQLite does not read of a frozen file
+            how = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+            place = f"{self.path.absolute().as_uri()}?{how}" if frozen else str(path)
+            self._connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=frozen)
+        except sqlite3.DatabaseError as error:
+            raise self._refused(error) from None
+        try:
+            if frozen:
+                self._open_frozen()
+            else:
+                with self._transaction():
+                    self._bring_up_to_date()
+                # readers never wait for writers; what was committed survives a killed process
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            raise self._refused(error) from None
+        except DataError:
+            self._connection.close()
+            raise
+
+    def _open_frozen(self) -> None:
+        version, tables = self._checked_version()
+        if tables and version < VERSION:
+            copy = sqlite3.connect(MEMORY, isolation_level=None)
+            self._connection.backup(copy)
+            self._connection.close()
+            self._connection = copy
+            self._bring_up_to_date()
+
+    def _bring_up_to_date(self) -> None:
+        version, tables = self._checked_version()
+        if not tables:
+            for table in file_format.SCHEMA:
+                self._connection.execute(table)
+            self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+        for earlier in range(version, VERSION) if tables else ():
+            file_format.UPGRADES[earlier](self._connection)
+        if version < VERSION:
+            self._connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _checked_version(self) -> tuple[int, int]:
+        """The file's format and how many tables it has, if it is a store that we can read, or empty."""
+        version, application = self._pragma("user_version"), self._pragma("application_id")
+        tables = int(self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        if tables and application != APPLICATION:
+            raise DataError(f"{self.path}: this SQLite file is not a store of trials; give another file")
+        if version > VERSION:
+            raise DataError(
+                f"{self.path}: written by a newer Ordino (format {version}, this one reads {VERSION}); upgrade"
+            )
+        return version, tables
+
+    def _refused(self, error: sqlite3.DatabaseError) -> DataError:
+        return DataError(f"{self.path}: cannot be used as a store ({error}); give another file")
+
+    def rows(self, question: str, *values: object) -> list[Any]:
+        """All rows that answer a question in SQL."""
+        try:
+            return self._connection.execute(question, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._refused(error) from None
+
+    def _pragma(self, name: str) -> int:
+        return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; what was added is in it already."""
+        self._connection.close()
+
+    def __contains__(self, key: object) -> bool:
+        return bool(self.rows("SELECT 1 FROM trials WHERE key = ?", key))
+
+    def __len__(self) -> int:
+        return int(self.rows("SELECT count(*) FROM trials")[0][0])
+
+    def add(self, *trials: Trial) -> None:
+        """Write trials in one transaction; one with the same key that is already there stays."""
+        marks = ", ".join("?" * len(COLUMNS))
+        with self._transaction():
+            for trial in trials:
+                written = self._connection.execute(
+                    f"INSERT INTO trials ({', '.join(COLUMNS)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING",
+                    file_format.to_row(trial),
+                )
+                if written.rowcount:
+                    rows = ((written.lastrowid, *row) for row in file_format.to_value_rows(trial))
+                    self._connection.executemany("INSERT INTO query_values VALUES (?, ?, ?, ?)", rows)
+
+    def trials(self, experiment: str | None = None, *, tuning: bool = False) -> list[Trial]:
+        """The whole trials of an experiment (of all, if None) that were measured on test data, in order of writing.
+
+        ``tuning=True`` gives the others instead: those that served to choose a setting on validation data.
+        """
+        wanted = f"test {'=' if tuning else '<>'} '{{}}'" + ("" if experiment is None else " AND experiment = ?")
+        return self._trials(wanted, *(() if experiment is None else (experiment,)))
+
+    def find(self, key: str) -> Trial | None:
+        """The trial with this key, if it is there."""
+        return next(iter(self._trials("key = ?", key)), None)
+
+    def valid_means(self, key: str) -> dict[str, float] | None:
+        """What the trial with this key reached on validation data, if it is there."""
+        rows = self.rows("SELECT valid FROM trials WHERE key = ?", key)
+        return file_format.to_means(rows[0][0]) if rows else None
+
+    def seconds(self, keys: Iterable[str]) -> float:
+        """What training and scoring took in all trials with these keys."""
+        total = "SELECT total(train_seconds + score_seconds) FROM trials WHERE key IN (SELECT value FROM json_each(?))"
+        return float(self.rows(total, json.dumps(list(keys)))[0][0])
+
+    def _trials(self, wanted: str, *values: object) -> list[Trial]:
+        rows = self.rows(f"SELECT number, {', '.join(COLUMNS)} FROM trials WHERE {wanted} ORDER BY number", *values)
+        parts = "SELECT part, metric, numbers FROM query_values WHERE trial = ? ORDER BY rowid"
+        return [file_format.to_trial(row, self.rows(parts, number)) for number, *row in rows]

@@ -1,0 +1,109 @@
+"""A trial: one ranker, one setting, one fold, one seed, and everything that came out of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+PACKAGES = ("ordino", "numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm")
+"""The packages whose versions a trial records, where they are installed."""
+
+QUERY_COUNTS = ("n_empty", "n_tied", "n_short", "n_left_out")
+"""What :func:`~ordino.metrics.evaluate` counts: queries with nothing relevant, with equal scores of different labels,
+with fewer documents than the largest k, and left out of a mean."""
+
+TUNED = ", tuned"
+"""How the label of a ranker ends whose settings are chosen on validation data, unless it has a label of its own."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrialInfo:
+    """What is known of a trial without opening it: no values of queries, no history."""
+
+    key: str
+    """What makes the trial this one and no other; see :func:`trial_key`."""
+    dataset: str
+    """The name of the data."""
+    fold: str
+    ranker: str
+    """The ranker's name on the command line."""
+    label: str
+    """What reports call it, such as "RankNet" or "RankNet, tuned"."""
+    params: Mapping[str, Any]
+    """The parameters that were set; all others had their defaults."""
+    seed: int
+    profile: str
+    is_tuned: bool = False
+    """Whether the setting was chosen on validation data, for this fold among others."""
+    is_random: bool = True
+    """Whether another seed might have given another ranker; True in a store that was written before it was kept."""
+    data: str = ""
+    """A hash of the fold; empty in a store that was written before it was kept."""
+    experiment: str = ""
+    """The name of the plan that the trial belongs to."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    started: str = ""
+    """When training began, in UTC."""
+    train_seconds: float = 0.0
+    """Seconds of learning; imports and compiling came before."""
+    score_seconds: float = 0.0
+    valid: Mapping[str, float] = field(default_factory=dict)
+    """The mean of each metric on validation data, if there were any."""
+    test: Mapping[str, float] = field(default_factory=dict)
+    """The mean of each metric on test data; empty in a trial that only served to choose a setting."""
+    query_counts: Mapping[str, int] = field(default_factory=dict)
+    """How many test queries a choice of the profile concerns, by the names of :data:`QUERY_COUNTS`; empty in a store
+    that was written before they were kept."""
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trial(TrialInfo):
+    """One training and its metrics, whole: what :meth:`Store.add` writes."""
+
+    per_query: Mapping[str, Values] = field(default_factory=dict)
+    """The value of each test query by metric, in the order of ``query_ids``; NaN where a query is left out."""
+    query_ids: NDArray[Any] = field(default_factory=lambda: np.zeros(0, np.int64))
+    parts: Mapping[str, Mapping[str, Values]] = field(default_factory=dict)
+    """The values of queries of other parts ("train", "valid") by metric, where the plan asks for them."""
+    history: Sequence[Mapping[str, Any]] = ()
+    """What happened in each epoch, round or generation, as far as the ranker records it."""
+    feature_weights: Mapping[str, float] | None = None
+    """The weight of each feature, for rankers that have weights."""
+
+
+def trial_key(**parts: Any) -> str:
+    """A name made of what a trial is; the order of the parts and of the parameters in them plays no role.
+
+    Examples
+    --------
+    >>> one = trial_key(ranker="ranknet", params={"hidden": [8], "l2": 0.1}, seed=0)
+    >>> one == trial_key(seed=0, ranker="ranknet", params={"l2": 0.1, "hidden": [8]})
+    True
+    >>> one == trial_key(seed=1, ranker="ranknet", params={"l2": 0.1, "hidden": [8]})
+    False
+    """
+    return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def installed_versions() -> dict[str, str]:
+    """The versions of what a trial runs on."""
+    return {package: found for package in PACKAGES if (found := _version(package))}
+
+
+@lru_cache
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,188 @@
+"""A view of a store: boards, pages and papers read what they show, in pages, and never all of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self, final
+
+from ordino.errors import DataError, unknown_name
+from ordino.experiment.store.file_format import INFO, to_info, to_values
+from ordino.experiment.store.store import MEMORY, Store
+from ordino.experiment.store.trial import Trial, TrialInfo, Values
+
+PAGE = 500
+"""How many trials are read at a time."""
+
+
+class Group(NamedTuple):
+    """The trials of one data set and profile: what a board shows."""
+
+    dataset: str
+    profile: str
+    labels: Sequence[str]
+    n_trials: int
+
+
+@final
+class StoreView:
+    """The trials of a store that were measured on test data.
+
+    Parameters
+    ----------
+    source
+        The file of a store, or an open one.
+    experiment
+        Only the trials of this experiment.
+    keys
+        Only the trials with these keys.
+
+    Examples
+    --------
+    >>> trial = Trial(key="1", dataset="letters", fold="Fold1", ranker="ranknet", label="RankNet", params={}, seed=0,
+    ...               profile="standard", test={"mrr": 0.75}, per_query={"mrr": [1.0, 0.5]}, query_ids=[7, 9])
+    >>> with StoreView.of([trial]) as view:
+    ...     view.groups(), view.trials()[0].test, [(key, values.tolist()) for key, values in view.values("mrr")]
+    ([Group(dataset='letters', profile='standard', labels=['RankNet'], n_trials=1)], {'mrr': 0.75}, [('1', [1.0, 0.5])])
+    """
+
+    def __init__(
+        self, source: str | Path | Store, *, experiment: str | None = None, keys: Iterable[str] | None = None
+    ) -> None:
+        self._store = source if isinstance(source, Store) else _opened(Path(source))
+        self._owns = not isinstance(source, Store)
+        self._where, self._given = "test <> '{}'", list[str]()
+        if experiment is not None:
+            if experiment not in self.experiments():
+                raise unknown_name("experiment", experiment, self.experiments())
+            self._where, self._given = f"{self._where} AND experiment = ?", [experiment]
+        if keys is not None:
+            self._where += " AND key IN (SELECT value FROM json_each(?))"
+            self._given.append(json.dumps(list(keys)))
+        if self._owns and not self.groups():
+            raise DataError(f"{source}: holds no trial that was measured on test data; run `ordino bench` first")
+
+    @classmethod
+    def of(cls, trials: Iterable[Trial]) -> Self:
+        """A view of trials that are in no file."""
+        store = Store(MEMORY)
+        store.add(*trials)
+        view = cls(store)
+        view._owns = True
+        return view
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store, if the view opened it."""
+        if self._owns:
+            self._store.close()
+
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # it was never opened
+            self.close()
+
+    def experiments(self) -> list[str]:
+        """The names of the experiments, in the order of their first trials."""
+        rows = self._store.rows("SELECT experiment FROM trials GROUP BY experiment ORDER BY min(number)")
+        return [name for (name,) in rows]
+
+    def groups(self) -> list[Group]:
+        """The data sets and profiles, in the order of their first trials."""
+        found: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        for dataset, profile, label, n_trials in self._rows(
+            "SELECT dataset, profile, label, count(*) FROM trials WHERE {} "
+            "GROUP BY dataset, profile, label ORDER BY min(number)"
+        ):
+            found.setdefault((dataset, profile), []).append((label, n_trials))
+        return [Group(*group, [label for label, _ in of], sum(n for _, n in of)) for group, of in found.items()]
+
+    def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
+        """What is known of the trials without opening them, in the order of writing."""
+        rows = self._rows(
+            f"SELECT {', '.join(INFO)} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?",
+            limit, offset, group=group,
+        )  # fmt: skip
+        return [to_info(row) for row in rows]
+
+    def values(
+        self, metric: str, *, part: str = "test", group: Group | None = None, limit: int = -1, offset: int = 0
+    ) -> list[tuple[str, Values]]:
+        """The key of each trial with its values of one metric, in the order of writing."""
+        rows = self._rows(
+            "SELECT key, numbers FROM trials JOIN query_values ON trial = number AND part = ? AND metric = ? "
+            "WHERE {} ORDER BY number LIMIT ? OFFSET ?",
+            limit, offset, group=group, before=(part, metric),
+        )  # fmt: skip
+        return [(key, to_values(numbers)) for key, numbers in rows]
+
+    def pages(self, metric: str, *, part: str = "test", group: Group | None = None) -> Iterator[tuple[str, Values]]:
+        """The same for all trials, a page in memory at a time."""
+        offset = 0
+        while page := self.values(metric, part=part, group=group, limit=PAGE, offset=offset):
+            yield from page
+            offset += PAGE
+
+    def values_of(self, key: str, metric: str, *, part: str = "test") -> Values:
+        """The values of one metric in one trial."""
+        [(numbers,)] = self._store.rows(
+            "SELECT numbers FROM trials JOIN query_values ON trial = number WHERE key = ? AND part = ? AND metric = ?",
+            key, part, metric,
+        )  # fmt: skip
+        return to_values(numbers)
+
+    def query_ids(self, group: Group | None = None) -> Iterator[tuple[str, list[Any]]]:
+        """The key of each trial with the ids of its test queries."""
+        known: dict[str, list[Any]] = {}
+        for key, text in self._rows("SELECT key, query_ids FROM trials WHERE {} ORDER BY number", group=group):
+            if text not in known:
+                known[text] = json.loads(text)
+            yield key, known[text]
+
+    def are_copies(self, metric: str, keys: Sequence[str]) -> bool:
+        """Whether these trials have the same value for every test query."""
+        [(n_distinct,)] = self._store.rows(
+            "SELECT count(DISTINCT numbers) FROM trials JOIN query_values ON trial = number "
+            "WHERE part = 'test' AND metric = ? AND key IN (SELECT value FROM json_each(?))",
+            metric, json.dumps(list(keys)),
+        )  # fmt: skip
+        return int(n_distinct) == 1
+
+    def history(self, key: str) -> list[dict[str, Any]]:
+        """What happened in each epoch, round or generation of a trial."""
+        history: list[dict[str, Any]] = self._opened("history", key)
+        return history
+
+    def feature_weights(self, key: str) -> Mapping[str, float] | None:
+        """The weight of each feature in a trial, where it has weights."""
+        weights: Mapping[str, float] | None = self._opened("feature_weights", key)
+        return weights
+
+    def _opened(self, column: str, key: str) -> Any:
+        [(text,)] = self._store.rows(f"SELECT {column} FROM trials WHERE key = ?", key)
+        return json.loads(text)
+
+    def _rows(
+        self, question: str, *after: object, group: Group | None = None, before: Sequence[object] = ()
+    ) -> list[Any]:
+        """The rows of a question, in which {} stands for the condition that view and group put on a trial."""
+        wanted, given = self._where, [*before, *self._given]
+        if group is not None:
+            wanted, given = f"{wanted} AND dataset = ? AND profile = ?", [*given, group.dataset, group.profile]
+        return self._store.rows(question.replace("{}", wanted), *given, *after)
+
+
+def _opened(path: Path) -> Store:
+    if not path.is_file() or path.stat().st_size == 0:  # which opening would make into a store
+        raise DataError(f"{path}: there is no such store; `ordino bench` makes one")
+    return Store(path, frozen=not all(os.access(one, os.W_OK) for one in (path, path.absolute().parent)))
