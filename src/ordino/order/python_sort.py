@@ -26,8 +26,7 @@ def sort_once(network: PairNetwork, X: ArrayLike, offsets: ArrayLike) -> NDArray
     --------
     A network that says "the first of the two" whatever it sees; Python's sort asks for [later row, earlier row].
 
-    >>> from ordino.arrays import check_offsets
-    from ordino.layers import Layer
+    >>> from ordino.layers import Layer
     >>> the_first = PairNetwork([[0]], [[0]], [0], (Layer([[0, 0]], [1, 0]),))
     >>> sort_once(the_first, [[1.0], [2.0]], [0, 2]).tolist()
     [1, 0]
