@@ -39,6 +39,13 @@ INNER: Mapping[str, Any] = {
 }  # fmt: skip
 """Options of a function that only other kernels call."""
 
+REORDERED: Mapping[str, Any] = {**INNER, "fastmath": {"reassoc", "nsz", "contract"}, "forceinline": True}
+"""Options of such a function whose sums may be taken in lanes; NaN and infinity stay what they are.
+
+It is always inlined: a copy of its own would be optimized otherwise, and a first run would round otherwise than later
+ones, which load the caller from the cache.
+"""
+
 OUTER: Mapping[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Options of a kernel that Python calls."""
 

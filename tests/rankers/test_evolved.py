@@ -17,11 +17,8 @@ from ordino.evolve import Formula
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
-from ordino.rankers.cma import CMARank
-from ordino.rankers.evolution_strategies import ESRank, IESRRank, IESVMRank
+from ordino.rankers.evolution import CMARank, ESRank, IESRRank, IESVMRank, RankDE, SwarmRank
 from ordino.rankers.gp import GPRank
-from ordino.rankers.rankde import RankDE
-from ordino.rankers.swarm import SwarmRank
 from ordino.testing import CHECKS, easy_data
 
 QUICK: dict[str, Ranker] = {

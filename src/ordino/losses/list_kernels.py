@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OUTER, njit, specialize
+from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
 from ordino.losses.kernels import by_level
 from ordino.metrics.kernels import sort_descending
 
-REORDERED = {**INNER, "fastmath": {"reassoc", "nsz", "contract"}}  # sums in lanes; NaN and infinity stay what they are
 FAR = 300.0  # products of exponentials of scores that lie further apart would underflow
 
 

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OUTER, njit, specialize
+from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
 from ordino.losses import margin_kernels as margins
 from ordino.losses.kernels import by_level
 
 FAR = 60.0  # scores of a query that lie further apart are met pair by pair
 ANYWHERE = np.finfo(np.float64).max  # for functions that need no exponentials
-REORDERED = {**INNER, "fastmath": {"reassoc", "nsz", "contract"}}  # sums in lanes; NaN and infinity stay what they are
 
 # What the templates below leave open.
 margin: Any = None

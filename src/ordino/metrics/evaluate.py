@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import mean_of_counted
+from ordino.data.columns import Groups, group_rows
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import Groups, group_rows
 from ordino.errors import DataError, ParameterError
 from ordino.metrics.engine import values_of
 from ordino.metrics.metric import Metric, parse_metric

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ordino.arrays import name_features, row_blocks
 from ordino.checks import check_int
-from ordino.data.canonical_kernels import hash_rows
 from ordino.data.dataset import Dataset
+from ordino.data.kernels import hash_rows
 from ordino.errors import ParameterError, unknown_name
 from ordino.forms import BLOCK
 from ordino.judge import Choice, Judge

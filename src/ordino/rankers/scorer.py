@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, final
 
-from ordino.boosting.trees import Task, grow, light_params
+from ordino.boosting.trees import Task, grow
 from ordino.data.dataset import Dataset
 from ordino.forms import Form, Trees
 from ordino.losses import LOSSES, Loss, make_loss
@@ -89,24 +89,14 @@ class Scorer(ScoringNetwork):
 
     def _grow(self, data: Dataset, valid: Dataset | None) -> None:
         """Boost trees on the gradients of the loss."""
-        grown = grow(
-            Task({"objective": "none"}, data.y, lightgbm_objective(self._loss(), data)),
-            data,
-            valid,
-            params=light_params(
-                learning_rate=self.learning_rate or 0.05,
-                leaves=self.leaves,
-                min_leaf=self.min_leaf,
-                seed=self.seed % 2**31,
-            ),
-            rounds=self.rounds,
-            patience=self.patience or self.rounds,
-            metric=self.metric,
-            profile=self.profile,
-            scores=lambda outputs: outputs,
-            label="Scorer",
-            verbose=self.verbose,
-        )
+        params = {
+            "objective": "none",
+            "learning_rate": self.learning_rate or 0.05,
+            "num_leaves": self.leaves,
+            "min_data_in_leaf": self.min_leaf,
+            "seed": self.seed % 2**31,
+        }
+        grown = grow(self, Task(params, data.y, lightgbm_objective(self._loss(), data)), data, valid)
         self.model_, self.best_round_, self.history_ = grown.model, grown.best_round, grown.history
 
     def form(self) -> Form:

@@ -12,13 +12,10 @@ with a rounded corner otherwise.
 
 from __future__ import annotations
 
-from ordino.compiled import INNER, OUTER, njit
-
-# Sums may be reordered so that they run in vector registers; NaN and infinity keep their meaning.
-VECTORS = {"reassoc", "contract", "nsz"}
+from ordino.compiled import OUTER, REORDERED, njit
 
 
-@njit(**INNER, fastmath=VECTORS)
+@njit(**REORDERED)
 def loop_slopes(scores, weight, floor, low, high, slope, degree):  # type: ignore[no-untyped-def]
     """The sums of one query pair by pair; see slopes_of_queries."""
     value, shortfall = 0.0, 0.0
@@ -51,7 +48,7 @@ def loop_slopes(scores, weight, floor, low, high, slope, degree):  # type: ignor
     return value, shortfall
 
 
-@njit(**INNER, fastmath=VECTORS)
+@njit(**REORDERED)
 def loop_curvature(scores, weight, floor, low, high, v, out):  # type: ignore[no-untyped-def]
     """Fill out with half the second derivative of one query's sum, times v, pair by pair."""
     out[:] = 0.0
@@ -105,7 +102,7 @@ def curvature_of_queries(scores, weight, floor, offsets, is_long, first, last, l
                 loop_curvature(scores[a:b], weight[a:b], floor[a:b], low, high, v[a:b], out[a:b])
 
 
-@njit(**INNER, fastmath=VECTORS)
+@njit(**REORDERED)
 def row_times(row, w):  # type: ignore[no-untyped-def]
     """``row @ w``."""
     total = 0.0
@@ -114,7 +111,7 @@ def row_times(row, w):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(**INNER, fastmath=VECTORS)
+@njit(**REORDERED)
 def add_row(factor, row, out):  # type: ignore[no-untyped-def]
     """``out += factor * row``."""
     for j in range(len(row)):
