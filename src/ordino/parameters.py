@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, final
 
 import numpy as np
@@ -154,8 +154,7 @@ def learned() -> Any:
     return field(init=False)
 
 
-@cache
-def parameters_of(cls: type) -> Mapping[str, Parameter]:
+def parameters_of(cls: type) -> dict[str, Parameter]:
     """Every parameter of a ranker by name, in the order of its signature.
 
     A class that writes its own ``__init__`` says nothing of its parameters here.
