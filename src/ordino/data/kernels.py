@@ -46,7 +46,11 @@ IS_ZSCORE: Any = None
 
 
 def _scale_queries(
-    X: NDArray[np.float32], rows: NDArray[np.intp], offsets: NDArray[np.int64], out: NDArray[np.float32]
+    X: NDArray[np.float32],
+    rows: NDArray[np.intp],
+    offsets: NDArray[np.int64],
+    room: NDArray[np.float64],  # (6, n_features)
+    out: NDArray[np.float32],
 ) -> None:
     """Template: write ``(x - center) / spread`` of every query.
 
@@ -54,9 +58,8 @@ def _scale_queries(
     never becomes a minimum or a maximum, and it is not counted.
     """
     n_features = X.shape[1]
-    low, high = np.empty(n_features, np.float32), np.empty(n_features, np.float32)
-    count, total = np.empty(n_features), np.empty(n_features)
-    center, factor = np.empty(n_features), np.empty(n_features)  # 1 / spread: its rounding never shows in float32
+    low, high, count, total = room[0], room[1], room[2], room[3]
+    center, factor = room[4], room[5]  # 1 / spread: its rounding never shows in float32
     for q in range(len(offsets) - 1):
         for j in range(n_features):
             low[j], high[j] = np.inf, -np.inf
@@ -82,11 +85,11 @@ def _scale_queries(
                     total[j] += away * away if x == x else 0.0
         for j in range(n_features):
             if IS_MINMAX:
-                spread = np.float64(high[j]) - np.float64(low[j])
+                spread = high[j] - low[j]
             elif IS_ZSCORE:
                 spread = np.sqrt(total[j] / count[j])
             else:
-                spread = np.float64(max(-low[j], high[j]))
+                spread = max(-low[j], high[j])
             factor[j] = 1 / spread if low[j] < high[j] else 1.0
         for i in range(offsets[q], offsets[q + 1]):
             row = rows[i]
@@ -104,7 +107,7 @@ def scale_queries(
     X: NDArray[np.float32], rows: NDArray[np.intp], offsets: NDArray[np.int64], kind: int, out: NDArray[np.float32]
 ) -> None:
     """Write ``(x - center) / spread`` of every query, center and spread being what ``kind`` says they are."""
-    _SCALES[kind](X, rows, offsets, out)
+    _SCALES[kind](X, rows, offsets, np.empty((6, X.shape[1])), out)
 
 
 @njit(**OUTER)
