@@ -19,17 +19,18 @@ FAR = 300.0  # products of exponentials of scores that lie further apart would u
 
 @njit(**INNER)
 def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
-    """-sum goal log softmax(s); goal sums to 1, and a document of weight 2 is two documents in the softmax."""
-    high, mass = -np.inf, 0.0
+    """-sum goal log softmax(s), goal made to sum to 1; a document of weight 2 is two documents in the softmax."""
+    high, mass, whole = -np.inf, 0.0, 0.0
     for i in range(len(s)):
         high = max(high, s[i])
+        whole += goal[i]
     for i in range(len(s)):
         mass += w[i] * np.exp(s[i] - high)
     value = 0.0
     for i in range(len(s)):
-        p = w[i] * np.exp(s[i] - high) / mass
-        value -= goal[i] * (s[i] - high - np.log(mass))
-        g[i] = p - goal[i]
+        p, share = w[i] * np.exp(s[i] - high) / mass, goal[i] / whole
+        value -= share * (s[i] - high - np.log(mass))
+        g[i] = p - share
         h[i] = p * (1.0 - p)
     return value
 
@@ -38,25 +39,18 @@ def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
 def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the softmax of the labels and that of the scores."""
     goal = room
-    high, mass = y[len(y) - 1], 0.0  # labels rise
     for i in range(len(s)):
-        goal[i] = w[i] * np.exp(y[i] - high)
-        mass += goal[i]
-    for i in range(len(s)):
-        goal[i] /= mass
+        goal[i] = w[i] * np.exp(y[i] - y[len(y) - 1])  # labels rise
     return _cross_entropy(s, goal, w, g, h)
 
 
 @njit(**INNER)
 def softmax(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the gains, made to sum to 1, and the softmax of the scores."""
-    gains, goal, mass = room, room2, 0.0
-    gains_of(y, exponential, gains)
+    goal = room
+    gains_of(y, exponential, goal)
     for i in range(len(s)):
-        goal[i] = w[i] * gains[i]
-        mass += goal[i]
-    for i in range(len(s)):
-        goal[i] /= mass
+        goal[i] *= w[i]
     return _cross_entropy(s, goal, w, g, h)
 
 
