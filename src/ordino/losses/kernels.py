@@ -9,18 +9,13 @@ to ``last``; the buffers ``order``, ``bounds`` and ``room``; then the parameters
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import INNER, njit
+from ordino.compiled import INNER, OPEN, njit
 
 STEEP = 30.0  # exp(-margin) goes on as its tangent below minus this
-
-function: Any = None  # left open by the templates below
-tau: Any = None
-BEND: Any = None
+function = tau = BEND = OPEN  # in the templates below
 
 
 @njit(**INNER)

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ordino.compiled import INNER, OUTER, njit, specialize
+from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
 from ordino.losses.kernels import by_level, gains_of
 from ordino.metrics.kernels import sort_descending
 
-IS_NDCG: Any = None  # left open by the templates: which measure they are for
-IS_MAP: Any = None
-ranked_lambdas: Any = None
+IS_NDCG = IS_MAP = ranked_lambdas = OPEN  # in the templates: which measure they are for
 FAR = 600.0  # the exponentials of scores that lie further apart would underflow
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
+from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
 from ordino.losses.kernels import by_level, gains_of
 from ordino.metrics.kernels import sort_descending
 
 FAR = 300.0  # products of exponentials of scores that lie further apart would underflow
+list_loss = OPEN  # in the template at the end
 
 
 @njit(**INNER)
@@ -194,9 +195,6 @@ def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha
     for i in range(n):
         h[i] = max(h[i], floor)
     return value
-
-
-list_loss: Any = None  # left open by the template
 
 
 def _lists_of_queries(

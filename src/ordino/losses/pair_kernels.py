@@ -14,22 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
+from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
 from ordino.losses import kernels as margins
 from ordino.losses.kernels import by_level
 
 FAR = 60.0  # scores of a query that lie further apart are met pair by pair
 ANYWHERE = np.finfo(np.float64).max  # for functions that need no exponentials
-
-# What the templates below leave open.
-margin: Any = None
-function: Any = None
-bend: Any = None
-row: Any = None
-rectangle: Any = None
-LEAST: Any = None
-LIMIT: Any = None
-BY_LABEL: Any = None
+margin = function = bend = row = rectangle = LEAST = LIMIT = BY_LABEL = OPEN  # in the templates below
 
 
 # One document a above (or beside) a stretch of documents: g gets their share of the gradient; what is given back is

@@ -12,17 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import Floats, Ints
-from ordino.compiled import INNER, OUTER, njit, specialize
+from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
 from ordino.metrics.formulas import average_precision, cutoff, mean_precision, precision, precision_of_hits
 from ordino.metrics.kernels import sort_descending
 from ordino.metrics.metric import Metric
 from ordino.metrics.profiles import Profile
 
 MANY = 48  # relevant documents from which bisecting beats counting
-
-find_ranks: Any = None  # left open by the template
-LEAST: Any = None
-MOST: Any = None
+find_ranks = LEAST = MOST = OPEN  # in the template below
 
 
 @njit(**INNER)

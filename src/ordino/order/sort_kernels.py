@@ -9,17 +9,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ordino.compiled import INNER, OUTER, specialize
+from ordino.compiled import INNER, OPEN, OUTER, specialize
 from ordino.order.kernels import make_kernels, project_rows
 
 MADE, FOUND, START, N_DOCS = range(4)
 """Entries of ``seen``: comparisons made, mis-compared pairs found; first row of the query, rows of all queries."""
 
 MOST_WAITING = 128  # entries of quick sort's stack: two for each halving
-margin_of: Any = None  # left open by the templates
-before: Any = None
-sift: Any = None
-sort: Any = None
+margin_of = before = sift = sort = OPEN  # in the templates below
 
 
 def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
