@@ -19,12 +19,11 @@ from ordino.experiment.papers import (
     sortnet,
 )
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
-from ordino.experiment.papers.deepnet_numbers import PAPER
+from ordino.experiment.papers.deepnet import PAPER
 from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.letor import LetorTable, Row
 from ordino.experiment.papers.result import Axes, Number, Result, summary
-from ordino.experiment.papers.target import Request, System
-from ordino.experiment.papers.trials import Trials
+from ordino.experiment.papers.target import Request, System, Trials
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store import Store, Trial

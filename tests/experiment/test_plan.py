@@ -6,8 +6,7 @@ from ordino import Dataset, synthetic, write_letor
 from ordino.data.folds import make_folds
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.plan import Plan
-from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.plan.space import check_space, known_parameters
+from ordino.experiment.plan.ranker_entry import Entry, check_space, known_parameters
 from ordino.parameters import Choices, Range
 from ordino.rankers import RANKERS
 

@@ -20,8 +20,7 @@ from ordino.experiment.papers import (
     sortnet,
 )
 from ordino.experiment.papers.result import Result
-from ordino.experiment.papers.target import Request, Target
-from ordino.experiment.papers.trials import Trials
+from ordino.experiment.papers.target import Request, Target, Trials
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store.store import Store
 

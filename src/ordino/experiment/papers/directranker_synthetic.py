@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +17,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.data.synthetic import synthetic
 from ordino.experiment.papers.result import Axes, Number, Result
-from ordino.experiment.papers.target import NOTHING, Request, System, Target
-from ordino.experiment.papers.trials import Trials
+from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials, read_paper
 from ordino.experiment.plan.plan import Plan, repeat_seeds
 from ordino.streams import spawn_seed, stream
 
@@ -29,7 +27,7 @@ N_SAMPLES = 50
 FEWEST, MOST = 50, 150  # documents of a sample
 N_TEST = 10_000
 GROUP = 100  # training documents that are compared with each other; they are drawn alike, so any grouping will do
-USUAL: Mapping[str, Any] = MappingProxyType({"classes": 5, "features": 70, "noise": 0.0, "size": 100_000})
+USUAL: Mapping[str, Any] = {"classes": 5, "features": 70, "noise": 0.0, "size": 100_000}
 
 
 class Sweep(NamedTuple):
@@ -43,28 +41,17 @@ class Sweep(NamedTuple):
     logarithmic: bool = False
 
 
-SWEEPS: Mapping[str, Sweep] = MappingProxyType(
-    {
-        "fig2a": Sweep("number of classes", "classes", "number of relevance classes", (2, 3, 5, 10, 15, 20)),
-        "fig2b": Sweep("number of features", "features", "number of features", (5, 10, 20, 40, 70, 100)),
-        "fig2c": Sweep(
-            "noise on the labels", "noise", "standard deviation of the noise on the labels", (0.0, 0.25, 0.5, 0.75, 1.0)
-        ),
-        "fig2d": Sweep(
-            "size of the training set", "size", "documents in the training set",
-            (1_000, 3_000, 10_000, 30_000, 100_000), "1 min", logarithmic=True,
-        ),
-    }
-)  # fmt: skip
-
-PROTOCOL = (
-    "NDCG@20 of DirectRanker on Gaussian classes: {docs} training and {test:,} test documents, {features} "
-    "features, {classes} classes, noise {noise}, except for what varies. {sets} data sets a point; of each, the "
-    "mean over {samples} random samples of {fewest} to {most} test documents. The net has hidden layers of 70 and "
-    "of as many neurons as there are classes, the cost r(d_i) (1 - o)^2 on pairs of neighboring classes. The "
-    "paper leaves open the activation (ReLU here), the scaling (normal quantiles, as for its real data), and how "
-    "long to train (AdamW, rate 0.003, steps of 1,000 documents, 5 epochs; small training sets up to 50)."
-)
+SWEEPS: Mapping[str, Sweep] = {
+    "fig2a": Sweep("number of classes", "classes", "number of relevance classes", (2, 3, 5, 10, 15, 20)),
+    "fig2b": Sweep("number of features", "features", "number of features", (5, 10, 20, 40, 70, 100)),
+    "fig2c": Sweep(
+        "noise on the labels", "noise", "standard deviation of the noise on the labels", (0.0, 0.25, 0.5, 0.75, 1.0)
+    ),
+    "fig2d": Sweep(
+        "size of the training set", "size", "documents in the training set", (1_000, 3_000, 10_000, 30_000, 100_000),
+        "1 min", logarithmic=True,
+    ),
+}  # fmt: skip
 
 
 class Point(NamedTuple):
@@ -97,9 +84,9 @@ def view(panel: str, request: Request, trials: Trials) -> Result:
         Number((point.place,), None, trials.by_fold(point.name, point.net.label(request), METRIC))
         for point in _points(panel, request)
     ]
-    protocol = PROTOCOL.format(
-        docs=f"{USUAL['size']:,}", test=N_TEST, features=USUAL["features"], classes=USUAL["classes"],
-        noise=USUAL["noise"], sets=len(numbers[0].ours), samples=N_SAMPLES, fewest=FEWEST, most=MOST,
+    protocol = read_paper("directranker")["synthetic_protocol"].format(
+        **USUAL, docs=f"{USUAL['size']:,}", test=N_TEST, sets=len(numbers[0].ours), samples=N_SAMPLES, fewest=FEWEST,
+        most=MOST,
     )  # fmt: skip
     return Result(
         f"NDCG@20 by {title}", (title,), numbers, protocol, spread="standard error", of="data sets", digits=4,
@@ -152,13 +139,10 @@ def _claims(panel: str, numbers: Sequence[Number]) -> list[str]:
     return checks
 
 
-TARGETS: Mapping[str, Target] = MappingProxyType(
-    {
-        panel: Target(
-            shows=f"NDCG@20 by {one.shows}", needs=NOTHING, takes=one.takes, plans=partial(plans, panel),
-            view=partial(view, panel),
-        )
-        for panel, one in SWEEPS.items()
-    }
-)  # fmt: skip
-"""What this module reproduces."""
+TARGETS = {
+    panel: Target(
+        shows=f"NDCG@20 by {one.shows}", needs=NOTHING, takes=one.takes, plans=partial(plans, panel),
+        view=partial(view, panel),
+    )
+    for panel, one in SWEEPS.items()
+}  # fmt: skip

@@ -8,8 +8,8 @@ from typing import Any
 
 from ordino.errors import import_extra
 from ordino.experiment.papers.result import Axes, Number, Result
-from ordino.experiment.report.figure_files import write_chart
 from ordino.experiment.report.figures import COLORS
+from ordino.experiment.report.page import write_chart
 
 WIDTH, HEIGHT = 320, 240
 MOST_NAMES = 60  # bars that can all have their name below them
@@ -25,25 +25,21 @@ def draw(result: Result) -> Any:
     alt = import_extra("altair", extra="plots", purpose="a figure")
     axes = result.axes
     assert axes is not None, f"{result.target} has no figure"
-    colors = [] if axes.color is None else list(_by_label(result, axes.color))
     if axes.facet is None:
-        panels = [_panel(alt, result, axes, result.numbers, colors)]
+        panels = [_panel(alt, result, axes, result.numbers)]
     else:
-        panels = [
-            _panel(alt, result, axes, numbers, colors).properties(title=facet)
-            for facet, numbers in _by_label(result, axes.facet).items()
-        ]
-    text = f"{result.target}: {result.title}"
-    subtitle = "ours"
-    if any(len(number.ours) > 1 for number in result.numbers):
-        subtitle += f" ± {result.spread} over the {result.of}"
-    if any(_paper(number) is not None for number in result.numbers):
+        facets: dict[str, list[Number]] = {}
+        for number in result.numbers:
+            facets.setdefault(result.label(number, axes.facet), []).append(number)
+        panels = [_panel(alt, result, axes, own).properties(title=facet) for facet, own in facets.items()]
+    subtitle = f"ours ± {result.spread} over the {result.of}" if result.is_spread else "ours"
+    if any(number.compared is not None for number in result.numbers):
         subtitle += "; crosses: the paper"
-    chart = alt.concat(*panels, columns=2).resolve_scale(xOffset="independent")
-    return chart.properties(title=alt.Title(text, subtitle=subtitle, anchor="start", offset=16))
+    title = alt.Title(f"{result.target}: {result.title}", subtitle=subtitle, anchor="start", offset=16)
+    return alt.concat(*panels, columns=2).resolve_scale(xOffset="independent").properties(title=title)
 
 
-def _panel(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number], colors: list[str]) -> Any:
+def _panel(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number]) -> Any:
     """One set of axes: bars or a line, a rule for each deviation, crosses for the paper."""
     base = alt.Chart(alt.Data(values=[_point(result, axes, number) for number in numbers]))
     is_lines = axes.kind == "lines"
@@ -51,53 +47,37 @@ def _panel(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number], colo
         scale = alt.Scale(type="log" if axes.logarithmic else "linear", zero=False, nice=False, padding=12)
         x = alt.X("x:Q", scale=scale, axis=alt.Axis(grid=False), title=axes.x_title or axes.x)
     else:
-        many = len({_label(result, number, axes.x) for number in numbers}) > MOST_NAMES
+        many = len({result.label(number, axes.x) for number in numbers}) > MOST_NAMES
         axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False) if many else alt.Axis(labelAngle=-40)
         x = alt.X("x:N", sort=None, axis=axis, title=axes.x_title or axes.x)
     shared: dict[str, Any] = {"x": x}
     color: dict[str, Any] = {}
     if axes.color is not None:
-        range_ = [COLORS[i % len(COLORS)] for i in range(len(colors))]
-        color["color"] = alt.Color("color:N", title=axes.color, scale=alt.Scale(domain=colors, range=range_))
+        domain = list(dict.fromkeys(result.label(number, axes.color) for number in result.numbers))
+        range_ = [COLORS[i % len(COLORS)] for i in range(len(domain))]
+        color["color"] = alt.Color("color:N", title=axes.color, scale=alt.Scale(domain=domain, range=range_))
         if not is_lines:
-            shared["xOffset"] = alt.XOffset("color:N", scale=alt.Scale(domain=colors))
+            shared["xOffset"] = alt.XOffset("color:N", scale=alt.Scale(domain=domain))
     y = alt.Y("ours:Q", title=axes.y, scale=alt.Scale(zero=not is_lines))
     marks = base.mark_line(point=True) if is_lines else base.mark_bar(color=COLORS[0])
     rules = base.mark_rule() if is_lines else base.mark_rule(color="black")
     layers = [marks.encode(y=y, **shared, **color)]
+    on_top = shared | (color if is_lines else {})
     if any(result.deviation(number) for number in numbers):
-        layers.append(rules.encode(y="low:Q", y2="high:Q", **shared, **(color if is_lines else {})))
-    if any(_paper(number) is not None for number in numbers):
+        layers.append(rules.encode(y="low:Q", y2="high:Q", **on_top))
+    if any(number.compared is not None for number in numbers):
         crosses = base.transform_filter("datum.paper !== null").mark_point(shape="cross", size=60, color="black")
-        layers.append(crosses.encode(y="paper:Q", **shared, **(color if is_lines else {})))
+        layers.append(crosses.encode(y="paper:Q", **on_top))
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
 def _point(result: Result, axes: Axes, number: Number) -> dict[str, Any]:
-    """A number as a record."""
-    deviation = result.deviation(number) or 0.0
-    label = _label(result, number, axes.x)
+    deviation, label = result.deviation(number) or 0.0, result.label(number, axes.x)
     return {
         "x": float(label) if axes.kind == "lines" else label,
-        "color": None if axes.color is None else _label(result, number, axes.color),
+        "color": None if axes.color is None else result.label(number, axes.color),
         "ours": number.mean,
         "low": number.mean - deviation,
         "high": number.mean + deviation,
-        "paper": _paper(number),
+        "paper": number.compared,
     }
-
-
-def _by_label(result: Result, column: str) -> dict[str, list[Number]]:
-    """The numbers of each label of a column, in order."""
-    found: dict[str, list[Number]] = {}
-    for number in result.numbers:
-        found.setdefault(_label(result, number, column), []).append(number)
-    return found
-
-
-def _label(result: Result, number: Number, column: str) -> str:
-    return number.labels[result.columns.index(column)]
-
-
-def _paper(number: Number) -> float | None:
-    return number.paper if number.same_data else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
-from types import MappingProxyType
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.data.synthetic import synthetic
 from ordino.experiment.papers.result import Axes, Number, Result
-from ordino.experiment.papers.target import NOTHING, Request, System, Target
-from ordino.experiment.papers.trials import Trials
+from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials, read_paper
 from ordino.experiment.plan.plan import Plan, repeat_seeds
 from ordino.streams import spawn_seed
 
@@ -26,42 +24,25 @@ DOCS = 50  # documents a query
 N_FUNCTIONS = 5  # random functions of each kind; the paper has one
 PATIENCE = 25  # epochs without a better one on validation, after which none is expected
 
-FUNCTIONS: Mapping[str, str] = MappingProxyType({"Net": "ranknet-net", "Poly": "ranknet-poly"})
+FUNCTIONS = {"Net": "ranknet-net", "Poly": "ranknet-poly"}
 
-TABLE_1: Mapping[tuple[str, str], Mapping[int, float]] = MappingProxyType(
-    {
-        ("Net", "linear"): {100: 82.39, 500: 88.86, 2500: 89.91, 12500: 90.06},
-        ("Net", "two layers"): {100: 82.29, 500: 88.80, 2500: 96.94, 12500: 97.67},
-        ("Poly", "linear"): {100: 59.63, 500: 66.68, 2500: 68.30, 12500: 69.00},
-        ("Poly", "two layers"): {100: 59.54, 500: 66.97, 2500: 68.56, 12500: 69.27},
-    }
-)
-HIDDEN: Mapping[str, int | tuple[int, ...]] = MappingProxyType({"linear": (), "two layers": 5})
-
-TABLE_2: Mapping[str, Mapping[int, float]] = MappingProxyType(
-    {
-        "no ties": {100: 59.5, 500: 67.0, 1000: 68.1, 5000: 69.0},
-        "all ties": {100: 59.6, 500: 66.9, 1000: 68.2, 5000: 68.8},
-    }
-)
-TIES: Mapping[str, bool] = MappingProxyType({"no ties": False, "all ties": True})
-
-PROTOCOL = (
-    "The share of test pairs in the right order, in percent. {n} random functions of each kind, drawn with "
-    "seeds spawned from {seed}; for each, 1,000 queries of 50 documents with 50 features, of which the first are "
-    "trained on, 100 validate and 100 test. RankNet with the paper's settings (`RankNet.as_published`): first "
-    "layer zero, second in ±0.1, rate halved when the error rises, 100 epochs (fewer after 25 without a better "
-    "one), the best on validation kept. The paper takes a step of 0.001 for each pair; we take one step for each "
-    "query, 1 times the mean over its (about 1,000) pairs."
-)
+PRINTED = read_paper("ranknet")
+TABLE_1 = {
+    (function, net): {int(size): percent for size, percent in row.items()}
+    for function, rows in PRINTED["table1"].items()
+    for net, row in rows.items()
+}
+TABLE_2 = {
+    training: {int(size): percent for size, percent in row.items()} for training, row in PRINTED["table2"].items()
+}
 
 
 def _net(**params: object) -> System:
     return System("ranknet", {**params, "patience": PATIENCE}, "published", {"epochs": 2, "patience": None})
 
 
-NETS: Mapping[str, System] = MappingProxyType({name: _net(hidden=hidden) for name, hidden in HIDDEN.items()})
-TRAININGS: Mapping[str, System] = MappingProxyType({name: _net(hidden=10, ties=ties) for name, ties in TIES.items()})
+NETS = {"linear": _net(hidden=()), "two layers": _net(hidden=5)}
+TRAININGS = {"no ties": _net(hidden=10, ties=False), "all ties": _net(hidden=10, ties=True)}
 
 
 def plans(
@@ -75,7 +56,7 @@ def plans(
         for size in _sizes(paper, request)
     }
     # a net's own seed must not be the function's: their first random numbers would be the same
-    return [request.plan(data, list(systems.values()), measures=(METRIC,), seed=spawn_seed(request.seed, "net"))]
+    return [request.plan(data, systems.values(), measures=(METRIC,), seed=spawn_seed(request.seed, "net"))]
 
 
 def table1(request: Request, trials: Trials) -> Result:
@@ -141,20 +122,17 @@ def _result(
     title: str, columns: tuple[str, ...], numbers: list[Number], request: Request, axes: Axes | None = None,
     notes: Sequence[str] = (),
 ) -> Result:  # fmt: skip
-    protocol = PROTOCOL.format(n=len(_function_seeds(request)), seed=request.seed)
+    protocol = PRINTED["protocol"].format(n=len(_function_seeds(request)), seed=request.seed)
     return Result(title, columns, numbers, protocol, of="random functions", digits=2, axes=axes, notes=notes)
 
 
-TARGETS: Mapping[str, Target] = MappingProxyType(
-    {
-        "table1": Target(
-            shows="pairs in order on a random net and a random polynomial", needs=NOTHING, takes="5 min",
-            plans=partial(plans, tuple(FUNCTIONS), NETS, TABLE_1["Net", "linear"]), view=table1,
-        ),
-        "table2": Target(
-            shows="training on ties", needs=NOTHING, takes="1 min",
-            plans=partial(plans, ("Poly",), TRAININGS, TABLE_2["no ties"]), view=table2,
-        ),
-    }
-)  # fmt: skip
-"""What this module reproduces."""
+TARGETS = {
+    "table1": Target(
+        shows="pairs in order on a random net and a random polynomial", needs=NOTHING, takes="5 min",
+        plans=partial(plans, tuple(FUNCTIONS), NETS, TABLE_1["Net", "linear"]), view=table1,
+    ),
+    "table2": Target(
+        shows="training on ties", needs=NOTHING, takes="1 min",
+        plans=partial(plans, ("Poly",), TRAININGS, TABLE_2["no ties"]), view=table2,
+    ),
+}  # fmt: skip

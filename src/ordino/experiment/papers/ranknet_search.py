@@ -7,9 +7,8 @@ with 95 % intervals, a Wilcoxon test of the two nets, training times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +17,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.experiment.compare.significance import wilcoxon
 from ordino.experiment.papers.result import Number, Result
-from ordino.experiment.papers.target import ANY_JUDGED, Request, System, Target
-from ordino.experiment.papers.trials import Trials
+from ordino.experiment.papers.target import ANY_JUDGED, Request, System, Target, Trials, read_paper
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.store.trial import Values
 
@@ -30,46 +28,17 @@ EPOCHS = SHARED | {"epochs": 100}
 QUICK = {"epochs": 2}
 PUBLISHED = SHARED | {"metric": METRIC}
 
-SYSTEMS: Mapping[str, System] = MappingProxyType(
-    {
-        "Quad PRank": System("prank", EPOCHS | {"quadratic": True}, quick=QUICK),
-        "Linear PRank": System("prank", EPOCHS, quick=QUICK),
-        "OAP-BPM": System("oap-bpm", EPOCHS | {"n_perceptrons": 100, "tau": 0.3}, quick=QUICK),
-        "RankProp": System("rankprop", EPOCHS | {"hidden": (), "patience": None}, quick=QUICK),
-        "One layer net": System("ranknet", PUBLISHED | {"hidden": ()}, "published", QUICK),
-        "Two layer net": System("ranknet", PUBLISHED | {"hidden": 10}, "published", QUICK),
-    }
-)
+PRINTED = read_paper("ranknet")
+
+SYSTEMS: Mapping[str, System] = {
+    "Quad PRank": System("prank", EPOCHS | {"quadratic": True}, quick=QUICK),
+    "Linear PRank": System("prank", EPOCHS, quick=QUICK),
+    "OAP-BPM": System("oap-bpm", EPOCHS | {"n_perceptrons": 100, "tau": 0.3}, quick=QUICK),
+    "RankProp": System("rankprop", EPOCHS | {"hidden": (), "patience": None}, quick=QUICK),
+    "One layer net": System("ranknet", PUBLISHED | {"hidden": ()}, "published", QUICK),
+    "Two layer net": System("ranknet", PUBLISHED | {"hidden": 10}, "published", QUICK),
+}
 """The six systems; the paper chose tau and the number of perceptrons on its validation set."""
-
-TABLE_3 = MappingProxyType(
-    {"Train": (11_336, 384_314), "Valid": (2_834, 2_726_714), "Test": (2_834, 2_715_175)}
-)  # fmt: skip
-TABLE_4: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
-        "Quad PRank": {"valid": 0.379, "test": 0.327},
-        "Linear PRank": {"valid": 0.410, "test": 0.412},
-        "OAP-BPM": {"valid": 0.455, "test": 0.454},
-        "RankProp": {"valid": 0.459, "test": 0.460},
-        "One layer net": {"valid": 0.479, "test": 0.477},
-        "Two layer net": {"valid": 0.489, "test": 0.488},
-    }
-)
-TABLE_5: Mapping[str, float] = MappingProxyType({"One layer net": 0.479, "Two layer net": 0.500})
-TABLE_6: Mapping[str, float] = MappingProxyType(
-    {
-        "Linear PRank": 11 * 60, "RankProp": 23 * 60, "One layer net": 67 * 60, "Two layer net": 351 * 60,
-        "OAP-BPM": 623 * 60, "Quad PRank": 2392 * 60,
-    }
-)  # fmt: skip
-"""Seconds on a machine of 2005."""
-
-PROTOCOL = (
-    "The protocol of section 6 on other data than the paper's: all queries of the first fold, shuffled, 2/3 to "
-    "train on, 1/6 to validate, 1/6 to test. Documents with label 0 stand for the paper's unjudged ones: training "
-    "sees a random part of them, {ratio} for each judged one. sign(x) log(1 + |x|) of the features, 100 epochs, "
-    "the best by NDCG@15 on validation kept."
-)
 
 
 class Parts(NamedTuple):
@@ -85,65 +54,57 @@ class Parts(NamedTuple):
 def plans(request: Request) -> list[Plan]:
     """All systems."""
     parts = _parts(request)
-    return [_plan(parts.name, parts.test, SYSTEMS, request)]
+    return [_plan(parts.name, parts.test, SYSTEMS.values(), request)]
 
 
 def training_plans(request: Request) -> list[Plan]:
     """The two nets, measured on all documents of the training queries."""
     parts = _parts(request)
-    return [_plan(_training(parts), parts.train, {name: SYSTEMS[name] for name in TABLE_5}, request)]
+    return [_plan(_training(parts), parts.train, (SYSTEMS[name] for name in PRINTED["table5"]), request)]
 
 
-def _plan(name: str, test: Dataset, systems: Mapping[str, System], request: Request) -> Plan:
+def _plan(name: str, test: Dataset, systems: Iterable[System], request: Request) -> Plan:
     parts = _parts(request)
     folds = Folds(["Fold1"], lambda _: Fold("Fold1", parts.learned, parts.valid, test))
-    return request.plan({name: folds}, list(systems.values()), measures=(METRIC,), parts=("valid",))
+    return request.plan({name: folds}, systems, measures=(METRIC,), parts=("valid",))
 
 
 def table3(request: Request, _: Trials) -> Result:
     """Sample sizes."""
     parts = _parts(request)
-    sizes = {"Train": parts.learned, "Valid": parts.valid, "Test": parts.test}
-    numbers = [
-        _number((part, what), paper, (count,))
-        for part, data in sizes.items()
-        for what, paper, count in zip(
-            ("queries", "documents"), TABLE_3[part], (data.n_queries, data.n_docs), strict=True
-        )
-    ]
+    numbers = []
+    for part, data in {"Train": parts.learned, "Valid": parts.valid, "Test": parts.test}.items():
+        n_queries, n_docs = PRINTED["table3"][part]
+        numbers.append(_number((part, "queries"), n_queries, (data.n_queries,)))
+        numbers.append(_number((part, "documents"), n_docs, (data.n_docs,)))
     return _result("sample sizes", ("part", "number of"), numbers, request, digits=0)
 
 
 def table4(request: Request, trials: Trials) -> Result:
     """Quality of the six systems on validation and test queries."""
-    name = _parts(request).name
-    found = {
-        (system, part): _values(name, system, part, request, trials) for system in SYSTEMS for part in ("valid", "test")
-    }
-    numbers = [_number(labels, TABLE_4[labels[0]][labels[1]], values) for labels, values in found.items()]
+    name, printed = _parts(request).name, PRINTED["table4"]
+    parts = [(system, part) for system in SYSTEMS for part in ("valid", "test")]
+    found = {one: _values(name, *one, request, trials) for one in parts}
+    numbers = [_number((system, part), printed[system][part], values) for (system, part), values in found.items()]
     p = wilcoxon(found["One layer net", "test"], found["Two layer net", "test"]).p
-    notes = [
-        f"Wilcoxon test of the one layer and the two layer net on the test queries: p = {p:.3g} (the paper: 0.16)."
-    ]
-    return _result("NDCG@15 of six systems", ("system", "part"), numbers, request, notes=notes)
+    note = f"Wilcoxon test of the one layer and the two layer net on the test queries: p = {p:.3g} (the paper: 0.16)."
+    return _result("NDCG@15 of six systems", ("system", "part"), numbers, request, notes=[note])
 
 
 def table5(request: Request, trials: Trials) -> Result:
     """Quality of the two nets on all documents of the training queries."""
-    name = _training(_parts(request))
-    numbers = [
-        _number((system,), paper, _values(name, system, "test", request, trials)) for system, paper in TABLE_5.items()
-    ]
+    name, printed = _training(_parts(request)), PRINTED["table5"]
+    numbers = [_number((one,), printed[one], _values(name, one, "test", request, trials)) for one in printed]
     return _result("NDCG@15 on the training queries", ("system",), numbers, request)
 
 
 def table6(request: Request, trials: Trials) -> Result:
-    """Training times."""
+    """Training times; the paper has minutes."""
     name = _parts(request).name
     numbers = []
-    for system, paper in TABLE_6.items():
+    for system, minutes in PRINTED["table6"].items():
         [trial] = trials.of(name, SYSTEMS[system].label(request))
-        numbers.append(_number((system,), paper, (trial.train_seconds,)))
+        numbers.append(_number((system,), minutes * 60, (trial.train_seconds,)))
     return _result("seconds to train", ("system",), numbers, request, digits=1)
 
 
@@ -176,23 +137,20 @@ def _number(labels: tuple[str, ...], paper: float, ours: Iterable[float]) -> Num
 
 def _result(
     title: str, columns: tuple[str, ...], numbers: list[Number], request: Request, *, digits: int = 3,
-    notes: list[str] | None = None,
+    notes: Sequence[str] = (),
 ) -> Result:  # fmt: skip
-    return Result(
-        f"{title}, run on {_parts(request).name}", columns, numbers, PROTOCOL.format(ratio=UNJUDGED_PER_JUDGED),
-        spread="95 % interval", of="queries", digits=digits, notes=notes or [],
-    )  # fmt: skip
+    title, protocol = f"{title}, run on {_parts(request).name}", PRINTED["search_protocol"]
+    protocol = protocol.format(ratio=UNJUDGED_PER_JUDGED)
+    spread, of = "95 % interval", "queries"
+    return Result(title, columns, numbers, protocol, spread=spread, of=of, digits=digits, notes=notes)
 
 
 _target = partial(Target, needs=ANY_JUDGED, takes="10 min")
-TARGETS: Mapping[str, Target] = MappingProxyType(
-    {
-        "table3": _target(shows="queries and documents used for training, validation and test", view=table3),
-        "table4": _target(
-            shows="NDCG@15 of PRank, OAP-BPM, RankProp and RankNet with 95 % intervals", plans=plans, view=table4
-        ),
-        "table5": _target(shows="NDCG@15 of RankNet on its training queries", plans=training_plans, view=table5),
-        "table6": _target(shows="training times", plans=plans, view=table6, is_timed=True),
-    }
-)
-"""What this module reproduces."""
+TARGETS = {
+    "table3": _target(shows="queries and documents used for training, validation and test", view=table3),
+    "table4": _target(
+        shows="NDCG@15 of PRank, OAP-BPM, RankProp and RankNet with 95 % intervals", plans=plans, view=table4
+    ),
+    "table5": _target(shows="NDCG@15 of RankNet on its training queries", plans=training_plans, view=table5),
+    "table6": _target(shows="training times", plans=plans, view=table6, is_timed=True),
+}

@@ -120,9 +120,7 @@ class Plan:
         """The data by name."""
         if isinstance(self.data, Mapping):
             return dict(self.data)
-        if isinstance(self.data, str | Path | Dataset | Folds):
-            return {_name(self.data): self.data}
-        return {_name(one): one for one in self.data}
+        return {_name(one): one for one in ([self.data] if isinstance(self.data, Source) else self.data)}
 
     def collections(self) -> Iterator[tuple[str, Folds]]:
         """The folds of all data by name; the name of data that is cut here says into how many folds."""
@@ -166,19 +164,13 @@ class Plan:
         if isinstance(self.rankers, str | Mapping) or not isinstance(self.rankers, Sequence):
             yield f"rankers is {self.rankers!r}; give a list, or in TOML [[rankers]] before each"
             return
-        entries: list[Entry] = []
-        for one in self.rankers:
-            try:
-                entries.append(as_entry(one))
-            except OrdinoError as error:
-                yield str(error)
         if not self.rankers:
             yield f"there is no ranker; choose from: {', '.join(RANKERS)}"
         sound = []
-        for entry in entries:
-            found = entry.problems()
+        for one in self.rankers:
+            found = _sentence(partial(as_entry, one)) or as_entry(one).problems()
             yield from found
-            sound += [] if found else [entry.name]
+            sound += [] if found else [as_entry(one).name]
         for name in sorted({name for name in sound if sound.count(name) > 1}):
             yield f"two rankers are called {name!r}; give each a label of its own"
 

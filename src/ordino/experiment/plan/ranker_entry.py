@@ -1,4 +1,4 @@
-"""A ranker in a plan: its parameters, and how they are chosen where they are."""
+"""A ranker in a plan: its parameters, how they are chosen where they are, and what a search draws them from."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, final
 
 from ordino.checks import check_int
 from ordino.errors import OrdinoError, ParameterError, unknown_name
-from ordino.experiment.plan.space import check_space, default_space
 from ordino.experiment.store.trial import TUNED
-from ordino.parameters import Space
+from ordino.parameters import Choices, Parameter, Range, Space, parameters_of
 from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
 
@@ -183,3 +182,58 @@ def _is_plain(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def known_parameters(ranker: Ranker) -> Iterator[tuple[str, Parameter, Any]]:
+    """Every parameter of a ranker with its value, those of rankers inside it as ``ranker__hidden``."""
+    params = ranker.get_params()
+    for name, value in params.items():
+        owner, _, own = name.rpartition("__")
+        known = parameters_of(type(params[owner] if owner else ranker)).get(own)
+        if known is not None:
+            yield name, known, value
+
+
+def default_space(ranker: Ranker) -> dict[str, Space]:
+    """Where a search looks by default: the spaces that a ranker's parameters have; those of rankers inside it too.
+
+    Examples
+    --------
+    >>> from ordino.rankers.ranksvm import RankSVM
+    >>> default_space(RankSVM())["C"]
+    Range(low=0.0001, high=100.0, log=True)
+    """
+    found = {
+        name: known.space
+        for name, known, value in known_parameters(ranker)
+        if known.space is not None and value is not None
+    }
+    if not found:
+        raise ParameterError(
+            f"{type(ranker).__name__} has no parameter that is searched by default; name some in the search space"
+        )
+    return found
+
+
+def check_space(given: Mapping[str, Any]) -> dict[str, Space]:
+    """A space as a plan writes it: lists of values, and tables with low, high and perhaps log.
+
+    Examples
+    --------
+    >>> check_space({"l2": {"low": 0.1, "high": 10, "log": True}, "hidden": [[8], [16]]})
+    {'l2': Range(low=0.1, high=10, log=True), 'hidden': Choices(values=[[8], [16]])}
+    """
+    return {name: _space(name, one) for name, one in given.items()}
+
+
+def _space(name: str, given: Any) -> Space:
+    try:
+        if isinstance(given, Range | Choices):
+            return given
+        if isinstance(given, Mapping):
+            return Range(**given)
+        if isinstance(given, Sequence):
+            return Choices(given)
+    except (ParameterError, TypeError) as error:
+        raise ParameterError(f"space of {name}: {error}") from None
+    raise ParameterError(f"space of {name} is {given!r}; give a list of values, or low and high")

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from ordino.data.dataset import Dataset
-from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.plan.space import known_parameters
+from ordino.experiment.plan.ranker_entry import Entry, known_parameters
 from ordino.interrupts import all_or_nothing
 from ordino.parameters import Range, Space
 from ordino.ranker import Ranker

@@ -34,8 +34,7 @@ class Task:
     experiment: str
     dataset: str
     fold: str
-    data: str
-    """A hash of the fold."""
+    data: str  # a hash of the fold
     files: Mapping[str, Path]
     """Train, valid (if there is one) and test."""
     entry: Entry
@@ -55,15 +54,9 @@ class Task:
     def key(self, seed: int, *, tuning: bool = False) -> str:
         """What makes the trial with this seed the same as one in the store."""
         return trial_key(
-            **self.identity(),
-            seed=seed,
-            preset=self.entry.preset,
-            measures=self.measures,
-            parts=self.parts,
-            select=self.select,
-            tuning=tuning,
-            ordino=installed_versions()["ordino"],
-        )
+            **self.identity(), seed=seed, preset=self.entry.preset, measures=self.measures, parts=self.parts,
+            select=self.select, tuning=tuning, ordino=installed_versions()["ordino"],
+        )  # fmt: skip
 
     def identity(self) -> dict[str, Any]:
         """What a trial says of the task."""
@@ -85,14 +78,8 @@ class Task:
         common = {"metric": self.select, "profile": self.profile, "seed": self.seeds[0], "n_jobs": 1}
         if self.entry.preset:
             del common["metric"], common["profile"]
-        ranker.set_params(
-            **{
-                name: common[name.rpartition("__")[2]]
-                for name in ranker.get_params()
-                if name.rpartition("__")[2] in common and name not in self.params
-            }
-        )
-        return ranker
+        known = {name: name.rpartition("__")[2] for name in ranker.get_params() if name not in self.params}
+        return ranker.set_params(**{name: common[own] for name, own in known.items() if own in common})
 
     def part(self, name: str) -> Dataset | None:
         """A part of the fold, if there is one."""
