@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options
+from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options, split_names
 from ordino.parameters import parse_value
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def bench(
     if plan is not None:
         run_and_show(Plan.from_toml(plan), out, n_jobs)
         return
-    tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split(rankers)}
+    tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split_names(rankers)}
     for flag, field in ((param, "params"), (grid, "grid")):
         for text in flag or []:
             ranker, parameter, value = parameter_of(text)
@@ -64,14 +64,9 @@ def bench(
     chosen = Plan(
         data=data or [],
         rankers=list(tables.values()),
-        measures=split(metrics),
-        profile=profile,
-        select=select,
-        repeats=repeats,
+        measures=split_names(metrics), profile=profile, select=select, repeats=repeats, folds=folds, name=name,
         seed=chosen_seed(seed) or 0,
-        folds=folds,
-        name=name,
-    )
+    )  # fmt: skip
     run_and_show(chosen, out, n_jobs)
 
 
@@ -90,11 +85,6 @@ def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
     typer.echo(terminal(make_boards(trials)))
     typer.echo(f"{len(trials)} trials in {out}; `ordino report {out} --out page.html` draws them")
     return trials
-
-
-def split(names: str) -> list[str]:
-    """The names in a list with commas."""
-    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def parameter_of(text: str) -> tuple[str, str, Any]:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordino.cli.bench import split
 from ordino.cli.evaluate import METRICS
+from ordino.cli.options import Json, split_names
 from ordino.cli.report import Test
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def compare(
         str | None, typer.Option(help="Metric profile, for files: `standard` by default, `trec` for runs.")
     ] = None,
     test: Test = "wilcoxon",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Compare two rankers query by query: difference, interval, p-value, effect, wins.
 
@@ -38,7 +38,7 @@ def compare(
     """
     from ordino.cli.output import print_json
 
-    names = None if metrics is None else split(metrics)
+    names = None if metrics is None else split_names(metrics)
     found: dict[str, list[Comparison]]
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ordino.cli.bench import STORE, Jobs, Metrics, Name, NumberOfFolds, Out, Profile, Select, run_and_show, split
+from ordino.cli.bench import STORE, Jobs, Metrics, Name, NumberOfFolds, Out, Profile, Select, run_and_show
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Seed, chosen_seed, ranker_names
+from ordino.cli.options import Seed, chosen_seed, ranker_names, split_names
 from ordino.parameters import parse_value
 
 LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its logarithm
@@ -51,14 +51,9 @@ def search(
     plan = Plan(
         data=data,
         rankers=[{"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}],
-        measures=split(metrics),
-        profile=profile,
-        select=select,
-        repeats=repeats,
+        measures=split_names(metrics), profile=profile, select=select, repeats=repeats, folds=folds, name=name,
         seed=chosen_seed(seed) or 0,
-        folds=folds,
-        name=name,
-    )
+    )  # fmt: skip
     chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
     print_table(
         ["data", "fold", f"{plan.selection} on validation", "parameters"],

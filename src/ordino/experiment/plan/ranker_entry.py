@@ -120,33 +120,30 @@ class Entry:
         except OrdinoError as error:
             return [str(error)]
         tried = {name: values for grid in self.grids for name, values in grid.items()}
-        found = [
-            f"{self.ranker}: {unknown_name('parameter', name, known)}"
-            for name in dict.fromkeys((*self.params, *tried, *self.space))
-            if name not in known
-        ]
+        named = dict.fromkeys((*self.params, *tried, *self.space))
+        found = [str(unknown_name("parameter", name, known)) for name in named if name not in known]
         found += [
-            f"{self.ranker}: grid of {name} is {values!r}; give a list of values to try"
+            f"grid of {name} is {values!r}; give a list of values to try"
             for name, values in tried.items()
             if isinstance(values, str) or not isinstance(values, Sequence) or not values
         ]
         found += [
-            f"{self.ranker}: {name}={value!r} cannot be stored; use numbers, text, lists and names of rankers"
+            f"{name}={value!r} cannot be stored; use numbers, text, lists and names of rankers"
             for name, value in {**self.params, **tried}.items()
             if not _is_plain(value)
         ]
         if self.grid and self.trials:
-            found.append(f"{self.ranker}: there is a grid and a number of trials; choose one way to tune")
+            found.append("there is a grid and a number of trials; choose one way to tune")
         if self.space and not self.trials:
-            found.append(f"{self.ranker}: there is a space to search but no number of trials; add one")
+            found.append("there is a space to search but no number of trials; add one")
         try:
             check_int("trials", self.trials, low=0)
             check_int("repeats", self.repeats, low=0)
             if self.trials and not found:
                 self.search_space()
         except OrdinoError as error:
-            found.append(f"{self.ranker}: {error}")
-        return found
+            found.append(str(error))
+        return [f"{self.ranker}: {problem}" for problem in found]
 
 
 _KINDS = {
@@ -203,15 +200,11 @@ def default_space(ranker: Ranker) -> dict[str, Space]:
     >>> default_space(RankSVM())["C"]
     Range(low=0.0001, high=100.0, log=True)
     """
-    found = {
-        name: known.space
-        for name, known, value in known_parameters(ranker)
-        if known.space is not None and value is not None
-    }
+    known = [(name, own.space) for name, own, value in known_parameters(ranker) if value is not None]
+    found = {name: space for name, space in known if space is not None}
     if not found:
-        raise ParameterError(
-            f"{type(ranker).__name__} has no parameter that is searched by default; name some in the search space"
-        )
+        who = type(ranker).__name__
+        raise ParameterError(f"{who} has no parameter that is searched by default; name some in the search space")
     return found
 
 

@@ -54,16 +54,15 @@ def count_tied(trials: Sequence[TrialInfo]) -> float | None:
     return float(sum(np.mean(counts) for counts in by_fold.values()))
 
 
-def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> int | None:
-    """Queries without a relevant document, seen by a metric that is above 0 for every other query."""
+def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> dict[str, int]:
+    """Queries without a relevant document, seen by a metric that is above 0 for every other query; or nothing."""
     if np.isnan(find_profile(profile).empty):
-        return int(np.isnan([column for line in values for column in line.values()]).all(axis=0).sum())
-    if find_profile(profile).empty == 0:
-        for name in ("map", "mrr", "ndcg"):
-            columns = [np.nan_to_num(line[name], nan=0.0) for line in values if name in line]
-            if columns:
-                return int((np.array(columns) == 0).all(axis=0).sum())
-    return None
+        return {"n_empty": int(np.isnan([column for line in values for column in line.values()]).all(axis=0).sum())}
+    for name in ("map", "mrr", "ndcg") if find_profile(profile).empty == 0 else ():
+        columns = [np.nan_to_num(line[name], nan=0.0) for line in values if name in line]
+        if columns:
+            return {"n_empty": int((np.array(columns) == 0).all(axis=0).sum())}
+    return {}
 
 
 def board_notes(

@@ -60,17 +60,8 @@ class Task:
 
     def identity(self) -> dict[str, Any]:
         """What a trial says of the task."""
-        return {
-            "experiment": self.experiment,
-            "dataset": self.dataset,
-            "fold": self.fold,
-            "data": self.data,
-            "ranker": self.entry.command,
-            "label": self.entry.name,
-            "params": self.params,
-            "profile": self.profile,
-            "is_tuned": self.entry.is_tuned,
-        }
+        own = {name: getattr(self, name) for name in ("experiment", "dataset", "fold", "data", "params", "profile")}
+        return own | {"ranker": self.entry.command, "label": self.entry.name, "is_tuned": self.entry.is_tuned}
 
     def ranker(self) -> Ranker:
         """The ranker to train: on one thread, and choosing by the plan's metric where the entry says nothing else."""
@@ -140,19 +131,13 @@ def _fit(task: Task, *, tuning: bool) -> tuple[list[Ranker], list[Trial]]:
     train_seconds = (time.perf_counter() - clock) / len(task.seeds)
     trials = [
         Trial(
-            **task.identity(),
-            key=task.key(seed, tuning=tuning),
-            seed=seed,
-            is_random=one.is_random,
-            versions=installed_versions(),
-            started=started,
-            train_seconds=train_seconds,
+            **task.identity(), key=task.key(seed, tuning=tuning), seed=seed, is_random=one.is_random,
+            versions=installed_versions(), started=started, train_seconds=train_seconds,
             valid={} if valid is None else dict(_evaluated(task, one, valid, select=True)),
-            history=[dict(row) for row in getattr(one, "history_", [])],
-            feature_weights=weights_of(one),
+            history=[dict(row) for row in getattr(one, "history_", [])], feature_weights=weights_of(one),
         )
         for seed, one in zip(task.seeds, fitted, strict=True)
-    ]
+    ]  # fmt: skip
     return fitted, trials
 
 
