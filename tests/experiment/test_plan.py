@@ -90,7 +90,7 @@ def test_folds_come_from_a_folder_a_file_a_data_set_or_folds(folder):
     data = synthetic("mq", queries=6, seed=2)
     plan = sound(data={"a": "Folds", "b": "all.txt", "c": data, "d": make_folds(data, 6)})
     plan.check()
-    assert [len(plan.open_folds(source)) for source in plan.sources().values()] == [1, 3, 3, 6]
+    assert [len(folds) for _, folds in plan.collections()] == [1, 3, 3, 6]
     assert list(sound(data=data).sources()) == ["data"]
 
 

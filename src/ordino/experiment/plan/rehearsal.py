@@ -15,7 +15,7 @@ import numpy as np
 from ordino.data.dataset import Dataset
 from ordino.experiment.plan.ranker_entry import Entry, known_parameters
 from ordino.interrupts import all_or_nothing
-from ordino.parameters import Range, Space
+from ordino.parameters import Range
 from ordino.ranker import Ranker
 
 QUERIES = 3
@@ -27,10 +27,11 @@ def rehearse(ranker: Ranker, seeds: Sequence[int], train: Dataset, valid: Datase
     few, held_out = _few(train), None if valid is None else _few(valid)
     with warnings.catch_warnings(), all_or_nothing():
         warnings.simplefilter("ignore")
-        fitted = (
-            brief.fit_repeats(few, seeds[:2], valid=held_out) if len(seeds) > 1 else [brief.fit(few, valid=held_out)]
-        )
-        fitted[0].predict(few)
+        if len(seeds) > 1:
+            brief = brief.fit_repeats(few, seeds[:2], valid=held_out)[0]
+        else:
+            brief.fit(few, valid=held_out)
+        brief.predict(few)
 
 
 def brief_params(ranker: Ranker) -> dict[str, Any]:
@@ -46,7 +47,8 @@ def settings_to_rehearse(entry: Entry) -> Iterator[dict[str, Any]]:
     """Every value that the entry may take, once, with all others as they come first."""
     if entry.trials:
         spaces = {name: space for name, space in entry.search_space().items() if name not in entry.params}
-        tables: Sequence[Mapping[str, Sequence[Any]]] = [{name: _ends(space) for name, space in spaces.items()}]
+        ends = {name: (one.low, one.high) if isinstance(one, Range) else one.values for name, one in spaces.items()}
+        tables: Sequence[Mapping[str, Sequence[Any]]] = [ends]
     else:
         tables = entry.grids or [{}]
     for values in tables:
@@ -59,7 +61,3 @@ def settings_to_rehearse(entry: Entry) -> Iterator[dict[str, Any]]:
 
 def _few(data: Dataset) -> Dataset:
     return data.select_queries(np.arange(min(QUERIES, data.n_queries)))
-
-
-def _ends(space: Space) -> Sequence[Any]:
-    return (space.low, space.high) if isinstance(space, Range) else space.values
