@@ -20,7 +20,7 @@ from scipy.optimize import differential_evolution
 from ordino.data.dataset import Dataset
 from ordino.data.folds import read_folds
 from ordino.evolve import DifferentialEvolution, LinearFitness, uniform_population
-from ordino.rankers.rankde import RankDE
+from ordino.rankers.evolution import RankDE
 
 P, L, QUERIES, DOCS, RELEVANT = 50, 44, 30, 1000, 10
 

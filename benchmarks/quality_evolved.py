@@ -23,15 +23,12 @@ import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, read_folds
-from ordino.evolve.evolution_strategy import MUTATIONS
+from ordino.evolve import MUTATIONS
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
 from ordino.rankers.baselines import SingleFeature
-from ordino.rankers.cma import CMARank
-from ordino.rankers.evolution_strategies import ESRank, IESRRank, IESVMRank
+from ordino.rankers.evolution import CMARank, ESRank, IESRRank, IESVMRank, RankDE, SwarmRank
 from ordino.rankers.gp import GPRank
-from ordino.rankers.rankde import RankDE
-from ordino.rankers.swarm import SwarmRank
 
 PROFILE = "letor4"
 

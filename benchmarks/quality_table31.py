@@ -161,7 +161,7 @@ def quality(data: Dataset, scores: NDArray[np.float64]) -> list[float]:
 def answers(ranker: Comparator, data: Dataset) -> tuple[float, float, float]:
     """Shares of wrong answers, of pairs with two answers that contradict each other, and of cyclic triples."""
     network, X, y = ranker.network_, scaled(ranker, data), data.y
-    left, right = network.project(X)
+    left, right = X @ network.left, X @ network.right
     wrong, judged, contradicted, pairs, cyclic, triples = 0, 0, 0, 0, 0, 0
     for start, stop in pairwise(data.offsets.tolist()):
         n = stop - start

@@ -42,7 +42,7 @@ def test_measuring_does_not_load_the_linear_algebra_that_numba_looks_for():
 
 def test_compiled_code_still_multiplies_matrices():
     product = run_python(
-        "import numpy as np\nfrom ordino.compiled import njit\nprint(njit(lambda a: a @ a)(np.array([[2.0]]))[0, 0])"
+        "import numpy as np\nfrom ordino.compiled import njit\nprint(njit()(lambda a: a @ a)(np.array([[2.0]]))[0, 0])"
     )
     assert float(product) == 4.0
 

@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import mean_of_counted
 from ordino.data.dataset import Dataset
 from ordino.forms import linear_scores
 from ordino.metrics import find_profile, parse_metric
@@ -41,10 +42,10 @@ class Judge:
 
     def mean(self, data: Dataset, scores: Scores) -> float:
         """The mean over the queries that count, NaN if none does."""
-        return _mean(self.per_query(data, scores))
+        return mean_of_counted(self.per_query(data, scores))
 
-    def means(self, data: Dataset, batch: Sequence[Scores]) -> list[float]:
-        """The mean for each of several scores of the same documents, measured as if they were so many data sets.
+    def means(self, data: Dataset, batch: Sequence[Scores] | Scores) -> list[float]:
+        """The mean for each of several scores of the same documents, measured in one call as if they were more queries.
 
         Examples
         --------
@@ -52,24 +53,14 @@ class Judge:
         >>> judge.means(data, [np.array([1.0, 0.0]), np.array([0.0, 1.0])])
         [0.5, 1.0]
         """
-        y, offsets = copies(data, len(batch))
-        values = self._signed(y, np.concatenate(batch), offsets)
-        return [_mean(one) for one in values.reshape(len(batch), -1)]
+        n = len(batch)
+        starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
+        offsets = np.append(starts.ravel(), n * data.n_docs)
+        values = self._signed(np.tile(data.y, n), np.concatenate(batch), offsets)
+        return [mean_of_counted(one) for one in values.reshape(n, -1)]
 
     def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
-        values = self.metric.per_query(y, scores, offsets, profile=self.profile)
-        return values if self.metric.greater_is_better else -values
-
-
-def copies(data: Dataset, n: int) -> tuple[Scores, NDArray[np.int64]]:
-    """Labels and offsets of n copies of the data, one after another."""
-    starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
-    return np.tile(data.y, n), np.append(starts.ravel(), n * data.n_docs).astype(np.int64)
-
-
-def _mean(values: Scores) -> float:
-    counted = values[~np.isnan(values)]
-    return float(counted.mean()) if len(counted) else float("nan")
+        return self.metric.quality(self.metric.per_query(y, scores, offsets, profile=self.profile))
 
 
 @final

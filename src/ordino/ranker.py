@@ -216,7 +216,7 @@ class Ranker(BaseEstimator, ABC):
         Larger is better, as scikit-learn's searches expect: a metric that counts errors is turned negative.
         """
         self._check_fitted()
-        data = as_dataset(X, y, qid)
+        data = as_dataset(X, y, qid).as_grouped()  # so that scores are not put into the caller's order and back
         if data.n_queries == 1 and qid is None and not isinstance(X, Dataset) and self.n_queries_in_ > 1:
             raise DataError(
                 f"score() pooled all rows as one query, but fit() had {self.n_queries_in_} queries; "

@@ -41,6 +41,11 @@ def test_help(name, capsys):
     assert "Example" in capsys.readouterr().out
 
 
+def test_the_list_of_commands_loads_no_numpy():
+    code = "import sys; from ordino.cli.app import app; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("name", "tables"),
     [

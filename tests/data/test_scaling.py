@@ -247,7 +247,7 @@ def test_another_number_of_features_is_refused(name):
 def test_another_order_of_columns_is_refused():
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
     scaler = MinMax().fit(frame)
-    with pytest.raises(DataError, match=r"with 'a' in column 0 but the data has 'b'; give the columns in the order"):
+    with pytest.raises(DataError, match="column 0 is 'b' but was 'a' in fit; give the columns in the same order"):
         scaler.transform(frame[["b", "a"]])
     scaler.fit(frame.to_numpy()).transform(frame[["b", "a"]])  # names of an earlier fit are forgotten
 

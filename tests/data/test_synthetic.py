@@ -9,8 +9,7 @@ from sklearn.linear_model import LinearRegression
 from threadpoolctl import threadpool_limits
 
 from ordino.data.dataset import Dataset
-from ordino.data.synthetic import SYNTHETIC, equal_levels, synthetic
-from ordino.data.synthetic_shapes import _bent
+from ordino.data.synthetic import SYNTHETIC, _bent, equal_levels, synthetic
 from ordino.errors import ParameterError
 
 all_sets = pytest.mark.parametrize("name", SYNTHETIC)

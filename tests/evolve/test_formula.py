@@ -33,9 +33,7 @@ def test_text(words: str, text: str) -> None:
 
 def trees() -> st.SearchStrategy[Formula]:
     return st.integers(0, 100_000).map(
-        lambda seed: GeneticProgramming(
-            3, population=2, functions=tuple(FUNCTIONS), first_depth=(4, 4), seed=seed
-        ).population[seed % 2]
+        lambda seed: GeneticProgramming(3, population=8, functions=tuple(FUNCTIONS), seed=seed).population[seed % 8]
     )
 
 

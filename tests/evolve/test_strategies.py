@@ -25,8 +25,8 @@ from ordino.evolve import (
     evolve,
     uniform_population,
 )
-from ordino.evolve.differential_evolution import distinct_from_self
 from ordino.evolve.genetic_programming import run_over
+from ordino.evolve.strategies import distinct_from_self
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {  # of (n, L) or (L,), lowest value 0
     "sphere": lambda x: (x**2).sum(axis=-1),
@@ -294,8 +294,8 @@ def test_genetic_programming_is_not_worse_than_deap() -> None:
     assert np.median(ours) <= np.median(theirs) + 1e-6, f"{ours} against {theirs}"  # features are single precision
 
 
-def test_formulas_stay_within_their_depth_and_the_elite_lives() -> None:
-    search = GeneticProgramming(3, population=40, max_depth=3, elite=2, seed=1)
+def test_formulas_stay_within_their_depth_and_the_fittest_lives() -> None:
+    search = GeneticProgramming(3, population=40, max_depth=3, seed=1)
     for _ in range(15):
         trees = search.ask()
         assert max(tree.depth for tree in trees) <= 4  # the first ones may be as deep as they were made

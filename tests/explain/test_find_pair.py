@@ -4,7 +4,7 @@ import pytest
 
 from ordino import Dataset
 from ordino.errors import DataError
-from ordino.explain.find_pair import find_pair
+from ordino.explain.why import find_pair
 
 # rows scattered over queries 1 and 2; document x was retrieved for both, y and z as well
 DATA = Dataset(

@@ -8,8 +8,14 @@ from hypothesis import strategies as st
 from ordino import Dataset, LambdaMART, LinearRegressionRanker, RankAggregation, SingleFeature
 from ordino.errors import DataError, ParameterError
 from ordino.explain import why
-from ordino.explain.gradients import SQUASHES, comparator_slopes, scorer_slopes
-from ordino.explain.paths import along_the_line, in_random_orders, one_by_one
+from ordino.explain.paths import (
+    SQUASHES,
+    along_the_line,
+    comparator_slopes,
+    in_random_orders,
+    one_by_one,
+    scorer_slopes,
+)
 from ordino.layers import Layer
 from ordino.order import PairNetwork
 from ordino.rankers import RANKERS

@@ -22,11 +22,11 @@ from ordino.metrics import measure, parse_metric
         ([1, 0], [[1.0], [2.0]], [0, 2], "scores has shape (2, 1); give one number for each document"),
         (3, [1.0], [0, 1], "y has shape (); give one number for each document"),
         (["good", "bad"], [1.0, 2.0], [0, 2], "y cannot be read as numbers"),
-        ([1, 0], [1.0, 2.0], [0, 1], "offsets must rise from 0 to 2, the number of labels, but go from 0 to 1"),
-        ([1, 0], [1.0, 2.0], [1, 2], "offsets must rise from 0 to 2, the number of labels, but go from 1 to 2"),
+        ([1, 0], [1.0, 2.0], [0, 1], "offsets must rise from 0 to 2, the number of documents"),
+        ([1, 0], [1.0, 2.0], [1, 2], "offsets must rise from 0 to 2, the number of documents"),
         ([1, 0], [1.0, 2.0], [0, 3, 2], "offsets must rise from 0 to 2"),
-        ([1, 0], [1.0, 2.0], [0.0, 2.0], "offsets must be a list of n_queries + 1 whole numbers"),
-        ([1, 0], [1.0, 2.0], [], "offsets must be a list of n_queries + 1 whole numbers"),
+        ([1, 0], [1.0, 2.0], [0.0, 2.0], "offsets must be whole numbers, one more than there are queries"),
+        ([1, 0], [1.0, 2.0], [], "offsets must be whole numbers, one more than there are queries"),
         ([0, -1], [1.0, 2.0], [0, 2], "y has -1 in row 1, but ndcg in profile 'standard' needs labels from 0"),
         ([0, 1001], [1.0, 2.0], [0, 2], "y has 1001 in row 1, but ndcg needs its gain, and 2^1001 is too large"),
     ],
@@ -62,7 +62,7 @@ def test_large_labels_are_fine_where_the_gain_is_linear() -> None:
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True])
 def test_threads_are_counted(threads: object) -> None:
-    with pytest.raises(ParameterError, match=re.escape(f"threads is {threads!r}; give a whole number from 1")):
+    with pytest.raises(ParameterError, match=re.escape(f"threads={threads!r}; it must be a whole number, 1 or more")):
         measure([1], [1.0], [0, 1], "map", threads=threads)  # type: ignore[arg-type]
 
 

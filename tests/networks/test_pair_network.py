@@ -7,16 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordino.errors import ParameterError
+from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import pair_loss
 from ordino.networks import learning_sets
-from ordino.networks.autoencoders import stacked_autoencoders
-from ordino.networks.initializers import PAIR_INITIALIZERS
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs
 from ordino.networks.nets import ACTIVATIONS
-from ordino.networks.pair_network import CmpNN, PairRows
+from ordino.networks.pair_network import CmpNN, stacked_autoencoders
 from ordino.networks.rates import Schedule
-from ordino.networks.supply import ComparisonBatches, mean_error
-from ordino.networks.training import train
+from ordino.networks.supply import ComparisonBatches, PairRows
+from ordino.networks.training import quality_by_error, train
 from ordino.order import PairNetwork
 
 RNG = np.random.default_rng(0)
@@ -168,7 +167,7 @@ def test_dropout_acts_in_training_alone():
 )
 def test_the_error_of_a_pair_is_the_mean_of_its_two_outputs(loss, value):
     """Both outputs are sigmoid(0) = 1/2 while the target is [1, 0]."""
-    batch = ComparisonBatches(X, FIRST_FEATURE, pair_loss(loss)).whole()
+    batch = ComparisonBatches(X, FIRST_FEATURE, pair_loss(loss)).whole
     values, gradient = batch.loss(np.zeros((1, 60, 2), np.float32))
     assert values == pytest.approx([value])
     assert (np.sign(gradient[0, :, 0]) == np.where(FIRST_FEATURE.target == 1, -1, 1)).all()
@@ -188,11 +187,10 @@ def test_batches_cover_every_pair_once():
 def test_validation_pairs_choose_the_epoch():
     network = make_network()
     supply = ComparisonBatches(X, FIRST_FEATURE, pair_loss("squared"))
-    whole = supply.whole()
-    (trained,) = train(network, supply, Schedule(30, 0.3), quality=lambda net: -mean_error(net, whole))
+    (trained,) = train(network, supply, Schedule(30, 0.3), quality=quality_by_error(supply.whole))
     errors = [-row["valid"] for row in trained.history]
     network.load(0, trained.layers)
-    assert mean_error(network, whole)[0] == pytest.approx(min(errors), rel=1e-5)
+    assert -quality_by_error(supply.whole)(network)[0] == pytest.approx(min(errors), rel=1e-5)
 
 
 def test_a_full_batch_goes_back_to_the_weights_before_the_bad_step():

@@ -8,15 +8,14 @@ import torch
 
 from ordino import Dataset
 from ordino import layers as plain
-from ordino.layers import Layer, forward
+from ordino.layers import INITIALIZERS, Layer, forward
 from ordino.losses import make_loss, pair_loss
 from ordino.networks import fields
-from ordino.networks.initializers import INITIALIZERS
+from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import ACTIVATIONS, ScoringNets, dropout_mask
-from ordino.networks.optimizers import OPTIMIZERS
-from ordino.networks.rates import Adaptive, Constant, HalveOnRise, Schedule
+from ordino.networks.rates import Rates, Schedule, adaptive, constant, halve
 from ordino.networks.supply import PairBatches, QueryBatches
-from ordino.networks.training import train
+from ordino.networks.training import OPTIMIZERS, train
 from ordino.testing import easy_data
 
 RNG = np.random.default_rng(0)
@@ -83,11 +82,11 @@ def test_dropout_acts_in_training_alone():
 def test_optimizers_step_like_those_of_torch(ours, theirs):
     p = torch.ones(1, 2, 3, requires_grad=True)
     q = torch.ones(1, 2, 3, requires_grad=True)
-    optimizer, reference = OPTIMIZERS[ours]([p], 0.1), theirs([q], lr=0.01, weight_decay=0.1)
+    take_step, reference = OPTIMIZERS[ours]([p], 0.1), theirs([q], lr=0.01, weight_decay=0.1)
     for step in range(5):
         gradient = torch.arange(6.0).view(1, 2, 3) - step
         p.grad, q.grad = gradient.clone(), gradient.clone()
-        optimizer.step(torch.tensor([0.01]))
+        take_step(torch.tensor([0.01]))
         reference.step()
     torch.testing.assert_close(p, q)
 
@@ -95,36 +94,36 @@ def test_optimizers_step_like_those_of_torch(ours, theirs):
 def test_each_network_of_a_batch_has_its_own_rate():
     p = torch.ones(2, 1, 1, requires_grad=True)
     p.grad = torch.ones(2, 1, 1)
-    OPTIMIZERS["descent"]([p], 0.0).step(torch.tensor([0.5, 0.0]))
+    OPTIMIZERS["descent"]([p], 0.0)(torch.tensor([0.5, 0.0]))
     assert p.flatten().tolist() == [0.5, 1.0]
 
 
 def test_halving_is_for_the_networks_whose_error_rose():
-    rule = HalveOnRise(0.8, 2)
+    rates = Rates(0.8, 2)
     for errors in ([1.0, 1.0], [0.9, 1.1], [0.8, 1.2]):
-        rule.after_epoch(np.array(errors))
-    assert rule.rates.tolist() == [0.8, 0.8 / 2 / 2]
+        halve(rates, np.array(errors))
+    assert rates.now.tolist() == [0.8, 0.8 / 2 / 2]
 
 
 def test_adaptive_rate_gives_up_restoring_after_ten_times():
-    rule = Adaptive(1.0, 1)
-    rule.after_epoch(np.array([1.0]))
-    restored = [bool(rule.after_epoch(np.array([2.0]))[0]) for _ in range(11)]
+    rates = Rates(1.0, 1)
+    adaptive(rates, np.array([1.0]))
+    restored = [bool(adaptive(rates, np.array([2.0]))[0]) for _ in range(11)]
     assert restored == [True] * 10 + [False]
-    assert rule.rates[0] == pytest.approx(1e-6 if 0.3**10 < 1e-6 else 0.3**10)
+    assert rates.now[0] == pytest.approx(1e-6 if 0.3**10 < 1e-6 else 0.3**10)
 
 
 def test_adaptive_rate_lets_a_small_rise_pass():
-    rule = Adaptive(1.0, 1)
-    rule.after_epoch(np.array([1.0]))
-    assert not rule.after_epoch(np.array([1.04]))[0]
-    assert rule.rates[0] == 1.0
+    rates = Rates(1.0, 1)
+    adaptive(rates, np.array([1.0]))
+    assert not adaptive(rates, np.array([1.04]))[0]
+    assert rates.now[0] == 1.0
 
 
 def test_a_constant_rate_is_constant():
-    rule = Constant(0.3, 1)
-    assert not rule.after_epoch(np.array([9.0]))[0]
-    assert rule.rates.tolist() == [0.3]
+    rates = Rates(0.3, 1)
+    assert not constant(rates, np.array([9.0]))[0]
+    assert rates.now.tolist() == [0.3]
 
 
 @pytest.mark.parametrize("batch", [None, 1, 5, 100])
@@ -140,9 +139,8 @@ def test_an_epoch_has_every_query_once(batch):
 
 
 def test_gradient_of_pairs_equals_finite_differences():
-    pairs = np.array([(0, 1), (2, 1), (0, 2), (1, 0)])
-    probability = np.array([1.0, 0.7, 0.5, 0.2])
-    supply = PairBatches(X[:3], pairs, probability, pair_loss("ranknet"), batch=10)
+    preferences = LearningSet(np.array([(0, 1), (2, 1), (0, 2), (1, 0)]), np.array([1.0, 0.7, 0.5, 0.2]))
+    supply = PairBatches(X[:3], preferences, pair_loss("ranknet"), batch=10)
     (batch,) = supply.epoch(np.random.default_rng(0))
     scores = np.array([[0.3, -0.2, 1.1]])
     _, gradient = batch.loss(scores)

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordino.errors import DataError, ParameterError
+from ordino.layers import ACTIVATIONS as LAYER_ACTIVATIONS
 from ordino.layers import Layer
 from ordino.order import PairNetwork
-from ordino.order.network import CODES, OUTPUTS
+from ordino.order.kernels import ACTIVATIONS, OUTPUTS
 
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=(60, 5)).astype(np.float32), rng.normal(size=(60, 5)).astype(np.float32)
@@ -18,8 +19,8 @@ networks = st.builds(
     random_network,
     st.just(5),
     st.sampled_from([(2,), (20,), (34,), (24, 12, 6), (4, 40)]),
-    st.sampled_from(sorted(CODES)),
-    output=st.sampled_from(OUTPUTS),
+    st.sampled_from(sorted(ACTIVATIONS)),
+    output=st.sampled_from(sorted(OUTPUTS)),
     seed=st.integers(0, 1000),
     symmetric=st.booleans(),
     scale=st.sampled_from([0.1, 1.0, 3.0]),
@@ -111,11 +112,13 @@ def test_many_pairs_are_compared_in_blocks() -> None:
     assert larger_first().compare(np.empty((0, 1)), np.empty((0, 1))).tolist() == []
 
 
-def test_project_is_the_first_layer_before_its_bias() -> None:
-    network = random_network(5, (6,))
-    left, right = network.project(A)
-    np.testing.assert_allclose(left, A @ network.left, rtol=1e-5)
-    np.testing.assert_allclose(right, A @ network.right, rtol=1e-5)
+def test_activations_are_those_of_every_layer() -> None:
+    network = random_network(5, (6, 4))
+    first, second, outputs = network.activations(A, B)
+    squash = LAYER_ACTIVATIONS[network.activation]
+    np.testing.assert_allclose(first, squash(A @ network.left + B @ network.right + network.bias), rtol=1e-5)
+    np.testing.assert_allclose(second, squash(first @ network.deeper[0].W + network.deeper[0].b), rtol=1e-5)
+    np.testing.assert_array_equal(outputs, network.outputs(A, B))
 
 
 def test_large_margins_stay_finite() -> None:
@@ -130,7 +133,7 @@ def test_large_margins_stay_finite() -> None:
     [
         ({"activation": "relo"}, "unknown activation 'relo'; did you mean 'relu'?"),
         ({"output": "relu"}, "unknown output activation 'relu'; choose from: identity, sigmoid, softplus, tanh"),
-        ({"bias": [0, np.nan]}, "bias has weights that are not finite; the training went astray"),
+        ({"bias": [0, np.nan]}, "bias has weights that are not finite; training diverged"),
         ({"right": [[1, 1, 1]]}, "do not fit"),
         ({"deeper": ()}, "the last layer has 2 outputs"),
         ({"deeper": (Layer([[1], [1]], [0]),)}, "the last layer has 1 outputs; a comparator has two, N> and N<"),

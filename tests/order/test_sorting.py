@@ -60,7 +60,7 @@ def test_merge_and_its_record_are_the_obvious_ones(n: int, seed: int, symmetric:
     assert result.order.tolist() == order
     assert result.comparisons.tolist() == [comparisons]
     assert result.miscompared is not None
-    assert result.miscompared.tolist() == [list(pair) for pair in sorted(wrong)]
+    assert result.miscompared.tolist() == sorted(better * n + worse for better, worse in wrong)
 
 
 @pytest.mark.parametrize("algorithm", SORTS)
@@ -74,10 +74,10 @@ def test_recording_changes_nothing_and_names_wrong_pairs_once(algorithm: str, se
     assert plain.miscompared is None
     assert result.order.tolist() == plain.order.tolist()
     assert result.comparisons.tolist() == plain.comparisons.tolist()
-    better, worse = result.miscompared.T
+    better, worse = np.divmod(result.miscompared, len(X))
     assert (y[better] > y[worse]).all()
     assert (network.compare(X[better], X[worse]) <= 0.5).all()
-    assert len(np.unique(result.miscompared, axis=0)) == len(result.miscompared)
+    assert (np.diff(result.miscompared) > 0).all()
     assert (np.searchsorted(offsets, better, side="right") == np.searchsorted(offsets, worse, side="right")).all()
 
 
@@ -93,8 +93,8 @@ def test_a_comparator_that_is_always_wrong_has_room_for_all_its_pairs() -> None:
 
 
 def test_a_tie_does_not_put_the_better_label_first() -> None:
-    assert sort_queries(larger_first(), [[1.0], [1.0]], [0, 2], y=[0, 1]).miscompared.tolist() == [[1, 0]]
-    assert sort_queries(larger_first(), [[1.0], [1.0]], [0, 2], y=[1, 0]).miscompared.tolist() == [[0, 1]]
+    assert sort_queries(larger_first(), [[1.0], [1.0]], [0, 2], y=[0, 1]).miscompared.tolist() == [1 * 2 + 0]
+    assert sort_queries(larger_first(), [[1.0], [1.0]], [0, 2], y=[1, 0]).miscompared.tolist() == [0 * 2 + 1]
 
 
 @pytest.mark.parametrize("algorithm", SORTS)
@@ -150,14 +150,14 @@ def test_scores_reproduce_the_order(seed: int) -> None:
     ("arguments", "error", "message"),
     [
         ({"algorithm": "merg"}, ParameterError, "unknown sort 'merg'; did you mean 'merge'?"),
-        ({"offsets": [0, 5]}, DataError, "offsets must rise from 0 to the number of documents, which is 2"),
+        ({"offsets": [0, 5]}, DataError, "offsets must rise from 0 to 2, the number of documents"),
         ({"offsets": [0, 3, 1, 2]}, DataError, "offsets must rise from 0"),
         ({"offsets": [-1, 2]}, DataError, "offsets must rise from 0"),
         ({"offsets": [0.0, 2.0]}, DataError, "offsets must be whole numbers, one more than there are queries"),
         ({"offsets": []}, DataError, "offsets must be whole numbers"),
         ({"y": [1]}, DataError, r"y has shape \(1,\) but X has 2 rows"),
         ({"seed": -1}, ParameterError, "seed=-1; it must be a whole number, 0 or more"),
-        ({"n_jobs": 0}, ParameterError, "n_jobs=0; it must be None or a whole number, 1 or more"),
+        ({"n_jobs": 0}, ParameterError, "n_jobs=0; it must be a whole number, 1 or more"),
         ({"X": [[1.0, 2.0]]}, DataError, "the network compares 1 features but the data has 2"),
     ],
 )

@@ -197,6 +197,17 @@ def test_the_published_deep_net():
     assert {row["rate"] for row in ranker.history_} != {0.1}
 
 
+def test_the_published_dense_net_is_that_of_table_3_1():
+    ranker = DenseComparator.as_published(epochs=2, n_pairs=100)
+    assert (ranker.hidden, ranker.activation, ranker.initializer) == (10, "sigmoid", "unit")
+    assert (ranker.dropout, ranker.asked, ranker.pretraining) == (0.0, "once", DenseComparator().pretraining)
+    of_deepnet = DeepNet.as_published(
+        hidden=10, activation="sigmoid", initializer="unit", dropout=0.0, epochs=2, n_pairs=100
+    )
+    assert ranker.get_params() == of_deepnet.get_params() | {"asked": "once"}
+    assert DenseComparator.as_published(hidden=7, asked="both").asked == "both"
+
+
 def test_preferences_alone_teach_an_order():
     ranker = DeepNet(hidden=4, dropout=0.0, scaling=None, epochs=100, learning_rate=0.05).fit_pairs(
         THREE, [(2, 1), (1, 0), (2, 0)]
@@ -237,7 +248,7 @@ def test_recorded_outputs_are_probabilities():
     pairs = ranker._draw(DATA, "n_pairs", [0])
     network = ranker._fresh(DATA.X, pairs, [0])
     [row] = ranker._watch(DATA.X, pairs)(network)
-    outputs = network(ranker._supply(DATA.X, pairs).whole().X).detach().sigmoid().numpy()
+    outputs = network(ranker._supply(DATA.X, pairs).whole.X).detach().sigmoid().numpy()
     assert row["mean_out"] == pytest.approx(outputs.mean(), abs=1e-6)
     assert row["std_out"] == pytest.approx(outputs.std(ddof=1), abs=1e-6)
 
@@ -354,7 +365,7 @@ def test_any_sort_will_do(algorithm):
         ({"n_pairs": 0}, "n_pairs=0"),
         ({"dropout": 1.0}, "dropout=1.0"),
         ({"batch": 0}, "batch=0"),
-        ({"algorithm": "bubble"}, "unknown sort 'bubble'"),
+        ({"algorithm": "bubble"}, "unknown algorithm 'bubble'; choose from: "),
         ({"select": "epoch"}, "unknown select 'epoch'"),
     ],
 )

@@ -163,6 +163,19 @@ def test_trees_of_a_scorer_are_its_own_and_can_be_saved(tmp_path):
     assert (ordino.load(tmp_path / "model.ordino").predict(VALID) == ranker.predict(VALID)).all()
 
 
+def test_a_scorer_keeps_nothing_of_another_model():
+    ranker = Scorer(model="trees", rounds=3, min_leaf=3, epochs=1, hidden=4).fit(DATA)
+    for model, kept, gone in (("network", "layers_", "model_"), ("trees", "model_", "layers_")):
+        ranker.set_params(model=model).fit(DATA)
+        alone = clone(ranker).fit(DATA)
+        assert hasattr(ranker, kept)
+        assert not hasattr(ranker, gone)
+        assert {name for name in vars(ranker) if name.endswith("_")} == {
+            name for name in vars(alone) if name.endswith("_")
+        }
+        assert (ranker.predict(VALID) == alone.predict(VALID)).all()
+
+
 def test_the_rate_of_a_scorer_depends_on_its_model():
     assert Scorer()._schedule().learning_rate == 3e-3
     usual, same, other = (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ordino.compiled import OUTER, njit
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def fidelity_loss(scores, y, pair_weight, offsets):  # type: ignore[no-untyped-def]
     """The weighted sum over pairs of 1 - sqrt(P), P the logistic function of the better score minus the worse."""
     loss = 0.0
@@ -20,7 +21,7 @@ def fidelity_loss(scores, y, pair_weight, offsets):  # type: ignore[no-untyped-d
     return loss
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def split_weights(scores, y, pair_weight, offsets, codes, right, wrong):  # type: ignore[no-untyped-def]
     """Sums of pair weights that each threshold puts right and wrong, for all features and thresholds at once.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ordino.compiled import OUTER, njit
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def pair_potentials(scores, level, weight, offsets, potential):  # type: ignore[no-untyped-def]
     """Fill potential with each document's pair weight as the better one minus that as the worse one.
 
@@ -46,7 +47,7 @@ def pair_potentials(scores, level, weight, offsets, potential):  # type: ignore[
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def bin_sums(codes, values, sums):  # type: ignore[no-untyped-def]
     """Fill sums[f, b] with the sum of the values of the rows whose feature f has the code b."""
     sums[:] = 0.0
@@ -57,7 +58,7 @@ def bin_sums(codes, values, sums):  # type: ignore[no-untyped-def]
                 sums[f, codes[i, f]] += value
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def best_threshold(sums, n_bins):  # type: ignore[no-untyped-def]
     """The feature and bin whose rows above it have the largest absolute sum: feature, bin, sum."""
     best_feature, best_bin, best = -1, -1, 0.0

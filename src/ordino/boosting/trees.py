@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.boosting.native_ndcg import LIMIT, NativeNDCG, native_ndcg
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError, import_extra
 from ordino.forms import Form, Trees, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
+from ordino.metrics import parse_metric
+from ordino.metrics.checks import LARGEST_LABEL
 from ordino.parameters import Range, learned, param
 from ordino.progress import Steps
 from ordino.ranker import FeatureWeight, Ranker
@@ -29,6 +31,9 @@ Floats = NDArray[np.float64]
 Gradients = Callable[[Floats, Any], tuple[Floats, Floats]]
 Scores = Callable[[Floats], Floats]
 
+LIMIT = 10_000  # documents of a query that LightGBM's ranking objective and its NDCG accept
+DIGITS = 12  # what is left of a sum whose order depends on the number of threads
+
 DRAWING = frozenset(
     ("boosting", "boosting_type", "boost", "data_sample_strategy", "extra_trees", "extra_tree",
      "feature_fraction_bynode", "sub_feature_bynode", "colsample_bynode", "pos_bagging_fraction",
@@ -36,11 +41,22 @@ DRAWING = frozenset(
 )  # fmt: skip
 """LightGBM's options that may make the trees depend on the seed."""
 
+ALWAYS: Mapping[str, object] = MappingProxyType(
+    {
+        "deterministic": True,
+        "force_row_wise": True,
+        "feature_pre_filter": False,
+        "metric": "none",  # the metrics are ours
+        "verbosity": -1,
+    }
+)
+"""LightGBM's parameters that make it deterministic and silent."""
+
 
 class Task(NamedTuple):
     """What the trees are to learn."""
 
-    params: Mapping[str, object]  # LightGBM's objective and its own parameters
+    params: Mapping[str, object]  # LightGBM's: the objective, how trees are grown
     labels: NDArray[Any]
     gradients: Gradients | None = None  # where the objective is not one of LightGBM's
     start: Floats | None = None  # of each output, before the first tree
@@ -106,32 +122,21 @@ class TreeRanker(Ranker):
         """Only where features or queries are drawn, or one of LightGBM's own options draws."""
         return self.query_share < 1 or self.feature_share < 1 or not DRAWING.isdisjoint(self.options or {})
 
-    def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores) -> Grown:
-        """Boost with this ranker's parameters."""
-        params = light_params(
-            learning_rate=self.learning_rate,
-            leaves=self.leaves,
-            min_leaf=self.min_leaf,
-            l2=self.l2,
-            feature_share=self.feature_share,
-            query_share=self.query_share,
-            options=self.options,
-            seed=self.seed,
-            n_jobs=self.n_jobs,
-        )
-        return grow(
-            task,
-            data,
-            valid,
-            params=params,
-            rounds=self.rounds,
-            patience=self.patience,
-            metric=self.metric,
-            profile=self.profile,
-            scores=scores,
-            label=type(self).__name__,
-            verbose=self.verbose,
-        )
+    def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
+        """Boost with this ranker's parameters; those of the task come on top."""
+        own = {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.leaves,
+            "min_data_in_leaf": self.min_leaf,
+            "lambda_l2": self.l2,
+            "feature_fraction": self.feature_share,
+            "bagging_fraction": self.query_share,
+            "bagging_freq": int(self.query_share < 1),
+            "bagging_by_query": self.query_share < 1,
+            "seed": self.seed,
+            "num_threads": self.n_jobs or 0,
+        }
+        return grow(self, task._replace(params={**(self.options or {}), **own, **task.params}), data, valid, scores)
 
     def form(self) -> Form:
         """The trees."""
@@ -145,68 +150,18 @@ class TreeRanker(Ranker):
         return name_weights(self.feature_names(), gains / (gains.sum() or 1.0))
 
 
-def light_params(
-    *,
-    learning_rate: float,
-    leaves: int,
-    min_leaf: int,
-    seed: int,
-    l2: float = 0.0,
-    feature_share: float = 1.0,
-    query_share: float = 1.0,
-    options: Mapping[str, object] | None = None,
-    n_jobs: int | None = None,
-) -> dict[str, object]:
-    """LightGBM's parameters under our names, and those that make it deterministic."""
-    return {
-        **(options or {}),
-        "learning_rate": learning_rate,
-        "num_leaves": leaves,
-        "min_data_in_leaf": min_leaf,
-        "lambda_l2": l2,
-        "feature_fraction": feature_share,
-        "bagging_fraction": query_share,
-        "bagging_freq": int(query_share < 1),
-        "bagging_by_query": query_share < 1,
-        "seed": seed,
-        "num_threads": n_jobs or 0,
-        "deterministic": True,
-        "force_row_wise": True,
-        "feature_pre_filter": False,
-        "metric": "none",  # the metrics are ours
-        "verbosity": -1,
-    }
-
-
-def grow(
-    task: Task,
-    data: Dataset,
-    valid: Dataset | None,
-    *,
-    params: dict[str, object],
-    rounds: int,
-    patience: int,
-    metric: str,
-    profile: str,
-    scores: Scores,
-    label: str,
-    verbose: bool,
-) -> Grown:
+def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
     """Boost round after round; the best on ``valid`` is kept, or the last where there is none.
 
-    Parameters
-    ----------
-    params
-        LightGBM's parameters, from :func:`light_params`; those of the task come on top.
-    scores
-        Makes scores of what the trees give for the held-out documents.
-    label
-        The ranker's name, for progress and errors.
+    The ranker says for how many rounds, with how much patience, by which metric in which profile; ``scores`` makes
+    scores of what the trees give for the held-out documents, where these are not scores already.
     """
+    metric, profile, rounds = ranker.metric, ranker.profile, ranker.rounds
+    patience, label = ranker.patience or rounds, type(ranker).__name__
     native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
     lgb = import_extra("lightgbm", extra="trees", purpose=label)
-    all_params = params | dict(task.params) | ({} if native is None else native.params)
-    booster, held_out = _booster(lgb, all_params, task, data, valid, native)
+    params = {**task.params, **ALWAYS, **({} if native is None else native.params)}
+    booster, held_out = _booster(lgb, params, task, data, valid, native)
     choice = Choice(valid, metric, profile)
     best_round = 0
     waiting: list[Floats] = []  # scores after the last rounds, not measured yet
@@ -220,13 +175,14 @@ def grow(
             raise DataError(f"valid has no query that {metric} in profile {profile!r} counts; give others")
         return best_round if taken is None else done + taken + 1
 
-    with Steps(label, rounds, verbose=verbose) as steps:
+    with Steps(label, rounds, verbose=ranker.verbose) as steps:
         for step in steps:
             exhausted = booster.update(fobj=task.gradients)
             if valid is None or (native is not None and choice.takes_value(native.mean(booster))):
                 best_round = step + 1
             elif native is None:
-                waiting.append(scores(_outputs(booster, held_out)))
+                outputs = _outputs(booster, held_out)
+                waiting.append(outputs if scores is None else scores(outputs))
             # a better round among those that wait can only put the end off
             may_end = exhausted or step + 1 >= best_round + patience
             if native is not None or may_end or len(waiting) >= choice.at_once:
@@ -239,6 +195,52 @@ def grow(
     rows = measured if valid is not None else [{} for _ in range(best_round)]
     history = [{"round": number + 1} | row for number, row in enumerate(rows)]
     return Grown(booster.model_to_string(num_iteration=best_round), best_round, history, steps.interrupted)
+
+
+class NativeNDCG(NamedTuple):
+    """What LightGBM needs to measure held-out data as we do, so that no scores are handed out after each round."""
+
+    k: int
+    levels: NDArray[np.int64]  # of the held-out labels
+    counts: NDArray[np.int64]  # documents of each query
+    shift: float
+
+    @property
+    def params(self) -> dict[str, object]:
+        """LightGBM's parameters."""
+        return {"metric": "ndcg", "eval_at": [self.k]}
+
+    def mean(self, booster: Any) -> float:
+        """NDCG@k after the last round."""
+        [(_, _, value, _)] = booster.eval_valid()
+        return round(float(value) - self.shift, DIGITS)
+
+
+def native_ndcg(metric: str, profile: str, labels: NDArray[np.float64] | None, valid: Dataset) -> NativeNDCG | None:
+    """How LightGBM measures ``valid``, if its NDCG is the metric asked for; ``labels`` are those of its levels.
+
+    LightGBM counts a query without a relevant document as 1, profile ``standard`` as 0. Gains, discounts and the order
+    of ties are the same, so that one mean is the other minus the share of such queries.
+
+    Examples
+    --------
+    >>> valid = Dataset([[0.0]] * 4, [0, 2, 0, 0], qid=list("aabb"))
+    >>> found = native_ndcg("ndcg@10", "standard", np.array([0.0, 1.0, 2.0]), valid)
+    >>> found.levels.tolist(), found.shift
+    ([0, 2, 0, 0], 0.5)
+    >>> native_ndcg("map", "standard", np.array([0.0, 1.0]), valid) is None
+    True
+    """
+    asked = parse_metric(metric)
+    if labels is None or asked.name != "ndcg" or asked.k is None or profile not in ("standard", "lightgbm"):
+        return None
+    levels = np.searchsorted(labels, valid.y)
+    if not len(levels) or valid.counts.max() > LIMIT or labels[0] != 0 or labels[-1] > LARGEST_LABEL:
+        return None
+    if levels.max() == len(labels) or (labels[levels] != valid.y).any():
+        return None  # a label that training does not have
+    empty = np.maximum.reduceat(levels, valid.offsets[:-1]) == 0
+    return NativeNDCG(asked.k, levels, valid.counts, float(empty.mean()) if profile == "standard" else 0.0)
 
 
 def merge_trees(models: Sequence[str]) -> str:

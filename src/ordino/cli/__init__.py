@@ -1,4 +1,4 @@
-"""The command line: one thin file per command, which reads, calls the library and prints; it never computes."""
+"""The command line: thin commands, which read, call the library and print; they never compute."""
 
 from __future__ import annotations
 

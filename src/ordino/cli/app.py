@@ -10,18 +10,15 @@ import typer
 from ordino import __version__
 from ordino.cli.bench import bench
 from ordino.cli.compare import compare
-from ordino.cli.convert import convert
-from ordino.cli.doctor import doctor
+from ordino.cli.data import convert, doctor, inspect, synth
 from ordino.cli.evaluate import evaluate
 from ordino.cli.explain import explain
-from ordino.cli.inspect import inspect
 from ordino.cli.options import Command, Seed, Shared, share
 from ordino.cli.rank import rank
 from ordino.cli.rankers import params, rankers
 from ordino.cli.report import report
 from ordino.cli.reproduce import reproduce
 from ordino.cli.search import search
-from ordino.cli.synth import synth
 from ordino.cli.train import train
 
 app = typer.Typer(

@@ -8,7 +8,7 @@ import typer
 
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options, split_names
-from ordino.parameters import parse_value
+from ordino.cli.values import parse_value
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan

@@ -23,6 +23,14 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(_finite(value), indent=2, allow_nan=False, default=_plain))
 
 
+def print_found(as_json: bool, value: Any, columns: Sequence[str], rows: Iterable[Sequence[str]], **title: str) -> None:
+    """Print a value as JSON, or its rows as a table."""
+    if as_json:
+        print_json(value)
+    else:
+        print_table(columns, rows, **title)
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
     """A rich table on a terminal, tab-separated lines elsewhere."""
     if not sys.stdout.isatty():

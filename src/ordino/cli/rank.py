@@ -10,7 +10,7 @@ from ordino.cli.options import Label, Qid
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
-    from ordino.model_file.scoring import Scoring
+    from ordino.model_file.files import Scoring
 
 
 def rank(
@@ -51,7 +51,7 @@ def open_files(
     """
     from ordino.data.dataset import Dataset
     from ordino.data.files import read_file, table_data
-    from ordino.model_file.scoring import load_scorer
+    from ordino.model_file import load_scorer
 
     scorer, card = load_scorer(model)
     features = card["features"]

@@ -14,14 +14,13 @@ def rankers(json: Json = False) -> None:
 
     Example: ordino rankers
     """
-    from ordino.cli.output import print_json, print_table
+    from ordino.cli.output import print_found
     from ordino.rankers import RANKERS
 
-    if json:
-        print_json({name: {"class": entry.cls, "description": entry.description} for name, entry in RANKERS.items()})
-        return
-    rows = [(name, entry.cls, entry.description) for name, entry in RANKERS.items()]
-    print_table(["name", "class", "what it is"], rows)
+    facts = {name: {"class": entry.cls, "description": entry.description} for name, entry in RANKERS.items()}
+    print_found(
+        json, facts, ["name", "class", "what it is"], [(name, *entry.values()) for name, entry in facts.items()]
+    )
 
 
 def params(
@@ -32,18 +31,18 @@ def params(
 
     Example: ordino params ranknet
     """
-    from ordino.cli.output import first_line, print_json, print_table
-    from ordino.cli.values import meanings
+    from ordino.cli.output import first_line, print_found
+    from ordino.parameters import parameters_of
     from ordino.rankers import ranker_class
 
     cls = ranker_class(ranker)
-    meaning = meanings(cls)
-    defaults = cls().get_params(deep=False)
-    if json:
-        print_json({name: {"default": value, "meaning": meaning.get(name, "")} for name, value in defaults.items()})
-        return
-    rows = [(name, _typed(value), meaning.get(name, "")) for name, value in defaults.items()]
-    print_table(["name", "default", "meaning"], rows, title=f"{cls.__name__}: {first_line(cls)}")
+    known = parameters_of(cls)
+    facts = {
+        name: {"default": value, "meaning": known[name].text if name in known else ""}
+        for name, value in cls().get_params(deep=False).items()
+    }
+    rows = [(name, _typed(fact["default"]), fact["meaning"]) for name, fact in facts.items()]
+    print_found(json, facts, ["name", "default", "meaning"], rows, title=f"{cls.__name__}: {first_line(cls)}")
 
 
 def _typed(value: object) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordino.cli.options import shared_options
-from ordino.threads import count_threads
 
 if TYPE_CHECKING:
     from ordino.experiment.papers.result import Result
@@ -40,6 +39,7 @@ def reproduce(
     from ordino.cli.output import print_table
     from ordino.experiment.papers import catalogue
     from ordino.experiment.papers.target import Request
+    from ordino.threads import count_threads
 
     if list_:
         rows = [(name, target.shows, target.needs, target.takes) for name, target in catalogue.TARGETS.items()]

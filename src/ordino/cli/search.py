@@ -10,7 +10,7 @@ import typer
 from ordino.cli.bench import STORE, Jobs, Metrics, Name, NumberOfFolds, Out, Profile, Select, run_and_show
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import Seed, chosen_seed, ranker_names, split_names
-from ordino.parameters import parse_value
+from ordino.cli.values import parse_value
 
 LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its logarithm
 

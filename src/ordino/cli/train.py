@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import Binarize, Json, Label, Qid, Scaling, Seed, ranker_names
+from ordino.cli.options import Binarize, Json, Label, Qid, Scaling, Seed, chosen_seed, ranker_names, shared_options
 from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def train(
 
     Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
     """
-    from ordino.cli.output import print_json, print_table, say
+    from ordino.cli.output import print_found, say
     from ordino.data.files import read_data
     from ordino.data.prepare import binarize_labels
     from ordino.metrics import evaluate
@@ -76,17 +76,15 @@ def train(
         "interrupted": was_interrupted,
     }
     save(model, out, data=documents, valid=held_out, notes=notes)
-    if json:
-        print_json(read_card(out))
-        return
     rows = [(name, f"{value:.4f}") for name, value in reached.items()]
-    print_table(["data", f"{metric} ({profile})"], rows)
+    print_found(json, read_card(out), ["data", f"{metric} ({profile})"], rows)
+    if json:
+        return
     say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
 
 
 def _make(name: str, words: list[str], scaling: str | None, seed: int | None) -> Any:
     """The ranker with the given parameters, and with those that the shared options set."""
-    from ordino.cli.options import chosen_seed, shared_options
     from ordino.cli.values import parse_params
     from ordino.errors import ParameterError
     from ordino.parameters import parameters_of

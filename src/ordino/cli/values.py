@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ordino.errors import ParameterError
-from ordino.parameters import check_names, parameters_of, parse_value
 
 if TYPE_CHECKING:
     from ordino.ranker import Ranker
@@ -24,6 +23,8 @@ def parse_params(words: Sequence[str], ranker: type[Ranker]) -> dict[str, Any]:
     Traceback (most recent call last):
     ordino.errors.ParameterError: unknown parameter of RankNet: 'epoch'; did you mean 'epochs'?
     """
+    from ordino.parameters import check_names, parameters_of
+
     known = parameters_of(ranker)
     params = {}
     for word in words:
@@ -38,6 +39,8 @@ def parse_params(words: Sequence[str], ranker: type[Ranker]) -> dict[str, Any]:
     return params
 
 
-def meanings(ranker: type[Ranker]) -> dict[str, str]:
-    """What each parameter means."""
-    return {name: known.text for name, known in parameters_of(ranker).items()}
+def parse_value(text: str) -> Any:
+    """A value as one types it; see :func:`ordino.parameters.parse_value`, which is loaded on use, as numpy is."""
+    from ordino.parameters import parse_value as parse
+
+    return parse(text)

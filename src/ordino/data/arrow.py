@@ -22,9 +22,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.columns import as_feature_names
+from ordino.data.columns import Groups, as_feature_names
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import Groups
 from ordino.errors import DataError
 
 FORMAT = "ordino.dataset"
@@ -42,18 +41,13 @@ def save_dataset(dataset: Dataset, path: str | Path) -> None:
     """
     import pyarrow as pa
 
-    arrays = {name: getattr(dataset, name) for name in _COLUMNS if getattr(dataset, name) is not None}
     columns, dtypes = {}, {}
-    for name, array in arrays.items():
-        values, dtypes[name] = _to_arrow(name, np.ravel(array))
-        columns[name] = pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "n_features": dataset.n_features,
-        "feature_names": dataset.feature_names,
-        "dtypes": dtypes,
-    }
+    for name in _COLUMNS:
+        if (array := getattr(dataset, name)) is not None:
+            values, dtypes[name] = _to_arrow(name, np.ravel(array))
+            columns[name] = pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
+    shape = {"n_features": dataset.n_features, "feature_names": dataset.feature_names}
+    header = {"format": FORMAT, "version": VERSION, **shape, "dtypes": dtypes}
     batch = pa.record_batch(list(columns.values()), names=list(columns))
     batch = batch.replace_schema_metadata({_KEY: json.dumps(header)})
     with (
@@ -65,17 +59,7 @@ def save_dataset(dataset: Dataset, path: str | Path) -> None:
 
 
 def open_dataset(path: str | Path) -> Dataset:
-    """Map a file that :func:`save_dataset` wrote into memory: milliseconds, whatever its size.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> data = Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], qid=["a", "b"])
-    >>> with TemporaryDirectory() as folder:
-    ...     save_dataset(data, f"{folder}/data.arrow")
-    ...     open_dataset(f"{folder}/data.arrow").X.tolist()
-    [[1.0, 2.0], [3.0, 4.0]]
-    """
+    """Map a file that :func:`save_dataset` wrote into memory: milliseconds, whatever its size."""
     import pyarrow as pa
 
     path = Path(path)
@@ -86,9 +70,8 @@ def open_dataset(path: str | Path) -> Dataset:
             header = _header(path, reader.schema.metadata)
             batch = reader.get_batch(0)
             batch.validate()
-            arrays = {
-                name: _from_arrow(name, batch.column(name), header["dtypes"][name]) for name in batch.schema.names
-            }
+            dtypes = header["dtypes"]
+            arrays = {name: _from_arrow(name, batch.column(name), dtypes[name]) for name in batch.schema.names}
         return _assemble(arrays, header)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
@@ -123,7 +106,6 @@ def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Datase
     """Put the arrays together if they fit one another: what later code indexes with must be in bounds."""
     y, offsets, query_ids, order = arrays["y"], arrays["offsets"], arrays["query_ids"], arrays.get("order")
     n_docs = len(y)
-    X = arrays["X"].reshape(n_docs, header["n_features"])
     for name in ("doc_ids", "weights", "order"):
         if name in arrays and len(arrays[name]) != n_docs:
             raise DataError(f"{name} has {len(arrays[name])} entries for {n_docs} documents; save the data set again")
@@ -135,14 +117,10 @@ def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Datase
         order.min(initial=0) < 0 or order.max(initial=-1) >= n_docs or (np.bincount(order, minlength=n_docs) != 1).any()
     ):
         raise DataError("the order of the rows is not a permutation; save the data set again")
-    return Dataset.of_groups(
-        X,
-        y,
-        Groups(order, offsets, query_ids),
-        doc_ids=arrays.get("doc_ids"),
-        feature_names=as_feature_names(header["feature_names"], header["n_features"]),
-        weights=arrays.get("weights"),
-    )
+    n_features = header["n_features"]
+    X, names = arrays["X"].reshape(n_docs, n_features), as_feature_names(header["feature_names"], n_features)
+    optional = {name: arrays.get(name) for name in ("doc_ids", "weights")}
+    return Dataset.of_groups(X, y, Groups(order, offsets, query_ids), feature_names=names, **optional)
 
 
 def _to_arrow(name: str, array: NDArray[Any]) -> tuple[Any, str]:
@@ -150,8 +128,7 @@ def _to_arrow(name: str, array: NDArray[Any]) -> tuple[Any, str]:
     import pyarrow as pa
 
     if array.dtype.kind not in "biufSU":
-        array = array.astype(object)
-        return pa.array([_to_json(name, value) for value in array], pa.large_string()), "json"
+        return pa.array([_to_json(name, value) for value in array.astype(object)], pa.large_string()), "json"
     dtype = np.dtype(_FIXED.get(name, array.dtype)).newbyteorder("<")
     array = np.ascontiguousarray(array, dtype)
     if dtype.kind in "iuf" and dtype.itemsize <= 8:
@@ -167,7 +144,9 @@ def _from_arrow(name: str, column: Any, dtype: str) -> NDArray[Any]:
         raise DataError(f"{name} has nulls; save the data set again")
     if dtype == "json":
         values.validate(full=True)
-        return _from_json(values.to_pylist())
+        array = np.empty(len(values), object)
+        array[:] = json.loads("[" + ",".join(values.to_pylist()) + "]")
+        return array
     if not re.fullmatch(r"[<|][biufSU][1-9]\d*", dtype):
         raise DataError(f"{name} has the unknown kind {dtype!r}; save the data set again")
     wanted = np.dtype(dtype)
@@ -182,12 +161,6 @@ def _to_json(name: str, value: object) -> str:
     if type(plain) not in {str, int, float, bool, type(None)}:
         raise DataError(f"{name} has {value!r}, a {type(value).__name__}; only numbers and strings can be saved as ids")
     return json.dumps(plain)
-
-
-def _from_json(texts: list[str]) -> NDArray[Any]:
-    array = np.empty(len(texts), object)
-    array[:] = json.loads("[" + ",".join(texts) + "]")
-    return array
 
 
 @contextmanager

@@ -1,12 +1,12 @@
-"""The columns of a data set: read as numbers, named, and compared with those that a model was fitted with.
+"""The columns of a data set: features and labels as numbers, names, and query ids as groups of rows.
 
 Nothing here needs more than numpy, so that a model file can score without loading scikit-learn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,20 +76,24 @@ def as_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str,
 def column_names(X: object) -> list[str] | None:
     """The names of the columns, if X is a frame that has them."""
     columns = getattr(X, "columns", None)
-    if columns is None or not all(isinstance(name, str) for name in columns):
-        return None
-    return list(columns)
+    return None if columns is None or not all(isinstance(name, str) for name in columns) else list(columns)
+
+
+def check_columns(
+    fitted: str, n_known: int, known: Sequence[str] | None, n_given: int, given: Sequence[str] | None
+) -> None:
+    """Refuse other columns than those that something was fitted with."""
+    if n_given != n_known:
+        raise DataError(f"the {fitted} was fitted with {n_known} features but the data has {n_given}")
+    if known is not None and given is not None:
+        for j, (old, new) in enumerate(zip(known, given, strict=True)):
+            if old != new:
+                raise DataError(f"column {j} is {new!r} but was {old!r} in fit; give the columns in the same order")
 
 
 def check_features(data: Dataset, n_features: int, names: Sequence[str] | None) -> None:
-    """Refuse data with other features than those of ``fit``."""
-    if data.n_features != n_features:
-        raise DataError(f"the ranker was fitted with {n_features} features but the data has {data.n_features}")
-    if names is not None and data.feature_names is not None and data.feature_names != tuple(names):
-        j = next(j for j, (old, new) in enumerate(zip(names, data.feature_names, strict=True)) if old != new)
-        raise DataError(
-            f"column {j} is {data.feature_names[j]!r} but was {names[j]!r} in fit; give the columns in the same order"
-        )
+    """Refuse data with other features than those that a ranker was fitted with."""
+    check_columns("ranker", n_features, names, data.n_features, data.feature_names)
 
 
 def check_no_nan(data: Dataset, name: str, ranker: str) -> None:
@@ -105,13 +109,104 @@ def check_no_nan(data: Dataset, name: str, ranker: str) -> None:
 
 
 def symmetric_log(X: Features, out: Features | None = None) -> Features:
-    """sign(x) log(1 + abs(x)), into ``out`` if it is given.
-
-    Examples
-    --------
-    >>> symmetric_log(np.float32([[0.0, -1.0, 1.0]])).round(3).tolist()
-    [[0.0, -0.6930000185966492, 0.6930000185966492]]
-    """
+    """sign(x) log(1 + abs(x)), into ``out`` if it is given."""
     scaled = np.abs(X, out=out)
     np.log1p(scaled, out=scaled)
     return np.copysign(scaled, X, out=scaled)
+
+
+class Groups(NamedTuple):
+    """Rows by query: query ``q`` owns ``order[offsets[q]:offsets[q + 1]]`` (the rows as they are if order is None)."""
+
+    order: NDArray[np.intp] | None
+    offsets: NDArray[np.int64]  # (n_queries + 1,)
+    query_ids: NDArray[Any]  # (n_queries,)
+
+
+def group_rows(qid: ArrayLike | Sequence[Hashable] | None, n_rows: int) -> Groups:
+    """Group rows by query id, of any hashable kind and in any order; no ids make one query of all rows.
+
+    Queries keep the order of their first row, rows keep their order inside a query.
+
+    Examples
+    --------
+    >>> groups = group_rows(["b", "a", "b"], 3)
+    >>> groups.query_ids.tolist(), groups.offsets.tolist(), groups.order.tolist()
+    (['b', 'a'], [0, 2, 3], [0, 2, 1])
+    """
+    if qid is None:
+        return Groups(None, np.array([0, n_rows] if n_rows else [0]), np.zeros(min(n_rows, 1), np.int64))
+    ids = _as_array(qid)
+    codes = _sortable(ids)
+    if len(codes) != n_rows:
+        raise DataError(f"qid has {len(codes)} entries but X has {n_rows} rows; give one query id for each row")
+    if n_rows == 0:
+        return Groups(None, np.zeros(1, np.int64), ids)
+    heads = np.flatnonzero(np.concatenate(([True], codes[1:] != codes[:-1])))
+    offsets = np.append(heads, n_rows).astype(np.int64)
+    first = codes[heads]
+    rising = bool((first[1:] > first[:-1]).all())  # as ids mostly are: then no id comes twice
+    if rising or len(np.unique(first)) == len(heads):
+        return Groups(None, offsets, ids[heads])
+    return _gather(ids, codes)
+
+
+def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Where queries with these numbers of documents begin and end."""
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+
+def _gather(ids: NDArray[Any], codes: NDArray[Any]) -> Groups:
+    """Bring the scattered rows of each query together."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    position = np.empty(len(first), np.intp)  # of a query among all, by its first row
+    position[np.argsort(first)] = np.arange(len(first))
+    by_query = position[inverse]
+    order = np.argsort(by_query, kind="stable")
+    return Groups(order, offsets_of(np.bincount(by_query)), ids[np.sort(first)])
+
+
+def _sortable(ids: NDArray[Any]) -> NDArray[Any]:
+    """An array with the same equalities as the ids that numpy can sort."""
+    if ids.ndim != 1:
+        raise DataError(f"qid has shape {ids.shape}; give one query id for each row")
+    if ids.dtype.kind == "f" and not np.isfinite(ids).all():
+        raise DataError("qid has NaN or inf; give every row the id of its query")
+    if ids.dtype.kind != "O":
+        return ids
+    known: dict[Hashable, int] = {}
+    try:
+        codes = np.fromiter((known.setdefault(i, len(known)) for i in ids), np.int64, len(ids))
+    except TypeError:
+        raise DataError("qid has ids that cannot be hashed (such as lists); use numbers, strings or tuples") from None
+    if any(_is_missing(i) for i in known):
+        raise DataError("qid has missing ids (None or NaN); give every row the id of its query")
+    return codes
+
+
+def _is_missing(value: Hashable) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA answers neither yes nor no
+        return True
+
+
+def _as_array(qid: ArrayLike | Sequence[Hashable]) -> NDArray[Any]:
+    """An array whose equalities are those of the ids: ``1`` and ``"1"`` stay apart, tuples stay whole."""
+    if isinstance(qid, str | bytes):
+        raise DataError(f"qid is the single string {qid!r}; give one query id for each row")
+    if hasattr(qid, "dtype") or hasattr(qid, "__array__"):
+        array = np.asarray(qid)
+        return array.astype(object) if array.dtype.kind not in "biufSUO" else array
+    try:
+        values: list[Any] = list(cast(Iterable[Any], qid))
+    except TypeError:
+        raise DataError(f"qid is the single value {qid!r}; give one query id for each row") from None
+    kinds = {type(value) for value in values}
+    if kinds <= {int} and all(-(2**63) <= value < 2**63 for value in values):  # numpy would round larger ones
+        return np.array(values, np.int64)
+    if kinds == {str} and not any(value.endswith("\0") for value in values):  # numpy would drop the zero
+        return np.array(values)
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array

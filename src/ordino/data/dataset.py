@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import frozen, query_numbers
-from ordino.data.columns import as_column, as_feature_names, as_features, column_names
-from ordino.data.grouping import Groups, group_rows
+from ordino.data.columns import Groups, as_column, as_feature_names, as_features, column_names, group_rows, offsets_of
 from ordino.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -104,15 +103,9 @@ class Dataset:
 
     @classmethod
     def of_groups(
-        cls,
-        X: NDArray[np.float32],
-        y: NDArray[np.float64],
-        groups: Groups,
-        *,
-        doc_ids: NDArray[Any] | None = None,
-        feature_names: tuple[str, ...] | None = None,
-        weights: NDArray[np.float64] | None = None,
-    ) -> Self:
+        cls, X: NDArray[np.float32], y: NDArray[np.float64], groups: Groups, *, doc_ids: NDArray[Any] | None = None,
+        feature_names: tuple[str, ...] | None = None, weights: NDArray[np.float64] | None = None,
+    ) -> Self:  # fmt: skip
         """Wrap arrays that are already checked and grouped (what readers and selections call); nothing is checked."""
         self = cls.__new__(cls)
         self._hold(groups, feature_names, X=X, y=y, doc_ids=doc_ids, weights=weights)
@@ -168,13 +161,7 @@ class Dataset:
             raise IndexError(f"query number {q} of {self.n_queries}")
         q %= self.n_queries
         rows = slice(self.offsets[q], self.offsets[q + 1])
-        return Query(
-            self.query_ids[q],
-            self.X[rows],
-            self.y[rows],
-            None if self.doc_ids is None else self.doc_ids[rows],
-            None if self.weights is None else self.weights[rows],
-        )
+        return Query(self.query_ids[q], self.X[rows], self.y[rows], **self._optional(rows))
 
     def restore(self, values: NDArray[Any]) -> NDArray[Any]:
         """Put values computed for the rows here back into the order in which the caller gave the rows."""
@@ -188,12 +175,6 @@ class Dataset:
         """The same arrays with the order of the rows here as the caller's order.
 
         Scores of it need no :meth:`restore`: what ``predict`` gives is what ``evaluate`` reads, row by row.
-
-        Examples
-        --------
-        >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["b", "a", "b"]).as_grouped()
-        >>> data.restore(data.y).tolist()
-        [0.0, 2.0, 1.0]
         """
         return self if self.order is None else self.take_rows(slice(None), Groups(None, self.offsets, self.query_ids))
 
@@ -227,7 +208,7 @@ class Dataset:
         if len(np.unique(chosen)) < len(chosen):
             raise DataError("a query number is given twice; each query can be chosen once")
         counts = self.counts[chosen]
-        offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        offsets = offsets_of(counts)
         rows = np.repeat(self.offsets[:-1][chosen] - offsets[:-1], counts) + np.arange(offsets[-1])
         return self.take_rows(rows, Groups(None, offsets, self.query_ids[chosen]))
 
@@ -235,24 +216,20 @@ class Dataset:
         """The documents where ``keep`` is True (rows in the order here); queries that lose all are left out."""
         if keep.shape != (self.n_docs,) or keep.dtype != bool:
             raise DataError(f"keep must be {self.n_docs} booleans, one for each document")
-        kept = np.concatenate(([0], np.cumsum(keep)))  # how many are kept before each row
-        counts = np.diff(kept[self.offsets])
+        counts = np.diff(offsets_of(keep)[self.offsets])
         alive = counts > 0
-        offsets = np.concatenate(([0], np.cumsum(counts[alive]))).astype(np.int64)
-        return self.take_rows(np.flatnonzero(keep), Groups(None, offsets, self.query_ids[alive]))
+        return self.take_rows(np.flatnonzero(keep), Groups(None, offsets_of(counts[alive]), self.query_ids[alive]))
 
     def take_rows(self, rows: NDArray[np.intp] | slice, groups: Groups) -> Dataset:
         """These rows in these groups, which are not checked; rows that follow one another are not copied."""
         if not isinstance(rows, slice) and len(rows) and rows[-1] - rows[0] == len(rows) - 1:
             rows = slice(rows[0], rows[-1] + 1) if (np.diff(rows) == 1).all() else rows
-        return Dataset.of_groups(
-            self.X[rows],
-            self.y[rows],
-            groups,
-            doc_ids=None if self.doc_ids is None else self.doc_ids[rows],
-            feature_names=self.feature_names,
-            weights=None if self.weights is None else self.weights[rows],
-        )
+        optional = self._optional(rows)
+        return Dataset.of_groups(self.X[rows], self.y[rows], groups, feature_names=self.feature_names, **optional)
+
+    def _optional(self, rows: NDArray[np.intp] | slice) -> dict[str, Any]:
+        named = {"doc_ids": self.doc_ids, "weights": self.weights}
+        return {name: None if array is None else array[rows] for name, array in named.items()}
 
     def replace(
         self, *, X: ArrayLike | None = None, y: ArrayLike | None = None, feature_names: Sequence[str] | None = None
@@ -261,35 +238,22 @@ class Dataset:
         features = self.X if X is None else as_features(X)
         if len(features) != self.n_docs:
             raise DataError(f"X has {len(features)} rows but the data set has {self.n_docs}")
-        names = self.feature_names if X is None and feature_names is None else feature_names
-        return self.replace_features(
-            features,
-            as_feature_names(names, features.shape[1]),
-            y=None if y is None else as_column("y", y, self.n_docs, "label"),
-        )
+        given = self.feature_names if X is None and feature_names is None else feature_names
+        names = as_feature_names(given, features.shape[1])
+        return self.replace_features(features, names, y=None if y is None else as_column("y", y, self.n_docs, "label"))
 
     def replace_features(
         self, X: NDArray[np.float32], feature_names: tuple[str, ...] | None, *, y: NDArray[np.float64] | None = None
     ) -> Dataset:
         """The same queries with features that were made here (by a scaler, for example); nothing is checked."""
-        return Dataset.of_groups(
-            X,
-            self.y if y is None else y,
-            Groups(self.order, self.offsets, self.query_ids),
-            doc_ids=self.doc_ids,
-            feature_names=feature_names,
-            weights=self.weights,
-        )
+        groups = Groups(self.order, self.offsets, self.query_ids)
+        labels = self.y if y is None else y
+        return Dataset.of_groups(X, labels, groups, feature_names=feature_names, **self._optional(slice(None)))
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
-        """Parts of the data set that share no query, drawn at random.
+        """Parts of the data set that share no query, drawn at random; the same seed gives the same parts.
 
-        Parameters
-        ----------
-        shares
-            The size of each part, as a share of the queries. If they sum to less than 1, the rest is one more part.
-        seed
-            The same seed gives the same parts.
+        A part has its share of the queries. If the shares sum to less than 1, the rest is one more part.
 
         Examples
         --------
@@ -342,10 +306,10 @@ class Dataset:
         return to_frame(self, backend=backend)
 
     def __repr__(self) -> str:
-        def some(n: int, one: str, many: str) -> str:
-            return f"{n:,} {one if n == 1 else many}"
+        docs, queries = count_of(self.n_docs, "document", "documents"), count_of(self.n_queries, "query", "queries")
+        return f"Dataset({docs}, {queries}, {count_of(self.n_features, 'feature', 'features')})"
 
-        return (
-            f"Dataset({some(self.n_docs, 'document', 'documents')}, {some(self.n_queries, 'query', 'queries')}, "
-            f"{some(self.n_features, 'feature', 'features')})"
-        )
+
+def count_of(n: int, one: str, many: str) -> str:
+    """A number with its noun, such as ``1 query`` and ``2,000 queries``."""
+    return f"{n:,} {one if n == 1 else many}"

@@ -16,25 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import row_blocks
-from ordino.data.canonical_kernels import hash_rows
-from ordino.data.dataset import Dataset
+from ordino.data.dataset import Dataset, count_of
+from ordino.data.kernels import hash_rows
 from ordino.data.summary import count_by_query, has_equal_labels
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
-MAX_LABEL = 30
-"""LightGBM's gains stop here: label 31 would need ``label_gain``."""
-
-MAX_QUERY = 10_000
-"""LightGBM refuses a query with more documents."""
-
-HUGE = 1e6
-"""A feature with larger values drowns the others where they are added up."""
-
-SENTINELS = frozenset([-1.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 65535.0])
+MAX_LABEL = 30  # LightGBM's gains stop here: label 31 would need ``label_gain``
+MAX_QUERY = 10_000  # LightGBM refuses a query with more documents
+HUGE = 1e6  # a feature with larger values drowns the others where they are added up
+SENTINELS = (-1.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 65535.0)
 """Numbers that often stand for a missing value."""
-
 _BLOCK = 16384  # rows
 
 
@@ -49,17 +42,12 @@ class Finding:
     count: int
 
 
-Ill = tuple[Severity, str, str, int]
-"""A finding whose place is not known yet: severity, what, fix, count."""
+Ill = tuple[Severity, int, str, str]
+"""A finding whose place is not known yet: severity, count, what, fix. Nothing was found if the count is 0."""
 
 
 def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
-    """Problems that would hurt training or comparison, the worst first.
-
-    Parameters
-    ----------
-    datasets
-        Data sets by name, such as ``{"train": ..., "test": ...}``.
+    """Problems of data sets, given by name, that would hurt training or comparison; the worst first.
 
     Examples
     --------
@@ -68,13 +56,14 @@ def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
     note  train  1 query has no relevant document; measures treat it as empty: choose a profile that says how
     note  train  1 query has one document; it can teach nothing: leave it out
     """
+    alone = ((name, check(data)) for name, data in datasets.items() for check in CHECKS.values())
+    pairs = ((f"{a} & {b}", _compare(datasets[a], datasets[b])) for a, b in combinations(datasets, 2))
     found = [
-        Finding(severity, name, what, fix, count)
-        for name, dataset in datasets.items()
-        for check in CHECKS.values()
-        for severity, what, fix, count in check(dataset)
+        Finding(severity, where, what, fix, count)
+        for where, ills in (*alone, *pairs)
+        for severity, count, what, fix in ills
+        if count
     ]
-    found += [finding for a, b in combinations(datasets, 2) for finding in _compare(a, datasets[a], b, datasets[b])]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
@@ -86,14 +75,6 @@ def format_findings(findings: Sequence[Finding]) -> str:
     return "\n".join(f"{f.severity:<{first}}  {f.where:<{second}}  {f.what}; {f.fix}" for f in findings)
 
 
-def _n(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-
-
 def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
     """Rows of one query that do not stand together: other tools would see several queries."""
     if dataset.order is not None:
@@ -101,27 +82,23 @@ def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
         jumps[dataset.offsets[1:-1] - 1] = False  # from one query to the next
         n = int((count_by_query(dataset, np.append(False, jumps)) > 0).sum())
         fix = "Ordino gathers them, other tools do not: write the gathered set with `ordino convert`"
-        yield "warning", f"the rows of {_n(n, 'query', 'queries')} do not stand together", fix, n
+        yield "warning", n, f"the rows of {count_of(n, 'query', 'queries')} do not stand together", fix
 
 
 def labels_out_of_range(dataset: Dataset) -> Iterator[Ill]:
     """Labels that gains and rankers cannot take."""
     y = dataset.y
-
-    def labels(which: NDArray[np.bool_], what: str) -> tuple[str, int]:
+    kinds: tuple[tuple[Severity, NDArray[np.bool_], str, str], ...] = (
+        ("error", y < 0, f"negative (least {y.min(initial=0):g})",
+         "gains need labels from 0: shift them, or set them to 0"),
+        ("error", y > MAX_LABEL, f"above {MAX_LABEL} (up to {y.max(initial=0):g})",
+         f"the gain 2^label overflows and LightGBM stops at {MAX_LABEL}: map the labels to grades such as 0 to 4"),
+        ("warning", y != np.rint(y), "fractional",
+         "LightGBM's and XGBoost's ranking objectives want whole grades: round them for these"),
+    )  # fmt: skip
+    for severity, which, what, fix in kinds:
         n = int(which.sum())
-        return f"{_n(n, 'label is', 'labels are')} {what}", n
-
-    what, n = labels(y < 0, f"negative (least {y.min(initial=0):g})")
-    if n:
-        yield "error", what, "gains need labels from 0: shift them, or set them to 0", n
-    what, n = labels(y > MAX_LABEL, f"above {MAX_LABEL} (up to {y.max(initial=0):g})")
-    if n:
-        fix = f"the gain 2^label overflows and LightGBM stops at {MAX_LABEL}: map the labels to grades such as 0 to 4"
-        yield "error", what, fix, n
-    what, n = labels(y != np.rint(y), "fractional")
-    if n:
-        yield "warning", what, "LightGBM's and XGBoost's ranking objectives want whole grades: round them for these", n
+        yield severity, n, f"{count_of(n, 'label is', 'labels are')} {what}", fix
 
 
 def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
@@ -129,28 +106,30 @@ def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
     single = dataset.counts == 1
     equal = has_equal_labels(dataset)
     empty = count_by_query(dataset, dataset.y > 0) == 0
-    if dataset.n_queries and equal.all():
-        yield "error", "no query has two different labels", "nothing can be learned: check the label column", len(equal)
-    elif n := int((equal & ~single & ~empty).sum()):
-        what = f"{_n(n, 'query has', 'queries have')} equal labels above 0 throughout"
-        yield "note", what, "every order is perfect there: leave them out of means", n
-    if n := int(empty.sum()):
-        fix = f"measures treat {'it' if n == 1 else 'them'} as empty: choose a profile that says how"
-        yield "note", f"{_n(n, 'query has', 'queries have')} no relevant document", fix, n
-    if n := int(single.sum()):
-        fix = "it can teach nothing: leave it out" if n == 1 else "they can teach nothing: leave them out"
-        yield "note", f"{_n(n, 'query has', 'queries have')} one document", fix, n
+    if equal.all():
+        yield "error", len(equal), "no query has two different labels", "nothing can be learned: check the label column"
+    else:
+        n = int((equal & ~single & ~empty).sum())
+        what = f"{count_of(n, 'query has', 'queries have')} equal labels above 0 throughout"
+        yield "note", n, what, "every order is perfect there: leave them out of means"
+    n = int(empty.sum())
+    fix = f"measures treat {'it' if n == 1 else 'them'} as empty: choose a profile that says how"
+    yield "note", n, f"{count_of(n, 'query has', 'queries have')} no relevant document", fix
+    n = int(single.sum())
+    fix = "it can teach nothing: leave it out" if n == 1 else "they can teach nothing: leave them out"
+    yield "note", n, f"{count_of(n, 'query has', 'queries have')} one document", fix
 
 
 def query_sizes(dataset: Dataset) -> Iterator[Ill]:
     """Queries that are too long for a tool, or much longer than the others."""
     counts = dataset.counts
-    if n := int((counts > MAX_QUERY).sum()):
-        what = f"{_n(n, 'query has', 'queries have')} more than {MAX_QUERY:,} documents (up to {counts.max():,})"
-        yield "warning", what, "LightGBM refuses such queries: sample documents with label 0 from them", n
-    if dataset.n_queries >= 10 and counts.max() > 50 * np.median(counts):
-        what = f"the longest query has {counts.max():,} documents, the median one {np.median(counts):g}"
-        yield "note", what, "losses that sum over pairs will see little else: weight or cap queries", 1
+    longest = counts.max(initial=0)
+    n = int((counts > MAX_QUERY).sum())
+    what = f"{count_of(n, 'query has', 'queries have')} more than {MAX_QUERY:,} documents (up to {longest:,})"
+    yield "warning", n, what, "LightGBM refuses such queries: sample documents with label 0 from them"
+    if dataset.n_queries >= 10 and longest > 50 * np.median(counts):
+        what = f"the longest query has {longest:,} documents, the median one {np.median(counts):g}"
+        yield "note", 1, what, "losses that sum over pairs will see little else: weight or cap queries"
 
 
 def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
@@ -159,19 +138,19 @@ def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
     if dataset.doc_ids is not None:
         names, codes = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
         _, twice = _pairs(query, codes)
-        if n := int((names[codes[twice]] != "").sum()):  # no name is not a name
-            what = f"{_n(n, 'document id is', 'document ids are')} repeated in the same query"
-            yield "warning", what, "keep one row of each: repeated documents count twice in every measure", n
+        n = int((names[codes[twice]] != "").sum())  # no name is not a name
+        what = f"{count_of(n, 'document id is', 'document ids are')} repeated in the same query"
+        yield "warning", n, what, "keep one row of each: repeated documents count twice in every measure"
     hashes = hash_rows(np.ascontiguousarray(dataset.X), np.empty((dataset.n_docs, 0), np.uint64))
     first, second = _pairs(query, hashes)
     same = _equal_rows(dataset.X, first, second)
     differ = dataset.y[first] != dataset.y[second]
-    if n := int((same & differ).sum()):
-        what = f"{_n(n, 'row repeats', 'rows repeat')} the features of another of its query with a different label"
-        yield "warning", what, "no ranker can tell them apart: add features or agree on the label", n
-    if n := int((same & ~differ).sum()):
-        what = f"{_n(n, 'row repeats', 'rows repeat')} another of its query, label and all"
-        yield "note", what, "ties are certain there: see that the metric's profile says how ties count", n
+    n = int((same & differ).sum())
+    what = f"{count_of(n, 'row repeats', 'rows repeat')} the features of another of its query with a different label"
+    yield "warning", n, what, "no ranker can tell them apart: add features or agree on the label"
+    n = int((same & ~differ).sum())
+    what = f"{count_of(n, 'row repeats', 'rows repeat')} another of its query, label and all"
+    yield "note", n, what, "ties are certain there: see that the metric's profile says how ties count"
 
 
 def odd_features(dataset: Dataset) -> Iterator[Ill]:
@@ -180,27 +159,23 @@ def odd_features(dataset: Dataset) -> Iterator[Ill]:
         return
     low, high, missing = _extremes(dataset.X)
     names = dataset.feature_names or tuple(str(j + 1) for j in range(dataset.n_features))
-
-    def named(which: NDArray[np.bool_]) -> tuple[str, int]:
-        n = int(which.sum())
-        chosen = _some([names[j] for j in np.flatnonzero(which)])
-        return f"{'feature' if n == 1 else f'{n:,} features'} {chosen} {'has' if n == 1 else 'have'}", n
-
     gone = missing == dataset.n_docs
     constant = (low == high) & (dataset.n_docs > 1)
-    sentinel = _sentinels(dataset.X, low, high, missing) & ~gone & ~constant
+    sentinel = _sentinels(dataset.X, low, high) & ~gone & ~constant
     huge = (np.maximum(np.abs(low), np.abs(high)) > HUGE) & ~sentinel
-    kinds: tuple[tuple[NDArray[np.bool_], Severity, str, str], ...] = (
-        (gone, "warning", "no value at all", "drop what is always missing: ordino convert --drop"),
-        (constant, "note", "one value throughout", "drop what says nothing: ordino convert --drop"),
-        (sentinel, "warning", "a number far from all others that seems to mean missing", "write NaN or leave it out"),
-        ((missing > 0) & ~gone, "note", "missing values (NaN)", "trees take them, for networks and sums fill them in"),
-        (huge, "warning", f"values beyond {HUGE:g}", "scale by query or take logarithms, except for trees"),
+    kinds: tuple[tuple[Severity, NDArray[np.bool_], str, str], ...] = (
+        ("warning", gone, "no value at all", "drop what is always missing: ordino convert --drop"),
+        ("note", constant, "one value throughout", "drop what says nothing: ordino convert --drop"),
+        ("warning", sentinel, "a number far from all others that seems to mean missing", "write NaN or leave it out"),
+        ("note", (missing > 0) & ~gone, "missing values (NaN)", "trees take them, for networks and sums fill them in"),
+        ("warning", huge, f"values beyond {HUGE:g}", "scale by query or take logarithms, except for trees"),
     )
-    for which, severity, what, fix in kinds:
-        subject, n = named(which)
-        if n:
-            yield severity, f"{subject} {what}", fix, n
+    for severity, which, what, fix in kinds:
+        chosen = [names[j] for j in np.flatnonzero(which)]
+        n = len(chosen)
+        listed = ", ".join(chosen[:5]) + (", ..." if n > 5 else "")
+        subject = f"feature {listed} has" if n == 1 else f"{n:,} features {listed} have"
+        yield severity, n, f"{subject} {what}", fix
 
 
 CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
@@ -216,18 +191,17 @@ CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
 """The checks that each data set goes through."""
 
 
-def _compare(a: str, left: Dataset, b: str, right: Dataset) -> Iterator[Finding]:
+def _compare(left: Dataset, right: Dataset) -> Iterator[Ill]:
     """Problems between two data sets."""
     shared = len(set(left.query_ids.tolist()) & set(right.query_ids.tolist()))
-    if shared:
-        what = f"{_n(shared, 'query id is', 'query ids are')} in both"
-        yield Finding("error", f"{a} & {b}", what, "what is tested must not be trained on: cut by query", shared)
+    what = f"{count_of(shared, 'query id is', 'query ids are')} in both"
+    yield "error", shared, what, "what is tested must not be trained on: cut by query"
     if left.n_features != right.n_features:
         what = f"{left.n_features} features against {right.n_features}"
-        yield Finding("error", f"{a} & {b}", what, "read both with the same n_features", 1)
+        yield "error", 1, what, "read both with the same n_features"
     elif left.feature_names and right.feature_names and left.feature_names != right.feature_names:
         what = "the features have different names or another order"
-        yield Finding("error", f"{a} & {b}", what, "choose the same columns in the same order", 1)
+        yield "error", 1, what, "choose the same columns in the same order"
 
 
 def _pairs(query: NDArray[np.intp], code: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -258,16 +232,14 @@ def _extremes(X: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.f
     return low, high, missing
 
 
-def _sentinels(
-    X: NDArray[np.float32], low: NDArray[np.float32], high: NDArray[np.float32], missing: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _sentinels(X: NDArray[np.float32], low: NDArray[np.float32], high: NDArray[np.float32]) -> NDArray[np.bool_]:
     """Columns whose least or largest value lies apart from all others and occurs again and again.
 
     A usual sentinel must be further from the rest than the rest spans, or be a negative number among others that
     are not; any other number must occur in 1 % of the rows and be ten times as far.
     """
     inner_low, inner_high = np.full_like(low, np.nan), np.full_like(low, np.nan)  # of the values between
-    n_low, n_high = np.zeros_like(missing), np.zeros_like(missing)
+    n_low, n_high = np.zeros(len(low), np.int64), np.zeros(len(low), np.int64)
     for rows in row_blocks(len(X), _BLOCK):
         block = X[rows]
         at_low, at_high = block == low, block == high
@@ -276,16 +248,12 @@ def _sentinels(
         inner = np.where(at_low | at_high, np.float32(np.nan), block)
         inner_low = np.fmin(inner_low, np.fmin.reduce(inner))
         inner_high = np.fmax(inner_high, np.fmax.reduce(inner))
-    found = np.zeros(X.shape[1], bool)
-    usual = [value in SENTINELS for value in low.tolist()], [value in SENTINELS for value in high.tolist()]
-    for extreme, n, known, nearest, farthest in (
-        (low, n_low, np.array(usual[0]), inner_low, high),
-        (high, n_high, np.array(usual[1]), inner_high, low),
-    ):
+    found = np.zeros(len(low), bool)
+    for extreme, n, nearest, farthest in ((low, n_low, inner_low, high), (high, n_high, inner_high, low)):
         span = np.abs(farthest.astype(np.float64) - nearest)  # of the rest; NaN if the column has two values only
         gap = np.abs(nearest.astype(np.float64) - extreme)
         alone = (extreme < 0) & (np.fmin(nearest, farthest) >= 0)
-        plain = known & (n > 1) & ((gap > span) | alone) & (span > 0)
-        far = (extreme != 0) & (n > 0.01 * len(X)) & (gap > 10 * span) & (span > 0)
-        found |= plain | far
+        plain = np.isin(extreme, SENTINELS) & (n > 1) & ((gap > span) | alone)
+        far = (extreme != 0) & (n > 0.01 * len(X)) & (gap > 10 * span)
+        found |= (plain | far) & (span > 0)
     return found

@@ -30,16 +30,10 @@ _ROLES = ("label", "qid", "doc_id", "weight")
 
 
 def read_data(
-    path: str | Path,
-    *,
-    label: str | None = None,
-    qid: str | None = None,
-    doc_id: str | None = None,
-    weight: str | None = None,
-    features: Sequence[str] | None = None,
-    n_features: int | None = None,
+    path: str | Path, *, label: str | None = None, qid: str | None = None, doc_id: str | None = None,
+    weight: str | None = None, features: Sequence[str] | None = None, n_features: int | None = None,
     labelled: bool = True,
-) -> Dataset:
+) -> Dataset:  # fmt: skip
     """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, or CSV.
 
     Parameters
@@ -67,11 +61,15 @@ def read_file(path: str | Path, *, n_features: int | None = None) -> Any:
     """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one."""
     if str(path) == "-":
         source: Any = sys.stdin.buffer
-        form = _format_of_start(_start_of(source))
+        start = _start_of(source)
+        first_line = start.partition(b"\n")[0].partition(b"#")[0]
+        form = _named_by(start) or ("csv" if b"," in first_line else "letor")
     elif not Path(path).is_file():
         raise DataError(f"{path}: there is no such file")
     else:
-        source, form = path, _format_of_file(Path(path))
+        source = path
+        with Path(path).open("rb") as file:
+            form = _named_by(file.read(6)) or _format_of_ending(Path(path))
     if form == "letor":
         from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
 
@@ -104,16 +102,11 @@ def write_data(dataset: Dataset, path: str | Path) -> None:
     with the columns qid, label, doc_id, weight and the features, in the caller's row order; "-" is LETOR text to
     standard output.
     """
-    from ordino.data.letor_write import write_letor
+    if str(path) == "-" or _format_of_ending(Path(path)) == "letor":
+        from ordino.data.letor_write import write_letor
 
-    if str(path) == "-":
-        write_letor(dataset, sys.stdout.buffer)
-        return
-    path = Path(path)
-    form = _format_of_ending(path)
-    if form == "letor":
-        write_letor(dataset, path)
-    elif path.suffix.lower() == ".arrow":
+        write_letor(dataset, sys.stdout.buffer if str(path) == "-" else path)
+    elif Path(path).suffix.lower() == ".arrow":
         save_dataset(dataset, path)
     else:
         write_table(to_frame(dataset, "pyarrow"), path)
@@ -121,7 +114,8 @@ def write_data(dataset: Dataset, path: str | Path) -> None:
 
 def write_table(table: Any, path: str | Path) -> None:
     """Write an Arrow table in the format that the ending stands for; "-" is CSV to standard output."""
-    from pyarrow import csv
+    import pyarrow as pa
+    from pyarrow import csv, feather, parquet
 
     if str(path) == "-":
         csv.write_csv(table, sys.stdout.buffer)
@@ -131,7 +125,14 @@ def write_table(table: Any, path: str | Path) -> None:
     if form == "letor":
         raise DataError(f"{path}: a table is written as .csv, .tsv, .parquet, .feather or .arrow")
     with written_whole(path) as part:
-        _write_table(table, form, path, part)
+        if form == "parquet":
+            parquet.write_table(table, part)
+        elif form == "arrow":
+            feather.write_feather(table, str(part))
+        else:
+            compression = "gzip" if path.suffix.lower() == ".gz" else None
+            with pa.output_stream(str(part), compression=compression) as sink:
+                csv.write_csv(table, sink, csv.WriteOptions(delimiter=_delimiter(path)))
 
 
 def _start_of(stream: Any) -> bytes:
@@ -143,18 +144,8 @@ def _start_of(stream: Any) -> bytes:
     return start
 
 
-def _format_of_start(start: bytes) -> str:
-    """The format of a stream: what its first bytes name, CSV if the first line has commas, else LETOR text."""
-    first = start.partition(b"\n")[0].partition(b"#")[0]
-    return _named_by(start) or ("csv" if b"," in first else "letor")
-
-
-def _format_of_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return _named_by(file.read(6)) or _format_of_ending(path)
-
-
 def _named_by(start: bytes) -> str | None:
+    """The format that the first bytes of a file name, if they name one."""
     return next((form for magic, form in _MAGIC.items() if start.startswith(magic)), None)
 
 
@@ -164,6 +155,10 @@ def _format_of_ending(path: Path) -> str:
     if last not in ENDINGS:
         raise DataError(f"{path}: {unknown_name('ending', last, ENDINGS)}")
     return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
+
+
+def _delimiter(path: str | Path) -> str:
+    return "\t" if ".tsv" in (suffix.lower() for suffix in Path(path).suffixes) else ","
 
 
 def _read_table(source: Any, form: str, path: str | Path) -> Any:
@@ -176,22 +171,6 @@ def _read_table(source: Any, form: str, path: str | Path) -> Any:
             return parquet.ParquetFile(source).read()  # read_table() loads pandas
         if form == "arrow":
             return feather.read_table(source)
-        delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in Path(path).suffixes) else ","
-        return csv.read_csv(source, parse_options=csv.ParseOptions(delimiter=delimiter))
+        return csv.read_csv(source, parse_options=csv.ParseOptions(delimiter=_delimiter(path)))
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
-
-
-def _write_table(table: Any, form: str, path: Path, part: Path) -> None:
-    import pyarrow as pa
-    from pyarrow import csv, feather, parquet
-
-    if form == "parquet":
-        parquet.write_table(table, part)
-    elif form == "arrow":
-        feather.write_feather(table, str(part))
-    else:
-        delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
-        compression = "gzip" if path.suffix.lower() == ".gz" else None
-        with pa.output_stream(str(part), compression=compression) as sink:
-            csv.write_csv(table, sink, csv.WriteOptions(delimiter=delimiter))

@@ -18,9 +18,9 @@ from sklearn.model_selection import BaseCrossValidator
 
 from ordino.arrays import query_numbers
 from ordino.checks import check_int
+from ordino.data.columns import group_rows
 from ordino.data.dataset import Dataset
 from ordino.data.files import read_data
-from ordino.data.grouping import group_rows
 from ordino.errors import DataError, ParameterError
 
 PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -76,9 +76,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
     Parameters
     ----------
     directory
-        Holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have the names in use:
-        train, vali, valid, validation, test, trainingset, validationset, testset and the like, in any case, with the
-        ending .txt, .gz, .txt.gz or .arrow. There may be no validation part.
+        Holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have a name in
+        :data:`PART_NAMES` and an ending in :data:`PART_ENDINGS`. There may be no validation part.
     n_features
         The number of features of every part. By default the parts of a fold get as many as the widest has (a text file
         does not mention trailing zeros), and a fold that differs from an earlier one is refused.
@@ -86,9 +85,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
     root = Path(directory)
     if not root.is_dir():
         raise DataError(f"{root}: there is no such directory; give the one that holds Fold1, Fold2, ...")
-    numbered = {path: re.fullmatch(r"fold[ _-]?(\d+)", path.name.lower()) for path in root.iterdir() if path.is_dir()}
-    found = sorted((int(match[1]), path) for path, match in numbered.items() if match)
-    homes = [path for _, path in found] or [root]
+    names = ((path, re.fullmatch(r"fold[ _-]?(\d+)", path.name.lower())) for path in root.iterdir() if path.is_dir())
+    homes = [path for _, path in sorted((int(match[1]), path) for path, match in names if match)] or [root]
     parts = [_find_parts(home) for home in homes]
     earlier: list[int] = []  # how many features the folds loaded so far have
 
@@ -110,16 +108,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
 def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = True) -> Folds:
     """Cut a data set into k folds by query, in LETOR's way; each query is tested once.
 
-    Parameters
-    ----------
-    dataset
-        The data to cut.
-    k
-        The number of folds; at least 3, or 2 without validation parts.
-    seed
-        The same seed gives the same folds.
-    valid
-        Whether one of the k parts serves for validation; if not, it is trained on.
+    The same ``seed`` gives the same folds. One of the k parts serves for validation if ``valid``; if not, it is trained
+    on. There must be 3 folds, or 2 without validation parts.
 
     Examples
     --------
@@ -149,14 +139,8 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
 class QueryKFold(BaseCrossValidator):
     """A scikit-learn splitter that keeps queries whole: each query is in one test part.
 
-    Parameters
-    ----------
-    n_splits
-        The number of parts that the queries are cut into.
-    shuffle
-        Whether queries are drawn at random; if not, they are cut in the order of their first rows.
-    seed
-        The same seed gives the same parts.
+    With ``shuffle`` queries are drawn at random, the same for the same ``seed``; without, they are cut in the order of
+    their first rows.
 
     Examples
     --------
@@ -178,11 +162,8 @@ class QueryKFold(BaseCrossValidator):
         return self.n_splits
 
     def split(
-        self,
-        X: Any,
-        y: Any = None,  # noqa: ARG002
-        groups: ArrayLike | Sequence[Any] | None = None,
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        self, X: Any, y: Any = None, groups: ArrayLike | Sequence[Any] | None = None  # noqa: ARG002
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:  # fmt: skip
         """Row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
         if groups is None:
             raise DataError(

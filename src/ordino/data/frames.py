@@ -23,14 +23,9 @@ BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def from_frame(
-    frame: Any,
-    *,
-    label: str | None,
-    qid: str | None = None,
-    doc_id: str | None = None,
-    weight: str | None = None,
+    frame: Any, *, label: str | None, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
     features: Sequence[str] | None = None,
-) -> Dataset:
+) -> Dataset:  # fmt: skip
     """A data set from a frame with one row for each document.
 
     Parameters
@@ -73,14 +68,7 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     """A frame with the columns qid, label, doc_id and weight (if there are any) and the features.
 
     Rows come in the order in which the caller gave them. Features without names are called f1, f2, ..., as in a LETOR
-    file; the frame owns its memory.
-
-    Parameters
-    ----------
-    dataset
-        The data to put into a frame.
-    backend
-        "pandas", "polars" or "pyarrow".
+    file; the frame owns its memory. The backends are in :data:`BACKENDS`.
 
     Examples
     --------
@@ -91,15 +79,9 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
 
     check_choice("backend", backend, BACKENDS)
     import_extra(backend, extra=backend, purpose=f"to_frame(backend={backend!r})")
-    names = name_features(dataset.feature_names, dataset.n_features)
-    columns: dict[str, NDArray[Any] | None] = {
-        "qid": dataset.qid,
-        "label": dataset.y,
-        "doc_id": dataset.doc_ids,
-        "weight": dataset.weights,
-    }
+    columns = {"qid": dataset.qid, "label": dataset.y, "doc_id": dataset.doc_ids, "weight": dataset.weights}
     table = {name: dataset.restore(values).copy() for name, values in columns.items() if values is not None}
-    for j, name in enumerate(names):
+    for j, name in enumerate(name_features(dataset.feature_names, dataset.n_features)):
         if name in table:
             raise DataError(f"a feature is called {name!r} like another column of the frame; rename the feature")
         table[name] = dataset.restore(np.ascontiguousarray(dataset.X[:, j]))
@@ -116,9 +98,8 @@ def _eager(frame: Any) -> nw.DataFrame[Any]:
     try:
         table: Any = nw.from_native(frame)
     except TypeError:
-        raise DataError(
-            f"a {type(frame).__name__} is not a frame; give a pandas or polars one or an Arrow table"
-        ) from None
+        kind = type(frame).__name__
+        raise DataError(f"a {kind} is not a frame; give a pandas or polars one or an Arrow table") from None
     if isinstance(table, nw.LazyFrame):
         raise DataError("the frame is lazy; call its collect() (or compute()) first")
     return table  # type: ignore[no-any-return]
@@ -136,8 +117,9 @@ def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.floa
     for j, name in enumerate(columns):
         with np.errstate(over="ignore"):
             matrix[:, j] = _as_floats(table[name])
-        if np.isinf(matrix[:, j]).any():
-            row = int(np.flatnonzero(np.isinf(matrix[:, j]))[0])
+        infinite = np.isinf(matrix[:, j])
+        if infinite.any():
+            row = int(infinite.argmax())
             raise DataError(
                 f"column {name!r} has {table[name][row]} in row {row}, which float32 cannot hold; "
                 "rescale it, or use null for missing"
@@ -155,29 +137,26 @@ def _as_floats(column: nw.Series[Any]) -> NDArray[Any]:
     """The numbers of a column, nulls as NaN."""
     import narwhals as nw
 
-    if column.null_count() or column.dtype.is_decimal():
-        column = column.cast(nw.Float64)
-    return column.to_numpy()
+    return (column.cast(nw.Float64) if column.null_count() or column.dtype.is_decimal() else column).to_numpy()
 
 
 def _numbers(table: nw.DataFrame[Any], name: str) -> NDArray[Any]:
     """A column of numbers that may not be missing."""
-    column = table[name]
-    if not _is_number(column):
-        raise DataError(f"column {name!r} is {column.dtype}; it must hold numbers")
-    _refuse_nulls(column, name)
-    return _as_floats(column)
+    if not _is_number(table[name]):
+        raise DataError(f"column {name!r} is {table[name].dtype}; it must hold numbers")
+    return _as_floats(_filled(table, name))
 
 
 def _ids(table: nw.DataFrame[Any], name: str) -> NDArray[Any] | list[Any]:
     import narwhals as nw
 
-    column = table[name]
-    _refuse_nulls(column, name)
+    column = _filled(table, name)
     return column.to_list() if column.dtype == nw.Categorical else column.to_numpy()
 
 
-def _refuse_nulls(column: nw.Series[Any], name: str) -> None:
-    if column.null_count():
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+def _filled(table: nw.DataFrame[Any], name: str) -> nw.Series[Any]:
+    """A column without nulls."""
+    if table[name].null_count():
+        row = int(table[name].is_null().to_numpy().argmax())
         raise DataError(f"column {name!r} is null in row {row}; fill it in or drop the row")
+    return table[name]

@@ -7,6 +7,7 @@ once to fill arrays that then have their final size. The grammar is in :mod:`ord
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.checks import check_int, renamed
-from ordino.data.columns import as_feature_names
+from ordino.data.columns import Groups, as_feature_names, group_rows
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import group_rows
 from ordino.data.letor_kernels import count_lines, gather_tokens, read_lines
 from ordino.data.letor_text import MAX_FEATURES, Text, open_text, parse_line
 from ordino.data.letor_write import write_letor
@@ -28,6 +28,7 @@ from ordino.threads import Run, worker_threads
 __all__ = ["read_letor", "write_letor"]
 
 _USUAL_FEATURES = 10_000  # numbers up to here are looked up, not parsed
+_PLAIN = re.compile(rb"0|-?[1-9][0-9]{0,18}")  # how Python prints an integer that may be of 64 bits
 _LONG_NAME = 255  # names up to here become a numpy string array
 
 
@@ -110,11 +111,17 @@ def read_letor(
 def _read(
     texts: list[Text], n_features: int | None, feature_names: Sequence[str] | None, absent: np.float32, run: Run
 ) -> Dataset:
+    def count(block: tuple[Text, int, int]) -> tuple[int, int, int]:
+        text, start, stop = block
+        counts: tuple[int, int, int] = count_lines(text.data, start, stop)
+        text.release(start, stop)
+        return counts
+
     blocks = [(text, start, stop) for text in texts for start, stop in text.blocks]
-    counts = run(_count, blocks)  # (n_rows, largest number, where) of each block
-    row_at = np.cumsum([0] + [count[0] for count in counts])
+    counts = run(count, blocks)  # (n_rows, largest number, where) of each block
+    row_at = np.cumsum([0] + [n for n, _, _ in counts])
     n_rows = int(row_at[-1])
-    largest = max(count[1] for count in counts)
+    largest = max(number for _, number, _ in counts)
     width = min(largest, MAX_FEATURES) if n_features is None else n_features
     fits = (n_features is not None or largest <= MAX_FEATURES) and n_rows * width * 4 <= _machine_memory()
     stride = width if fits else 0  # a trial run finds the first bad line without room for all
@@ -130,7 +137,10 @@ def _read(
         return bool(plain)
 
     is_plain = all(run(lambda piece: fill(*piece), list(zip(blocks, row_at[:-1].tolist(), strict=True))))
-    bounds = _row_bounds(texts, row_at)
+    bounds = list(pairwise(row_at[np.cumsum([0] + [len(text.blocks) for text in texts])].tolist()))
+    for text, (start, stop) in zip(texts, bounds, strict=True):
+        if start == stop:
+            raise DataError(f"{text.name}: there is no document in it; check that it was written to the end")
     for text, (start, stop) in zip(texts, bounds, strict=True):
         is_plain &= _finish(text, start, stop, X, stride, n_features, absent, rows)
     if not fits:
@@ -141,7 +151,16 @@ def _read(
         )
     if width == 0 and n_features is None:
         raise DataError(f"{texts[0].name}: no line has a feature; a line is: label qid:ID 1:value 2:value ...")
-    return _dataset(X.reshape(n_rows, width), rows, texts, bounds, is_plain, as_feature_names(feature_names, width))
+    qid: NDArray[Any] | None = None
+    if rows.qid_length[0] > 0:
+        qid = rows.qid.copy() if is_plain else _names(texts, bounds, rows.qid_at, rows.qid_length)
+    doc_ids = _names(texts, bounds, rows.doc_at, rows.doc_length) if rows.doc_length.any() else None
+    order, offsets, query_ids = group_rows(qid, n_rows)
+    data = Dataset.of_groups(
+        X.reshape(n_rows, width), rows.y, Groups(None, offsets, query_ids), doc_ids=doc_ids,
+        feature_names=as_feature_names(feature_names, width),
+    )  # fmt: skip
+    return data if order is None else data.take_rows(order, Groups(order, offsets, query_ids))
 
 
 def _feature_heads(n_features: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.int64]]:
@@ -150,23 +169,6 @@ def _feature_heads(n_features: int) -> tuple[NDArray[np.uint64], NDArray[np.uint
     lengths = np.strings.str_len(texts).astype(np.int64)
     masks = np.uint64(2**64 - 1) >> (64 - 8 * lengths).astype(np.uint64)
     return texts.view("<u8").astype(np.uint64), masks, lengths
-
-
-def _count(block: tuple[Text, int, int]) -> tuple[int, int, int]:
-    text, start, stop = block
-    counts: tuple[int, int, int] = count_lines(text.data, start, stop)
-    text.release(start, stop)
-    return counts
-
-
-def _row_bounds(texts: list[Text], row_at: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """First and last row of each text; a text without rows is refused."""
-    ends = row_at[np.cumsum([0] + [len(text.blocks) for text in texts])].tolist()
-    bounds = list(pairwise(ends))
-    for text, (start, stop) in zip(texts, bounds, strict=True):
-        if start == stop:
-            raise DataError(f"{text.name}: there is no document in it; check that it was written to the end")
-    return bounds
 
 
 def _finish(
@@ -178,7 +180,7 @@ def _finish(
     bad_row, error = stop, None
     for row in (start + np.flatnonzero(rows.line_at[start:stop] < 0)).tolist():
         at = int(~rows.line_at[row])
-        line_bytes = _until(text.data, at, b"\n")
+        line_bytes = text.line(at)
         try:
             line = parse_line(line_bytes, "", n_features=n_features)
         except LetorFormatError as reason:
@@ -195,8 +197,8 @@ def _finish(
         ):
             token_at[row], length[row] = (0, 0) if span is None else (at + span[0], span[1] - span[0])
         if line.qid is not None:
-            name = line_bytes[slice(*line.qid)].decode()
-            is_plain &= _is_plain(name)
+            name = line_bytes[slice(*line.qid)]
+            is_plain &= bool(_PLAIN.fullmatch(name)) and abs(int(name)) < 2**63
             rows.qid[row] = int(name) if is_plain else 0
     has_qid = rows.qid_length[start:bad_row] > 0
     mixed = np.flatnonzero(has_qid != (rows.qid_length[0] > 0))
@@ -209,24 +211,8 @@ def _finish(
     if error is not None:
         raise error
     for row in (start + np.flatnonzero(np.isnan(rows.y[start:stop]))).tolist():
-        rows.y[row] = float(_until(text.data, int(rows.line_at[row]), b" \t\r\n#"))
+        rows.y[row] = float(re.split(rb"[ \t\r#]", text.line(int(rows.line_at[row])), maxsplit=1)[0])
     return is_plain
-
-
-def _dataset(
-    X: NDArray[np.float32], rows: _Rows, texts: list[Text], bounds: list[tuple[int, int]], is_plain: bool,
-    feature_names: tuple[str, ...] | None,
-) -> Dataset:  # fmt: skip
-    qid: NDArray[Any] | None = None
-    if rows.qid_length[0] > 0:
-        qid = rows.qid.copy() if is_plain else _names(texts, bounds, rows.qid_at, rows.qid_length)
-    doc_ids = _names(texts, bounds, rows.doc_at, rows.doc_length) if rows.doc_length.any() else None
-    groups = group_rows(qid, len(X))
-    y = rows.y
-    if groups.order is not None:
-        X, y = X[groups.order], y[groups.order]
-        doc_ids = None if doc_ids is None else doc_ids[groups.order]
-    return Dataset.of_groups(X, y, groups, doc_ids=doc_ids, feature_names=feature_names)
 
 
 def _names(
@@ -245,23 +231,6 @@ def _names(
         gather_tokens(text.data, at[start:stop], length[start:stop], table[start:stop])
     encoded = table.view(f"S{longest}")[:, 0]
     return encoded.astype(f"U{longest}") if table.max() < 128 else np.strings.decode(encoded, "utf-8")
-
-
-def _is_plain(name: str) -> bool:
-    """Whether an id is what Python prints for an integer of 64 bits."""
-    digits = name.removeprefix("-")
-    return digits.isascii() and digits.isdigit() and len(digits) < 20 and str(int(name)) == name and int(digits) < 2**63
-
-
-def _until(data: NDArray[np.uint8], at: int, ends: bytes) -> bytes:
-    """The bytes from a position up to the first of some others."""
-    size = 1 << 12
-    while True:
-        piece = bytes(data[at : at + size])
-        found = [end for end in (piece.find(byte) for byte in ends) if end >= 0]
-        if found or at + size >= len(data):
-            return piece[: min(found)] if found else piece
-        size *= 4
 
 
 def _machine_memory() -> int:

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from ordino.compiled import INNER, OUTER, njit
 from ordino.data.letor_text import MAX_FEATURES
 
 Bytes = NDArray[np.uint8]
@@ -27,27 +28,19 @@ _PLUS, _MINUS, _DOT, _ZERO, _COLON, _EQUALS = 43, 45, 46, 48, 58, 61
 _POWERS = np.array([float(f"1e{e}") for e in range(61)])
 _INTEGER_POWERS = 10 ** np.arange(16)
 
-_TEXT_ZEROS = np.uint64(0x3030303030303030)
-_TEXT_NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
-_TEXT_HASHES = np.uint64(0x2323232323232323)
-_TEXT_SPACES = np.uint64(0x2020202020202020)
-_TEXT_POINTS = np.uint64(0x2E2E2E2E2E2E2E2E)
+_ONE_EACH = 0x0101010101010101  # times a byte: that byte eight times
+_TEXT_ZEROS, _TEXT_NEWLINES, _TEXT_HASHES, _TEXT_SPACES, _TEXT_POINTS = (np.uint64(b * _ONE_EACH) for b in b"0\n# .")
+_ONE, _LOW_SEVEN, _HIGH_BIT, _ALL = (np.uint64(b * _ONE_EACH) for b in (0x01, 0x7F, 0x80, 0xFF))
+_ABOVE_NINE = np.uint64(0x76 * _ONE_EACH)  # 0x76 + 10 sets the high bit
 _QID, _FOUR_BYTES = np.uint64(int.from_bytes(b"qid:", "little")), np.uint64(2**32 - 1)
 _DOCID, _FIVE_BYTES = np.uint64(int.from_bytes(b"docid", "little")), np.uint64(2**40 - 1)
-_EACH_ONE = np.uint64(0x0101010101010101)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-_LOW_SEVEN = np.uint64(0x7F7F7F7F7F7F7F7F)
-_HIGH_BIT = np.uint64(0x8080808080808080)
-_ABOVE_NINE = np.uint64(0x7676767676767676)  # 0x76 + 10 sets the high bit
 _PAIRS = np.uint64(0x000000FF000000FF)
 _HUNDREDS = np.uint64(0x000F424000000064)  # 10**6 << 32 | 100
 _ONES = np.uint64(0x0000271000000001)  # 10**4 << 32 | 1
 _U8, _U10, _U16, _U32, _U56 = np.uint64(8), np.uint64(10), np.uint64(16), np.uint64(32), np.uint64(56)
 
-
-_options: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # not called from Python
-_inner: Any = njit(nogil=True, **_options)
-_kernel: Any = njit(cache=True, nogil=True)
+_inner: Any = njit(**INNER)
+_kernel: Any = njit(**OUTER)
 _intrinsic: Any = intrinsic
 
 
@@ -89,15 +82,10 @@ def _eight_digits(word: np.uint64) -> np.int64:
 
 
 @_inner
-def _zero_bytes(word: np.uint64) -> np.uint64:
-    """The high bit of the first byte that is zero (and of no byte before it)."""
-    return (word - _EACH_ONE) & ~word & _HIGH_BIT
-
-
-@_inner
 def _first_zero_byte(word: np.uint64) -> np.int64:
     """Which byte of a word is the first that is zero; 8 if none is."""
-    return np.int64(_trailing_zeros(_zero_bytes(word)) >> np.uint64(3))
+    first = (word - _ONE) & ~word & _HIGH_BIT  # no bit below the high bit of that byte
+    return np.int64(_trailing_zeros(first) >> np.uint64(3))
 
 
 @_inner
@@ -116,17 +104,20 @@ def _line_end(data: Bytes, i: int, stop: int, eight_marks: np.uint64) -> int:
 
 
 @_inner
+def _is_blank(byte: np.uint8) -> Any:
+    return byte in (_SPACE, _TAB, _RETURN)
+
+
+@_inner
 def _skip_blanks(data: Bytes, i: int, stop: int) -> int:
-    while i < stop and (data[i] == _SPACE or data[i] == _TAB or data[i] == _RETURN):
+    while i < stop and _is_blank(data[i]):
         i += 1
     return i
 
 
 @_inner
 def _ends_token(data: Bytes, i: int, stop: int) -> Any:
-    if i >= stop:
-        return True
-    return data[i] == _SPACE or data[i] == _NEWLINE or data[i] == _TAB or data[i] == _RETURN or data[i] == _HASH
+    return i >= stop or _is_blank(data[i]) or data[i] == _NEWLINE or data[i] == _HASH
 
 
 @_kernel
@@ -146,7 +137,7 @@ def count_lines(data: Bytes, start: int, stop: int) -> tuple[int, np.int64, int]
             continue
         n_rows += 1
         j = end - 1
-        while j >= first and (data[j] == _SPACE or data[j] == _TAB or data[j] == _RETURN):
+        while j >= first and _is_blank(data[j]):
             j -= 1
         while j >= first and data[j] != _COLON and data[j] != _SPACE and data[j] != _TAB:
             j -= 1
@@ -159,7 +150,7 @@ def count_lines(data: Bytes, start: int, stop: int) -> tuple[int, np.int64, int]
                 number = min(number + unit * (np.int64(data[j]) - _ZERO), np.int64(MAX_FEATURES + 1))
             unit = min(unit * 10, MAX_FEATURES + 1)
             j -= 1
-        if number > top and (j < first or data[j] == _SPACE or data[j] == _TAB or data[j] == _RETURN):  # not qid:a1:2
+        if number > top and (j < first or _is_blank(data[j])):  # not qid:a1:2
             top, top_at = number, begin
     return n_rows, top, top_at
 

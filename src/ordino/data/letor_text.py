@@ -16,7 +16,6 @@ the sentence for whatever breaks the grammar; :mod:`ordino.data.letor_kernels` r
 from __future__ import annotations
 
 import gzip
-import io
 import math
 import mmap
 import os
@@ -29,6 +28,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import frozen
 from ordino.errors import DataError, LetorFormatError, ParameterError
 
 MAX_FEATURES = 1_000_000
@@ -45,6 +45,7 @@ _BLOCK = 4 << 20  # bytes that a thread takes at a time
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+Content = bytes | bytearray | mmap.mmap
 Span = tuple[int, int]
 """Where a token stands in its line: start and stop."""
 
@@ -53,8 +54,8 @@ class Text(NamedTuple):
     """One file's bytes, and where its blocks of whole lines start and stop."""
 
     name: str
-    data: NDArray[np.uint8]
-    mapped: mmap.mmap | None
+    content: Content
+    data: NDArray[np.uint8]  # the same as an array
     blocks: list[tuple[int, int]]
 
     def where(self, position: int) -> str:
@@ -64,9 +65,14 @@ class Text(NamedTuple):
 
     def release(self, start: int, stop: int) -> None:
         """Give back the memory of a mapped block; it comes back from the file if it is touched again."""
-        if self.mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+        if isinstance(self.content, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
             first = start - start % mmap.PAGESIZE
-            self.mapped.madvise(mmap.MADV_DONTNEED, first, stop - first)
+            self.content.madvise(mmap.MADV_DONTNEED, first, stop - first)
+
+    def line(self, start: int) -> bytes:
+        """The rest of the line from a position on, without its newline."""
+        stop = self.content.find(b"\n", start)
+        return bytes(self.content[start : None if stop < 0 else stop])
 
 
 def open_text(source: str | Path | BinaryIO) -> Text:
@@ -75,22 +81,20 @@ def open_text(source: str | Path | BinaryIO) -> Text:
         name = os.fspath(source)
         try:
             with Path(source).open("rb") as file:
-                content, mapped = _content(file, name)
+                content = _content(file, name)
         except OSError as error:
             raise DataError(f"{name}: the file cannot be read ({error.strerror or error}); check its path") from None
     else:
         name = str(getattr(source, "name", "<stream>"))
-        content, mapped = _content(source, name)
-    data = np.frombuffer(content, np.uint8)
-    data.flags.writeable = False
-    return Text(name, data, mapped, _blocks(content))
+        content = _content(source, name)
+    return Text(name, content, frozen(np.frombuffer(content, np.uint8)), _blocks(content))
 
 
-def _content(file: BinaryIO, name: str) -> tuple[bytes | bytearray | mmap.mmap, mmap.mmap | None]:
+def _content(file: BinaryIO, name: str) -> Content:
     if _is_regular(file):
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         if mapped[:2] != _GZIP:
-            return mapped, mapped
+            return mapped
         mapped.close()
     start = file.read(2)
     if not isinstance(start, bytes):
@@ -98,7 +102,12 @@ def _content(file: BinaryIO, name: str) -> tuple[bytes | bytearray | mmap.mmap, 
     content = bytearray(start)
     while piece := file.read(1 << 20):
         content += piece
-    return (_unzip(content, name) if start == _GZIP else content), None
+    if start != _GZIP:
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{name}: the gzip file is damaged or cut short ({error}); fetch it again") from None
 
 
 def _is_regular(file: BinaryIO) -> bool:
@@ -110,19 +119,7 @@ def _is_regular(file: BinaryIO) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size > 0 and file.tell() == 0
 
 
-def _unzip(content: bytearray, name: str) -> bytearray:
-    """What a gzip file holds."""
-    text = bytearray()
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            while piece := file.read(1 << 20):
-                text += piece
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{name}: the gzip file is damaged or cut short ({error}); fetch it again") from None
-    return text
-
-
-def _blocks(content: bytes | bytearray | mmap.mmap) -> list[tuple[int, int]]:
+def _blocks(content: Content) -> list[tuple[int, int]]:
     """Start and stop of pieces of the content that are whole lines."""
     start = len(_BYTE_ORDER_MARK) if content[:3] == _BYTE_ORDER_MARK else 0
     blocks = []
@@ -145,16 +142,9 @@ class Line(NamedTuple):
 
 
 def parse_line(line: bytes, where: str, *, n_features: int | None = None) -> Line:
-    """Read one line that holds a document, or raise the sentence that says what is wrong with it.
+    """Read one line that holds a document, or raise the sentence, after ``where``, that says what is wrong with it.
 
-    Parameters
-    ----------
-    line
-        The line without its newline; its first character is the label's.
-    where
-        ``file:line``, which starts the sentence.
-    n_features
-        The largest feature number allowed, if there is one.
+    The line has no newline, and its first character is the label's. ``n_features`` is the largest number allowed.
 
     Examples
     --------
@@ -169,14 +159,23 @@ def parse_line(line: bytes, where: str, *, n_features: int | None = None) -> Lin
     label, _ = tokens.pop(0)
     try:
         value = _label(label)
-        qid = _qid(tokens.pop(0)) if tokens and tokens[0][0].startswith(b"qid:") else None
+        qid = None
+        if tokens and tokens[0][0].startswith(b"qid:"):
+            token, (start, stop) = tokens.pop(0)
+            if token == b"qid:":
+                raise ValueError("qid: has no id; write qid:ID without a blank")
+            _check_name("qid", token[4:])
+            qid = start + 4, stop
         numbers: list[int] = []
         values: list[float] = []
         for token, _ in tokens:
             number = _number(token, numbers[-1] if numbers else 0, n_features)
             numbers.append(number)
             values.append(_value(number, token.partition(b":")[2]))
-        return Line(value, qid, numbers, values, _doc_id(line, len(text)))
+        doc_id = _DOC_ID.match(line, len(text))
+        if doc_id is not None:
+            _check_name("docid", doc_id[1])
+        return Line(value, qid, numbers, values, None if doc_id is None else doc_id.span(1))
     except ValueError as error:
         raise LetorFormatError(f"{where}: {error}") from None
 
@@ -191,14 +190,6 @@ def _label(token: bytes) -> float:
     if _DECIMAL.fullmatch(token) or _MISSING.fullmatch(token) or _INFINITE.fullmatch(token):
         raise ValueError(f"label {_show(token)} is not finite; give every document a finite label")
     raise ValueError(f"label {_show(token)} is not a number; {_SHAPE}")
-
-
-def _qid(token: tuple[bytes, Span]) -> Span:
-    text, (start, stop) = token
-    if text == b"qid:":
-        raise ValueError("qid: has no id; write qid:ID without a blank")
-    _check_name("qid", text[4:])
-    return start + 4, stop
 
 
 def _number(token: bytes, last: int, n_features: int | None) -> int:
@@ -244,14 +235,6 @@ def _value(number: int, token: bytes) -> float:
     if _INFINITE.fullmatch(token):
         raise ValueError(f"feature {number} is {_show(token)}; rescale it, or write nan for missing")
     raise ValueError(f"feature {number} is {_show(token)}, which is not a number; write a decimal, or nan for missing")
-
-
-def _doc_id(line: bytes, comment_at: int) -> Span | None:
-    match = _DOC_ID.match(line, comment_at)
-    if match is None:
-        return None
-    _check_name("docid", match.group(1))
-    return match.span(1)
 
 
 def _check_name(kind: str, name: bytes) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ordino.arrays import row_blocks
 from ordino.data.arrow import opened_whole
 from ordino.data.dataset import Dataset
-from ordino.data.letor_write_kernels import write_lines
+from ordino.data.kernels import write_lines
 from ordino.errors import DataError
 
 
@@ -46,9 +46,8 @@ def write_letor(dataset: Dataset, path: str | Path | BinaryIO, *, sparse: bool =
     ids = _written_ids("query id", dataset.query_ids.tolist(), b" qid:", b"#")
     if len(set(ids)) < len(ids):
         raise DataError("two query ids are the same when written as text; rename one of them")
-    docs = None
-    if dataset.doc_ids is not None:
-        docs = _written_ids("doc id", dataset.doc_ids.tolist(), b" #docid = ", b"")
+    doc_ids = [""] * dataset.n_docs if dataset.doc_ids is None else dataset.doc_ids.tolist()
+    docs = _written_ids("doc id", doc_ids, b" #docid = ", b"")
     with opened_whole(path) as file:
         for piece in _pieces(dataset, ids, docs, sparse):
             file.write(piece)
@@ -70,7 +69,7 @@ def _written_ids(kind: str, ids: list[Any], before: bytes, refused: bytes) -> li
     return written
 
 
-def _pieces(dataset: Dataset, ids: list[bytes], docs: list[bytes] | None, sparse: bool) -> Iterator[memoryview]:
+def _pieces(dataset: Dataset, ids: list[bytes], docs: list[bytes], sparse: bool) -> Iterator[memoryview]:
     """The lines, some thousand at a time."""
     n_features = dataset.n_features
     value_room = len(str(n_features)) + 26  # blank, number, colon, and 24 for the longest value
@@ -80,10 +79,9 @@ def _pieces(dataset: Dataset, ids: list[bytes], docs: list[bytes] | None, sparse
     for block in row_blocks(dataset.n_docs, n_block):
         rows = caller_order[block]
         X = dataset.X[rows]
-        before = [
-            _label_text(y) + ids[q] for y, q in zip(dataset.y[rows].tolist(), query_number[rows].tolist(), strict=True)
-        ]
-        after = [b"\n" if docs is None else docs[row] + b"\n" for row in rows.tolist()]
+        labels = (repr(label).removesuffix(".0").encode() for label in dataset.y[rows].tolist())
+        before = [label + ids[q] for label, q in zip(labels, query_number[rows].tolist(), strict=True)]
+        after = [docs[row] + b"\n" for row in rows.tolist()]
         size = np.abs(X)
         is_rare = ~((size == 0) | ((size >= 1e-5) & (size < 1e15)))
         rare = [_rare_text(value) for value in X[is_rare]]
@@ -96,10 +94,6 @@ def _pieces(dataset: Dataset, ids: list[bytes], docs: list[bytes] | None, sparse
 def _joined(texts: list[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Texts one after another, and where each starts."""
     return np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)], dtype=np.int64)
-
-
-def _label_text(label: float) -> bytes:
-    return repr(label).removesuffix(".0").encode()
 
 
 def _rare_text(value: np.float32) -> bytes:

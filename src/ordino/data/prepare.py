@@ -7,15 +7,16 @@ features to a linear model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations_with_replacement
 from typing import Any, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ordino.checks import check_choice
-from ordino.data.columns import as_features
+from ordino.data.columns import as_features, check_columns
 from ordino.data.dataset import Dataset
 from ordino.data.summary import count_by_query
 from ordino.errors import DataError, ParameterError
@@ -76,12 +77,8 @@ def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
 def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> Any:
     """All features, then the products ``x_i x_j`` of every two, ``i <= j``, in the order (0,0), (0,1), ... (1,1), ...
 
-    Parameters
-    ----------
-    data
-        A data set (its names become ``a*b``) or a matrix; the same comes back, wider.
-    max_gib
-        The largest size of the result, in GiB; a larger one is refused before anything is computed.
+    Of a data set (whose names become ``a*b``) or a matrix, the same comes back, wider. A result of more than
+    ``max_gib`` GiB is refused before anything is computed.
 
     Examples
     --------
@@ -89,8 +86,10 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
     [[2.0, 3.0, 4.0, 6.0, 9.0]]
     """
     if isinstance(data, Dataset):
-        wide = quadratic_features(data.X, max_gib=max_gib)
-        return data.replace(X=wide, feature_names=_product_names(data.feature_names))
+        wide, names = quadratic_features(data.X, max_gib=max_gib), data.feature_names
+        if names is not None:
+            names += tuple(f"{a}*{b}" for a, b in combinations_with_replacement(names, 2))
+        return data.replace(X=wide, feature_names=names)
     features = as_features(data)
     n_docs, n_features = features.shape
     n_wide = n_features + n_features * (n_features + 1) // 2
@@ -113,13 +112,7 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
 
 @final
 class QuadraticFeatures(TransformerMixin, BaseEstimator):
-    """:func:`quadratic_features` as a step of a scikit-learn pipeline.
-
-    Examples
-    --------
-    >>> QuadraticFeatures().fit_transform([[2.0, 3.0]]).tolist()
-    [[2.0, 3.0, 4.0, 6.0, 9.0]]
-    """
+    """:func:`quadratic_features` as a step of a scikit-learn pipeline."""
 
     n_features_in_: int
 
@@ -128,23 +121,15 @@ class QuadraticFeatures(TransformerMixin, BaseEstimator):
 
     def fit(self, X: ArrayLike | Dataset, y: object = None) -> Self:  # noqa: ARG002
         """Remember the number of features; ``y`` is not used."""
-        self.n_features_in_ = _matrix(X).shape[1]
+        self.n_features_in_ = _width(X)
         return self
 
     def transform(self, X: ArrayLike | Dataset) -> Any:
         """The features and their products."""
         check_is_fitted(self, "n_features_in_")
-        given = _matrix(X).shape[1]
-        if given != self.n_features_in_:
-            raise DataError(f"the step was fitted with {self.n_features_in_} features but the data has {given}")
+        check_columns("step", self.n_features_in_, None, _width(X), None)
         return quadratic_features(X, max_gib=self.max_gib)
 
 
-def _matrix(X: ArrayLike | Dataset) -> NDArray[np.float32]:
-    return X.X if isinstance(X, Dataset) else as_features(X)
-
-
-def _product_names(names: Sequence[str] | None) -> list[str] | None:
-    if names is None:
-        return None
-    return [*names, *(f"{names[i]}*{names[j]}" for i in range(len(names)) for j in range(i, len(names)))]
+def _width(X: ArrayLike | Dataset) -> int:
+    return X.n_features if isinstance(X, Dataset) else as_features(X).shape[1]

@@ -24,15 +24,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordino.arrays import frozen, query_blocks, row_blocks
 from ordino.checks import check_choice, check_int, check_real
-from ordino.data import scaling_kernels as kernels
-from ordino.data.columns import Features, as_features, column_names, symmetric_log
+from ordino.data import kernels
+from ordino.data.columns import Features, Groups, as_features, check_columns, column_names, group_rows, symmetric_log
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import Groups, group_rows
 from ordino.data.source import Source
 from ordino.errors import DataError, ParameterError
 from ordino.threads import count_threads, run_blocks
 
 BLOCK_ROWS = 8192  # about how many rows a thread takes at a time
+Ids = ArrayLike | Sequence[Any] | None
 
 
 class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -40,8 +40,13 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any, *, qid: Any = None) -> Any:
         features = as_features(X)
-        self._check_columns(features, column_names(X))
-        return self._scaled(features, self._groups(qid, len(features)))
+        check_columns("scaler", self.n_features_in_, self._names(), features.shape[1], column_names(X))
+        if qid is None and self.by_query and self.n_queries_ > 1:
+            raise DataError(
+                f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries; "
+                "pass qid=..., or in a pipeline enable metadata routing"
+            )
+        return self._scaled(features, group_rows(qid, len(features)))
 
 
 class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
@@ -64,13 +69,7 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
     def __init__(self, *, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: ArrayLike | Dataset | Source,
-        y: object = None,  # noqa: ARG002
-        *,
-        qid: ArrayLike | Sequence[Any] | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike | Dataset | Source, y: object = None, *, qid: Ids = None) -> Self:  # noqa: ARG002
         """Learn what the scaler needs from the training part; ``y`` is not used.
 
         A :class:`~ordino.data.source.Source` is read part by part, where nothing has to be learned from all rows
@@ -80,33 +79,29 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
         if isinstance(X, Source):
             _refuse_second_qid(qid)
             names: Sequence[str] | None = X.feature_names
-            n_features = X.n_features
             self._learn(X.X if isinstance(X, Dataset) else None)
-            n_queries = X.n_queries if isinstance(X, Dataset) else sum(part.n_queries for part in X.parts())
+            self.n_queries_ = X.n_queries if isinstance(X, Dataset) else sum(part.n_queries for part in X.parts())
+            self.n_features_in_ = X.n_features
         else:
             features, names = as_features(X), column_names(X)
-            n_features, n_queries = features.shape[1], len(group_rows(qid, len(features)).query_ids)
+            self.n_queries_ = len(group_rows(qid, len(features)).query_ids)
             self._learn(features)
-        self.n_features_in_ = n_features
-        self.n_queries_ = n_queries
+            self.n_features_in_ = features.shape[1]
+        self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         return self
 
-    def transform(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Any:
+    def transform(self, X: ArrayLike | Dataset, *, qid: Ids = None) -> Any:
         """The scaled features in the order of the rows given; of a data set, the data set with scaled features."""
         check_is_fitted(self, "n_features_in_")
         if not isinstance(X, Dataset):
             return super().transform(X, qid=qid)
         _refuse_second_qid(qid)
-        self._check_columns(X.X, X.feature_names)
+        check_columns("scaler", self.n_features_in_, self._names(), X.n_features, X.feature_names)
         return X.replace_features(self._scaled(X.X, Groups(None, X.offsets, X.query_ids)), X.feature_names)
 
-    def fit_transform(
-        self, X: ArrayLike | Dataset, y: object = None, *, qid: ArrayLike | Sequence[Any] | None = None
-    ) -> Any:
+    def fit_transform(self, X: ArrayLike | Dataset, y: object = None, *, qid: Ids = None) -> Any:
         """:meth:`fit`, then :meth:`transform` of the same data."""
         return self.fit(X, y, qid=qid).transform(X, qid=qid)
 
@@ -117,31 +112,14 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
         return tags
 
     def _learn(self, features: Features | None) -> None:
-        """Learn from the training rows (None if they come in parts); most scalers have nothing to learn."""
+        """Learn from the training rows (None if they come in parts), if there is anything to learn."""
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
         """Scale a matrix whose columns were checked; the result is finite or NaN."""
         raise NotImplementedError
 
-    def _groups(self, qid: ArrayLike | Sequence[Any] | None, n_rows: int) -> Groups:
-        if qid is None and self.by_query and self.n_queries_ > 1:
-            raise DataError(
-                f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries; "
-                "pass qid=..., or in a pipeline enable metadata routing"
-            )
-        return group_rows(qid, n_rows)
-
-    def _check_columns(self, features: Features, names: Sequence[str] | None) -> None:
-        if features.shape[1] != self.n_features_in_:
-            raise DataError(
-                f"the scaler was fitted with {self.n_features_in_} features but the data has {features.shape[1]}"
-            )
-        for j, (known, given) in enumerate(zip(getattr(self, "feature_names_in_", ()), names or (), strict=False)):
-            if known != given:
-                raise DataError(
-                    f"the scaler was fitted with {known!r} in column {j} but the data has {given!r}; "
-                    "give the columns in the order of fit()"
-                )
+    def _names(self) -> Sequence[str] | None:
+        return getattr(self, "feature_names_in_", None)
 
 
 def _refuse_second_qid(qid: object) -> None:
@@ -229,9 +207,8 @@ class NormalQuantiles(Scaler):
 
     A value becomes the share of training values below it, linear between ``n_quantiles`` quantiles, and the share
     becomes the normal quantile: scikit-learn's ``QuantileTransformer(output_distribution="normal")`` over 3, fitted on
-    all rows, so that their order does not count. Values at or past the ends of the training values are clipped to
-    -1.733 and 1.733. Unlike scikit-learn's, a feature that was constant in training becomes 0 where it still has that
-    value. Quantiles are learned from all rows together, not part by part.
+    all rows. Values at or past the ends of the training values are clipped to -1.733 and 1.733. Unlike scikit-learn's,
+    a feature that was constant in training becomes 0 where it still has that value.
 
     Parameters
     ----------
@@ -239,11 +216,6 @@ class NormalQuantiles(Scaler):
         The number of quantiles to keep; at most one for each row.
     std
         Standard deviation of the result.
-
-    Attributes
-    ----------
-    quantiles_
-        Shape ``(n_features, n_quantiles)``.
 
     Examples
     --------
@@ -255,6 +227,7 @@ class NormalQuantiles(Scaler):
     """
 
     quantiles_: NDArray[np.float64]
+    """Shape ``(n_features, n_quantiles)``."""
 
     def __init__(self, *, n_quantiles: int = 1000, std: float = 1 / 3, n_jobs: int | None = None) -> None:
         super().__init__(n_jobs=n_jobs)
@@ -309,11 +282,8 @@ class SymmetricLog(Scaler):
 
     def _scaled(self, features: Features, groups: Groups) -> Features:  # noqa: ARG002
         scaled = np.empty_like(features)
-
-        def work(rows: slice) -> None:
-            symmetric_log(features[rows], out=scaled[rows])
-
-        run_blocks(work, row_blocks(len(features), BLOCK_ROWS), self.n_jobs)
+        blocks = row_blocks(len(features), BLOCK_ROWS)
+        run_blocks(lambda rows: symmetric_log(features[rows], out=scaled[rows]), blocks, self.n_jobs)
         return scaled
 
 

@@ -22,11 +22,7 @@ from ordino.data.trec import run_text
 from ordino.errors import DataError
 
 FORMATS: Mapping[str, str] = MappingProxyType(
-    {
-        "scores": "one score per line",
-        "trec": "a TREC run, best first",
-        "rows": "the input with rank and score",
-    }
+    {"scores": "one score per line", "trec": "a TREC run, best first", "rows": "the input with rank and score"}
 )
 """What can be written, by name."""
 
@@ -34,32 +30,25 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.float64]:
     """Scores from a text file with one number per line; blank lines and lines that start with ``#`` are skipped.
 
-    A line may hold more columns (RankLib writes ``qid  number  score``): the last one is the score.
-
-    Parameters
-    ----------
-    n_docs
-        The number of scores that there must be, if it is known.
+    A line may hold more columns (RankLib writes ``qid  number  score``): the last one is the score. ``n_docs`` is the
+    number of scores that there must be, if it is known.
     """
     scores: list[float] = []
     with Path(path).open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             words = line.split()
-            if words and not words[0].startswith("#"):
-                scores.append(_score(words[-1], f"{path}:{number}"))
+            if not words or words[0].startswith("#"):
+                continue
+            try:
+                score = float(words[-1])
+            except ValueError:
+                raise DataError(f"{path}:{number}: {words[-1]!r} is not a number; write one score per line") from None
+            if math.isnan(score):
+                raise DataError(f"{path}:{number}: NaN cannot be ranked; write a number")
+            scores.append(score)
     if n_docs is not None and len(scores) != n_docs:
         raise DataError(f"{path}: {len(scores)} scores for {n_docs} documents; write one line for each document")
     return np.array(scores, dtype=np.float64)
-
-
-def _score(word: str, where: str) -> float:
-    try:
-        score = float(word)
-    except ValueError:
-        raise DataError(f"{where}: {word!r} is not a number; write one score per line") from None
-    if math.isnan(score):
-        raise DataError(f"{where}: NaN cannot be ranked; write a number")
-    return score
 
 
 def ranks(data: Dataset, scores: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -97,12 +86,8 @@ def write_ranked(
 ) -> None:
     """Write scores, given in the caller's row order, to a file or to standard output ("-").
 
-    Parameters
-    ----------
-    form
-        A name in :data:`FORMATS`; by default the format that the ending stands for.
-    table
-        The Arrow table that the data came from, if it did, so that ``rows`` keeps all its columns.
+    ``form`` is a name in :data:`FORMATS`, by default the format that the ending stands for. ``table`` is the Arrow
+    table that the data came from, if it did, so that ``rows`` keeps all its columns.
     """
     form = format_of(path) if form is None else check_choice("format", form, FORMATS)
     is_table = ENDINGS.get(_ending(path), "letor") != "letor"
@@ -135,8 +120,8 @@ def _letor_lines(data: Dataset, scores: NDArray[np.float64]) -> bytes:
 
     text = BytesIO()
     write_letor(data, text)
-    lines = text.getvalue().splitlines()
+    rows = zip(text.getvalue().splitlines(), ranks(data, scores).tolist(), scores.tolist(), strict=True)
     return b"".join(
         b"%s%s rank = %d score = %r\n" % (line, b"" if b" #docid" in line else b" #", rank, score)
-        for line, rank, score in zip(lines, ranks(data, scores).tolist(), scores.tolist(), strict=True)
+        for line, rank, score in rows
     )

@@ -13,10 +13,10 @@ from typing import Protocol, final, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.canonical_kernels import hash_rows
+from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
 from ordino.data.files import ENDINGS, read_data
-from ordino.data.grouping import Groups
+from ordino.data.kernels import hash_rows
 from ordino.errors import DataError
 
 Keys = NDArray[np.uint64]
@@ -101,7 +101,9 @@ def canonical(data: Dataset) -> Dataset:
 
 def _arrange(data: Dataset) -> tuple[Dataset, Keys]:
     """The data in canonical order, and the key of each query, rising."""
-    rows = _row_hashes(data)
+    weights = np.ones(data.n_docs) if data.weights is None else data.weights
+    columns = np.column_stack((data.y + 0.0, weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
+    rows: Keys = hash_rows(np.ascontiguousarray(data.X), columns)  # of features, label and weight
     within = np.lexsort((rows, data.query_number))  # rows of a query by their hash
     position = np.arange(data.n_docs, dtype=np.uint64) - np.repeat(data.offsets[:-1], data.counts).astype(np.uint64)
     with np.errstate(over="ignore"):
@@ -110,16 +112,8 @@ def _arrange(data: Dataset) -> tuple[Dataset, Keys]:
         keys = np.add.reduceat(mixed, data.offsets[:-1]) if data.n_queries else np.zeros(0, np.uint64)
     queries = np.argsort(keys, kind="stable")
     counts = data.counts[queries]
-    offsets = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    offsets = offsets_of(counts)
     order = within[np.repeat(data.offsets[:-1][queries] - offsets[:-1], counts) + np.arange(data.n_docs)]
     if np.array_equal(order, np.arange(data.n_docs)):
         return data, keys
     return data.take_rows(order, Groups(None, offsets, data.query_ids[queries])), keys[queries]
-
-
-def _row_hashes(data: Dataset) -> Keys:
-    """A hash of each row's features, label and weight, shape ``(n_docs,)``."""
-    weights = np.ones(data.n_docs) if data.weights is None else data.weights
-    columns = np.column_stack((data.y + 0.0, weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
-    hashes: Keys = hash_rows(np.ascontiguousarray(data.X), columns)
-    return hashes

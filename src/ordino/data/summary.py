@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import row_blocks
-from ordino.data.columns import BLOCK_ROWS
+from ordino.data.columns import BLOCK_ROWS, offsets_of
 from ordino.data.dataset import Dataset
 
 _SHOWN = 10  # labels that the table lists
@@ -60,31 +60,28 @@ class Summary:
 
     def __str__(self) -> str:
         size, relevant = self.docs_per_query, spread(self.relevant_percent)
+        sizes = f"{size.min:,.0f} to {size.max:,.0f}, median {size.median:,g}, mean {size.mean:,.1f}"
+        labels = [(f"label {label:g}", _part(count, self.n_docs)) for label, count in self.labels.items()]
+        if len(labels) > _SHOWN:
+            labels[_SHOWN:] = [("other labels", f"{len(labels) - _SHOWN:,} distinct")]
         rows = [
             ("documents", f"{self.n_docs:,}"),
             ("queries", f"{self.n_queries:,}"),
             ("features", f"{self.n_features:,}"),
-            (
-                "documents per query",
-                f"{size.min:,.0f} to {size.max:,.0f}, median {size.median:,g}, mean {size.mean:,.1f}",
-            ),
+            ("documents per query", sizes),
             ("relevant per query", f"{relevant.min:.1f} % to {relevant.max:.1f} %, mean {relevant.mean:.1f} %"),
-            *(
-                (f"label {label:g}", f"{self.labels[label]:,} ({100 * share:.1f} %)")
-                for label, share in list(self.label_shares.items())[:_SHOWN]
-            ),
-            ("queries with nothing relevant", self._of_queries(self.n_empty)),
-            ("queries with equal labels", self._of_queries(self.n_equal)),
-            ("queries with one document", self._of_queries(self.n_single)),
+            *labels,
+            ("queries with nothing relevant", _part(self.n_empty, self.n_queries)),
+            ("queries with equal labels", _part(self.n_equal, self.n_queries)),
+            ("queries with one document", _part(self.n_single, self.n_queries)),
             ("missing feature values", f"{self.n_missing:,}"),
         ]
-        if len(self.labels) > _SHOWN:
-            rows.insert(5 + _SHOWN, ("other labels", f"{len(self.labels) - _SHOWN:,} distinct"))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
-    def _of_queries(self, n: int) -> str:
-        return f"{n:,} ({100 * n / max(self.n_queries, 1):.1f} %)"
+
+def _part(n: int, total: int) -> str:
+    return f"{n:,} ({100 * n / max(total, 1):.1f} %)"
 
 
 def summarize(dataset: Dataset) -> Summary:
@@ -124,15 +121,13 @@ def summarize(dataset: Dataset) -> Summary:
 
 def count_by_query(dataset: Dataset, which: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The number of documents of each query for which ``which`` is True."""
-    before = np.concatenate(([0], np.cumsum(which)))  # (n_docs + 1,)
-    return np.diff(before[dataset.offsets])
+    return np.diff(offsets_of(which)[dataset.offsets])
 
 
 def has_equal_labels(dataset: Dataset) -> NDArray[np.bool_]:
     """Whether all labels of a query are the same, for each query."""
     first = np.repeat(dataset.y[dataset.offsets[:-1]], dataset.counts)
-    n_other: NDArray[np.int64] = count_by_query(dataset, dataset.y != first)
-    return np.equal(n_other, 0)
+    return np.equal(count_by_query(dataset, dataset.y != first), 0)
 
 
 def spread(values: NDArray[Any]) -> Spread:

@@ -1,34 +1,41 @@
 """Synthetic data sets: those of the papers, and sets with the shapes of public ones. Same options, same data.
 
-:data:`SYNTHETIC` names them. The papers' own are here; :mod:`ordino.data.synthetic_shapes` has the shapes.
+:data:`SYNTHETIC` names them. The sets of the papers come first. Those with the shape of a public set (documents per
+query, label shares, kinds of features; no real row) are made so: a page has *fields* (body, title, anchor, url, links).
+Of each field a page either lacks the evidence or has a normal amount of it, which several features show through noise:
+as a count, a ratio, a heavy-tailed number. Relevance is half a weighted sum of the evidence and half a bent function of
+it, plus noise and plus the luck of the query, which no feature shows; the labels cut it at the shares of the real set.
+So a linear model finds a part of what can be found, trees or a network more, and nothing finds all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
+from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import query_numbers
 from ordino.checks import check_choice, check_int, check_real
+from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import Groups
-from ordino.data.synthetic_shapes import mq2007, mq2008, mslr, td2003
+from ordino.data.scaling import MinMax
 from ordino.errors import ParameterError
+
+Block = NDArray[np.floating]
+
+FIELDS = ("body", "title", "anchor", "url", "links")
+_BLOCK_ROWS = 16384  # about how many rows are made at a time
 
 
 def synthetic(name: str, **options: Any) -> Dataset:
-    """Make the synthetic data set with this name.
+    """Make the synthetic data set with this name in :data:`SYNTHETIC`.
 
-    Parameters
-    ----------
-    name
-        One of :data:`SYNTHETIC`.
-    options
-        ``queries`` (their number), ``seed``, and the other options of the function of that name.
+    The options are ``queries`` (their number), ``seed``, and the others of the function of that name.
 
     Examples
     --------
@@ -85,14 +92,9 @@ def ranknet_poly(*, queries: int = 1000, docs: int = 50, features: int = 50, lev
 
 
 def directranker(
-    *,
-    queries: int = 1000,
-    docs: int | tuple[int, int] = (50, 150),
-    features: int = 70,
-    classes: int = 5,
-    noise: float = 0.0,
-    seed: int = 0,
-) -> Dataset:
+    *, queries: int = 1000, docs: int | tuple[int, int] = (50, 150), features: int = 70, classes: int = 5,
+    noise: float = 0.0, seed: int = 0,
+) -> Dataset:  # fmt: skip
     """DirectRanker's Gaussian classes: each class has its own mean and spread of every feature (section 4.3).
 
     Means are uniform in [0, 100], standard deviations in [50, 100], classes equally likely. With ``noise``, a label
@@ -114,28 +116,13 @@ def directranker(
     rng = np.random.default_rng(seed)
     mean = rng.uniform(0, 100, (classes, features)).astype(np.float32)
     std = rng.uniform(50, 100, (classes, features)).astype(np.float32)
-    offsets = np.concatenate(([0], np.cumsum(rng.integers(fewest, most + 1, queries))))
+    offsets = offsets_of(rng.integers(fewest, most + 1, queries))
     labels = rng.integers(0, classes, offsets[-1])
     X = rng.standard_normal((len(labels), features), dtype=np.float32)
     for label in range(classes):
         X[labels == label] = X[labels == label] * std[label] + mean[label]
     noisy = np.rint(labels + noise * rng.standard_normal(len(labels)))
-    return Dataset.of_groups(X, np.clip(noisy, 0, classes - 1), Groups(None, offsets, np.arange(1, queries + 1)))
-
-
-SYNTHETIC: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
-    {
-        "ranknet-net": ranknet_net,
-        "ranknet-poly": ranknet_poly,
-        "directranker": directranker,
-        "td2003": td2003,
-        "mq": mq2007,
-        "mq2007": mq2007,
-        "mq2008": mq2008,
-        "mslr": mslr,
-    }
-)
-"""Every synthetic set by its name; the first line of a function says what it makes."""
+    return _numbered(X, np.clip(noisy, 0, classes - 1), offsets)
 
 
 def equal_levels(values: NDArray[np.float64], levels: int) -> NDArray[np.float64]:
@@ -152,5 +139,170 @@ def equal_levels(values: NDArray[np.float64], levels: int) -> NDArray[np.float64
 
 
 def _of_equal_queries(X: NDArray[np.float64], y: NDArray[np.float64], queries: int) -> Dataset:
-    offsets = np.arange(queries + 1) * (len(y) // queries)
-    return Dataset.of_groups(X.astype(np.float32), y, Groups(None, offsets, np.arange(1, queries + 1)))
+    return _numbered(X.astype(np.float32), y, np.arange(queries + 1) * (len(y) // queries))
+
+
+def _numbered(X: NDArray[np.float32], y: NDArray[np.float64], offsets: NDArray[np.int64]) -> Dataset:
+    """A data set whose queries are called 1, 2, 3 ..."""
+    return Dataset.of_groups(X, y, Groups(None, offsets, np.arange(1, len(offsets))))
+
+
+KINDS: Mapping[str, Callable[[Block], Block]] = MappingProxyType(
+    {
+        "count": lambda g: np.floor(np.exp(0.8 * g + 1)),  # 0, 1, 2, 5, 20: whole numbers with a tail
+        "large": lambda g: np.floor(np.exp(1.5 * g + 6)),  # lengths, links, clicks: from 1 to 100,000
+        "heavy": lambda g: np.exp(g),  # tf*idf, BM25
+        "ratio": lambda g: 1 / (1 + np.exp(-g)),  # between 0 and 1
+        "flag": lambda g: (g > 0).astype(np.float32),
+        "level": lambda g: 2 * g - 8,  # logs of probabilities: negative, no tail
+        "sentinel": lambda g: np.floor(np.exp(1.5 * g + 3)),  # where the field is missing: -1, not 0
+        "zero": lambda g: np.zeros_like(g),
+    }
+)
+"""What a feature makes of its normal evidence."""
+
+
+class Shape(NamedTuple):
+    """What is known of a public set."""
+
+    columns: tuple[tuple[str, str, int], ...]  # field, kind and number of some features
+    missing: tuple[float, ...]  # share of the documents that lack each field
+    label_shares: tuple[float, ...]  # of the labels 0, 1, ...
+    luck: float  # share of the variance of relevance that is the query's: the more, the more empty queries
+    minmax: bool = False  # features come scaled to [0, 1] inside each query
+
+
+_TD2003 = Shape(
+    columns=(
+        ("body", "count", 4), ("body", "heavy", 8), ("body", "level", 4),
+        ("title", "count", 3), ("title", "heavy", 5),
+        ("anchor", "count", 3), ("anchor", "heavy", 5),
+        ("url", "count", 2), ("url", "heavy", 2),
+        ("links", "large", 4), ("links", "ratio", 4),
+    ),
+    missing=(0.0, 0.7, 0.6, 0.8, 0.0),
+    label_shares=(0.99, 0.01),
+    luck=0.1,
+)  # fmt: skip
+
+_MQ2007 = Shape(
+    columns=(
+        ("body", "heavy", 6), ("body", "level", 10), ("body", "ratio", 2),
+        ("title", "count", 1), ("title", "heavy", 7),
+        ("anchor", "count", 1), ("anchor", "heavy", 6),
+        ("url", "count", 1), ("url", "heavy", 5),
+        ("links", "heavy", 1), ("links", "count", 1),
+        ("body", "zero", 5),
+    ),
+    missing=(0.02, 0.56, 0.63, 0.79, 0.1),
+    label_shares=(0.742, 0.203, 0.055),
+    luck=0.64,
+    minmax=True,
+)  # fmt: skip
+
+_MQ2008 = _MQ2007._replace(missing=(0.02, 0.63, 0.7, 0.81, 0.1), label_shares=(0.807, 0.132, 0.061), luck=0.43)
+
+_MSLR = Shape(
+    columns=(
+        *((field, "count", 8) for field in FIELDS), *((field, "ratio", 3) for field in FIELDS),
+        *((field, "large", 1) for field in FIELDS), *((field, "heavy", 8) for field in FIELDS),
+        *((field, "flag", 1) for field in FIELDS), *((field, "level", 4) for field in FIELDS),
+        ("links", "large", 6), ("links", "sentinel", 3), ("url", "count", 2),
+    ),
+    missing=(0.02, 0.3, 0.6, 0.8, 0.2),
+    label_shares=(0.520, 0.322, 0.133, 0.018, 0.007),
+    luck=0.7,
+)  # fmt: skip
+
+
+def td2003(*, queries: int = 50, docs: int | None = None, seed: int = 0) -> Dataset:
+    """The shape of TD2003: 50 queries of 1,000 to 1,045 documents, 44 raw features, 1 % relevant.
+
+    DeepNet 2.1 has the counts; two of its 50 queries have 525 and 533 documents, so two of every 50 have them here.
+    ``docs`` fixes the documents of every query instead.
+    """
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(1000, 1046, queries)
+    counts[24::50] = 525
+    counts[49::50] = 533
+    return _make(_TD2003, counts, docs, rng)
+
+
+def mq2007(*, queries: int = 1692, docs: int | None = None, seed: int = 0) -> Dataset:
+    """The shape of MQ2007: 46 features in [0, 1], labels 0 to 2, about 41 documents per query, 1 query in 7 empty."""
+    rng = np.random.default_rng(seed)
+    share = np.array([0, 0.004, 0.005, 0.92, 0.93, 0.97, 0.99, 1])
+    counts = np.interp(rng.random(queries), share, [6, 35, 40, 40, 43, 50, 70, 147])
+    return _make(_MQ2007, counts, docs, rng)
+
+
+def mq2008(*, queries: int = 784, docs: int | None = None, seed: int = 0) -> Dataset:
+    """The shape of MQ2008: as MQ2007, but mostly 8 or 16 documents per query (mean 19) and 2 queries in 7 empty."""
+    rng = np.random.default_rng(seed)
+    share = np.array([0, 0.1, 0.54, 0.6, 0.76, 0.79, 0.91, 0.93, 0.955, 0.97, 1])
+    counts = np.interp(rng.random(queries), share, [5, 8, 8, 15, 16, 29, 32, 59, 60, 109, 121])
+    return _make(_MQ2008, counts, docs, rng)
+
+
+def mslr(*, queries: int = 1000, docs: int | None = None, seed: int = 0) -> Dataset:
+    """The shape of MSLR-WEB10K: 136 raw features, labels 0 to 4, about 120 documents per query, 1 query in 33 empty.
+
+    Counts, ratios, flags, heavy tails, negative logs, and three features in which -1 stands for "not known". The real
+    set has 10,000 queries; ``queries=10_000`` makes 1.2 million documents, which take 0.65 GB.
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.clip(rng.lognormal(np.log(109), 0.44, queries), 1, 908)
+    return _make(_MSLR, counts, docs, rng)
+
+
+def _make(shape: Shape, counts: NDArray[Any], docs: int | None, rng: np.random.Generator) -> Dataset:
+    """Make features and relevance a block of queries at a time, then cut relevance into labels."""
+    counts = counts.astype(np.int64) if docs is None else np.full(len(counts), docs)
+    offsets = offsets_of(counts)
+    X = np.empty((offsets[-1], sum(width for _, _, width in shape.columns)), np.float32)
+    relevance = np.empty(offsets[-1])
+    luckiness = np.sqrt(shape.luck / (1 - shape.luck))  # of a unit normal, beside all else, whose variance is 1
+    weights = rng.dirichlet(np.full(len(FIELDS), 3.0)) ** 0.5  # their squares sum to 1
+    shows = rng.uniform(0.5, 0.9, X.shape[1]).astype(np.float32)  # how much of a feature is evidence; the rest is noise
+    heads = np.searchsorted(offsets[:-1], np.arange(0, offsets[-1], _BLOCK_ROWS))
+    bounds = np.unique(np.append(heads, len(counts)))
+    for first, end in pairwise(bounds.tolist()):
+        rows = slice(offsets[first], offsets[end])
+        number = query_numbers(offsets[first : end + 1])  # of each row's query in the block
+        evidence = rng.standard_normal((len(number), len(FIELDS)), dtype=np.float32)
+        missing = rng.random(evidence.shape, dtype=np.float32) < np.array(shape.missing, np.float32)
+        evidence[missing] = -1
+        luck = rng.standard_normal(end - first)[number]
+        found = np.sqrt(0.4) * (evidence @ weights) + np.sqrt(0.4) * _bent(evidence)
+        relevance[rows] = found + np.sqrt(0.2) * rng.standard_normal(len(number)) + luckiness * luck
+        habit = 0.7 * rng.standard_normal((end - first, len(FIELDS)), dtype=np.float32)  # a query shifts its features
+        start = 0
+        for field, kind, width in shape.columns:
+            at, stop = FIELDS.index(field), start + width
+            seen = shows[start:stop]
+            noise = rng.standard_normal((len(number), width), dtype=np.float32)
+            shown = evidence[:, at, None] * seen + noise * np.sqrt(1 - seen * seen) + habit[number, at, None]
+            block = KINDS[kind](shown)
+            block[missing[:, at]] = -1 if kind == "sentinel" else 0
+            X[rows, start:stop] = block
+            start = stop
+    edges = np.quantile(relevance, np.cumsum(shape.label_shares[:-1]))
+    y = np.searchsorted(edges, relevance, side="right").astype(np.float64)
+    data = _numbered(X, y, offsets)
+    return MinMax().fit_transform(data) if shape.minmax else data
+
+
+def _bent(evidence: Block) -> Block:
+    """What no weighted sum can show: both body and links, either title or anchor, not too much url."""
+    body, title, anchor, url, links = evidence.T
+    both, either = np.minimum(body, links), np.abs(title - anchor)
+    return np.asarray((both + either - np.abs(url)) / np.sqrt(np.float32(1.5)))
+
+
+SYNTHETIC: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
+    {
+        "ranknet-net": ranknet_net, "ranknet-poly": ranknet_poly, "directranker": directranker,
+        "td2003": td2003, "mq": mq2007, "mq2007": mq2007, "mq2008": mq2008, "mslr": mslr,
+    }
+)  # fmt: skip
+"""Every synthetic set by its name; the first line of a function says what it makes."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import gzip
 import math
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from ordino.errors import DataError
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
+Value = TypeVar("Value", int, float)
 
 
 class Judged(NamedTuple):
@@ -47,14 +48,7 @@ def read_qrels(path: str | Path) -> Qrels:
     ...     read_qrels(file)
     {'301': {'d7': 2, 'd9': 0}}
     """
-    qrels: Qrels = {}
-    for where, (qid, _, docno, relevance) in _lines(path, "qid 0 docno relevance"):
-        try:
-            value = int(relevance)
-        except ValueError:
-            raise DataError(f"{where}: relevance {relevance!r} is not a whole number") from None
-        _enter(qrels, where, qid, docno, value)
-    return qrels
+    return _read(path, "qid 0 docno relevance", 3, int, "a whole number")
 
 
 def read_run(path: str | Path) -> Run:
@@ -62,16 +56,7 @@ def read_run(path: str | Path) -> Run:
 
     Only the score orders the documents, as in trec_eval; the rank is ignored.
     """
-    run: Run = {}
-    for where, (qid, _, docno, _, score, _) in _lines(path, "qid Q0 docno rank score tag"):
-        try:
-            value = float(score)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise DataError(f"{where}: score {score!r} is not a finite number")
-        _enter(run, where, qid, docno, value)
-    return run
+    return _read(path, "qid Q0 docno rank score tag", 4, _finite, "a finite number")
 
 
 def join_run(
@@ -108,18 +93,10 @@ def join_run(
 
 
 def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path, tag: str = "ordino") -> None:
-    """Write scores as a TREC run, each query best first; equal scores keep their row order.
+    """Write scores, in the caller's row order, as a TREC run, each query best first; equal scores keep their row order.
 
-    Parameters
-    ----------
-    dataset
-        What was scored. Without document ids a document is called by its row number in the caller's order, from 0.
-    scores
-        One for each row, in the caller's order, as ``predict`` gives them.
-    path
-        Where to write; an ending ``.gz`` compresses.
-    tag
-        The name of the run, one word.
+    Without document ids a document is called by its row number in the caller's order, from 0. An ending ``.gz``
+    compresses. ``tag`` is the name of the run, one word.
     """
     with opened_whole(path) as file:
         file.write(run_text(dataset, scores, tag).encode())
@@ -127,19 +104,16 @@ def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path, tag: str = 
 
 def run_text(dataset: Dataset, scores: ArrayLike, tag: str = "ordino") -> str:
     """The lines that :func:`write_run` writes."""
-    values = as_column("scores", scores, dataset.n_docs, "score")
-    if dataset.order is not None:
-        values = values[dataset.order]
     rows = np.arange(dataset.n_docs) if dataset.order is None else dataset.order
+    values = as_column("scores", scores, dataset.n_docs, "score")[rows]
     docnos = rows if dataset.doc_ids is None else dataset.doc_ids
-    text: list[str] = []
+    lines: list[str] = []
     for q, (start, stop) in enumerate(pairwise(dataset.offsets)):
         qid = _word("query id", dataset.query_ids[q])
         for rank, row in enumerate(start + np.argsort(-values[start:stop], kind="stable"), 1):
-            text.append(
-                f"{qid} Q0 {_word('document id', docnos[row])} {rank} {float(values[row])!r} {_word('tag', tag)}\n"
-            )
-    return "".join(text)
+            docno = _word("document id", docnos[row])
+            lines.append(f"{qid} Q0 {docno} {rank} {float(values[row])!r} {_word('tag', tag)}\n")
+    return "".join(lines)
 
 
 def _word(kind: str, value: object) -> str:
@@ -149,11 +123,26 @@ def _word(kind: str, value: object) -> str:
     return text
 
 
-def _enter(table: dict[str, dict[str, Any]], where: str, qid: str, docno: str, value: float) -> None:
-    documents = table.setdefault(qid, {})
-    if docno in documents:
-        raise DataError(f"{where}: query {qid} has document {docno} already; keep one of the two lines")
-    documents[docno] = value
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError
+    return value
+
+
+def _read(
+    path: str | Path, form: str, at: int, convert: Callable[[str], Value], kind: str
+) -> dict[str, dict[str, Value]]:
+    """The values at one place of the lines, by query and document."""
+    table: dict[str, dict[str, Value]] = {}
+    for where, words in _lines(path, form):
+        documents, docno = table.setdefault(words[0], {}), words[2]
+        if docno in documents:
+            raise DataError(f"{where}: query {words[0]} has document {docno} already; keep one of the two lines")
+        try:
+            documents[docno] = convert(words[at])
+        except ValueError:
+            raise DataError(f"{where}: {form.split()[at]} {words[at]!r} is not {kind}") from None
+    return table
 
 
 def _lines(path: str | Path, form: str) -> Iterator[tuple[str, list[str]]]:

@@ -9,32 +9,22 @@ A strategy is asked for individuals, something gives each a fitness, and the str
 True
 """
 
-from ordino.evolve.cma import CMA
-from ordino.evolve.differential_evolution import BASES, DifferentialEvolution
-from ordino.evolve.evolution_strategy import MUTATIONS, EvolutionStrategy
 from ordino.evolve.fitness import LinearFitness, Objective, weigh
 from ordino.evolve.formula import FUNCTIONS, Formula
 from ordino.evolve.genetic_programming import FormulaFitness, GeneticProgramming
 from ordino.evolve.loop import Run, Strategy, evolve
-from ordino.evolve.particle_swarm import ParticleSwarm
-from ordino.evolve.population import uniform_population
+from ordino.evolve.strategies import (
+    BASES,
+    CMA,
+    MUTATIONS,
+    DifferentialEvolution,
+    EvolutionStrategy,
+    ParticleSwarm,
+    uniform_population,
+)
 
 __all__ = [
-    "BASES",
-    "CMA",
-    "FUNCTIONS",
-    "MUTATIONS",
-    "DifferentialEvolution",
-    "EvolutionStrategy",
-    "Formula",
-    "FormulaFitness",
-    "GeneticProgramming",
-    "LinearFitness",
-    "Objective",
-    "ParticleSwarm",
-    "Run",
-    "Strategy",
-    "evolve",
-    "uniform_population",
-    "weigh",
-]
+    "BASES", "CMA", "FUNCTIONS", "MUTATIONS", "DifferentialEvolution", "EvolutionStrategy", "Formula", "FormulaFitness",
+    "GeneticProgramming", "LinearFitness", "Objective", "ParticleSwarm", "Run", "Strategy", "evolve",
+    "uniform_population", "weigh",
+]  # fmt: skip

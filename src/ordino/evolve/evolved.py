@@ -8,15 +8,16 @@ from contextlib import ExitStack
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError, import_extra
 from ordino.evolve.fitness import LinearFitness, as_single, weigh
 from ordino.evolve.loop import Run, Strategy, evolve
-from ordino.evolve.weights import PruningStep, prune_weights, pruning_steps, weights_chart, weights_text
 from ordino.forms import Form, Linear
 from ordino.linear import name_weights
 from ordino.parameters import learned, param
@@ -35,6 +36,8 @@ from ordino.recurring import (
 if TYPE_CHECKING:
     import altair as alt
 
+Floats = NDArray[np.float64]
+
 FREE = frozenset(("generations", "patience", "warm_start", "n_jobs", "verbose"))
 """Parameters that say how long a search goes on and on how many threads, not what it is."""
 
@@ -47,11 +50,24 @@ def generations_param(default: int, text: str) -> Any:
     return param(default, f"{text}, at most; Ctrl-C stops earlier and keeps the best so far.", low=0, brief=2)
 
 
+class PruningStep(NamedTuple):
+    """A ranker with some of its weights left out."""
+
+    kept: int
+    """How many weights are left."""
+    threshold: float
+    """Weights below this size are left out."""
+    value: float
+    """The metric that is left."""
+    loss: float
+    """What leaving them out costs; negative if it helps."""
+
+
 @dataclass(frozen=True, eq=False)
 class SingleLinear(Linear):
     """A weighted sum in single precision: the very scores that the fitness was measured with."""
 
-    def score_scaled(self, data: Dataset) -> NDArray[np.float64]:
+    def score_scaled(self, data: Dataset) -> Floats:
         """``X @ coef`` with the arithmetic of the fitness."""
         return weigh(data.X, self.coef)
 
@@ -64,7 +80,7 @@ class EvolvedRanker(Ranker):
     if given, else the training data).
     """
 
-    coef_: NDArray[np.float64] = learned()
+    coef_: Floats = learned()
     history_: list[dict[str, float]] = learned()
     fitness_: float = learned()
 
@@ -79,22 +95,24 @@ class EvolvedRanker(Ranker):
     verbose: bool = verbose_param()
 
     @abstractmethod
-    def _search(self, data: Dataset, valid: Dataset | None, population: NDArray[np.float64] | None) -> Strategy:
-        """A new search, from the given population if there is one."""
+    def _start(self, data: Dataset, valid: Dataset | None) -> Floats:
+        """The first individuals, one a row."""
+
+    @abstractmethod
+    def _search(self, population: Floats) -> Strategy:
+        """A new search from these individuals."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         population = getattr(self, "population_", None) if self.warm_start else None
-        if population is not None and population.shape[1] != data.n_features:
-            population = None
-        search, run = run_search(
-            self,
-            data,
-            valid,
-            fitness_of=lambda part: LinearFitness(part, self.metric, profile=self.profile, n_jobs=self.n_jobs),
-            begin=lambda: self._search(data, valid, population),
-        )
+
+        def begin() -> Strategy:
+            if population is None or population.shape[1] != data.n_features:
+                return self._search(self._start(data, valid))
+            return self._search(population)
+
+        search, run = run_search(self, data, valid, LinearFitness, begin)
         self.coef_ = as_single(run.best)
-        self.population_: NDArray[np.float64] = np.array(search.population)
+        self.population_: Floats = np.array(search.population)
 
     def form(self) -> Form:
         """Weights of the features."""
@@ -108,60 +126,90 @@ class EvolvedRanker(Ranker):
 
     def weights_text(self) -> str:
         """The weights as a table, largest first."""
-        return weights_text(self.feature_weights())
+        rows = [("feature", "weight"), *((name, f"{weight:.4f}") for name, weight in self.feature_weights())]
+        width, room = (max(map(len, column)) for column in zip(*rows, strict=True))
+        return "\n".join(f"{name:<{width}}  {text:>{room}}" for name, text in rows)
 
     def plot_weights(self, path: str | Path | None = None) -> alt.Chart:
         """The weights as bars, largest first; written to a file (.png, .svg, .html, .json) if a path is given."""
-        return weights_chart(self.feature_weights(), path)
+        altair = import_extra("altair", extra="plots", purpose="a plot of weights")
+        rows = [one._asdict() | {"sign": "raises" if one.weight >= 0 else "lowers"} for one in self.feature_weights()]
+        colors = altair.Scale(domain=["raises", "lowers"], range=["#1b6ca8", "#c8553d"])
+        chart: alt.Chart = (
+            altair.Chart(altair.Data(values=rows), title="Feature weights")
+            .mark_bar()
+            .encode(
+                x=altair.X("weight:Q", title="weight"),
+                y=altair.Y("feature:N", sort=None, title=None),
+                color=altair.Color("sign:N", title="the score", scale=colors),
+                tooltip=["feature:N", altair.Tooltip("weight:Q", format=".4f")],
+            )
+            .properties(width=420, height=altair.Step(14))
+        )
+        if path is not None:
+            if Path(path).suffix in (".png", ".pdf"):
+                import_extra("vl_convert", extra="plots", purpose=f"a plot as {Path(path).suffix}")
+            chart.save(str(path))
+        return chart
 
     def pruning(
         self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
     ) -> list[PruningStep]:
         """What it costs to leave out the smallest weights, one more at each step, on the given data (RankDE 4.6)."""
         self._check_fitted()
-        data = self.prepared(as_dataset(X, y, qid))
-        return pruning_steps(self.coef_, data, metric=self.metric, profile=self.profile)
+        sizes = np.sort(np.abs(self.coef_))[::-1]
+        counts = range(len(sizes), 0, -1)
+        with LinearFitness(self.prepared(as_dataset(X, y, qid)), self.metric, profile=self.profile) as fitness:
+            values = fitness([prune_weights(self.coef_, keep=kept) for kept in counts])
+            sign = 1 if fitness.objective.metric.greater_is_better else -1
+        return [
+            PruningStep(kept, float(sizes[kept - 1]), sign * float(value), float(values[0] - value))
+            for kept, value in zip(counts, values, strict=True)
+        ]
 
     def prune(self, *, threshold: float | None = None, keep: int | None = None) -> Self:
-        """A copy of this ranker without its small weights.
-
-        Parameters
-        ----------
-        threshold
-            Weights whose size is below this become 0.
-        keep
-            How many of the largest weights stay.
-        """
+        """A copy in which the weights whose size is below ``threshold``, or all but the ``keep`` largest, are 0."""
         self._check_fitted()
         pruned = copy(self)
         pruned.coef_ = prune_weights(self.coef_, threshold=threshold, keep=keep)
         return pruned
 
 
+def prune_weights(coef: Floats, *, threshold: float | None = None, keep: int | None = None) -> Floats:
+    """Weights with the small ones set to 0.
+
+    Examples
+    --------
+    >>> coef = np.array([3.0, -0.1, 0.5])
+    >>> prune_weights(coef, threshold=0.2).tolist(), prune_weights(coef, keep=1).tolist()
+    ([3.0, 0.0, 0.5], [3.0, 0.0, 0.0])
+    """
+    if (threshold is None) == (keep is None):
+        raise ParameterError("prune() takes a threshold or how many weights to keep; give one of the two")
+    if threshold is not None:
+        return np.where(np.abs(coef) < check_real("threshold", threshold, low=0), 0.0, coef)
+    pruned = np.zeros_like(coef)
+    largest = np.argsort(-np.abs(coef), kind="stable")[: check_int("keep", keep, low=0, high=len(coef))]
+    pruned[largest] = coef[largest]
+    return pruned
+
+
 def run_search(
-    ranker: Any,
-    data: Dataset,
-    valid: Dataset | None,
-    *,
-    fitness_of: Callable[[Dataset], Any],
-    begin: Callable[[], Strategy],
+    ranker: Any, data: Dataset, valid: Dataset | None, fitness_class: type[Any], begin: Callable[[], Strategy]
 ) -> tuple[Any, Run]:
-    """Search for the best individual; the ranker gets ``history_`` and ``fitness_``.
+    """Search for the individual with the best fitness; the ranker gets ``history_`` and ``fitness_``.
 
-    A warm start with the same settings on the same data goes on with the ranker's last search; else a new one begins.
-
-    Parameters
-    ----------
-    fitness_of
-        The fitness on a data set, as a context that is called with individuals.
-    begin
-        Gives a new strategy.
+    A warm start with the same settings on the same data goes on with the ranker's last search; else ``begin`` gives a
+    new one.
     """
     fixed = {name: value for name, value in ranker.get_params().items() if name not in FREE}
     settings = repr((data.n_features, valid is None, sorted(fixed.items(), key=lambda item: item[0])))
     with ExitStack() as stack:
-        fitness = stack.enter_context(fitness_of(data))
-        held_out = None if valid is None else stack.enter_context(fitness_of(valid))
+
+        def fitness_on(part: Dataset) -> Any:
+            return stack.enter_context(fitness_class(part, ranker.metric, profile=ranker.profile, n_jobs=ranker.n_jobs))
+
+        fitness, held_out = fitness_on(data), None if valid is None else fitness_on(valid)
         last: tuple[Any, Run | None, str] = getattr(ranker, "_last", (None, None, ""))
         search, before, same = last
         if not ranker.warm_start or same != settings or fitness([search.best])[0] != search.best_fitness:

@@ -7,20 +7,21 @@ weights: :func:`weigh` gives a single ranker the very scores that its fitness wa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from math import isnan
 from types import TracebackType
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.arrays import query_blocks
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
-from ordino.evolve.kernels import CHUNK, measure_block, weigh_chunks
+from ordino.evolve.kernels import CHUNK, weigh_chunks
 from ordino.metrics import Metric, Profile, find_profile, measure, parse_metric
+from ordino.metrics.by_ranks import ByRanks
+from ordino.threads import count_threads
 
 BLOCK = 1024  # documents in a block of queries whose scores stay in the cache
 WIDE_BLOCK = 16384  # where a measure sorts anyway, fewer and larger blocks
@@ -50,14 +51,10 @@ class Objective:
     ) -> None:
         self.y, self.offsets, self.doc_ids = data.y, data.offsets, data.doc_ids
         self.metric, self.profile = parse_metric(metric), find_profile(profile)
-        self.by_ranks = self.metric.name in ("map", "p") and self.profile.ties == "stable"
-        self.blocks = _blocks(self.offsets, BLOCK if self.by_ranks else WIDE_BLOCK)
-        self.n_jobs = min(_n_cores() if n_jobs is None else n_jobs, len(self.blocks))
-        self._is_relevant = self.y > self.profile.relevant_from
-        rows = np.flatnonzero(self._is_relevant)
-        bounds = np.searchsorted(rows, self.offsets)
-        self._relevant_offsets = bounds.astype(np.int64)
-        self._relevant = rows - np.repeat(self.offsets[:-1], np.diff(bounds))  # counted from the start of the query
+        knows = ByRanks.knows(self.metric, self.profile)
+        self.by_ranks = ByRanks(self.y, self.offsets, self.metric, self.profile) if knows else None
+        self.blocks = query_blocks(self.offsets, BLOCK if knows else WIDE_BLOCK)
+        self.n_jobs = min(count_threads(n_jobs), len(self.blocks))
         self._pool = ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else None
 
     def __enter__(self) -> Self:
@@ -74,7 +71,7 @@ class Objective:
         counted = ~np.isnan(per_query).any(axis=0)  # which queries count depends on the labels alone
         values = per_query if counted.all() else per_query[:, counted]
         means = values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
-        return means if self.metric.greater_is_better else -means
+        return self.metric.quality(means)
 
     def per_query(self, scores_of: Callable[[int], NDArray[Any]], size: int) -> NDArray[np.float64]:
         """The value of each query for ``size`` individuals, shape ``(size, n_queries)``.
@@ -96,15 +93,8 @@ class Objective:
     def _measure(self, scores: NDArray[Any], first: int, last: int, out: NDArray[np.float64]) -> None:
         begin, end = self.offsets[first], self.offsets[last]
         style = self.profile
-        if self.by_ranks and (scores.dtype == np.float32 or style.scores == "float64"):
-            precision = self.metric.name == "p"
-            empty = style.empty if isnan(style.empty) else 0.0 if precision else style.map_of_empty
-            ranks = np.empty(int(np.diff(self._relevant_offsets[first : last + 1]).max()), np.int64)
-            measure_block(
-                scores, self._is_relevant, self._relevant, self._relevant_offsets, self.offsets, first, last,
-                precision, self.metric.k or style.no_cutoff or 0, float(empty), style.short_precision == "length",
-                style.short_precision == "zero", style.map_divisor == "top k", ranks, out,
-            )  # fmt: skip
+        if self.by_ranks is not None and (scores.dtype == np.float32 or style.scores == "float64"):
+            out[:, first:last] = self.by_ranks.values(scores[: len(out)], first, last)
             return
         names = None if self.doc_ids is None else self.doc_ids[begin:end]
         offsets = self.offsets[first : last + 1] - begin
@@ -226,19 +216,3 @@ def _single(weights: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[
     padded = np.zeros((-(-size // 2) * 2, -(-n_weights // 4) * 4), np.float32)
     padded[:size, :n_weights] = np.ldexp(weights, -exponents[:, None])
     return padded, exponents
-
-
-def _blocks(offsets: NDArray[np.int64], size: int) -> list[tuple[int, int]]:
-    """Ranges of whole queries with about ``size`` documents each."""
-    n_queries, first = len(offsets) - 1, 0
-    blocks: list[tuple[int, int]] = []
-    while first < n_queries:
-        last = int(np.searchsorted(offsets, offsets[first] + size, side="right")) - 1
-        last = min(max(last, first + 1), n_queries)
-        blocks.append((first, last))
-        first = last
-    return blocks
-
-
-def _n_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -12,44 +12,29 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
-from ordino.errors import ParameterError, unknown_name
+from ordino.errors import ParameterError
 from ordino.evolve.fitness import ROWS, Objective, as_chunks
 from ordino.evolve.formula import FUNCTIONS, Formula
 from ordino.evolve.kernels import CHUNK, CONSTANT, run_formula
-from ordino.evolve.population import as_fitness
+from ordino.evolve.strategies import Seed, as_fitness
 from ordino.metrics import Metric, Profile
+
+FIRST_DEPTH = 4  # of the deepest formulas at the start
 
 
 @final
 class GeneticProgramming:
-    """A population of formulas; the winners of tournaments are crossed and mutated.
+    """A population of formulas; the winners of tournaments are crossed and mutated, and the fittest lives on.
 
-    Parameters
-    ----------
-    n_features
-        How many features a formula may use.
-    population
-        The number of formulas.
-    functions
-        Names in ``FUNCTIONS``.
-    constants
-        The interval from which constants are drawn, or None for none.
-    tournament
-        How many formulas, drawn at random, compete for each place as a parent.
-    crossover_rate, mutation_rate
-        Chance that a child gets a subtree of a second parent, and that it gets a new one; else the parent lives on.
-    elite
-        How many of the fittest live on unchanged.
-    first_depth, max_depth
-        Depths of the first formulas (half of them full trees, half grown; Koza's ramped half and half), and the limit.
-    seed
-        The same seed gives the same run.
+    The parameters are those of :class:`~ordino.rankers.gp.GPRank`; ``constants`` is the interval from which constants
+    are drawn, or None for none. The first formulas have depths from 1 to 4, half of them full trees, half grown (Koza's
+    ramped half and half).
 
     Examples
     --------
-    >>> search = GeneticProgramming(2, population=4, functions=("+",), constants=None, first_depth=(1, 1))
-    >>> str(search.ask()[0])
+    >>> str(GeneticProgramming(2, population=4, functions=("+",), constants=None).ask()[0])
     'f2 + f2'
     """
 
@@ -63,14 +48,11 @@ class GeneticProgramming:
         tournament: int = 5,
         crossover_rate: float = 0.9,
         mutation_rate: float = 0.1,
-        elite: int = 1,
-        first_depth: tuple[int, int] = (1, 4),
         max_depth: int = 8,
-        seed: int | np.random.SeedSequence = 0,
+        seed: Seed = 0,
     ) -> None:
         for name in functions:
-            if name not in FUNCTIONS:
-                raise unknown_name("function", name, FUNCTIONS)
+            check_choice("function", name, FUNCTIONS)
         if not functions or population < 2 or crossover_rate + mutation_rate > 1:
             raise ParameterError(
                 f"functions={functions!r}, population={population}, crossover_rate={crossover_rate}, "
@@ -79,11 +61,9 @@ class GeneticProgramming:
             )
         self.n_features, self.functions, self.constants = n_features, tuple(functions), constants
         self.tournament, self.crossover_rate, self.mutation_rate = tournament, crossover_rate, mutation_rate
-        self.elite, self.max_depth = elite, max_depth
+        self.max_depth = max_depth
         self._rng = np.random.default_rng(seed)
-        low, high = first_depth
-        depths = [low + i // 2 % (high - low + 1) for i in range(population)]
-        self.population = [self._grow(depth, full=i % 2 == 0) for i, depth in enumerate(depths)]
+        self.population = [self._grow(1 + i // 2 % FIRST_DEPTH, full=i % 2 == 0) for i in range(population)]
         self.fitness = np.full(population, -np.inf)
         self.best, self.best_fitness = self.population[0], -np.inf
         self._told = False
@@ -91,11 +71,8 @@ class GeneticProgramming:
     def ask(self) -> list[Formula]:
         """The first population, then the next one."""
         if self._told:
-            ahead = np.argsort(-self.fitness, kind="stable")[: self.elite]
-            children = [self.population[i] for i in ahead]
-            while len(children) < len(self.population):
-                children.append(self._child())
-            self.population = children
+            fittest = self.population[int(self.fitness.argmax())]
+            self.population = [fittest, *(self._child() for _ in self.population[1:])]
             self._told = False
         return self.population
 
@@ -157,12 +134,7 @@ class GeneticProgramming:
 class FormulaFitness:
     """The fitness of formulas on a data set: called with formulas, it gives one number for each.
 
-    Formulas met before are not run again.
-
-    Parameters
-    ----------
-    data, metric, profile, n_jobs
-        As for :class:`Objective`. The features are copied once, feature by feature.
+    The parameters are those of :class:`Objective`. Formulas of the generation before are not run again.
     """
 
     def __init__(

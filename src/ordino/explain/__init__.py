@@ -7,8 +7,7 @@
     why                     what each feature adds to the difference between two documents
 """
 
-from ordino.explain.importance import Importance, permutation_importance
-from ordino.explain.weights import feature_weights
+from ordino.explain.importance import Importance, feature_weights, permutation_importance
 from ordino.explain.why import Reason, Why, why
 
 __all__ = ["Importance", "Reason", "Why", "feature_weights", "permutation_importance", "why"]

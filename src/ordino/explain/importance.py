@@ -1,8 +1,8 @@
-"""Permutation importance: what a measure loses when the values of a feature change places.
+"""What each feature is worth: by the model itself, or by what a metric loses when the feature's values change places.
 
-Values change places inside each query. What counts in ranking is how the documents of a query differ, and a document
-never gets a value that belongs to another query. So a feature that is the same for all documents of a query has
-importance 0, whatever the ranker does with it.
+In permutation importance, values change places inside each query. What counts in ranking is how the documents of a
+query differ, and a document never gets a value that belongs to another query. So a feature that is the same for all
+documents of a query has importance 0, whatever the ranker does with it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,35 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.arrays import query_numbers
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError
+from ordino.errors import DataError, ParameterError
 from ordino.metrics import parse_metric
-from ordino.ranker import Ranker
+from ordino.ranker import FeatureWeight, Ranker
 from ordino.threads import count_threads, run_blocks
+
+
+def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
+    """The weight of each feature by its name, the weightiest first, whatever its sign.
+
+    Linear rankers have their coefficients (of the scaled feature, where they scale), rankers of stumps the sum of the
+    alphas of each feature, trees the share of each feature in what all splits gained. Other rankers have no such
+    weights: use :func:`~ordino.explain.permutation_importance`.
+
+    Examples
+    --------
+    >>> from ordino import SingleFeature
+    >>> feature_weights(SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1]))[0]
+    FeatureWeight(feature='f2', weight=-1.0)
+    """
+    kind = ranker.form().kind
+    weights = getattr(ranker, "feature_gains" if kind == "trees" else "feature_weights", None)
+    if kind not in ("linear", "stumps", "trees") or weights is None:
+        raise ParameterError(
+            f"a {type(ranker).__name__} has no weight for each feature; "
+            "give data, and permutation importance tells what each is worth"
+        )
+    return sorted(weights(), key=lambda one: -abs(one.weight))
 
 
 class Importance(NamedTuple):
@@ -46,13 +68,11 @@ def permutation_importance(
     Parameters
     ----------
     metric, profile
-        The measure; the ranker's own if None (``ndcg@10`` and ``standard`` where it has none).
+        The ranker's own if None (``ndcg@10`` and ``standard`` where it has none).
     repeats
         How often each feature is shuffled.
-    seed
-        The same seed gives the same result, on any number of threads.
     n_jobs
-        Threads; None takes all cores. Each needs a copy of the features.
+        Threads; None takes all cores. Each needs a copy of the features; the result is the same for any number.
 
     Examples
     --------
@@ -69,17 +89,16 @@ def permutation_importance(
     check_int("repeats", repeats, low=1)
     scaled = ranker.prepared(data)  # scaling and shuffling inside a query change places freely
     form = ranker.form()
-    sign = 1.0 if chosen.greater_is_better else -1.0
 
     def quality(X: NDArray[np.float32]) -> float:
         scores = form.score_scaled(scaled.replace(X=X, feature_names=scaled.feature_names))
         values = chosen.per_query(scaled.y, scores, scaled.offsets, profile=rules)
-        return sign * float(np.nanmean(values))
+        return float(np.nanmean(chosen.quality(values)))
 
     if not np.isfinite(chosen.per_query(scaled.y, np.zeros(scaled.n_docs), scaled.offsets, profile=rules)).any():
         raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; give others")
     whole = quality(scaled.X)
-    query = query_numbers(scaled.offsets)
+    query = scaled.query_number
     losses = np.empty((scaled.n_features, repeats))
 
     def work(columns: NDArray[np.intp]) -> None:

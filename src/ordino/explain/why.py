@@ -1,4 +1,4 @@
-"""Why document a stands above document b: their difference, divided among the features."""
+"""Why document a stands above document b of the same query: their difference, divided among the features."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
-from ordino.explain.gradients import Floats, comparator_slopes, scorer_slopes
-from ordino.explain.paths import along_the_line, in_random_orders, one_by_one
+from ordino.explain.paths import (
+    Floats,
+    along_the_line,
+    comparator_slopes,
+    in_random_orders,
+    one_by_one,
+    scorer_slopes,
+)
 from ordino.forms import Form, Linear, Network, Stumps, Trees, load_trees
 from ordino.order.pairs import Pairs
 from ordino.ranker import Ranker
@@ -41,11 +47,8 @@ class Why:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
-        return {
-            "difference": self.difference,
-            "method": self.method,
-            "reasons": [reason._asdict() for reason in self.reasons],
-        }
+        reasons = [reason._asdict() for reason in self.reasons]
+        return {"difference": self.difference, "method": self.method, "reasons": reasons}
 
     def __str__(self) -> str:
         width = max(len("feature"), *(len(reason.feature) for reason in self.reasons))
@@ -144,3 +147,44 @@ def _divided(form: Form, a: Floats, b: Floats, orders: int, seed: int) -> tuple[
         case Network():
             return along_the_line(scorer_slopes(form.layers, form.activation), a, b), "line"
     return in_random_orders(value, a, b, orders=orders, seed=seed), "orders"
+
+
+class Meeting(NamedTuple):
+    """A query and the rows of two of its documents in it."""
+
+    a: int
+    b: int
+    query: NDArray[np.float32]  # (n_docs, n_features)
+
+
+def find_pair(data: Dataset, a: str, b: str) -> Meeting:
+    """The query that has both documents, called by id, or by row of the data, from 0, in the caller's order.
+
+    Examples
+    --------
+    >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], qid=[1, 2, 2], doc_ids=["x", "x", "y"])
+    >>> find_pair(data, "y", "x")
+    Meeting(a=1, b=0, query=array([[2.],
+           [3.]], dtype=float32))
+    """
+    rows_a, rows_b = _rows_of(data, a), _rows_of(data, b)
+    queries_a, queries_b = (np.searchsorted(data.offsets, rows, side="right") - 1 for rows in (rows_a, rows_b))
+    common = np.intersect1d(queries_a, queries_b)
+    if len(common) == 0:
+        raise DataError(f"{a} and {b} belong to different queries; only documents of one query are compared")
+    if len(common) > 1:
+        raise DataError(f"{a} and {b} meet in {len(common)} queries; call them by their rows in the data, from 0")
+    start, stop = data.offsets[common[0]], data.offsets[common[0] + 1]
+    first, second = rows_a[queries_a == common[0]][0], rows_b[queries_b == common[0]][0]
+    return Meeting(int(first - start), int(second - start), data.X[start:stop])
+
+
+def _rows_of(data: Dataset, name: str) -> NDArray[np.intp]:
+    """The rows here of the documents that are called so."""
+    if data.doc_ids is not None:
+        found = np.flatnonzero(np.array([str(one) for one in data.doc_ids.tolist()]) == name)
+        if len(found):
+            return found
+    if not name.isdecimal() or int(name) >= data.n_docs:
+        raise DataError(f"there is no document {name!r}; give an id, or a row from 0 to {data.n_docs - 1}")
+    return data.restore(np.arange(data.n_docs))[[int(name)]]

@@ -7,20 +7,22 @@ the number of threads changes nothing, to the last bit.
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.errors import DataError, ParameterError
+from ordino.arrays import check_offsets
+from ordino.errors import DataError
+from ordino.losses.kernels import number_labels
+from ordino.threads import count_threads, run_blocks
 
 Float64 = NDArray[np.float64]
 N_BLOCKS = 32  # shares of the work that threads take in turn
+N_ROOMS = 12  # columns of numbers that a kernel has room for
 WORTH_THREADS = 2_000_000  # pairs, below which starting threads costs more than it saves
 
 
@@ -28,10 +30,16 @@ class Queries(NamedTuple):
     """Checked arguments of a loss, as its kernels want them: float64, writable, contiguous."""
 
     scores: Float64  # (n_models, n_docs)
-    y: Float64  # (n_docs,)
+    labels: tuple[Float64, NDArray[np.int64], int]  # y, (n_docs,); then as number_labels gives them
     weights: Float64  # (n_docs,)
+    uniform: bool  # whether all weights are 1
     offsets: NDArray[np.int64]  # (n_queries + 1,)
-    query_weights: Float64  # (n_queries,)
+
+    def rooms(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Float64]:
+        """Buffers of the kernels for queries first..last: rows of a query, bounds of its labels, columns of numbers."""
+        longest = int(np.diff(self.offsets[first : last + 1]).max(initial=0))
+        bounds = np.empty(max(longest, self.labels[2]) + 1, np.int64)
+        return np.empty(longest, np.int64), bounds, np.empty((N_ROOMS, longest))
 
 
 class Loss(ABC):
@@ -62,8 +70,6 @@ class Loss(ABC):
         offsets: ArrayLike,
         *,
         weights: ArrayLike | None = None,
-        query_weights: ArrayLike | None = None,
-        out: NDArray[Any] | None = None,
         n_jobs: int | None = None,
     ) -> tuple[Any, NDArray[Any]]:
         """Loss of the scores, and its derivative with respect to each of them.
@@ -81,12 +87,8 @@ class Loss(ABC):
         weights
             How much each document counts, shape ``(n_docs,)``. One of weight 0 is not there; a pair counts as much as
             the product of its two.
-        query_weights
-            How much each query counts, shape ``(n_queries,)``; one of weight 2 counts as two of weight 1.
-        out
-            Where to write the gradient, with the shape and type of scores.
         n_jobs
-            Threads, None for one a core; the result does not depend on it.
+            Threads, None for one per core; the result does not depend on it.
 
         Returns
         -------
@@ -95,17 +97,20 @@ class Loss(ABC):
         gradient
             With the shape of scores, float32 if these are, else float64.
         """
-        given, queries = self._checked(scores, y, offsets, weights, query_weights)
-        n_models, n_queries = len(queries.scores), len(queries.query_weights)
-        gradient = np.empty_like(queries.scores)
-        values, totals = np.empty((n_models, n_queries)), np.empty(n_queries)
+        given, queries = self._checked(scores, y, offsets, weights)
+        n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
+        gradient = np.zeros_like(queries.scores)
+        values, totals = np.zeros((n_models, n_queries)), np.zeros(n_queries)
         run_blocks(
-            lambda first, last: self._sums(queries, first, last, gradient, values, totals),
-            queries.offsets, n_models, n_jobs,
-        )  # fmt: skip
-        shares = self._shares(totals, queries.query_weights)
+            lambda block: self._sums(queries, *block, gradient, values, totals),
+            *_blocks(queries.offsets, n_models, n_jobs),
+        )
+        unknown = np.isnan(values)
+        if unknown.any():  # a score that is not finite: no gradient of its query is
+            gradient[np.repeat(unknown, np.diff(queries.offsets), axis=1)] = np.nan
+        shares = self._shares(totals)
         value = (values * shares).sum(axis=1)
-        gradient = self._scaled(gradient, shares, queries.offsets, given, out)
+        gradient = _scaled(gradient, shares, queries.offsets, given)
         return (value if given.ndim == 2 else float(value[0])), gradient
 
     def curvature(
@@ -115,7 +120,6 @@ class Loss(ABC):
         offsets: ArrayLike,
         *,
         weights: ArrayLike | None = None,
-        query_weights: ArrayLike | None = None,
         n_jobs: int | None = None,
     ) -> NDArray[Any]:
         """How sharply the loss bends in each score, never negative, in the shape of scores; arguments as above.
@@ -123,32 +127,21 @@ class Loss(ABC):
         It is the second derivative where the loss has one that helps (RankNet, LambdaRank, the losses made of softmax),
         and a bound of it elsewhere: what a step of Newton's method, and so a boosted tree, divides the gradient by.
         """
-        given, queries = self._checked(scores, y, offsets, weights, query_weights)
-        curvature, totals = np.empty_like(queries.scores), np.empty(len(queries.query_weights))
+        given, queries = self._checked(scores, y, offsets, weights)
+        curvature, totals = np.zeros_like(queries.scores), np.zeros(len(queries.offsets) - 1)
         run_blocks(
-            lambda first, last: self._curvature(queries, first, last, curvature, totals),
-            queries.offsets, len(queries.scores), n_jobs,
-        )  # fmt: skip
-        return self._scaled(curvature, self._shares(totals, queries.query_weights), queries.offsets, given, None)
+            lambda block: self._curvature(queries, *block, curvature, totals),
+            *_blocks(queries.offsets, len(queries.scores), n_jobs),
+        )
+        return _scaled(curvature, self._shares(totals), queries.offsets, given)
 
-    def _shares(self, totals: Float64, query_weights: Float64) -> Float64:
+    def _shares(self, totals: Float64) -> Float64:
         """What each query's sum is multiplied by to make an average of queries that teach something."""
-        importance = query_weights
+        importance = np.ones_like(totals)
         if self.average == "queries":
-            importance = np.divide(query_weights, totals, out=np.zeros_like(totals), where=totals > 0)
+            importance = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
         whole = float((importance * totals).sum())
         return importance / whole if whole > 0 else np.zeros_like(totals)
-
-    def _scaled(
-        self, sums: Float64, shares: Float64, offsets: NDArray[np.int64], given: NDArray[Any], out: NDArray[Any] | None
-    ) -> NDArray[Any]:
-        if out is None:
-            out = np.empty(given.shape, np.float32 if given.dtype == np.float32 else np.float64)
-        elif out.shape != given.shape or out.dtype.kind != "f":
-            raise DataError(f"out has shape {out.shape} and type {out.dtype}; it must be floats of shape {given.shape}")
-        factor = np.repeat(shares, np.diff(offsets))
-        np.multiply(sums if given.ndim == 2 else sums[0], factor, out=out, casting="same_kind")
-        return out
 
     def _checked(
         self,
@@ -156,7 +149,6 @@ class Loss(ABC):
         y: ArrayLike,
         offsets: ArrayLike,
         weights: ArrayLike | None,
-        query_weights: ArrayLike | None,
     ) -> tuple[NDArray[Any], Queries]:
         given = np.asarray(scores)
         if given.ndim not in (1, 2) or given.dtype.kind not in "fiub":
@@ -165,39 +157,36 @@ class Loss(ABC):
                 "or a row of them for each model"
             )
         n_docs = given.shape[-1]
-        starts = _own(offsets, np.int64)
-        if starts.ndim != 1 or not len(starts) or starts[0] != 0 or starts[-1] != n_docs or (np.diff(starts) < 0).any():
-            raise DataError(f"offsets must rise from 0 to the number of scores, {n_docs}; they do not")
-        labels = _column("y", y, n_docs, "document")
+        starts = _own(check_offsets(offsets, n_docs), np.int64)
+        labels = _column("y", y, n_docs)
         if self.needs_positive_labels and n_docs and labels.min() < 0:
             raise DataError(
                 f"y has the label {labels.min():g}, but {self.name} needs labels that are 0 or more; add a constant"
             )
-        importance = np.ones(n_docs) if weights is None else _column("weights", weights, n_docs, "document")
-        n_queries = len(starts) - 1
-        votes = (
-            np.ones(n_queries) if query_weights is None else _column("query_weights", query_weights, n_queries, "query")
-        )
-        for name, column in (("weights", importance), ("query_weights", votes)):
-            if len(column) and column.min() < 0:
-                raise DataError(f"{name} has {column.min():g}; weights must not be negative")
-        return given, Queries(np.atleast_2d(_own(given, np.float64)), labels, importance, starts, votes)
+        importance = np.ones(n_docs) if weights is None else _column("weights", weights, n_docs)
+        if n_docs and importance.min() < 0:
+            raise DataError(f"weights has {importance.min():g}; weights must not be negative")
+        uniform = weights is None or bool((importance == 1).all())
+        numbers = number_labels(labels, starts)
+        return given, Queries(np.atleast_2d(_own(given, np.float64)), (labels, *numbers), importance, uniform, starts)
 
 
-def run_blocks(work: Callable[[int, int], None], offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> None:
-    """Call ``work(first, last)`` for blocks of queries of about equal cost, in threads if that is worth it."""
-    n_threads = (os.cpu_count() or 1) if n_jobs is None else n_jobs
-    if n_threads < 1:
-        raise ParameterError(f"n_jobs={n_jobs!r}; it must be a whole number, 1 or more, or None for all cores")
-    n_queries = len(offsets) - 1
+def _blocks(offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> tuple[list[tuple[int, int]], int]:
+    """Blocks of queries of about equal cost and how many threads share them: one of each if more are not worth it."""
+    n_threads, n_queries = count_threads(n_jobs), len(offsets) - 1
     cost = np.cumsum(np.diff(offsets).astype(np.float64) ** 2) * n_models
     if n_threads == 1 or n_queries < 2 or cost[-1] < WORTH_THREADS:
-        work(0, n_queries)
-        return
+        return [(0, n_queries)], 1
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], N_BLOCKS + 1)[1:-1])
-    bounds = np.unique(np.concatenate(([0], cuts, [n_queries])))
-    with ThreadPoolExecutor(n_threads) as threads:
-        list(threads.map(work, bounds[:-1].tolist(), bounds[1:].tolist()))
+    return list(pairwise(np.unique([0, *cuts, n_queries]).tolist())), n_threads
+
+
+def _scaled(sums: Float64, shares: Float64, offsets: NDArray[np.int64], given: NDArray[Any]) -> NDArray[Any]:
+    """Sums of documents times the share of their query, in the shape and precision of the scores."""
+    out = np.empty(given.shape, np.float32 if given.dtype == np.float32 else np.float64)
+    factor = np.repeat(shares, np.diff(offsets))
+    np.multiply(sums if given.ndim == 2 else sums[0], factor, out=out, casting="same_kind")
+    return out
 
 
 def is_number(value: object, *, whole: bool = False) -> bool:
@@ -211,10 +200,10 @@ def _own(values: ArrayLike, dtype: type) -> NDArray[Any]:
     return array if array.flags.writeable else array.copy()
 
 
-def _column(name: str, values: ArrayLike, length: int, one: str) -> Float64:
+def _column(name: str, values: ArrayLike, n_docs: int) -> Float64:
     column = _own(values, np.float64)
-    if column.shape != (length,):
-        raise DataError(f"{name} has shape {column.shape}; give one number for each {one}, {length} in all")
+    if column.shape != (n_docs,):
+        raise DataError(f"{name} has shape {column.shape}; give one number for each document, {n_docs} in all")
     if not np.isfinite(column).all():
-        raise DataError(f"{name} has a value that is not a finite number; leave such {one}s out")
+        raise DataError(f"{name} has a value that is not a finite number; leave such documents out")
     return column

@@ -3,73 +3,55 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-FEW = 32  # so many different labels are told apart by counting; more are sorted
+from ordino.compiled import INNER, njit
+from ordino.losses.levels import sort_labels
+
+FEW = 64  # whole labels closer together than this are counted as they are; others are numbered in each query
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def by_level(
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    order: NDArray[np.int64],
-    levels: NDArray[np.float64],
-    bounds: NDArray[np.int64],
-) -> int:
-    """Order one query's documents by rising label, leaving out those of weight 0; give how many labels there are.
+def number_labels(y: NDArray[np.float64], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """A whole number from 0 for each label that rises with it inside the query, and how many numbers there may be.
 
-    Level l has the label ``levels[l]`` and the documents ``order[bounds[l]:bounds[l + 1]]``, in the order of rows.
+    Examples
+    --------
+    >>> number_labels(np.array([3.0, 1.0, 2.0]), np.array([0, 3]))
+    (array([2, 0, 1]), 3)
+    >>> number_labels(np.array([0.5, 7.25, 0.5]), np.array([0, 3]))
+    (array([0, 1, 0]), 2)
     """
-    n_levels = 0
-    for i in range(len(y)):
-        if weights[i] > 0:
-            level = 0
-            while level < n_levels and levels[level] < y[i]:
-                level += 1
-            if level < n_levels and levels[level] == y[i]:
-                bounds[level + 1] += 1
-            elif n_levels == FEW:
-                return _by_sorting(y, weights, order, levels, bounds)
-            else:
-                for m in range(n_levels, level, -1):
-                    levels[m] = levels[m - 1]
-                    bounds[m + 1] = bounds[m]
-                levels[level] = y[i]
-                bounds[level + 1] = 1
-                n_levels += 1
-    bounds[0] = 0
-    filled = np.empty(FEW, np.int64)
-    for level in range(n_levels):
-        filled[level] = bounds[level]
-        bounds[level + 1] += bounds[level]
-    for i in range(len(y)):
-        if weights[i] > 0:
-            level = 0
-            while levels[level] < y[i]:
-                level += 1
-            order[filled[level]] = i
-            filled[level] += 1
-    return n_levels
+    low, high = (y.min(), y.max()) if len(y) else (0.0, 0.0)
+    if high - low < FEW and (y == np.floor(y)).all():
+        return (y - low).astype(np.int64), int(high - low) + 1
+    level = sort_labels(y, offsets).level
+    return level, int(level.max()) + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _by_sorting(
-    y: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    order: NDArray[np.int64],
-    levels: NDArray[np.float64],
-    bounds: NDArray[np.int64],
-) -> int:
+@njit(**INNER)
+def by_level(numbers, n_numbers, y, weights, start, stop, order, levels, bounds):  # type: ignore[no-untyped-def]
+    """Order one query's rows by rising label, leaving out those of weight 0; give how many labels there are.
+
+    Level l has the label ``levels[l]`` and the rows ``order[bounds[l]:bounds[l + 1]]``, which rise.
+    """
+    for number in range(n_numbers + 1):
+        bounds[number] = 0
+    for row in range(start, stop):
+        if weights[row] > 0:
+            bounds[numbers[row] + 1] += 1
+    for number in range(n_numbers):
+        bounds[number + 1] += bounds[number]
+    n = bounds[n_numbers]
+    for row in range(stop - 1, start - 1, -1):  # each label from its end
+        if weights[row] > 0:
+            bounds[numbers[row] + 1] -= 1
+            order[bounds[numbers[row] + 1]] = row
     n_levels = 0
-    n_kept = 0
-    for i in np.argsort(y, kind="mergesort"):
-        if weights[i] > 0:
-            if n_levels == 0 or y[i] != levels[n_levels - 1]:
-                levels[n_levels] = y[i]
-                bounds[n_levels] = n_kept
-                n_levels += 1
-            order[n_kept] = i
-            n_kept += 1
-    bounds[n_levels] = n_kept
+    for i in range(n):
+        label = y[order[i]]
+        if i == 0 or label != levels[n_levels - 1]:
+            levels[n_levels] = label
+            bounds[n_levels] = i
+            n_levels += 1
+    bounds[n_levels] = n
     return n_levels

@@ -2,51 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ordino.compiled import INNER, OUTER, njit, specialize
 from ordino.losses.kernels import by_level
 from ordino.losses.list_kernels import gains_of
+from ordino.metrics.kernels import sort_descending
 
-NDCG, MAP, MRR = 0, 1, 2
+IS_NDCG: Any = None  # left open by the templates: which measure they are for
+IS_MAP: Any = None
+ranked_lambdas: Any = None
 FAR = 600.0  # the exponentials of scores that lie further apart would underflow
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _ideal_dcg(gains: NDArray[np.float64], k: int) -> float:
-    """DCG@k of documents that stand in the order of rising gains."""
-    total = 0.0
-    for r in range(min(k, len(gains))):
-        total += gains[len(gains) - 1 - r] / np.log2(r + 2.0)
-    return total
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)
 def _reciprocal(rank: float, k: int) -> float:
     return 1.0 / rank if rank <= k else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _ranked_lambdas(measure, k, s, e, near, worth, w, scale, discount, hits, sums, first, second, g, h):  # type: ignore[no-untyped-def]
-    """Sum over pairs of documents in rank order; worth is the gain (NDCG), or 1 for relevant ones (MAP, MRR).
+def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, first, second, g, h):  # type: ignore[no-untyped-def]
+    """Template: sum over pairs of documents in rank order; worth is the gain (NDCG), or 1 for relevant ones (MAP, MRR).
 
     ``hits`` counts relevant documents down to each rank, ``sums`` adds up one over their ranks; ``first`` and
     ``second`` are the ranks of the first two.
     """
-    n = len(s)
     value = 0.0
-    last = n if measure == MAP else min(k, n)  # two documents below change nothing
-    if measure == MRR:
+    last = n if IS_MAP else min(k, n)  # two documents below change nothing
+    if not (IS_NDCG or IS_MAP):
         last = min(last, int(first))
     for i in range(last):
         for j in range(i + 1, n):
             if worth[i] == worth[j]:
                 continue
             better = worth[i] > worth[j]
-            if measure == NDCG:
+            if IS_NDCG:
                 delta = abs(worth[i] - worth[j]) * (discount[i] - discount[j]) * scale
-            elif measure == MAP:
+            elif IS_MAP:
                 above = hits[i] if better else hits[i] + 1.0
                 delta = (above / (i + 1.0) + sums[j - 1] - sums[i] - hits[j] / (j + 1.0)) * scale
             elif better:  # the first relevant one goes down
@@ -67,69 +63,62 @@ def _ranked_lambdas(measure, k, s, e, near, worth, w, scale, discount, hits, sum
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def lambdas_of_queries(
-    measure: int,
+def _lambdas_of_queries(
     k: int,
     relevant: float,
     exponential: bool,
     scores: NDArray[np.float64],  # (n_models, n_docs)
     y: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    n_numbers: int,
     weights: NDArray[np.float64],
     offsets: NDArray[np.int64],
     start_query: int,
     stop_query: int,
+    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
+    bounds: NDArray[np.int64],
+    room: NDArray[np.float64],
     gradient: NDArray[np.float64],  # (n_models, n_docs)
     curvature: NDArray[np.float64],  # the same, or (0, 0) where it is not wanted
     values: NDArray[np.float64],  # (n_models, n_queries)
     totals: NDArray[np.float64],  # (n_queries,)
 ) -> None:
-    """Value, gradient and curvature of some queries; a query that teaches something has the total 1."""
-    n_max = 0
-    for q in range(start_query, stop_query):
-        n_max = max(n_max, offsets[q + 1] - offsets[q])
-    order, levels, bounds = np.empty(n_max, np.int64), np.empty(n_max), np.empty(n_max + 1, np.int64)
-    gains, plain, s, e = np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max)
-    worth, w, g, h = np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max)
-    hits, sums, discount = np.empty(n_max), np.empty(n_max), np.zeros(n_max)
-    for r in range(min(k, n_max)):
-        discount[r] = 1.0 / np.log2(r + 2.0)
+    """Template: fill in value, gradient and curvature of some queries.
+
+    A query that teaches something has the total 1; if a score of it is not finite, its value is NaN.
+    """
+    ranked, spare = np.empty_like(order), np.empty_like(order)
+    labels, gains, s, e, worth, levels = room[0], room[1], room[2], room[3], room[4], room[11]
+    w, g, h, hits, sums, discount = room[5], room[6], room[7], room[8], room[9], room[10]
+    for r in range(len(discount)):
+        discount[r] = 1.0 / np.log2(r + 2.0) if r < k else 0.0
     for query in range(start_query, stop_query):
-        start, stop = offsets[query], offsets[query + 1]
-        gradient[:, start:stop] = 0.0
-        if len(curvature):
-            curvature[:, start:stop] = 0.0
-        values[:, query] = 0.0
-        totals[query] = 0.0
-        if stop - start < 2:
-            continue
-        n_levels = by_level(y[start:stop], weights[start:stop], order, levels, bounds)
+        n_levels = by_level(numbers, n_numbers, y, weights, offsets[query], offsets[query + 1], order, levels, bounds)
         n = bounds[n_levels]
         for i in range(n):
-            plain[i] = y[start + order[i]]
-        if measure == NDCG:
-            gains_of(plain[:n], exponential, gains[:n])
-        else:
-            for i in range(n):
-                gains[i] = 1.0 if plain[i] >= relevant else 0.0
+            labels[i] = y[order[i]]
+            gains[i] = 1.0 if labels[i] >= relevant else 0.0
+        if IS_NDCG:
+            gains_of(labels[:n], exponential, gains)
         if n == 0 or gains[0] == gains[n - 1]:
             continue
         totals[query] = 1.0
-        scale = 1.0 / (_ideal_dcg(gains[:n], k) if measure == NDCG else gains[:n].sum())
+        ideal = 0.0  # DCG@k of the gains, which rise, in the best order; their number for MAP
+        for r in range(n if IS_MAP else min(k, n)):
+            ideal += gains[n - 1 - r] / (np.log2(r + 2.0) if IS_NDCG else 1.0)
         for m in range(scores.shape[0]):
-            finite = True
+            finite = 0
             for i in range(n):
-                plain[i] = -scores[m, start + order[i]]
-                finite = finite and np.isfinite(plain[i])
-            if not finite:
+                s[i], ranked[i] = scores[m, order[i]], i
+                finite += np.isfinite(s[i])
+            if finite < n:
                 values[m, query] = np.nan
-                gradient[m, start:stop] = np.nan
                 continue
-            ranked = np.argsort(plain[:n], kind="mergesort")  # of equal scores, the lower label first
+            sort_descending(s, ranked, 0, n, e, spare)  # of equal scores, the lower label first
             count, sum_of_hits, first, second = 0.0, 0.0, np.inf, np.inf
             for r in range(n):
                 i = ranked[r]
-                s[r], worth[r], w[r] = -plain[i], gains[i], weights[start + order[i]]
+                worth[r], w[r] = gains[i], weights[order[i]]
                 e[r] = np.exp(s[r] - s[0])
                 g[r], h[r] = 0.0, 0.0
                 if worth[r] > 0.0:
@@ -141,12 +130,23 @@ def lambdas_of_queries(
                         second = r + 1.0
                 hits[r], sums[r] = count, sum_of_hits
             near = s[0] - s[n - 1] <= FAR
-            values[m, query] = _ranked_lambdas(
-                measure, k, s[:n], e[:n], near, worth[:n], w[:n], scale, discount[:n], hits[:n], sums[:n],
-                first, second, g, h,
-            )  # fmt: skip
+            values[m, query] = ranked_lambdas(
+                n, k, s, e, near, worth, w, 1.0 / ideal, discount, hits, sums, first, second, g, h
+            )
             for r in range(n):
-                row = start + order[ranked[r]]
+                row = order[ranked[r]]
                 gradient[m, row] = g[r]
                 if len(curvature):
                     curvature[m, row] = h[r]
+
+
+def _make_kernel(name: str, *, is_ndcg: bool = False, is_map: bool = False) -> Any:
+    which = {"IS_NDCG": is_ndcg, "IS_MAP": is_map}
+    pairs = specialize(_ranked_lambdas, f"{name}_ranked_lambdas", INNER, **which)
+    return specialize(_lambdas_of_queries, f"{name}_lambdas", OUTER, ranked_lambdas=pairs, **which)
+
+
+MEASURES: Mapping[str, Any] = MappingProxyType(
+    {"ndcg": _make_kernel("ndcg", is_ndcg=True), "map": _make_kernel("map", is_map=True), "mrr": _make_kernel("mrr")}
+)
+"""The measures whose change by a swap is known, each with its kernel."""

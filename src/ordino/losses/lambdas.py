@@ -11,19 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import final
+from dataclasses import dataclass, field
+from typing import Any, final
 
 import numpy as np
 
 from ordino.errors import ParameterError, unknown_name
-from ordino.losses import lambda_kernels as kernels
 from ordino.losses.base import Float64, Loss, Queries, is_number
+from ordino.losses.lambda_kernels import MEASURES
 from ordino.losses.listwise import GAINS, NOT_WANTED
-
-MEASURES: Mapping[str, int] = MappingProxyType({"ndcg": kernels.NDCG, "map": kernels.MAP, "mrr": kernels.MRR})
-"""The measures whose change by a swap is known; ndcg and mrr may be cut off, as in ``ndcg@10``."""
 
 ALL_RANKS = 2**62
 
@@ -33,23 +29,21 @@ ALL_RANKS = 2**62
 class LambdaLoss(Loss):
     """LambdaRank for a measure, averaged over queries; see ``docs/losses.md`` for its parameters."""
 
+    name: str
+    kernel: Mapping[str, Any] = field(repr=False, compare=False)
+    needs_positive_labels: bool = False
     metric: str = "ndcg@10"
     gain: str = "exponential"
     relevant: float = 1.0
-    name = "lambdarank"
     average = "queries"
 
     def __post_init__(self) -> None:
-        parse_measure(self.metric)
+        measure, _ = parse_measure(self.metric)
+        object.__setattr__(self, "needs_positive_labels", self.needs_positive_labels and measure == "ndcg")  # gains
         if self.gain not in GAINS:
             raise unknown_name("gain", self.gain, GAINS)
         if not is_number(self.relevant):
             raise ParameterError(f"relevant={self.relevant!r}; it must be a number, the least label that is relevant")
-
-    @property
-    def needs_positive_labels(self) -> bool:  # type: ignore[override]
-        """Labels are gains in NDCG."""
-        return parse_measure(self.metric)[0] == kernels.NDCG
 
     def _sums(
         self, queries: Queries, first: int, last: int, gradient: Float64, values: Float64, totals: Float64
@@ -57,7 +51,7 @@ class LambdaLoss(Loss):
         self._run(queries, first, last, gradient, NOT_WANTED, values, totals)
 
     def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64, totals: Float64) -> None:
-        values = np.empty((len(queries.scores), len(totals)))
+        values = np.zeros((len(queries.scores), len(totals)))
         self._run(queries, first, last, np.empty_like(curvature), curvature, values, totals)
 
     def _run(
@@ -71,19 +65,19 @@ class LambdaLoss(Loss):
         totals: Float64,
     ) -> None:
         measure, k = parse_measure(self.metric)
-        kernels.lambdas_of_queries(
-            measure, k, float(self.relevant), self.gain == "exponential", queries.scores, queries.y, queries.weights,
-            queries.offsets, first, last, gradient, curvature, values, totals,
+        self.kernel[measure](
+            k, float(self.relevant), self.gain == "exponential", queries.scores, *queries.labels, queries.weights,
+            queries.offsets, first, last, *queries.rooms(first, last), gradient, curvature, values, totals,
         )  # fmt: skip
 
 
-def parse_measure(metric: str) -> tuple[int, int]:
-    """The number of a measure in the kernels, and how many ranks count.
+def parse_measure(metric: str) -> tuple[str, int]:
+    """The name of a measure, and how many ranks count; ndcg and mrr may be cut off.
 
     Examples
     --------
     >>> parse_measure("ndcg@10")
-    (0, 10)
+    ('ndcg', 10)
     >>> parse_measure("map@10")
     Traceback (most recent call last):
     ordino.errors.ParameterError: LambdaRank cannot cut off map, as 'map@10' says; give 'map', 'ndcg@k' or 'mrr@k'
@@ -93,4 +87,4 @@ def parse_measure(metric: str) -> tuple[int, int]:
         raise unknown_name("measure for LambdaRank", metric, [*MEASURES, "ndcg@10", "mrr@10"])
     if parts[1] == "map" and parts[2]:
         raise ParameterError(f"LambdaRank cannot cut off map, as {metric!r} says; give 'map', 'ndcg@k' or 'mrr@k'")
-    return MEASURES[parts[1]], int(parts[2]) if parts[2] else ALL_RANKS
+    return parts[1], int(parts[2]) if parts[2] else ALL_RANKS

@@ -6,18 +6,19 @@ said of all pairs (ApproxNDCG) is summed up pair by pair.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
 from ordino.losses.kernels import by_level
+from ordino.metrics.kernels import sort_descending
 
-LISTNET, SOFTMAX, LISTMLE, RANKCOSINE, APPROX_NDCG = 0, 1, 2, 3, 4
-REORDERED = {"reassoc", "nsz", "contract"}  # sums may be taken in lanes; NaN and infinity stay what they are
 FAR = 300.0  # products of exponentials of scores that lie further apart would underflow
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)
 def gains_of(y: NDArray[np.float64], exponential: bool, gains: NDArray[np.float64]) -> None:
     """Labels, or 2^y - 1 divided by 2^(largest y) so that large labels do not overflow."""
     top = 0.0
@@ -27,7 +28,7 @@ def gains_of(y: NDArray[np.float64], exponential: bool, gains: NDArray[np.float6
         gains[i] = 2.0 ** (y[i] - top) - 2.0**-top if exponential else y[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)
 def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
     """-sum goal log softmax(s); goal sums to 1, and a document of weight 2 is two documents in the softmax."""
     high, mass = -np.inf, 0.0
@@ -44,9 +45,11 @@ def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _listnet(s, y, w, g, h, goal):  # type: ignore[no-untyped-def]
-    high, mass = y.max(), 0.0
+@njit(**INNER)
+def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Cross entropy of the softmax of the labels and that of the scores."""
+    goal = room
+    high, mass = y[len(y) - 1], 0.0  # labels rise
     for i in range(len(s)):
         goal[i] = w[i] * np.exp(y[i] - high)
         mass += goal[i]
@@ -55,9 +58,11 @@ def _listnet(s, y, w, g, h, goal):  # type: ignore[no-untyped-def]
     return _cross_entropy(s, goal, w, g, h)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _softmax(s, gains, w, g, h, goal):  # type: ignore[no-untyped-def]
-    mass = 0.0
+@njit(**INNER)
+def softmax(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Cross entropy of the gains, made to sum to 1, and the softmax of the scores."""
+    gains, goal, mass = room, room2, 0.0
+    gains_of(y, exponential, gains)
     for i in range(len(s)):
         goal[i] = w[i] * gains[i]
         mass += goal[i]
@@ -66,14 +71,14 @@ def _softmax(s, gains, w, g, h, goal):  # type: ignore[no-untyped-def]
     return _cross_entropy(s, goal, w, g, h)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)
 def _log_add(a: float, b: float) -> float:
     high, low = max(a, b), min(a, b)
     return high if low == -np.inf else high + np.log1p(np.exp(low - high))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _listmle(s, w, bounds, n_levels, g, h):  # type: ignore[no-untyped-def]
+@njit(**INNER)
+def listmle(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Each document against itself and all of lower labels: log(e^s_i + sum of lower e^s_j) - s_i."""
     value = 0.0
     lower = -np.inf  # log of the weighted sum of exp(s) of lower labels
@@ -100,8 +105,8 @@ def _listmle(s, w, bounds, n_levels, g, h):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _rankcosine(s, y, w, center, smoothing, g, h):  # type: ignore[no-untyped-def]
+@njit(**INNER)
+def rankcosine(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """(1 - cos(y, s)) / 2, the length of s being sqrt(|s|^2 + smoothing)."""
     mean_s, mean_y, mass = 0.0, 0.0, 0.0
     if center:
@@ -118,8 +123,8 @@ def _rankcosine(s, y, w, center, smoothing, g, h):  # type: ignore[no-untyped-de
         length += w[i] * a * a
         goal += w[i] * b * b
     if length == 0.0:
-        g[:] = 0.0
-        h[:] = 0.0
+        for i in range(len(s)):
+            g[i], h[i] = 0.0, 0.0
         return 0.5
     length, goal = np.sqrt(length), np.sqrt(goal)
     cosine = dot / (length * goal)
@@ -129,7 +134,7 @@ def _rankcosine(s, y, w, center, smoothing, g, h):  # type: ignore[no-untyped-de
     return 0.5 * (1.0 - cosine)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
+@njit(**REORDERED)
 def _sum_of_shares(e_i, e):  # type: ignore[no-untyped-def]
     total = 0.0
     for j in range(len(e)):
@@ -137,7 +142,7 @@ def _sum_of_shares(e_i, e):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
+@njit(**REORDERED)
 def _spread(e_i, e, force, g):  # type: ignore[no-untyped-def]
     """Add force times p(1 - p) to each g; give the sum of what was added."""
     own = 0.0
@@ -149,27 +154,33 @@ def _spread(e_i, e, force, g):  # type: ignore[no-untyped-def]
     return own
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _approx_ndcg(s, gains, w, alpha, g, h, rank, pull):  # type: ignore[no-untyped-def]
+@njit(**INNER)
+def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """1 - NDCG with each rank replaced by 1 + sum over others of sigmoid(alpha (s_j - s_i)).
 
     Only pairs with a document of positive gain count: they stand last, from ``first`` on.
     """
-    n = len(s)
-    high, low = s.max(), s.min()
+    n, gains, rank, pull = len(s), room, room2, room3
+    gains_of(y, exponential, gains)
+    high, low = -np.inf, np.inf
+    for i in range(n):
+        high, low = max(high, s[i]), min(low, s[i])
     first = 0
     while gains[first] <= 0.0:
         first += 1
     near = alpha * (high - low) <= FAR
-    e = np.exp(alpha * (s - high)) if near else s
+    e = np.empty(n)
+    for i in range(first, n):
+        pull[i] = w[i] * gains[i]
+    sort_descending(pull, rank, first, n, e, h)
     ideal = 0.0
-    best = np.sort(w[first:] * gains[first:])[::-1]
-    for r in range(len(best)):
-        ideal += best[r] / np.log2(r + 2.0)
+    for i in range(first, n):
+        ideal += pull[i] / np.log2(i - first + 2.0)
+    for i in range(n):
+        e[i] = np.exp(alpha * (s[i] - high)) if near else s[i]
     value = 1.0
-    g[:] = 0.0
-    h[:] = 0.0
-    pull[:] = 0.0
+    for i in range(n):
+        g[i], h[i], pull[i] = 0.0, 0.0, 0.0
     for i in range(first, n):
         position = 0.5  # of i against itself, which the loop below counts as one half
         if near:
@@ -193,78 +204,70 @@ def _approx_ndcg(s, gains, w, alpha, g, h, rank, pull):  # type: ignore[no-untyp
                 g[j] += slope
         g[i] -= own
         h[i] = alpha * alpha * w[i] * gains[i] / ideal / np.log2(1.0 + rank[i])
-    floor = h.sum() / n  # documents without gain have no curvature of their own
+    floor = 0.0
+    for i in range(n):
+        floor += h[i]
+    floor /= n  # documents without gain have no curvature of their own
     for i in range(n):
         h[i] = max(h[i], floor)
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def lists_of_queries(
-    kind: int,
+list_loss: Any = None  # left open by the template
+
+
+def _lists_of_queries(
     scores: NDArray[np.float64],  # (n_models, n_docs)
     y: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    n_numbers: int,
     weights: NDArray[np.float64],
     offsets: NDArray[np.int64],
     first: int,
     last: int,
+    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
+    bounds: NDArray[np.int64],
+    room: NDArray[np.float64],
     exponential: bool,
     center: bool,
-    number: float,  # smoothing of RankCosine, alpha of ApproxNDCG
+    smoothing: float,
+    alpha: float,
     gradient: NDArray[np.float64],  # (n_models, n_docs)
     curvature: NDArray[np.float64],  # the same, or (0, 0) where it is not wanted
     values: NDArray[np.float64],  # (n_models, n_queries)
     totals: NDArray[np.float64],  # (n_queries,)
 ) -> None:
-    """Value, gradient and curvature of queries ``first..last``; a query that teaches something has the total 1."""
-    n_max = 0
+    """Template: fill in value, gradient and curvature of queries ``first..last`` by ``list_loss``.
+
+    A query that teaches something has the total 1; if a score of it is not finite, its value is NaN.
+    """
+    levels = room[8]
     for q in range(first, last):
-        n_max = max(n_max, offsets[q + 1] - offsets[q])
-    order, levels, bounds = np.empty(n_max, np.int64), np.empty(n_max), np.empty(n_max + 1, np.int64)
-    all_s, all_y, all_w, all_g = np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max)
-    all_h, all_gains, room, room2 = np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max)
-    for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
-        gradient[:, start:stop] = 0.0
-        if len(curvature):
-            curvature[:, start:stop] = 0.0
-        values[:, q] = 0.0
-        totals[q] = 0.0
-        if stop - start < 2:
-            continue
-        n_levels = by_level(y[start:stop], weights[start:stop], order, levels, bounds)
+        n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
         if n_levels < 2:
             continue
         totals[q] = 1.0
         n = bounds[n_levels]
-        s, labels, w, g, h = all_s[:n], all_y[:n], all_w[:n], all_g[:n], all_h[:n]
-        gains = all_gains[:n]
-        for i in range(n):
-            labels[i] = y[start + order[i]]
-            w[i] = weights[start + order[i]]
-        if kind in (SOFTMAX, APPROX_NDCG):
-            gains_of(labels, exponential, gains)
+        s, labels, w, g, h = room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n]
         for m in range(scores.shape[0]):
-            finite = True
+            finite = 0
             for i in range(n):
-                s[i] = scores[m, start + order[i]]
-                finite = finite and np.isfinite(s[i])
-            if not finite:
+                s[i], labels[i], w[i] = scores[m, order[i]], y[order[i]], weights[order[i]]
+                finite += np.isfinite(s[i])
+            if finite < n:
                 values[m, q] = np.nan
-                gradient[m, start:stop] = np.nan
                 continue
-            if kind == LISTNET:
-                values[m, q] = _listnet(s, labels, w, g, h, room[:n])
-            elif kind == SOFTMAX:
-                values[m, q] = _softmax(s, gains, w, g, h, room[:n])
-            elif kind == LISTMLE:
-                values[m, q] = _listmle(s, w, bounds, n_levels, g, h)
-            elif kind == RANKCOSINE:
-                values[m, q] = _rankcosine(s, labels, w, center, number, g, h)
-            else:
-                values[m, q] = _approx_ndcg(s, gains, w, number, g, h, room[:n], room2[:n])
+            values[m, q] = list_loss(
+                s, labels, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h,
+                room[5, :n], room[6, :n], room[7, :n],
+            )  # fmt: skip
             for i in range(n):
-                gradient[m, start + order[i]] = g[i]
-            if len(curvature):
-                for i in range(n):
-                    curvature[m, start + order[i]] = h[i]
+                gradient[m, order[i]] = g[i]
+                if len(curvature):
+                    curvature[m, order[i]] = h[i]
+
+
+LISTNET, SOFTMAX, LISTMLE, RANKCOSINE, APPROX_NDCG = (
+    specialize(_lists_of_queries, f"{function.__name__}_lists", OUTER, list_loss=function)
+    for function in (listnet, softmax, listmle, rankcosine, approx_ndcg)
+)

@@ -6,27 +6,13 @@ document of weight 2 is two documents; in ApproxNDCG it has twice the gain.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import final
+from dataclasses import dataclass, field
+from typing import Any, final
 
 import numpy as np
 
 from ordino.errors import ParameterError, unknown_name
-from ordino.losses import list_kernels as kernels
 from ordino.losses.base import Float64, Loss, Queries, is_number
-
-LISTS: Mapping[str, int] = MappingProxyType(
-    {
-        "listnet": kernels.LISTNET,
-        "softmax": kernels.SOFTMAX,
-        "listmle": kernels.LISTMLE,
-        "rankcosine": kernels.RANKCOSINE,
-        "approx-ndcg": kernels.APPROX_NDCG,
-    }
-)
-"""The functions of a list, by name."""
 
 GAINS = ("linear", "exponential")
 NOT_WANTED = np.empty((0, 0))
@@ -38,6 +24,8 @@ class ListwiseLoss(Loss):
     """A function of a query's scores, averaged over queries; see ``docs/losses.md`` for its parameters."""
 
     name: str
+    kernel: Any = field(repr=False, compare=False)
+    needs_positive_labels: bool = False
     gain: str = "linear"
     center: bool = False
     smoothing: float = 0.01
@@ -52,18 +40,13 @@ class ListwiseLoss(Loss):
         if not is_number(self.alpha) or not 0 < self.alpha < float("inf"):
             raise ParameterError(f"alpha={self.alpha!r}; it must be a number, more than 0")
 
-    @property
-    def needs_positive_labels(self) -> bool:  # type: ignore[override]
-        """Labels are gains in softmax and ApproxNDCG."""
-        return self.name in ("softmax", "approx-ndcg")
-
     def _sums(
         self, queries: Queries, first: int, last: int, gradient: Float64, values: Float64, totals: Float64
     ) -> None:
         self._run(queries, first, last, gradient, NOT_WANTED, values, totals)
 
     def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64, totals: Float64) -> None:
-        values = np.empty((len(queries.scores), len(totals)))
+        values = np.zeros((len(queries.scores), len(totals)))
         self._run(queries, first, last, np.empty_like(curvature), curvature, values, totals)
 
     def _run(
@@ -76,9 +59,8 @@ class ListwiseLoss(Loss):
         values: Float64,
         totals: Float64,
     ) -> None:
-        kernels.lists_of_queries(
-            LISTS[self.name], queries.scores, queries.y, queries.weights, queries.offsets, first, last,
-            self.gain == "exponential", self.center,
-            float(self.alpha if self.name == "approx-ndcg" else self.smoothing),
+        self.kernel(
+            queries.scores, *queries.labels, queries.weights, queries.offsets, first, last, *queries.rooms(first, last),
+            self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha),
             gradient, curvature, values, totals,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Compiled: pairwise losses over all pairs of a query, none of which is ever stored.
+"""Compiled: pairwise losses over all pairs of a query, none of which is ever stored; a kernel of its own for each loss.
 
 Documents stand in the order of their labels, so that the partners of a document are one contiguous stretch. With
 ``e = exp(score)`` the probability of eq. 2 is ``e_a / (e_a + e_b)``: no exponential is left in the inner loop, and the
@@ -8,39 +8,119 @@ that, every pair is computed by itself.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
+from ordino.losses import margin_kernels as margins
 from ordino.losses.kernels import by_level
-from ordino.losses.margin_kernels import (
-    ABSOLUTE,
-    CROSS_ENTROPY,
-    DIRECT,
-    EXPONENTIAL,
-    FIDELITY,
-    HINGE,
-    SQUARED,
-    SQUARED_HINGE,
-    STEEP,
-    absolute,
-    fidelity,
-    hinge,
-    pair_value,
-    squared,
-    squared_hinge,
-)
 
 FAR = 60.0  # scores of a query that lie further apart are met pair by pair
-REORDERED = {"reassoc", "nsz", "contract"}  # sums may be taken in lanes; NaN and infinity stay what they are
+ANYWHERE = np.finfo(np.float64).max  # for functions that need no exponentials
+
+# What the templates below leave open.
+margin: Any = None
+function: Any = None
+bend: Any = None
+row: Any = None
+rectangle: Any = None
+LEAST: Any = None
+LIMIT: Any = None
+BY_LABEL: Any = None
 
 
 # One document a above (or beside) a stretch of documents: g gets their share of the gradient; what is given back is
 # the sum of the losses and document a's own share, both still to be multiplied by its weight.
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _cross_entropy_row(s_a, e_a, s, e, w, g, product, w_a, t, uniform):  # type: ignore[no-untyped-def]
+def _margin_row(s_a, e_a, s, e, w, g, w_a, t):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Template: a row of ``margin(m, t)``."""
+    value, own = 0.0, 0.0
+    for b in range(len(s)):
+        loss, slope = margin(s_a - s[b], t)
+        value += loss * w[b]
+        own += slope * w[b]
+        g[b] -= w_a * slope * w[b]
+    return value, own
+
+
+def _probability_row(s_a, e_a, s, e, w, g, w_a, t):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Template: a row of ``function(p, q, t)``."""
+    value, own = 0.0, 0.0
+    for b in range(len(e)):
+        share = 1.0 / (e_a + e[b])
+        loss, slope = function(e_a * share, e[b] * share, t)
+        value += loss * w[b]
+        own += slope * w[b]
+        g[b] -= w_a * slope * w[b]
+    return value, own
+
+
+@njit(**REORDERED)
+def _exponential_row(s_a, e_a, s, e, w, g, w_a, t):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    value = 0.0
+    scale = 1.0 / e_a
+    for b in range(len(e)):
+        loss = e[b] * scale * w[b]
+        value += loss
+        g[b] += w_a * loss
+    return value, -value
+
+
+@njit(**REORDERED)
+def _direct_row(s_a, e_a, s, e, w, g, w_a, t):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    value, own = 0.0, 0.0
+    for b in range(len(s)):
+        short = 1.0 - s_a + s[b]
+        value += short * short * w[b]
+        own -= 2.0 * short * w[b]
+        g[b] += w_a * 2.0 * short * w[b]
+    return value, own
+
+
+def _rectangle(s, e, w, g, product, span, uniform, a0, a1, b0, b1, t, factor, triangle):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Template: documents a0..a1 against b0..b1 by ``row``; in a triangle (ties), each against those after it."""
+    value = 0.0
+    for a in range(a0, a1):
+        low = a + 1 if triangle else b0
+        w_a = w[a] * factor
+        loss, own = row(s[a], e[a], s[low:b1], e[low:b1], w[low:b1], g[low:b1], w_a, t)
+        value += w_a * loss
+        g[a] += w_a * own
+    return value
+
+
+@njit(**REORDERED)
+def _certain_row(e_a, e, g, product):  # type: ignore[no-untyped-def]
+    own = 0.0
+    for b in range(len(e)):
+        share = 1.0 / (e_a + e[b])
+        q = e[b] * share
+        own -= q
+        g[b] += q
+        product[b] *= e_a * share
+    return own
+
+
+@njit(**INNER)
+def _certain_rectangle(s, e, w, g, product, span, uniform, a0, a1, b0, b1, t, factor, triangle):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Cross entropy of pairs of weight 1 whose target is 1; ``span`` probabilities at most are multiplied."""
+    value = 0.0
+    for a in range(a0, a1):
+        g[a] += _certain_row(e[a], e[b0:b1], g[b0:b1], product[b0:b1])
+        if (a - a0 + 1) % span == 0 or a == a1 - 1:
+            for b in range(b0, b1):
+                value -= np.log(product[b])
+                product[b] = 1.0
+    return value
+
+
+@njit(**REORDERED)
+def _uncertain_row(s_a, e_a, s, e, w, g, product, w_a, t, uniform):  # type: ignore[no-untyped-def]
     linear, own = 0.0, 0.0
     for b in range(len(e)):
         share = 1.0 / (e_a + e[b])
@@ -58,151 +138,26 @@ def _cross_entropy_row(s_a, e_a, s, e, w, g, product, w_a, t, uniform):  # type:
     return value, own
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _hard_cross_entropy_row(e_a, e, g, product):  # type: ignore[no-untyped-def]
-    own = 0.0
-    for b in range(len(e)):
-        share = 1.0 / (e_a + e[b])
-        q = e[b] * share
-        own -= q
-        g[b] += q
-        product[b] *= e_a * share
-    return 0.0, own
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _fidelity_row(e_a, e, w, g, w_a, t):  # type: ignore[no-untyped-def]
-    value, own = 0.0, 0.0
-    for b in range(len(e)):
-        share = 1.0 / (e_a + e[b])
-        loss, slope = fidelity(e_a * share, e[b] * share, t)
-        value += loss * w[b]
-        own += slope * w[b]
-        g[b] -= w_a * slope * w[b]
-    return value, own
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _squared_row(e_a, e, w, g, w_a, t):  # type: ignore[no-untyped-def]
-    value, own = 0.0, 0.0
-    for b in range(len(e)):
-        share = 1.0 / (e_a + e[b])
-        loss, slope = squared(e_a * share, e[b] * share, t)
-        value += loss * w[b]
-        own += slope * w[b]
-        g[b] -= w_a * slope * w[b]
-    return value, own
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _absolute_row(e_a, e, w, g, w_a, t):  # type: ignore[no-untyped-def]
-    value, own = 0.0, 0.0
-    for b in range(len(e)):
-        share = 1.0 / (e_a + e[b])
-        loss, slope = absolute(e_a * share, e[b] * share, t)
-        value += loss * w[b]
-        own += slope * w[b]
-        g[b] -= w_a * slope * w[b]
-    return value, own
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _hinge_row(s_a, s, w, g, w_a):  # type: ignore[no-untyped-def]
-    value, own = 0.0, 0.0
-    for b in range(len(s)):
-        loss, slope = hinge(s_a - s[b])
-        value += loss * w[b]
-        own += slope * w[b]
-        g[b] -= w_a * slope * w[b]
-    return value, own
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _squared_hinge_row(s_a, s, w, g, w_a):  # type: ignore[no-untyped-def]
-    value, own = 0.0, 0.0
-    for b in range(len(s)):
-        loss, slope = squared_hinge(s_a - s[b])
-        value += loss * w[b]
-        own += slope * w[b]
-        g[b] -= w_a * slope * w[b]
-    return value, own
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _exponential_row(e_a, e, w, g, w_a):  # type: ignore[no-untyped-def]
+@njit(**INNER)
+def _uncertain_rectangle(s, e, w, g, product, span, uniform, a0, a1, b0, b1, t, factor, triangle):  # type: ignore[no-untyped-def]
+    """The same for any weights and targets."""
     value = 0.0
-    scale = 1.0 / e_a
-    for b in range(len(e)):
-        loss = e[b] * scale * w[b]
-        value += loss
-        g[b] += w_a * loss
-    return value, -value
-
-
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDERED)
-def _direct_row(s_a, s, w, g, w_a):  # type: ignore[no-untyped-def]
-    value, own = 0.0, 0.0
-    for b in range(len(s)):
-        short = 1.0 - s_a + s[b]
-        value += short * short * w[b]
-        own -= 2.0 * short * w[b]
-        g[b] += w_a * 2.0 * short * w[b]
-    return value, own
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _far_row(kind, s_a, s, w, g, w_a, t):  # type: ignore[no-untyped-def]
-    value, own = 0.0, 0.0
-    for b in range(len(s)):
-        loss, slope = pair_value(kind, s_a - s[b], t)
-        value += loss * w[b]
-        own += slope * w[b]
-        g[b] -= w_a * slope * w[b]
-    return value, own
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _rectangle(kind, near, uniform, s, e, w, g, product, span, a0, a1, b0, b1, t, factor, triangle):  # type: ignore[no-untyped-def]
-    """Documents a0..a1 against b0..b1; in a triangle (ties), each against those after it."""
-    value = 0.0
-    waiting = 0  # factors in the products since their logarithms were last taken
     for a in range(a0, a1):
         low = a + 1 if triangle else b0
         w_a = w[a] * factor
-        s_b, e_b, w_b, g_b = s[low:b1], e[low:b1], w[low:b1], g[low:b1]
-        if not near:
-            loss, own = _far_row(kind, s[a], s_b, w_b, g_b, w_a, t)
-        elif kind == CROSS_ENTROPY and uniform and t == 1.0:
-            loss, own = _hard_cross_entropy_row(e[a], e_b, g_b, product[low:b1])
-        elif kind == CROSS_ENTROPY:
-            loss, own = _cross_entropy_row(s[a], e[a], s_b, e_b, w_b, g_b, product[low:b1], w_a, t, uniform)
-        elif kind == FIDELITY:
-            loss, own = _fidelity_row(e[a], e_b, w_b, g_b, w_a, t)
-        elif kind == SQUARED:
-            loss, own = _squared_row(e[a], e_b, w_b, g_b, w_a, t)
-        elif kind == ABSOLUTE:
-            loss, own = _absolute_row(e[a], e_b, w_b, g_b, w_a, t)
-        elif kind == HINGE:
-            loss, own = _hinge_row(s[a], s_b, w_b, g_b, w_a)
-        elif kind == SQUARED_HINGE:
-            loss, own = _squared_hinge_row(s[a], s_b, w_b, g_b, w_a)
-        elif kind == EXPONENTIAL:
-            loss, own = _exponential_row(e[a], e_b, w_b, g_b, w_a)
-        else:
-            loss, own = _direct_row(s[a], s_b, w_b, g_b, w_a)
+        loss, own = _uncertain_row(
+            s[a], e[a], s[low:b1], e[low:b1], w[low:b1], g[low:b1], product[low:b1], w_a, t, uniform
+        )
         value += w_a * loss
         g[a] += w_a * own
-        if kind == CROSS_ENTROPY and near and uniform:
-            waiting += 1
-            if waiting == span or a == a1 - 1:
-                for b in range(b0, b1):
-                    value -= np.log(product[b])
-                    product[b] = 1.0
-                waiting = 0
+        if uniform and ((a - a0 + 1) % span == 0 or a == a1 - 1):
+            for b in range(b0, b1):
+                value -= np.log(product[b])
+                product[b] = 1.0
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(**INNER)
 def target_probability(target: float, by_step: bool, steps: float) -> float:
     """The target of a pair whose labels lie ``steps`` apart: the constant, or by the lemma odds to that power."""
     if not by_step or target == 1.0:
@@ -210,81 +165,13 @@ def target_probability(target: float, by_step: bool, steps: float) -> float:
     return float(1.0 / (1.0 + ((1.0 - target) / target) ** steps))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _all_pairs(  # type: ignore[no-untyped-def]
-    kind, near, uniform, s, e, w, g, product, span, levels, bounds, n_levels, neighbors, ties, target, by_step
-):
-    value = 0.0
-    for a in range(n_levels):
-        factor = levels[a] if kind >= DIRECT else 1.0
-        b = max(a - 1, 0) if neighbors else 0
-        while b < a:
-            stop = b + 1 if by_step else a
-            t = target_probability(target, by_step, levels[a] - levels[b])
-            value += _rectangle(
-                kind, near, uniform, s, e, w, g, product, span,
-                bounds[a], bounds[a + 1], bounds[b], bounds[stop], t, factor, False,
-            )  # fmt: skip
-            b = stop
-        if ties:
-            value += _rectangle(
-                kind, near, uniform, s, e, w, g, product, span,
-                bounds[a], bounds[a + 1], bounds[a], bounds[a + 1], 0.5, 1.0, True,
-            )  # fmt: skip
-    return value
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _mix(h: np.uint64) -> np.uint64:
-    """Scatter the bits of a number (the finalizer of splitmix64)."""
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _some_pairs(kind, s, w, g, before, levels, level_of, bounds, n_levels, neighbors, target, by_step, max_pairs, seed):  # type: ignore[no-untyped-def]
-    """An unbiased estimate of the sum over all pairs from max_pairs of them, drawn by a hash of seed and labels."""
-    n = bounds[n_levels]
-    h = _mix(np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15))
-    for level in range(n_levels + 1):
-        h = _mix(h ^ np.uint64(bounds[level]))
-    n_pairs = before[n]
-    share = n_pairs / max_pairs
-    value = 0.0
-    for _draw in range(max_pairs):
-        h += np.uint64(0x9E3779B97F4A7C15)
-        drawn = np.int64(_mix(h) % np.uint64(n_pairs))
-        a = np.searchsorted(before, drawn, side="right") - 1
-        level = level_of[a]
-        first = bounds[level - 1] if neighbors and level > 0 else 0
-        b = first + drawn - before[a]
-        t = 0.5
-        if b >= bounds[level]:  # past the lower labels: a tie with one that comes after
-            b += a + 1 - bounds[level]
-        else:
-            t = target_probability(target, by_step, levels[level] - levels[level_of[b]])
-        factor = levels[level] if kind >= DIRECT else 1.0
-        loss, slope = pair_value(kind, s[a] - s[b], t)
-        weight = share * factor * w[a] * w[b]
-        value += weight * loss
-        g[a] += weight * slope
-        g[b] -= weight * slope
-    return value
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def count_pairs(w, bounds, n_levels, neighbors, ties, before, level_of):  # type: ignore[no-untyped-def]
-    """Pairs that start before each document, and the weight of all together (a pair's is the product of its two)."""
-    total, below = 0.0, 0.0  # below: the weight of all that document a is paired with at lower labels
-    before[0] = 0
+@njit(**INNER)
+def weigh_pairs(w, bounds, n_levels, neighbors, ties):  # type: ignore[no-untyped-def]
+    """The weight of all pairs of a query together; a pair's is the product of its two."""
+    total, below = 0.0, 0.0  # below: the weight of all that a document is paired with at lower labels
     for level in range(n_levels):
-        start, stop = bounds[level], bounds[level + 1]
-        lower = start - (bounds[level - 1] if neighbors and level > 0 else 0)
         inside, inside_squared = 0.0, 0.0
-        for a in range(start, stop):
-            before[a + 1] = before[a] + lower + (stop - a - 1 if ties else 0)
-            level_of[a] = level
+        for a in range(bounds[level], bounds[level + 1]):
             inside += w[a]
             inside_squared += w[a] * w[a]
         total += inside * below
@@ -294,76 +181,218 @@ def count_pairs(w, bounds, n_levels, neighbors, ties, before, level_of):  # type
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def pairs_of_queries(
-    kind: int,
+def _pairs_of_queries(
     scores: NDArray[np.float64],  # (n_models, n_docs)
     y: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    n_numbers: int,
     weights: NDArray[np.float64],
     offsets: NDArray[np.int64],
     first: int,
     last: int,
+    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
+    bounds: NDArray[np.int64],
+    room: NDArray[np.float64],
     neighbors: bool,
     ties: bool,
     target: float,
     by_step: bool,
-    max_pairs: int,
-    seed: int,
     gradient: NDArray[np.float64],  # (n_models, n_docs)
     values: NDArray[np.float64],  # (n_models, n_queries)
     totals: NDArray[np.float64],  # (n_queries,)
-) -> None:
-    """Sums over the pairs of each query ``first..last``: loss, gradient, and the weight of its pairs."""
-    n_max = 0
+) -> int:
+    """Template: add the loss, gradient and weight of the pairs of each query ``first..last``, by ``rectangle``.
+
+    Only of queries whose scores are more than ``LEAST`` and no more than ``LIMIT`` apart; how many others there are is
+    what this gives. The value of a query with a score that is not finite is NaN.
+    """
+    levels, s, e, w, g, product = room[0], room[1], room[2], room[3], room[4], room[5]
+    n_others = 0
     for q in range(first, last):
-        n_max = max(n_max, offsets[q + 1] - offsets[q])
-    order, before, level_of = np.empty(n_max, np.int64), np.empty(n_max + 1, np.int64), np.empty(n_max, np.int64)
-    levels, bounds = np.empty(n_max), np.empty(n_max + 1, np.int64)
-    s, e, w, g, product = np.empty(n_max), np.empty(n_max), np.empty(n_max), np.empty(n_max), np.ones(n_max)
-    for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
-        gradient[:, start:stop] = 0.0
-        values[:, q] = 0.0
-        totals[q] = 0.0
-        if stop - start < 2:
-            continue
-        n_levels = by_level(y[start:stop], weights[start:stop], order, levels, bounds)
-        n = bounds[n_levels]
-        uniform = True
+        n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
+        n, n_even = bounds[n_levels], 0
         for i in range(n):
-            w[i] = weights[start + order[i]]
-            uniform = uniform and w[i] == 1.0
-        totals[q] = count_pairs(w, bounds, n_levels, neighbors, ties, before, level_of)
-        if totals[q] == 0.0:
-            continue
-        for m in range(scores.shape[0]):
+            w[i] = weights[order[i]]
+            product[i] = 1.0
+            n_even += w[i] == 1.0
+        totals[q] = weigh_pairs(w, bounds, n_levels, neighbors, ties)
+        for m in range(scores.shape[0] if totals[q] > 0.0 else 0):
             low, high = np.inf, -np.inf
             for i in range(n):
-                s[i] = scores[m, start + order[i]]
+                s[i] = scores[m, order[i]]
                 low, high = min(low, s[i]), max(high, s[i])
                 if np.isnan(s[i]):
                     low = -np.inf
             apart = high - low
-            if not apart < np.inf:  # a score that is not a number: nor is anything that depends on it
-                values[m, q] = np.nan
-                gradient[m, start:stop] = np.nan
+            if not LEAST < apart <= LIMIT:
+                n_others += apart < np.inf
+                values[m, q] = values[m, q] if apart < np.inf else np.nan
                 continue
-            near = kind in (HINGE, SQUARED_HINGE, DIRECT)
-            near = near or (kind <= ABSOLUTE and apart <= FAR) or (kind == EXPONENTIAL and apart <= STEEP)
             for i in range(n):
                 g[i] = 0.0
-                if (near and kind <= ABSOLUTE) or kind == EXPONENTIAL:
-                    e[i] = np.exp(s[i] - high)
-            if max_pairs > 0 and before[n] > max_pairs:
-                values[m, q] = _some_pairs(
-                    kind, s, w, g, before[: n + 1], levels, level_of, bounds, n_levels,
-                    neighbors, target, by_step, max_pairs, seed,
-                )  # fmt: skip
-            else:
-                span = int(690.0 / (apart + 1.0))  # so many probabilities can be multiplied without underflow
-                values[m, q] = _all_pairs(
-                    kind, near, uniform, s[:n], e[:n], w[:n], g[:n], product[:n], span, levels, bounds, n_levels,
-                    neighbors, ties, target, by_step,
-                )  # fmt: skip
+                e[i] = np.exp(s[i] - high) if LIMIT < ANYWHERE else 0.0
+            span = int(690.0 / (apart + 1.0))
+            value = 0.0
+            for a in range(n_levels):
+                b = max(a - 1, 0) if neighbors else 0
+                while b < a or (ties and b == a):
+                    tie = b == a
+                    end = b + 1 if tie or by_step else a
+                    t = 0.5 if tie else target_probability(target, by_step, levels[a] - levels[b])
+                    factor = levels[a] if BY_LABEL and not tie else 1.0
+                    value += rectangle(
+                        s, e, w, g, product, span, n_even == n,
+                        bounds[a], bounds[a + 1], bounds[b], bounds[end], t, factor, tie,
+                    )  # fmt: skip
+                    b = end
+            values[m, q] = value
             for i in range(n):
-                gradient[m, start + order[i]] = g[i]
+                gradient[m, order[i]] = g[i]
+    return n_others
+
+
+def _curvature_of_queries(
+    scores: NDArray[np.float64],
+    y: NDArray[np.float64],
+    numbers: NDArray[np.int64],
+    n_numbers: int,
+    weights: NDArray[np.float64],
+    offsets: NDArray[np.int64],
+    first: int,
+    last: int,
+    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
+    bounds: NDArray[np.int64],
+    room: NDArray[np.float64],
+    neighbors: bool,
+    ties: bool,
+    curvature: NDArray[np.float64],  # (n_models, n_docs)
+    totals: NDArray[np.float64],  # (n_queries,)
+) -> None:
+    """Template: sums over the pairs of each document of how sharply the loss bends in its score, by ``bend``."""
+    levels, w = room[0], room[1]
+    for q in range(first, last):
+        n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
+        for i in range(bounds[n_levels]):
+            w[i] = weights[order[i]]
+        totals[q] = weigh_pairs(w, bounds, n_levels, neighbors, ties)
+        for m in range(scores.shape[0]):
+            for level in range(n_levels):
+                low = bounds[level - 1] if neighbors and level > 0 else 0
+                for a in range(bounds[level], bounds[level + 1]):
+                    factor = w[a] * (levels[level] if BY_LABEL else 1.0)
+                    for b in range(low, bounds[level + 1] if ties else bounds[level]):
+                        if b < bounds[level] or b > a:
+                            bent = factor * w[b] * bend(scores[m, order[a]] - scores[m, order[b]])
+                            curvature[m, order[a]] += bent
+                            curvature[m, order[b]] += bent
+
+
+def _values_of_pairs(
+    margins: NDArray[np.float64],
+    targets: NDArray[np.float64],
+    values: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+) -> None:
+    """Template: loss and slope of each of many pairs by ``margin``."""
+    for i in range(len(margins)):
+        values[i], slopes[i] = margin(margins[i], targets[i])
+
+
+class PairKernels(NamedTuple):
+    """What is compiled of one loss, each on its first use."""
+
+    pairs: Any  # sums over the pairs of queries
+    certain: Any  # the same for pairs of weight 1 whose target is 1
+    far: Any  # of queries with scores too far apart for the others; None if they take any
+    curvature: Any
+    values: Any  # of single pairs
+
+
+def _make_kernels(
+    name: str,
+    margin: Any,
+    bend: Any,
+    *,
+    near: Any,
+    certain: Any = None,
+    limit: float = ANYWHERE,
+    by_label: bool = False,
+) -> PairKernels:  # fmt: skip
+    """The kernels of a function ``margin(m, t)`` with the curvature ``bend(m)``, a function or one number.
+
+    Parameters
+    ----------
+    near, certain
+        Rectangles of documents whose scores are no further apart than ``limit``.
+    by_label
+        Whether a pair is weighed by the label of its better document.
+    """
+
+    def pairs(kind: str, rectangle: Any, least: float, limit: float) -> Any:
+        names = {"rectangle": rectangle, "LEAST": least, "LIMIT": limit, "BY_LABEL": by_label}
+        return specialize(_pairs_of_queries, f"{name}_{kind}", OUTER, **names)
+
+    if isinstance(bend, float):
+        bend = specialize(margins.even_bend, f"{name}_bend", INNER, BEND=bend)
+    usual = pairs("pairs", near, -1.0, limit)
+    return PairKernels(
+        usual,
+        pairs("certain_pairs", certain, -1.0, limit) if certain else usual,
+        None if limit == ANYWHERE else pairs("far_pairs", _by_margin(name, margin), limit, ANYWHERE),
+        specialize(_curvature_of_queries, f"{name}_curvature", OUTER, bend=bend, BY_LABEL=by_label),
+        specialize(_values_of_pairs, f"{name}_values", OUTER, margin=margin),
+    )
+
+
+def _by_row(name: str, row: Any) -> Any:
+    return specialize(_rectangle, f"{name}_rectangle", INNER, row=row)
+
+
+def _by_margin(name: str, margin: Any, options: Mapping[str, Any] = INNER) -> Any:
+    return _by_row(name, specialize(_margin_row, f"{name}_row", options, margin=margin))
+
+
+def _of_probability(name: str, function: Any) -> PairKernels:
+    near = _by_row(name, specialize(_probability_row, f"{name}_row", REORDERED, function=function))
+    margin = specialize(margins.of_probability, f"{name}_margin", INNER, function=function)
+    return _make_kernels(name, margin, 0.25, near=near, limit=FAR)
+
+
+def _of_hinge(name: str, margin: Any, bend: float) -> PairKernels:
+    return _make_kernels(name, margin, bend, near=_by_margin(name, margin, REORDERED))
+
+
+def _of_direct(name: str, tau: Any, row: Any = None) -> PairKernels:
+    margin = specialize(margins.direct, f"{name}_margin", INNER, tau=tau)
+    return _make_kernels(name, margin, 2.0, near=_by_row(name, row) if row else _by_margin(name, margin), by_label=True)
+
+
+RANKNET = _make_kernels(
+    "ranknet",
+    margins.cross_entropy,
+    margins.cross_entropy_bend,
+    near=_uncertain_rectangle,
+    certain=_certain_rectangle,
+    limit=FAR,
+)
+FIDELITY = _of_probability("fidelity", margins.fidelity)
+SQUARED = _of_probability("squared", margins.squared)
+ABSOLUTE = _of_probability("absolute", margins.absolute)
+HINGE = _of_hinge("hinge", margins.hinge, 1.0)
+SQUARED_HINGE = _of_hinge("squared_hinge", margins.squared_hinge, 2.0)
+EXPONENTIAL = _make_kernels(
+    "exponential",
+    margins.exponential,
+    margins.exponential_bend,
+    near=_by_row("exponential", _exponential_row),
+    limit=margins.STEEP,
+)
+DIRECT: Mapping[str, PairKernels] = MappingProxyType(
+    {
+        "identity": _of_direct("direct", margins.identity, _direct_row),
+        "tanh": _of_direct("direct_tanh", margins.tanh),
+        "half-tanh": _of_direct("direct_half_tanh", margins.half_tanh),
+        "softsign": _of_direct("direct_softsign", margins.softsign),
+    }
+)
+"""DirectRanker's kernels by the odd, sign-preserving activation of its output neuron; half-tanh is tanh(x / 2)."""

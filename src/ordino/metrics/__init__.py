@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
 from ordino.metrics.evaluate import DEFAULT_METRICS, Evaluation, evaluate, measure, parse_metrics
-from ordino.metrics.functions import (
-    average_precision,
-    dcg,
-    expected_reciprocal_rank,
-    hit,
-    kendall,
-    mean_ndcg,
-    ndcg,
-    pairwise_accuracy,
-    pairwise_error,
-    precision,
-    rank_biased_precision,
-    recall,
-    reciprocal_rank,
-    spearman,
-)
+from ordino.metrics.functions import FUNCTIONS
 from ordino.metrics.metric import METRICS, Measure, Metric, Parameter, parse_metric
 from ordino.metrics.profiles import PROFILES, Profile, find_profile
 
@@ -31,23 +21,21 @@ __all__ = [
     "Metric",
     "Parameter",
     "Profile",
-    "average_precision",
-    "dcg",
     "evaluate",
-    "expected_reciprocal_rank",
     "find_profile",
-    "hit",
-    "kendall",
-    "mean_ndcg",
     "measure",
-    "ndcg",
-    "pairwise_accuracy",
-    "pairwise_error",
     "parse_metric",
     "parse_metrics",
-    "precision",
-    "rank_biased_precision",
-    "recall",
-    "reciprocal_rank",
-    "spearman",
 ]
+__all__ += list(FUNCTIONS)
+
+
+def __getattr__(name: str) -> Callable[..., NDArray[np.float64]]:
+    """The functions that are made from the table: ``ndcg``, ``precision``, ..."""
+    if name not in FUNCTIONS:
+        raise AttributeError(f"module 'ordino.metrics' has no attribute {name!r}")
+    return FUNCTIONS[name]
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *FUNCTIONS]

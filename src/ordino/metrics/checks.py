@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, isnan
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.arrays import check_offsets, query_numbers
 from ordino.errors import DataError
-from ordino.metrics.metric import Metric
-from ordino.metrics.profiles import Profile
+
+if TYPE_CHECKING:
+    from ordino.metrics.metric import Metric
+    from ordino.metrics.profiles import Profile
 
 LARGEST_LABEL = 1000  # 2^label must stay far from overflow
 
@@ -30,17 +34,8 @@ def as_column(name: str, values: ArrayLike) -> Floats:
 
 
 def as_offsets(offsets: ArrayLike, n_docs: int) -> Ints:
-    """Where queries begin and end, as int64, rising from 0 to ``n_docs``."""
-    given = np.asarray(offsets)
-    if given.ndim != 1 or given.dtype.kind not in "iu" or not given.size:
-        raise DataError(f"offsets must be a list of n_queries + 1 whole numbers, not {offsets!r}")
-    bounds = np.require(given, np.int64, ["C", "W"])
-    if bounds[0] != 0 or bounds[-1] != n_docs or (np.diff(bounds) < 0).any():
-        raise DataError(
-            f"offsets must rise from 0 to {n_docs}, the number of labels, but go from {bounds[0]} to {bounds[-1]}; "
-            "query q owns rows offsets[q] to offsets[q + 1]"
-        )
-    return bounds
+    """Where queries begin and end, as int64, rising from 0 to ``n_docs``; writable, as the kernels want it."""
+    return np.require(check_offsets(offsets, n_docs), np.int64, ["C", "W"])
 
 
 def check_scores(scores: Floats, n_docs: int) -> None:
@@ -96,5 +91,4 @@ def docno_order(doc_ids: ArrayLike, offsets: Ints) -> NDArray[np.intp]:
         raise DataError(
             f"doc_ids has shape {names.shape} but y has {offsets[-1]} entries; give one id for each document"
         )
-    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    return np.lexsort((names.astype(str), query))
+    return np.lexsort((names.astype(str), query_numbers(offsets)))

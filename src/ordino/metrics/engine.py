@@ -6,39 +6,26 @@ ranked labels stay in the cache between the kernels that read them, and memory d
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from math import isnan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.errors import ParameterError
-from ordino.metrics.checks import (
-    Floats,
-    Ints,
-    as_column,
-    as_offsets,
-    check_scores,
-    docno_order,
-    err_max,
-    usable_labels,
-)
-from ordino.metrics.metric import METRICS, Metric
+from ordino.arrays import query_blocks
+from ordino.checks import check_int
+from ordino.metrics.block import Block
+from ordino.metrics.checks import Floats, Ints, as_column, as_offsets, check_scores, docno_order, usable_labels
+from ordino.metrics.formulas import cutoff
+from ordino.metrics.metric import Metric
 from ordino.metrics.profiles import Profile, find_profile
 from ordino.metrics.ranking import BLOCK, rank_queries
+from ordino.threads import count_threads, run_blocks
 
 MOST_PICKED = 32  # documents up to which picking the best of a query is quicker than sorting it
 ENOUGH_FOR_THREADS = 65536  # documents below which threads cost more than they bring
-
-# What the kernels call these names: the order is theirs.
-_CODES = {name: code for code, name in enumerate(METRICS)}
-_GAINS = {"exponential": 0, "whole": 1, "linear": 2, "binary": 3}
-_SHORT = {"k": 0, "length": 1, "zero": 2}
-_WHOLE_LABELS = 64
-_POWERS = 2.0 ** np.arange(_WHOLE_LABELS) - 1.0  # their exponential gains
+WHOLE_LABELS = 64  # labels that are whole numbers below this are counted and looked up
 
 
 class Values(NamedTuple):
@@ -91,8 +78,10 @@ def values_of(
     if style.ties == "docno" and doc_ids is not None:
         rows = docno_order(doc_ids, bounds)
         labels, order_by = labels[rows], order_by[rows]
+    if threads is None:
+        threads = 1 if len(labels) < ENOUGH_FOR_THREADS else count_threads(None)
     top = 0 if find_ties else _top(metrics, style)
-    return _run(labels, order_by, bounds, metrics, style, top, _n_threads(threads, len(labels)))
+    return _run(labels, order_by, bounds, metrics, style, top, check_int("threads", threads, low=1))
 
 
 def _single_precision(scores: Floats) -> Floats:
@@ -105,7 +94,7 @@ def _single_precision(scores: Floats) -> Floats:
 
 def _top(metrics: Sequence[Metric], profile: Profile) -> int:
     """How many documents of a query must be in order; 0 if all, or if picking them is no quicker than a sort."""
-    deepest = [0 if metric.measure.of_pairs else _cutoff(metric, profile) for metric in metrics]
+    deepest = [cutoff(metric, profile) for metric in metrics]
     small = min(deepest, default=0) > 0 and max(deepest) <= MOST_PICKED
     return max(deepest) if small and profile.ties in ("stable", "docno") else 0
 
@@ -113,161 +102,54 @@ def _top(metrics: Sequence[Metric], profile: Profile) -> int:
 def _run(
     y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, top: int, threads: int
 ) -> Values:
-    """Share the blocks among threads; each has its own buffers, as long as the longest query."""
-    from ordino.metrics.kernels import average_block, list_block  # numba loads on first use
-
-    n_queries, longest = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
-    lists = [m for m, metric in enumerate(metrics) if not metric.measure.of_pairs]
-    pairs = [m for m, metric in enumerate(metrics) if metric.measure.of_pairs]
-    list_plan = _list_plan([metrics[m] for m in lists], profile, longest)
-    pair_plan = _pair_plan([metrics[m] for m in pairs])
-    list_values, pair_values = np.empty((len(lists), n_queries)), np.empty((len(pairs), n_queries))
-    empty, tied = np.zeros(n_queries, np.bool_), np.zeros(n_queries, np.bool_)
-    lengths = np.zeros(n_queries, np.int64)
-    blocks = _blocks(offsets)
+    """Share the blocks among threads; each has its own buffers, as long as its longest block."""
+    n_queries = len(offsets) - 1
+    values, tied = np.empty((len(metrics), n_queries)), np.zeros(n_queries, np.bool_)
+    lengths, relevant = np.zeros(n_queries, np.int64), np.zeros(n_queries, np.int64)
+    blocks = query_blocks(offsets, BLOCK)
     threads = min(threads, max(len(blocks), 1))
 
     def work(worker: int) -> None:
         mine = blocks[worker::threads]
         room = max((int(offsets[last] - offsets[first]) for first, last in mine), default=0)
-        ranked, best, a, b, c = (np.empty(room) for _ in range(5))
+        ranked, *spare = (np.empty(room) for _ in range(4))
         same, packed = np.empty(room, np.bool_), np.empty(min(room, BLOCK), np.uint64)
 
-        def rank(by: Floats, ties: str, into: Floats) -> None:
-            rank_queries(y, by, offsets, first, last, ties, top, packed, into, same, tied, lengths, (a, b, c))
+        def rank(by: Floats, ties: str, into: Floats, first: int, last: int) -> Floats:
+            rank_queries(y, by, offsets, first, last, ties, top, packed, into, same, tied, lengths, spare)
+            return into[: offsets[last] - offsets[first]]
 
         for first, last in mine:
-            counts = np.empty(_n_labels(y[offsets[first] : offsets[last]]), np.int64)
-            if not len(counts):  # the best order is that of the labels themselves
-                rank(y, "stable", best)
-            rank(scores, profile.ties, ranked)
-            if profile.ties == "averaged":
-                n_docs, gain = offsets[last] - offsets[first], _GAINS[profile.gain]
-                average_block(ranked, same, n_docs, gain, profile.relevant_from, _POWERS, a, b)
-            place = (lengths, empty, offsets, first, last)
-            list_block(ranked, same, *place, *list_plan, list_values, best, a, b, counts)
-            if pairs:
-                _pair_values(ranked, same, offsets, first, last, *pair_plan, pair_values, best, a, b, c)
+            n_labels = _n_labels(y[offsets[first] : offsets[last]])
+            # the best order is that of the labels themselves
+            best = None if n_labels else rank(y, "stable", np.empty(room), first, last)
+            labels = rank(scores, profile.ties, ranked, first, last)
+            places = offsets[first : last + 1] - offsets[first]
+            relevant[first:last] = count_relevant(labels, places, profile.relevant_from)
+            block = Block(
+                profile, labels, same[: len(labels)], places, lengths[first:last], relevant[first:last],
+                n_labels, best, spare,
+            )  # fmt: skip
+            for m, metric in enumerate(metrics):
+                values[m, first:last] = metric.measure.formula(block, metric)
 
-    if threads == 1:
-        work(0)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, range(threads)))
-    if not pairs:
-        return Values(list_values, empty, tied)
-    values = np.empty((len(metrics), n_queries))
-    values[lists], values[pairs] = list_values, pair_values
+    run_blocks(work, range(threads), threads)
+    empty = relevant == 0
     if isnan(profile.empty):
         values[:, empty] = np.nan
     return Values(values, empty, tied)
 
 
-def _pair_values(*arguments: Any) -> None:
-    """Run ``pair_block``, loaded only where a metric of pairs is asked for."""
-    from ordino.metrics.pair_kernels import pair_block
-
-    *given, middle, carry, keys_out, carry_out = arguments
-    position, position_out, ahead = (np.empty(len(carry), np.int64) for _ in range(3))
-    pair_block(*given, position, position_out, middle, ahead, carry, keys_out, carry_out, np.zeros(1, np.uint64))
-
-
-def _list_plan(metrics: list[Metric], profile: Profile, longest: int) -> tuple[Any, ...]:
-    """The arguments of ``list_block`` that say what is computed, in its order."""
-
-    def depth(*names: str) -> int:
-        """How many ranks the metrics of these names look at."""
-        asked = [_cutoff(metric, profile) or longest for metric in metrics if metric.name in names]
-        return min(max(asked, default=0), longest)
-
-    gain_depth = depth("ndcg", "dcg", "meanndcg")
-    return (
-        np.array([_CODES[metric.name] for metric in metrics], np.int64),
-        np.array([_cutoff(metric, profile) for metric in metrics], np.int64),
-        np.array([_constant(metric, profile) for metric in metrics], np.float64),
-        np.array([_norm(metric, profile) for metric in metrics], np.float64),
-        np.array(
-            [
-                _GAINS[profile.gain],
-                _SHORT[profile.short_precision],
-                _SHORT[profile.short_ndcg],
-                depth("ndcg", "meanndcg"),
-                gain_depth,
-                depth("p", "recall", "rbp"),
-                profile.ties == "averaged",
-                profile.ideal == "ones",
-                profile.map_divisor == "top k",
-                profile.err_chance == "label",
-            ],
-            np.int64,
-        ),
-        np.array([profile.relevant_from, profile.empty, profile.map_of_empty], np.float64),
-        _POWERS,
-        1.0 / _discount(np.arange(1.0, gain_depth + 1.0), profile),
-    )
-
-
-def _pair_plan(metrics: list[Metric]) -> tuple[Ints, Ints, Ints]:
-    """The arguments of ``pair_block`` that say what is computed: codes, pairs to draw (0 takes all), seeds."""
-    drawn = [dict(metric.parameters) for metric in metrics]
-    return (
-        np.array([_CODES[metric.name] for metric in metrics], np.int64),
-        np.array([parameters.get("samples", 0) for parameters in drawn], np.int64),
-        np.array([parameters.get("seed", 0) for parameters in drawn], np.int64),
-    )
-
-
-def _cutoff(metric: Metric, profile: Profile) -> int:
-    """How many ranks a metric looks at; 0 is all."""
-    return metric.k or (profile.no_cutoff if metric.name in ("ndcg", "map") else None) or 0
-
-
-def _discount(ranks: Floats, profile: Profile) -> Floats:
-    return np.log2(np.maximum(ranks, 2.0)) if profile.discount == "letor" else np.log2(1.0 + ranks)
-
-
-def _constant(metric: Metric, profile: Profile) -> float:
-    """The one number that RBP (chance to go on) or ERR (2 to the highest label) needs."""
-    if metric.name == "rbp":
-        return float(metric.value_of("p") or 0.0)
-    return float(2.0 ** err_max(metric, profile)) if metric.name == "err" else 0.0
-
-
-def _norm(metric: Metric, profile: Profile) -> float:
-    """The DCG of k documents that each gain 1 (RankDE eq. 9), summed in parts so that a huge k needs no huge array."""
-    if profile.ideal != "ones" or metric.name != "ndcg" or metric.k is None:
-        return 0.0
-    total, step = 0.0, 2**20
-    for start in range(1, metric.k + 1, step):
-        ranks = np.arange(start, min(start + step, metric.k + 1), dtype=np.float64)
-        total += float((1.0 / _discount(ranks, profile)).sum())
-    return total
+def count_relevant(y: Floats, offsets: Ints, relevant_from: float) -> Ints:
+    """How many documents of each query have a label above ``relevant_from``."""
+    counts, has_rows = np.zeros(len(offsets) - 1, np.int64), offsets[:-1] < offsets[1:]
+    if has_rows.any():
+        counts[has_rows] = np.add.reduceat(y > relevant_from, offsets[:-1][has_rows], dtype=np.int64)
+    return counts
 
 
 def _n_labels(labels: Floats) -> int:
     """How many whole labels from 0 there may be, so that the kernels can count instead of sort; 0 if they cannot."""
     top = labels.max(initial=0.0)
-    countable = labels.min(initial=0.0) >= 0 and top < _WHOLE_LABELS and (labels == np.floor(labels)).all()
+    countable = labels.min(initial=0.0) >= 0 and top < WHOLE_LABELS and (labels == np.floor(labels)).all()
     return int(top) + 1 if countable else 0
-
-
-def _blocks(offsets: Ints) -> list[tuple[int, int]]:
-    """Ranges of queries with about :data:`BLOCK` documents each; a longer query is a block of its own."""
-    n_queries, first = len(offsets) - 1, 0
-    blocks: list[tuple[int, int]] = []
-    while first < n_queries:
-        last = int(np.searchsorted(offsets, offsets[first] + BLOCK, side="right")) - 1
-        last = min(max(last, first + 1), first + BLOCK, n_queries)
-        blocks.append((first, last))
-        first = last
-    return blocks
-
-
-def _n_threads(threads: int | None, n_docs: int) -> int:
-    if threads is None:
-        if n_docs < ENOUGH_FOR_THREADS:
-            return 1
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise ParameterError(f"threads is {threads!r}; give a whole number from 1, or None for all processors")
-    return threads

@@ -11,8 +11,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.arrays import mean_of_counted
+from ordino.data.columns import Groups, group_rows
 from ordino.data.dataset import Dataset
-from ordino.data.grouping import Groups, group_rows
 from ordino.errors import DataError, ParameterError
 from ordino.metrics.engine import values_of
 from ordino.metrics.metric import Metric, parse_metric
@@ -137,7 +138,7 @@ def measure(
         per_query[str(metric)] = values
     largest_k = max((metric.k for metric in chosen if metric.k is not None), default=None)
     return Evaluation(
-        means=MappingProxyType({name: _mean(values) for name, values in per_query.items()}),
+        means=MappingProxyType({name: mean_of_counted(values) for name, values in per_query.items()}),
         per_query=MappingProxyType(per_query),
         query_ids=names,
         profile=style.name,
@@ -230,8 +231,3 @@ def parse_metrics(metrics: str | Metric | Sequence[str | Metric]) -> tuple[Metri
     if not several:
         raise ParameterError("metrics is empty; give at least one, such as 'ndcg@10'")
     return tuple(dict.fromkeys(parse_metric(metric) for metric in several))
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    measured = values[~np.isnan(values)]
-    return float(measured.mean()) if len(measured) else float("nan")

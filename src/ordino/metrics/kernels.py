@@ -1,33 +1,24 @@
-"""Compiled loops that turn scores into ranked labels, and ranked labels into one value for each query and measure.
+"""Compiled loops that turn scores into ranked labels, and ranked labels into sums for each query; one for each sum.
 
-Queries are worked on in blocks, in steps that share one sort: :func:`rank_block` puts the labels of every query in
-the order of the scores, :func:`list_block` (and ``pair_kernels.pair_block``) reads them. Buffers come from the caller,
-one set for each thread, as long as the largest block; nothing is allocated here. Bounds are checked before.
+Queries are worked on in blocks that share one sort: :func:`rank_block` puts the labels of every query in the order of
+the scores, the sums read them. Buffers come from the caller, as long as the largest block; nothing is allocated here.
+Bounds are checked before.
 
 The first call after an installation compiles, so what compiles slowly is left out: slices, tuples, wrappers for
-functions that only other kernels call. What most profiles do not need is a kernel of its own
-(:func:`worst_first_block`).
+functions that only other kernels call. What most profiles do not need is a kernel of its own.
 """
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 from typing import Any
 
 import numpy as np
 
-from ordino.compiled import njit
+from ordino.compiled import INNER, OUTER, njit
 
-WHOLE_LABELS = 64  # the gain of whole labels below this is looked up, and their best order is counted, not sorted
-
-PRECISION, RECALL, MAP, NDCG, DCG, MEAN_NDCG, RECIPROCAL_RANK, ERR, RBP, HIT = range(10)
-EXPONENTIAL, WHOLE, LINEAR, BINARY = range(4)
-BY_K, BY_LENGTH, ZERO = range(3)
 ONE, SIGN, CUT, PLACE, QUERY, PLACES = (np.uint64(number) for number in (1, 63, 28, 14, 50, 2**14 - 1))
 NO_RANK = -inf  # the score of a document that was not retrieved
-
-INNER: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-OUTER: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 @njit(**INNER)
@@ -185,177 +176,111 @@ def worst_first_block(
             sort_runs(keys, ranked, same, offsets[q] - base, offsets[q + 1] - base, keys_out, carry_out)
 
 
-@njit(**INNER)
-def gain_of(label: float, kind: int, relevant_from: float, powers: Any) -> float:
-    """What a document with this label is worth at rank 1."""
-    gain = label
-    if kind == BINARY:
-        gain = 1.0 if label > relevant_from else 0.0
-    elif kind != LINEAR:
-        whole = int(label)
-        if whole < WHOLE_LABELS and (kind == WHOLE or whole == label):
-            gain = powers[whole]
-        else:
-            gain = 2.0 ** (float(whole) if kind == WHOLE else label) - 1.0
-    return gain
-
-
-@njit(**INNER)
-def count_best(ranked: Any, start: int, stop: int, depth: int, best: Any, counts: Any) -> None:
-    """Put the ``depth`` highest labels into ``best[start:]``, highest first; all are whole and below len(counts)."""
-    for whole in range(len(counts)):
-        counts[whole] = 0
-    for i in range(start, stop):
-        counts[int(ranked[i])] += 1
-    at = start
-    whole = len(counts) - 1
-    while at < start + depth:
-        if counts[whole] > 0:
-            counts[whole] -= 1
-            best[at] = whole
-            at += 1
-        else:
-            whole -= 1
+# What follows reads ranked labels, query after query. ``offsets`` count from the start of the block, ``lengths`` says
+# how many documents of a query have a rank, ``k`` how many ranks count (0 counts all); ``out`` gets a number a query.
 
 
 @njit(**OUTER)
-def average_block(
-    ranked: Any, same: Any, n_docs: int, kind: int, relevant_from: float, powers: Any, gains: Any, flags: Any
-) -> None:  # fmt: skip
-    """Give each document the mean gain and the mean relevance of the documents with its score."""
-    i = 0
-    while i < n_docs:
-        j, gain, flag, uneven = i, 0.0, 0.0, False
-        while j == i or (j < n_docs and same[j]):
-            gain += gain_of(ranked[j], kind, relevant_from, powers)
-            flag += ranked[j] > relevant_from
-            uneven = uneven or ranked[j] != ranked[i]
+def average_runs(values: Any, labels: Any, same: Any, out: Any) -> None:
+    """Give each document the mean value of the documents with its score."""
+    i, n = 0, len(out)
+    while i < n:
+        j, total, uneven = i, 0.0, 0
+        while j == i or (j < n and same[j]):
+            total += values[j]
+            uneven += labels[j] != labels[i]
             j += 1
         for r in range(i, j):
-            gains[r] = gain / (j - i) if uneven else gain_of(ranked[r], kind, relevant_from, powers)
-            flags[r] = flag / (j - i)
+            out[r] = total / (j - i) if uneven > 0 else values[r]
         i = j
 
 
-@njit(**INNER)
-def sum_of_precisions(ranked: Any, same: Any, start: int, depth: int, relevant_from: float, grouped: bool) -> float:
-    """Sum of the precisions at the relevant documents; if ``grouped``, equal scores all stand at their last rank."""
-    hits = found = 0
-    total = 0.0
-    for i in range(depth):
-        found += ranked[start + i] > relevant_from
-        if not grouped or i + 1 == depth or not same[start + i + 1]:
-            hits += found
-            total += found * hits / (i + 1)
-            found = 0
-    return total
+@njit(**OUTER)
+def weighted_sums(values: Any, table: Any, offsets: Any, lengths: Any, k: int, weights: Any, out: Any) -> None:
+    """Sum the values of each query's documents, each times the weight of its rank.
+
+    If ``table`` has entries, a value is a place in it.
+    """
+    for q in range(len(out)):
+        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        total = 0.0
+        for i in range(depth):
+            value = values[offsets[q] + i]
+            total += (table[int(value)] if len(table) > 0 else value) * weights[i]
+        out[q] = total
 
 
 @njit(**OUTER)
-def list_block(
-    ranked: Any, same: Any, lengths: Any, empty: Any, offsets: Any, first: int, last: int,
-    codes: Any, cutoffs: Any, constants: Any, norms: Any, choices: Any, values: Any, powers: Any, discounts: Any,
-    out: Any, best: Any, gains: Any, flags: Any, counts: Any,
-) -> None:  # fmt: skip
-    """Write the value of every measure for queries ``first`` to ``last`` into ``out[measure, query]``.
-
-    ``codes``, ``cutoffs`` (0 counts all ranks), ``constants`` and ``norms`` say what each measure is; ``choices`` and
-    ``values`` are the profile, in the order in which they are read below. ``best`` holds the labels of each query,
-    highest first; it is filled here if they can be counted. So are ``gains`` and ``flags``, unless ties are averaged:
-    then they are what :func:`average_block` made.
-    """
-    gain = choices[0]
-    short_precision = choices[1]
-    short_ndcg = choices[2]
-    ndcg_depth = choices[3]
-    gain_depth = choices[4]
-    flag_depth = choices[5]
-    averaged = choices[6] > 0
-    ideal_ones = choices[7] > 0
-    top_k_map = choices[8] > 0
-    label_stops = choices[9] > 0
-    relevant_from = values[0]
-    empty_value = values[1]
-    empty_map = values[2]
-    counted = len(counts) > 0
-    base = offsets[first]
-    for q in range(first, last):
-        start = offsets[q] - base
-        stop = offsets[q + 1] - base
-        n = stop - start
-        length = lengths[q]
-        n_relevant = 0
+def best_sums(labels: Any, table: Any, offsets: Any, k: int, weights: Any, counts: Any, out: Any) -> None:
+    """The same for the best order of the labels: whole numbers below ``len(counts)``, which are counted, not sorted."""
+    for q in range(len(out)):
+        n = offsets[q + 1] - offsets[q]
+        for whole in range(len(counts)):
+            counts[whole] = 0
         for i in range(n):
-            n_relevant += 1 if ranked[start + i] > relevant_from else 0
-        if not averaged:
-            for i in range(start, start + min(n, gain_depth)):
-                gains[i] = gain_of(ranked[i], gain, relevant_from, powers)
-            for i in range(start, start + min(n, flag_depth)):
-                flags[i] = 1.0 if ranked[i] > relevant_from else 0.0
-        empty[q] = n_relevant == 0
-        left_out = n_relevant == 0 and empty_value != empty_value
-        if ndcg_depth > 0:
-            if counted:
-                count_best(ranked, start, stop, min(n, ndcg_depth), best, counts)
-            for i in range(start, start + min(n, ndcg_depth)):
-                best[i] = 1.0 if ideal_ones else gain_of(best[i], gain, relevant_from, powers)
+            counts[int(labels[offsets[q] + i])] += 1
+        total, whole = 0.0, len(counts) - 1
+        for i in range(min(n, k) if k > 0 else n):
+            while counts[whole] == 0:
+                whole -= 1
+            counts[whole] -= 1
+            total += table[whole] * weights[i]
+        out[q] = total
 
-        for m in range(len(codes)):
-            code = codes[m]
-            k = cutoffs[m]
-            depth = min(length, k) if k > 0 else length
-            best_depth = min(n, k) if k > 0 else n
-            value = 0.0
-            if left_out:
-                value = empty_value
-            elif NDCG <= code <= MEAN_NDCG:  # DCG among them; comparing with a tuple would compile slowly
-                dcg = ideal = 0.0
-                for i in range(best_depth):
-                    if code != DCG:
-                        ideal += best[start + i] * discounts[i]
-                    if i < depth:
-                        dcg += gains[start + i] * discounts[i]
-                        if code == MEAN_NDCG and ideal > 0.0:
-                            value += dcg / ideal
-                if ideal_ones and k > 0:
-                    ideal = norms[m]
-                share = dcg / ideal if code == NDCG else value / max(depth, 1)
-                value = share if ideal > 0.0 else empty_value
-                if short_ndcg == ZERO and k > length:
-                    value = 0.0
-                if code == DCG:
-                    value = dcg
-            elif code == MAP:
-                value = empty_map
-                if n_relevant > 0:
-                    value = sum_of_precisions(ranked, same, start, depth, relevant_from, averaged)
-                    value /= min(n_relevant, best_depth) if top_k_map else n_relevant
-            elif code <= RECALL:
-                for i in range(depth):
-                    value += flags[start + i]
-                if code == RECALL:
-                    value = value / n_relevant if n_relevant > 0 else empty_value
-                elif short_precision == ZERO and k > length:
-                    value = 0.0
-                else:
-                    value /= k if short_precision == BY_K else max(depth, 1)
-            elif code == RBP:
-                weight = 1.0 - constants[m]
-                for i in range(depth):
-                    value += weight * flags[start + i]
-                    weight *= constants[m]
-            elif code == ERR:
-                reader = 1.0
-                kind = EXPONENTIAL if gain == LINEAR else gain
-                for i in range(depth):
-                    stops = ranked[start + i]
-                    if not label_stops:
-                        stops = gain_of(stops, kind, relevant_from, powers) / constants[m]
-                    value += reader * stops / (i + 1)
-                    reader *= 1.0 - stops
-            else:  # reciprocal rank and hit stop at the first relevant document
-                for i in range(depth):
-                    if ranked[start + i] > relevant_from:
-                        value = 1.0 / (i + 1) if code == RECIPROCAL_RANK else 1.0
-                        break
-            out[m, q] = value
+
+@njit(**OUTER)
+def mean_shares(values: Any, best: Any, offsets: Any, lengths: Any, weights: Any, out: Any) -> None:
+    """The sum over ranks of the weighted sum so far as a share of the best possible one; NaN if that is 0."""
+    for q in range(len(out)):
+        total = ideal = shares = 0.0
+        for i in range(lengths[q]):
+            ideal += best[offsets[q] + i] * weights[i]
+            total += values[offsets[q] + i] * weights[i]
+            shares += total / ideal if ideal > 0.0 else 0.0
+        has_gain = offsets[q] < offsets[q + 1] and best[offsets[q]] > 0.0
+        out[q] = shares if has_gain else nan
+
+
+@njit(**OUTER)
+def precision_sums(
+    labels: Any, same: Any, offsets: Any, lengths: Any, k: int, relevant_from: float, grouped: bool, out: Any
+) -> None:
+    """Sum of the precisions at the relevant documents; if ``grouped``, equal scores all stand at their last rank."""
+    for q in range(len(out)):
+        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        hits = found = 0
+        total = 0.0
+        for i in range(depth):
+            found += labels[offsets[q] + i] > relevant_from
+            if not grouped or i + 1 == depth or not same[offsets[q] + i + 1]:
+                hits += found
+                total += found * hits / (i + 1)
+                found = 0
+        out[q] = total
+
+
+@njit(**OUTER)
+def first_hits(labels: Any, offsets: Any, lengths: Any, k: int, relevant_from: float, out: Any) -> None:
+    """The rank of the first relevant document; infinity if there is none."""
+    for q in range(len(out)):
+        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        out[q] = inf
+        for i in range(depth):
+            if labels[offsets[q] + i] > relevant_from:
+                out[q] = i + 1
+                break
+
+
+@njit(**OUTER)
+def expected_reciprocals(chances: Any, table: Any, offsets: Any, lengths: Any, k: int, out: Any) -> None:
+    """The expected reciprocal rank at which a reader stops who stops at each document with a chance."""
+    for q in range(len(out)):
+        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        reader, value = 1.0, 0.0
+        for i in range(depth):
+            chance = chances[offsets[q] + i]
+            if len(table) > 0:
+                chance = table[int(chance)]
+            value += reader * chance / (i + 1)
+            reader *= 1.0 - chance
+        out[q] = value

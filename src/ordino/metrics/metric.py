@@ -7,7 +7,7 @@ from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, final
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.errors import ParameterError, unknown_name
+from ordino.metrics import formulas
+from ordino.metrics.block import Block
 from ordino.metrics.profiles import Profile
 
 _LARGEST_K = 2**31 - 1
@@ -33,6 +35,8 @@ class Parameter:
     low: float
     high: float
     whole: bool
+    keyword: str | None = None
+    """Its name in Python, where it is not ``name``."""
 
     @property
     def allowed(self) -> str:
@@ -48,11 +52,14 @@ class Measure:
     name: str
     description: str
     cutoff: Literal["required", "optional", "none"]
+    formula: Callable[[Block, Metric], NDArray[np.float64]]
+    """What gives the value of each query of a block."""
     aliases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     greater_is_better: bool = True
     uses_gain: bool = False
-    of_pairs: bool = False
+    stops_early: bool = False
+    """Whether a profile may say how many ranks count without a cutoff."""
     low: float = 0.0
     high: float = 1.0
 
@@ -68,9 +75,9 @@ def _measures(*measures: Measure) -> Mapping[str, Measure]:
 
 _SAMPLES = (
     Parameter(
-        name="samples", description="pairs to draw; all if not given", default=None, low=1, high=2**31 - 1, whole=True
+        name="samples", description="pairs to draw; all by default", default=None, low=1, high=2**31 - 1, whole=True
     ),
-    Parameter(name="seed", description="of the draw", default=0, low=0, high=2**31 - 1, whole=True),
+    Parameter(name="seed", description="random seed", default=0, low=0, high=2**31 - 1, whole=True),
 )
 
 METRICS: Mapping[str, Measure] = _measures(
@@ -78,29 +85,36 @@ METRICS: Mapping[str, Measure] = _measures(
         name="p",
         description="Precision: the share of relevant documents among the first k.",
         cutoff="required",
+        formula=formulas.precision,
         aliases=("precision", "prec"),
     ),
     Measure(
         name="recall",
         description="Recall: the share of the relevant documents that stand among the first k.",
         cutoff="required",
+        formula=formulas.recall,
     ),
     Measure(
         name="map",
         description="Average precision: the mean of the precisions at the ranks of the relevant documents.",
         cutoff="optional",
+        formula=formulas.average_precision,
+        stops_early=True,
         aliases=("ap", "average_precision"),
     ),
     Measure(
         name="ndcg",
         description="DCG as a share of the best possible DCG.",
         cutoff="optional",
+        formula=formulas.ndcg,
+        stops_early=True,
         uses_gain=True,
     ),
     Measure(
         name="dcg",
         description="Discounted cumulative gain: the gains of the documents, each divided by the discount of its rank.",
         cutoff="optional",
+        formula=formulas.dcg,
         uses_gain=True,
         high=np.inf,
     ),
@@ -108,6 +122,7 @@ METRICS: Mapping[str, Measure] = _measures(
         name="meanndcg",
         description="The mean of NDCG@1, NDCG@2, ... up to the length of the list (LETOR 4.0).",
         cutoff="none",
+        formula=formulas.mean_ndcg,
         uses_gain=True,
         aliases=("mean_ndcg",),
     ),
@@ -115,41 +130,53 @@ METRICS: Mapping[str, Measure] = _measures(
         name="mrr",
         description="Reciprocal rank: 1 divided by the rank of the first relevant document, 0 if there is none.",
         cutoff="optional",
+        formula=formulas.reciprocal_rank,
         aliases=("rr", "reciprocal_rank"),
     ),
     Measure(
         name="err",
         description="Expected reciprocal rank at which a reader who goes down the list is satisfied.",
         cutoff="optional",
+        formula=formulas.expected_reciprocal_rank,
         uses_gain=True,
         parameters=(
-            Parameter(name="max", description="the highest label there is", default=None, low=1, high=100, whole=True),
+            Parameter(
+                name="max",
+                keyword="max_label",
+                description="the highest label there is",
+                default=None,
+                low=1,
+                high=100,
+                whole=True,
+            ),
         ),
     ),
     Measure(
         name="rbp",
         description="Rank-biased precision: relevance met by a reader who goes on from each rank with chance p.",
         cutoff="optional",
+        formula=formulas.rank_biased_precision,
         parameters=(Parameter(name="p", description="chance to go on", default=0.8, low=0.0, high=1.0, whole=False),),
     ),
     Measure(
         name="hit",
         description="Hit: 1 if a relevant document stands among the first k, else 0.",
         cutoff="required",
+        formula=formulas.hit,
         aliases=("hit_rate", "success"),
     ),
     Measure(
         name="pairwise_accuracy",
         description="The share of pairs with different labels that are in the right order; equal scores count half.",
         cutoff="none",
-        of_pairs=True,
+        formula=formulas.pairwise_accuracy,
         parameters=_SAMPLES,
     ),
     Measure(
         name="pairwise_error",
         description="The share of pairs with different labels that are in the wrong order; equal scores count half.",
         cutoff="none",
-        of_pairs=True,
+        formula=formulas.pairwise_error,
         parameters=_SAMPLES,
         greater_is_better=False,
     ),
@@ -157,7 +184,7 @@ METRICS: Mapping[str, Measure] = _measures(
         name="kendall",
         description="Kendall's tau-b between labels and scores.",
         cutoff="none",
-        of_pairs=True,
+        formula=formulas.kendall,
         aliases=("kendall_tau", "tau"),
         low=-1.0,
     ),
@@ -165,7 +192,7 @@ METRICS: Mapping[str, Measure] = _measures(
         name="spearman",
         description="Spearman's rank correlation between labels and scores.",
         cutoff="none",
-        of_pairs=True,
+        formula=formulas.spearman,
         aliases=("rho",),
         low=-1.0,
     ),
@@ -238,6 +265,16 @@ class Metric:
     def greater_is_better(self) -> bool:
         """False for what counts errors."""
         return self.measure.greater_is_better
+
+    def quality(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values turned so that larger is better.
+
+        Examples
+        --------
+        >>> parse_metric("pairwise_error").quality(np.array([0.25])).tolist()
+        [-0.25]
+        """
+        return values if self.greater_is_better else -values
 
     def value_of(self, parameter: str) -> float | None:
         """The value of a parameter: the chosen one, else the default."""

@@ -6,15 +6,12 @@ sort by label undoes, so that a query of n documents costs n log n, not n^2.
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from ordino.compiled import njit
-from ordino.metrics.kernels import INNER, OUTER, sort_descending, sort_runs
-
-PAIRWISE_ACCURACY, PAIRWISE_ERROR, KENDALL, SPEARMAN = range(10, 14)
+from ordino.compiled import INNER, OUTER, njit
+from ordino.metrics.kernels import sort_descending, sort_runs
 
 
 @njit(**INNER)
@@ -64,18 +61,16 @@ def sampled_accuracy(
 
 
 @njit(**OUTER)
-def pair_block(
-    ranked: Any, same: Any, offsets: Any, first: int, last: int, codes: Any, samples: Any, seeds: Any, out: Any,
-    position: Any, position_out: Any, middle: Any, ahead: Any,
-    carry: Any, keys_out: Any, carry_out: Any, state: Any,
+def pair_sums(
+    ranked: Any, same: Any, offsets: Any, samples: int, seed: int, out: Any,
+    position: Any, position_out: Any, middle: Any, ahead: Any, carry: Any, keys_out: Any, carry_out: Any, state: Any,
 ) -> None:  # fmt: skip
-    """Write the value of every measure of pairs for queries ``first`` to ``last`` into ``out[measure, query]``.
+    """Write what measures of pairs are made of into ``out[:, query]``, in the order of the last lines.
 
-    ``ranked`` is sorted by label afterwards.
+    ``ranked`` is sorted by label afterwards. ``samples`` is how many pairs are drawn; 0 draws none.
     """
-    base = offsets[first]
-    for q in range(first, last):
-        start, stop = offsets[q] - base, offsets[q + 1] - base
+    for q in range(len(offsets) - 1):
+        start, stop = offsets[q], offsets[q + 1]
         n = stop - start
         center = 0.5 * (start + stop - 1)
         sort_runs(ranked, carry, same, start, stop, keys_out, carry_out)  # so that equal scores make no inversion
@@ -113,25 +108,16 @@ def pair_block(
                 ahead[r] = before
             i = j
 
-        n_pairs = n * (n - 1) // 2
-        different = n_pairs - same_label
-        undecided = same_score - same_both
-        right = different - undecided - wrong
-        for m in range(len(codes)):
-            code = codes[m]
-            value = np.nan
-            if different > 0 and code <= PAIRWISE_ERROR:
-                value = (right + 0.5 * undecided) / different
-                if 0 < samples[m] < different:
-                    state[0] = np.uint64(seeds[m])
-                    value = sampled_accuracy(ranked, start, stop, samples[m], position, middle, ahead, state)
-                if code == PAIRWISE_ERROR:
-                    value = 1.0 - value
-            elif different > 0 and same_score == n_pairs:
-                value = 0.0  # scores that are all equal order nothing
-            elif different > 0 and code == KENDALL:
-                value = (right - wrong) / sqrt(float(n_pairs - same_score) * float(different))
-            elif different > 0:
-                total = float(n) ** 3 - n
-                value = 12.0 * product / sqrt((total - score_spread) * (total - label_spread))
-            out[m, q] = min(max(value, -1.0), 1.0) if value == value else value
+        different = n * (n - 1) // 2 - same_label
+        drawn = np.nan
+        if 0 < samples < different:
+            state[0] = np.uint64(seed)
+            drawn = sampled_accuracy(ranked, start, stop, samples, position, middle, ahead, state)
+        out[0, q] = different
+        out[1, q] = same_score - same_both  # pairs with different labels and equal scores
+        out[2, q] = wrong
+        out[3, q] = same_score
+        out[4, q] = product
+        out[5, q] = score_spread
+        out[6, q] = label_spread
+        out[7, q] = drawn  # the share of right order among drawn pairs; NaN if all are counted

@@ -9,6 +9,8 @@ Where no measure looks past a few ranks and nobody asks for ties, the best few d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,11 +23,11 @@ _EVERY_BIT = np.uint64(2**64 - 1)
 def rank_queries(
     y: Floats, scores: Floats, offsets: Ints, first: int, last: int, ties: str, top: int, packed: NDArray[np.uint64],
     ranked: Floats, same: NDArray[np.bool_], tied: NDArray[np.bool_], lengths: Ints,
-    room: tuple[Floats, Floats, Floats],
+    room: Sequence[Floats],
 ) -> None:  # fmt: skip
     """Fill ``ranked``, ``same``, ``tied`` and ``lengths`` as ``kernels.rank_block`` says.
 
-    If ``top`` is not 0, only so many documents of each query are ordered, and ``same`` and ``tied`` stay as they are.
+    If ``top`` is not 0, only this many documents of each query are ordered, and ``same`` and ``tied`` stay as they are.
     ``packed`` and ``room`` are buffers for at least as many documents as the block has, ``packed`` for no more than
     :data:`BLOCK`.
     """

@@ -7,7 +7,6 @@ checksum of everything. Classes are looked up in one fixed table, never imported
 
 from ordino.data.fingerprint import fingerprint
 from ordino.model_file.container import is_model_file
-from ordino.model_file.files import load, read_card, save
-from ordino.model_file.scoring import load_scorer
+from ordino.model_file.files import load, load_scorer, read_card, save
 
 __all__ = ["fingerprint", "is_model_file", "load", "load_scorer", "read_card", "save"]

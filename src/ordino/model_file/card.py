@@ -23,16 +23,14 @@ def make_card(
     params = {key: _plain(value) for key, value in last.get_params(deep=False).items()}
     names = getattr(ranker, "feature_names_in_", None)
     scaler = getattr(last, "scaler_", None)
+    packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
     return {
         "ranker": type(last).__name__,
         "name": next((name for name, entry in RANKERS.items() if entry.cls == type(last).__name__), None),
         "form": form_of(ranker),
         "steps": [type(step).__name__ for step in steps_of(ranker)],
         "parameters": params,
-        "features": {
-            "count": int(ranker.n_features_in_),
-            "names": None if names is None else [str(name) for name in names],
-        },
+        "features": {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)]},
         "scaling": None if scaler is None else type(scaler).__name__,
         "measure": {"metric": params.get("metric"), "profile": params.get("profile")},
         "seed": params.get("seed"),
@@ -40,7 +38,7 @@ def make_card(
         "data": None if data is None else describe(data),
         "valid": None if valid is None else describe(valid),
         "notes": dict(notes or {}),
-        "versions": _versions(),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
     }
 
 
@@ -97,8 +95,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return " ".join(repr(value).split())
-
-
-def _versions() -> dict[str, str]:
-    packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}

@@ -34,13 +34,8 @@ def write_file(path: Path, contents: Contents) -> None:
     """Write beside the place, to the disk, then move there: the name never stands for half a file."""
     from safetensors.numpy import save
 
-    header = {
-        "format": FORMAT,
-        "version": VERSION,
-        "sha256": _checksum(contents),
-        "card": contents.card,
-        "model": contents.model,
-    }
+    header = {"format": FORMAT, "version": VERSION, "sha256": _checksum(contents)}
+    header |= {"card": contents.card, "model": contents.model}
     # one entry, because safetensors writes several in any order
     content = save(contents.arrays, {KEY: json.dumps(header, allow_nan=False, ensure_ascii=False)})
     with written_whole(path) as part, part.open("wb") as file:

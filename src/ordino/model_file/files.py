@@ -1,16 +1,26 @@
-"""``save`` and ``load``: a fitted ranker into one file and back, with the same scores to the last bit."""
+"""``save`` and ``load``: a fitted ranker into one file and back, with the same scores to the last bit.
+
+``load_scorer`` scores with numpy alone where the model is a network: the class of a ranker brings scikit-learn with it,
+whose import takes longer than scoring a quarter of a million documents. Networks behind other scalers than the
+logarithm are loaded as rankers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.columns import check_features, check_no_nan, symmetric_log
 from ordino.data.dataset import Dataset
 from ordino.errors import ModelFileError, OrdinoError
-from ordino.model_file.card import last_step, make_card
-from ordino.model_file.check_model import check_model
+from ordino.forms import Network, require
+from ordino.layers import ACTIVATIONS
+from ordino.model_file.card import last_step, make_card, steps_of
 from ordino.model_file.container import Contents, read_file, write_file
 from ordino.model_file.values import Decoder, Encoder
 
@@ -59,13 +69,7 @@ def save(
 
 
 def load(path: str | Path, *, rankers: Sequence[type] = ()) -> Any:
-    """Read the ranker, or the pipeline, that :func:`save` wrote.
-
-    Parameters
-    ----------
-    rankers
-        Classes of your own that the file may name, beside Ordino's.
-    """
+    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are classes of your own it may name."""
     return loaded(Path(path), read_file(Path(path)), rankers)
 
 
@@ -92,3 +96,76 @@ def sentences_about(path: Path) -> Iterator[None]:
 def read_card(path: str | Path) -> dict[str, Any]:
     """Read the card of a model file: ranker, parameters, features, data, measures, versions."""
     return read_file(Path(path)).card
+
+
+def check_model(model: Any) -> None:
+    """Refuse a model whose parts do not fit together: compiled loops trust sizes, so every part is asked first."""
+    from ordino.ranker import Ranker
+
+    if not isinstance(last_step(model), Ranker):
+        raise ModelFileError("the file holds no ranker; get it again")
+    for step in steps_of(model):
+        check_part(step)
+
+
+def check_part(part: Any) -> None:
+    """Refuse a ranker or a scaler that is not whole."""
+    from ordino.data.scaling import Scaler
+    from ordino.ranker import Ranker
+
+    n = getattr(part, "n_features_in_", None)
+    require(isinstance(n, int) and not isinstance(n, bool) and n >= 0, "n_features_in_")
+    names = getattr(part, "feature_names_in_", None)
+    require(names is None or np.shape(names) == (n,), "feature_names_in_")
+    if isinstance(part, Ranker):
+        scaler = part.scaler_
+        if scaler is not None:
+            require(isinstance(scaler, Scaler) and scaler.n_features_in_ == n, "scaler_")
+            check_part(scaler)
+        part.form().check()
+    elif isinstance(part, Scaler) and hasattr(part, "quantiles_"):
+        q = part.quantiles_
+        require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
+
+
+class Scoring(Protocol):
+    """Whatever gives scores to the documents of a data set."""
+
+    def predict(self, data: Dataset) -> NDArray[np.float64]:
+        """Scores in the caller's row order."""
+
+
+@final
+class NetworkScorer:
+    """The layers of a network, and the checks that its ranker would make."""
+
+    def __init__(self, contents: Contents) -> None:
+        decoder = Decoder(contents.arrays)
+        learned = contents.model["learned"]
+        self._name = contents.card["ranker"]
+        self._names = decoder.decode(learned.get("feature_names_in_"))
+        self._is_scaled = learned["scaler_"] is not None
+        layers, activation = decoder.decode(learned["layers_"]), contents.model["params"]["activation"]
+        self._form = Network(None, learned["n_features_in_"], layers, activation)
+        self._form.check()
+        require(self._names is None or np.shape(self._names) == (self._form.n_features,), "feature_names_in_")
+
+    def predict(self, data: Dataset) -> NDArray[np.float64]:
+        """The same scores as the ranker's own ``predict``, to the last bit."""
+        check_features(data, self._form.n_features, self._names)
+        check_no_nan(data, "X", self._name)
+        scaled = data.replace(X=symmetric_log(data.X), feature_names=data.feature_names) if self._is_scaled else data
+        scores: NDArray[np.float64] = data.restore(self._form.score_scaled(scaled))
+        return scores
+
+
+def load_scorer(path: str | Path) -> tuple[Scoring, dict[str, Any]]:
+    """What scores as the model of a file does, and the model's card; the ranker itself unless layers are enough."""
+    contents = read_file(Path(path))
+    card, model = contents.card, contents.model
+    with sentences_about(Path(path)):
+        scaler = model["learned"]["scaler_"]
+        has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
+        if card["form"] == "network" and has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
+            return NetworkScorer(contents), card
+    return loaded(Path(path), contents), card

@@ -17,8 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.errors import ModelFileError
-from ordino.model_file.classes import ESTIMATORS, PLAIN_RECORDS, PRIVATE, RECORDS, find_class
-from ordino.model_file.upgrade import present_learned, present_params
+from ordino.model_file.classes import (
+    ESTIMATORS,
+    PLAIN_RECORDS,
+    PRIVATE,
+    RECORDS,
+    find_class,
+    present_learned,
+    present_params,
+)
 
 LONG = 2000  # characters from which on a text is kept as an array of bytes: LightGBM's trees
 _LEARNED = re.compile(r"[A-Za-z]\w*_")
@@ -43,7 +50,9 @@ class Encoder:
     def encode(self, value: Any, where: str) -> Any:
         """The JSON of a value; ``where`` is its place, the name of its arrays."""
         if isinstance(value, str):
-            return str(value) if len(value) <= LONG else {"text": self._keep(where, _bytes(value))}
+            if len(value) <= LONG:
+                return str(value)
+            return {"text": self._keep(where, np.frombuffer(value.encode(), np.uint8))}
         if isinstance(value, np.ndarray | np.generic):  # before float, since numpy's double is one
             return self._array(value, where)
         if value is None or isinstance(value, bool | int):
@@ -92,18 +101,15 @@ class Encoder:
         }
 
     def _array(self, value: NDArray[Any] | np.generic, where: str) -> dict[str, Any]:
-        if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
-            if value.ndim != 1 or not all(isinstance(item, str) for item in value):
-                raise ModelFileError(f"{where} is an array of {value.dtype}, which a model file cannot hold")
-            return {"strings": value.tolist(), "kind": value.dtype.kind}
-        if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
+        kind = value.dtype.kind
+        if kind in "OU" and np.ndim(value) == 1 and all(isinstance(item, str) for item in np.asarray(value)):
+            return {"strings": value.tolist(), "kind": kind}
+        if kind not in "biuf" or value.dtype.itemsize > 8:
             raise ModelFileError(f"{where} is an array of {value.dtype}, which a model file cannot hold")
         if isinstance(value, np.generic):
             return {"number": self._keep(where, np.atleast_1d(value))}
-        name = self._keep(where, value)
-        if value.flags.f_contiguous and not value.flags.c_contiguous:  # matrix products round by memory order
-            return {"array": name, "order": "F"}
-        return {"array": name}
+        is_fortran = value.flags.f_contiguous and not value.flags.c_contiguous  # matrix products round by memory order
+        return {"array": self._keep(where, value)} | ({"order": "F"} if is_fortran else {})
 
     def _keep(self, where: str, array: NDArray[Any]) -> str:
         native = array.dtype.newbyteorder("=")
@@ -178,10 +184,6 @@ class Decoder:
 
 def _field_names(cls: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else cls._fields
-
-
-def _bytes(text: str) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode(), np.uint8)
 
 
 def _number(text: Any) -> float:

@@ -5,24 +5,23 @@ A ranker of this family says where its pairs come from; everything else is here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.errors import ParameterError, unknown_name
+from ordino.errors import ParameterError
 from ordino.forms import Form
-from ordino.layers import Layer
+from ordino.judge import Judge
+from ordino.layers import PAIR_INITIALIZERS, Layer
 from ordino.losses import pair_loss
 from ordino.networks import fields
-from ordino.networks.families import check_documents_alone, check_preferences, quality_by_metric, schedule_of, widths_of
-from ordino.networks.initializers import PAIR_INITIALIZERS
 from ordino.networks.rates import Schedule
 from ordino.order import SORTS, PairNetwork
 from ordino.order.pairs import Pairs, content_order
-from ordino.parameters import Choices, param
+from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker
 from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from ordino.networks.learning_sets import LearningSet
     from ordino.networks.pair_network import CmpNN
     from ordino.networks.supply import ComparisonBatches
-    from ordino.networks.training import Quality, Trained
+    from ordino.networks.training import Quality, Trained, Watch
 
 LOSSES = ("squared", "absolute", "ranknet", "fidelity")
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "softplus")
@@ -40,7 +39,7 @@ WATCHED_PAIRS = 1000  # pairs on which the activations of an epoch are measured
 
 def check_widths(hidden: Any) -> tuple[int, ...]:
     """The neurons of each hidden layer, of which there must be one."""
-    widths = widths_of(hidden)
+    widths = fields.widths_of(hidden)
     if not widths:
         raise ParameterError("hidden=(); a comparator needs a hidden layer")
     return widths
@@ -50,11 +49,6 @@ def _check_even(hidden: Any) -> None:
     odd = next((width for width in check_widths(hidden) if width % 2), None)
     if odd is not None:
         raise ParameterError(f"hidden={odd}; a layer counts its dual neurons too, so it must be even")
-
-
-def _check_sort(name: object) -> None:
-    if name not in SORTS:
-        raise unknown_name("sort", name, SORTS)
 
 
 class Comparator(Ranker):
@@ -69,6 +63,8 @@ class Comparator(Ranker):
     shared: ClassVar[bool] = True
     """Whether the network is a CmpNN, whose neurons share their weights with their duals."""
 
+    network_: PairNetwork = learned()
+
     hidden: int | Sequence[int] = param(
         40,
         "Neurons of each hidden layer, duals included, so even numbers; one int is one layer.",
@@ -76,9 +72,7 @@ class Comparator(Ranker):
         space=Choices(((20,), (40,), (24, 12, 6))),
     )
     activation: str = param(
-        "tanh",
-        "Of the hidden layers: sigmoid, tanh, relu or softplus. The outputs are sigmoids.",
-        choices=ACTIVATIONS,
+        "tanh", "Of the hidden layers: sigmoid, tanh, relu or softplus. The outputs are sigmoids.", choices=ACTIVATIONS
     )
     initializer: str = param(
         "difference",
@@ -89,9 +83,7 @@ class Comparator(Ranker):
     )
     pretraining: int = param(30, "Epochs of each auto-encoder.", low=1, brief=2)
     loss: str = param(
-        "ranknet",
-        "Of a pair's two outputs: squared, absolute, ranknet (cross entropy) or fidelity.",
-        choices=LOSSES,
+        "ranknet", "Of a pair's two outputs: squared, absolute, ranknet (cross entropy) or fidelity.", choices=LOSSES
     )
     dropout: float = fields.dropout(0.5)
     learning_rate: float = fields.learning_rate(3e-3)
@@ -110,7 +102,7 @@ class Comparator(Ranker):
     metric: str = metric_param(text="The metric that says what is best on `valid`, and which `score` gives.")
     profile: str = profile_param()
     scaling: str | None = scaling_param("quantile")
-    algorithm: str = param("merge", "The sort: merge, quick, heap or insertion.", check=_check_sort)
+    algorithm: str = param("merge", "The sort: merge, quick, heap or insertion.", choices=SORTS)
     record_activations: bool = param(
         False, "Write the mean and the deviation of each layer's activations into `history_`, epoch by epoch."
     )
@@ -128,9 +120,8 @@ class Comparator(Ranker):
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """P(a before b) = (1 + N>(a, b) - N<(a, b)) / 2 for each row a of A and b of B."""
-        check_documents_alone(self)
-        network: PairNetwork = self.network_
-        return network.compare(self.prepared(A).X, self.prepared(B).X)
+        fields.check_documents_alone(self)
+        return self.network_.compare(self.prepared(A).X, self.prepared(B).X)
 
     def activations(self, X: ArrayLike | Dataset, pairs: ArrayLike, *, qid: Any = None) -> list[NDArray[np.float32]]:
         """What every layer gives for pairs (a, b) of rows of X: each ``(n_pairs, n_neurons)``, the outputs last.
@@ -139,35 +130,23 @@ class Comparator(Ranker):
         """
         data = self.prepared(X, qid=qid)
         rows: NDArray[np.float32] = data.restore(data.X)
-        chosen, _ = check_preferences(pairs, 1.0, len(rows))
-        network: PairNetwork = self.network_
-        return network.activations(rows[chosen[:, 0]], rows[chosen[:, 1]])
+        chosen, _ = fields.check_preferences(pairs, 1.0, len(rows))
+        return self.network_.activations(rows[chosen[:, 0]], rows[chosen[:, 1]])
 
     def _fresh(self, X: NDArray[np.float32], learning_set: LearningSet, seeds: Sequence[int]) -> CmpNN:
         """A network for each seed, with first weights; auto-encoders learn theirs from the pairs."""
-        from ordino.networks.autoencoders import stacked_autoencoders
-        from ordino.networks.pair_network import CmpNN
+        from ordino.networks.pair_network import CmpNN, stacked_autoencoders
 
-        widths = widths_of(self.hidden)
+        widths = fields.widths_of(self.hidden)
         pretrained = self.initializer == "autoencoders"
-        network = CmpNN(
-            X.shape[1],
-            widths,
-            shared=self.shared,
-            activation=self.activation,
-            initializer="glorot" if pretrained else self.initializer,
-            dropout=self.dropout,
-            seeds=seeds,
-        )
+        kind: dict[str, Any] = {"shared": self.shared, "activation": self.activation}
+        initializer = "glorot" if pretrained else self.initializer
+        network = CmpNN(X.shape[1], widths, initializer=initializer, dropout=self.dropout, seeds=seeds, **kind)
         if pretrained and learning_set.n_pairs:
             schedule = Schedule(self.pretraining, 1e-3, optimizer="adam")
-            pairs = self._supply(X, learning_set).whole().X
+            pairs = self._supply(X, learning_set).whole.X
             for m, seed in enumerate(seeds):
-                layers = stacked_autoencoders(
-                    pairs.of_network(m), widths, shared=self.shared, activation=self.activation, schedule=schedule,
-                    seed=seed,
-                )  # fmt: skip
-                network.load(m, layers)
+                network.load(m, stacked_autoencoders(pairs.of_network(m), widths, schedule=schedule, seed=seed, **kind))
         return network
 
     def _supply(self, X: NDArray[np.float32], learning_set: LearningSet) -> ComparisonBatches:
@@ -176,59 +155,43 @@ class Comparator(Ranker):
         return ComparisonBatches(X, learning_set, pair_loss(self.loss), batch=self.batch)
 
     def _schedule(self) -> Schedule:
-        return schedule_of(self, l2=ADAMW_DECAY * (self.optimizer == "adamw") if self.l2 is None else self.l2)
+        return Schedule.of(self, l2=ADAMW_DECAY * (self.optimizer == "adamw") if self.l2 is None else self.l2)
 
     def _learn(
-        self,
-        network: CmpNN,
-        X: NDArray[np.float32],
-        learning_set: LearningSet,
-        quality: Quality | None,
-        *,
-        verbose: bool,
+        self, network: CmpNN, X: NDArray[np.float32], learning_set: LearningSet, quality: Quality | None, verbose: bool
     ) -> list[Trained]:
         """Every network of the batch after training; without a pair to learn from, as it is."""
         from ordino.networks.training import Trained, train
 
         if not learning_set.n_pairs:
             return [Trained(network.layers(m), [], 0) for m in range(len(network))]
-        return train(
-            network,
-            self._supply(X, learning_set),
-            self._schedule(),
-            quality=quality,
-            watch=self._watch(X, learning_set) if self.record_activations else None,
-            label=type(self).__name__,
-            verbose=verbose,
-        )
+        supply, schedule, label = self._supply(X, learning_set), self._schedule(), type(self).__name__
+        watch = self._watch(X, learning_set) if self.record_activations else None
+        return train(network, supply, schedule, quality, watch=watch, label=label, verbose=verbose)
 
     def _by_pairs(self, X: NDArray[np.float32], learning_set: LearningSet) -> Quality | None:
         """Quality is a small error on these pairs; None if there are none."""
-        from ordino.networks.supply import mean_error
+        from ordino.networks.training import quality_by_error
 
-        if not learning_set.n_pairs:
-            return None
-        batch = self._supply(X, learning_set).whole()
-        return lambda network: -mean_error(network, batch)
+        return quality_by_error(self._supply(X, learning_set).whole) if learning_set.n_pairs else None
 
     def _by_metric(self, valid: Dataset) -> Quality:
         """Quality is the metric of sorted validation data."""
-        start = content_order(valid)
-        return quality_by_metric(
-            self, valid, lambda layers: self._pairs(self._plain(layers)).score_scaled(valid, start)
-        )
+        from ordino.networks.training import quality_by_metric
 
-    def _watch(self, X: NDArray[np.float32], learning_set: LearningSet) -> Callable[[CmpNN], list[dict[str, float]]]:
+        start, judge = content_order(valid), Judge(self.metric, self.profile)
+        return quality_by_metric(judge, valid, lambda one: self._pairs(self._plain(one)).score_scaled(valid, start))
+
+    def _watch(self, X: NDArray[np.float32], learning_set: LearningSet) -> Watch:
         """Mean and deviation of the activations of each layer, for each network of a batch."""
         few = learning_set.take(np.arange(min(WATCHED_PAIRS, learning_set.n_pairs)))
-        pairs = self._supply(X, few).whole().X
+        pairs = self._supply(X, few).whole.X
 
         def watch(network: CmpNN) -> list[dict[str, float]]:
-            reached = [h.detach() for h in network.activations(pairs)]
-            reached[-1] = reached[-1].sigmoid()
-            names = [*(str(i + 1) for i in range(len(reached) - 1)), "out"]
-            figures: list[dict[str, float]] = [{} for _ in reached[0]]
-            for name, h in zip(names, reached, strict=True):
+            *hidden, outputs = (h.detach() for h in network.activations(pairs))
+            reached = {str(i): h for i, h in enumerate(hidden, start=1)} | {"out": outputs.sigmoid()}
+            figures: list[dict[str, float]] = [{} for _ in range(len(network))]
+            for name, h in reached.items():
                 for own, row in zip(h, figures, strict=True):
                     row |= {f"mean_{name}": float(own.mean()), f"std_{name}": float(own.std())}
             return figures
@@ -237,6 +200,5 @@ class Comparator(Ranker):
 
     def _plain(self, layers: Sequence[Layer]) -> PairNetwork:
         """The network as plain arrays, ready to sort."""
-        first, n_features = layers[0], len(layers[0].W) // 2
-        left, right = first.W[:n_features], first.W[n_features:]
-        return PairNetwork(left, right, first.b, tuple(layers[1:]), activation=self.activation)
+        (W, b), n_features = layers[0], len(layers[0].W) // 2
+        return PairNetwork(W[:n_features], W[n_features:], b, tuple(layers[1:]), activation=self.activation)

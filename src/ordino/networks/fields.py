@@ -1,23 +1,30 @@
-"""Parameters that networks share, each with one meaning and one check: ``epochs: int = fields.epochs(50)``."""
+"""What the two families of networks share: parameters, checks of what users give them, repeats that train together.
+
+A parameter here has one meaning and one check: ``epochs: int = fields.epochs(50)``. The families are
+:mod:`ordino.networks.scoring`, which scores one document, and :mod:`ordino.networks.comparing`, which compares two.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
-from ordino.networks.initializers import INITIALIZERS
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from ordino.checks import check_int
+from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
+from ordino.errors import DataError, ParameterError
 from ordino.networks.rates import RATES
 from ordino.parameters import Range, param
+from ordino.ranker import Ranker, Validation, as_held_out
 
 OPTIMIZERS = ("adamw", "adam", "descent")
 
-
-def initializer() -> Any:
-    """First weights of a scoring network."""
-    text = (
-        "First weights: he, glorot, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1]), or ranknet (zero, "
-        "the last layer uniform in [-0.1, 0.1])."
-    )
-    return param("he", text, choices=INITIALIZERS)
+R = TypeVar("R", bound=Ranker)
+T = TypeVar("T")
 
 
 def dropout(default: float) -> Any:
@@ -71,3 +78,65 @@ def average() -> Any:
     """What counts equally in a pairwise loss."""
     text = "What counts equally in a step: every query (queries) or every pair (pairs)."
     return param("queries", text, choices=("queries", "pairs"))
+
+
+def widths_of(hidden: Any) -> tuple[int, ...]:
+    """The neurons of each hidden layer.
+
+    Examples
+    --------
+    >>> widths_of(40), widths_of([64, 32])
+    ((40,), (64, 32))
+    """
+    given = (hidden,) if isinstance(hidden, int | np.integer) else hidden
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        raise ParameterError(f"hidden={hidden!r}; give the neurons of each hidden layer, such as (64, 32)")
+    return tuple(check_int("hidden", width, low=1) for width in given)
+
+
+def check_preferences(
+    pairs: ArrayLike, probability: ArrayLike, n_rows: int
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Preferences as a user gives them: row numbers ``(n_pairs, 2)``, and P(first before second) of each pair.
+
+    Examples
+    --------
+    >>> check_preferences([(0, 3)], 1.0, 3)
+    Traceback (most recent call last):
+    ordino.errors.DataError: pairs has row number 3; the rows of X go from 0 to 2
+    """
+    chosen = np.asarray(pairs)
+    if chosen.ndim != 2 or chosen.shape[1] != 2 or chosen.dtype.kind not in "iu" or not len(chosen):
+        raise DataError("pairs must be rows (a, b) of row numbers of X, at least one")
+    if chosen.min() < 0 or chosen.max() >= n_rows:
+        outside = chosen.max() if chosen.max() >= n_rows else chosen.min()
+        raise DataError(f"pairs has row number {outside}; the rows of X go from 0 to {n_rows - 1}")
+    target = np.asarray(probability, dtype=np.float64)
+    if target.shape not in ((), (len(chosen),)) or not ((target >= 0) & (target <= 1)).all():
+        raise DataError("probability must lie between 0 and 1, one for all pairs or one for each")
+    return chosen.astype(np.intp), np.broadcast_to(target, len(chosen))
+
+
+def check_documents_alone(ranker: Ranker) -> None:
+    """Refuse to compare two documents where the scaling needs their query."""
+    ranker._check_fitted()
+    if ranker.scaler_ is not None and ranker.scaler_.by_query:
+        raise DataError(
+            f"compare() sees two documents, but scaling={ranker.get_params()['scaling']!r} needs the whole query; "
+            "scale the data first and use scaling=None, or use scaling='symlog'"
+        )
+
+
+def fit_together(
+    pattern: R, data: Dataset, seeds: Sequence[int], valid: Validation,
+    train: Callable[[R, Dataset, Dataset | None, Sequence[int]], Sequence[T]], keep: Callable[[R, T], R],
+) -> list[R]:  # fmt: skip
+    """A fitted copy of the ranker for each seed: ``train`` learns for all seeds at once, ``keep`` takes one's part."""
+    first = clone(pattern)
+    scaled, held_out = first._prepare(canonical(data), as_held_out(valid))
+    trained = train(first, scaled, held_out, seeds)
+    of_data = {name: value for name, value in first.__dict__.items() if name.endswith("_")}
+    rankers = [pattern.with_seed(seed) for seed in seeds]
+    for ranker in rankers:
+        ranker.__dict__.update(of_data)
+    return [keep(ranker, one) for ranker, one in zip(rankers, trained, strict=True)]

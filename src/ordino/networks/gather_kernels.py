@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import njit
+from ordino.compiled import OUTER, njit
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def gather(left: Floats, right: Floats, a: Rows, b: Rows, out: Floats) -> None:
     """Write left[a] + right[b] of every pair; left and right are (n_networks, n_docs, width).
 
@@ -24,7 +24,7 @@ def gather(left: Floats, right: Floats, a: Rows, b: Rows, out: Floats) -> None:
                 out[m, i, k] = left[m, first[i], k] + right[m, second[i], k]
 
 
-@njit(cache=True, nogil=True)
+@njit(**OUTER)
 def scatter(gradient: Floats, a: Rows, b: Rows, left: Floats, right: Floats) -> None:
     """Add the gradient of every pair, (n_networks, n_pairs, width), to those of its two documents."""
     for m in range(gradient.shape[0]):

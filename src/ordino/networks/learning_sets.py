@@ -6,7 +6,7 @@ two always wins. Two documents of equal label have the target 1/2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
@@ -39,9 +39,8 @@ class LearningSet(NamedTuple):
 
     Examples
     --------
-    >>> one = LearningSet(np.array([[0, 1], [2, 3]]), np.array([1.0, 0.5]))
-    >>> one.n_pairs, side_by_side([one, one, one]).pairs.shape
-    (2, (3, 2, 2))
+    >>> LearningSet(np.array([[0, 1], [2, 3]]), np.array([1.0, 0.5])).take(np.array([1]))
+    LearningSet(pairs=array([[2, 3]]), target=array([0.5]))
     """
 
     pairs: Rows  # (n_pairs, 2) or (n_networks, n_pairs, 2)
@@ -57,27 +56,13 @@ class LearningSet(NamedTuple):
         return LearningSet(self.pairs[..., chosen, :], self.target[..., chosen])
 
 
-def side_by_side(sets: Sequence[LearningSet]) -> LearningSet:
-    """One set for each network of a batch, all of the same size."""
-    if len(sets) == 1:
-        return sets[0]
-    return LearningSet(np.stack([one.pairs for one in sets]), np.stack([one.target for one in sets]))
-
-
 def draw_pairs(
     y: Labels, offsets: NDArray[np.int64], configuration: str, n_pairs: int | None, rng: np.random.Generator
 ) -> LearningSet:
-    """Pairs of documents of the same query.
+    """Pairs of documents of the same query, ``n_pairs`` at most, of the kinds of a name of ``CONFIGURATIONS``.
 
-    Parameters
-    ----------
-    y, offsets
-        Labels, and where each query starts.
-    configuration
-        A name of ``CONFIGURATIONS``.
-    n_pairs
-        How many at most, in equal shares for each query that has such pairs. A query with fewer pairs
-        than its share gives all of them equally often. None takes every pair once.
+    Each query that has such pairs gives an equal share; one with fewer pairs than its share gives all of them equally
+    often. ``n_pairs=None`` takes every pair once.
 
     Examples
     --------

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ordino.layers import Layer
-from ordino.networks.initializers import PAIR_INITIALIZERS
+from ordino.layers import PAIR_INITIALIZERS, Layer
 from ordino.streams import spawned, stream
 
 ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
@@ -37,26 +36,17 @@ def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
 
 
 class Nets(ABC):
-    """Feed-forward networks of one shape.
+    """Feed-forward networks of one shape: ``sizes`` has the neurons of each layer, from the inputs to the outputs.
 
-    Parameters
-    ----------
-    sizes
-        Neurons of each layer, from the inputs to the outputs.
-    activation, initializer
-        Names from ``ACTIVATIONS`` and ``PAIR_INITIALIZERS``.
-    dropout
-        The share of hidden neurons that is dropped in training.
-    seeds
-        One for each network.
-    halves
-        Whether only the first half of each layer's neurons has weights of its own.
+    There is one network for each seed. If ``shared``, only the first half of a layer's neurons has weights of its own;
+    the other half are their duals, which have the same weights rolled by half, and the same biases.
     """
 
     def __init__(
         self, sizes: Sequence[int], *, activation: str, initializer: str, dropout: float, seeds: Sequence[int],
-        halves: bool = False,
+        shared: bool = False,
     ) -> None:  # fmt: skip
+        self.shared = shared
         self._squash = ACTIVATIONS[activation]
         self._dropout = dropout
         self._masks = [np.random.Generator(np.random.SFC64(spawned(seed, "masks"))) for seed in seeds]
@@ -64,7 +54,7 @@ class Nets(ABC):
         self.W: list[Tensor] = []  # each (n_networks, n_in, n_out), or half of n_out
         self.b: list[Tensor] = []  # each (n_networks, 1, n_out), or half of it
         for i, (n_in, n_out) in enumerate(pairwise(sizes)):
-            own = n_out // 2 if halves else n_out
+            own = n_out // 2 if shared else n_out
             drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2)[:, :own] for rng in rngs])
             self.W.append(torch.from_numpy(drawn.astype(np.float32)).requires_grad_())
             self.b.append(torch.zeros(len(rngs), 1, own, requires_grad=True))
@@ -75,19 +65,23 @@ class Nets(ABC):
     @property
     def parameters(self) -> list[Tensor]:
         """All weights and biases that learn."""
-        return [*self.W, *self.b]
+        return [p for p in (*self.W, *self.b) if p.requires_grad]
 
     @abstractmethod
     def __call__(self, inputs: Any, *, training: bool = False) -> Tensor:
         """Outputs for what a batch holds, the networks along the first axis."""
 
     def layers(self, number: int) -> list[Layer]:
-        """One of the networks as plain arrays, copied."""
+        """One of the networks as plain arrays with the weights of all neurons, copied."""
         with torch.no_grad():
             return [
-                Layer(W[number].numpy().copy(), b[number, 0].numpy().copy())
+                Layer(self._whole(W)[number].numpy().copy(), np.tile(b[number, 0].numpy(), 2 if self.shared else 1))
                 for W, b in zip(self.W, self.b, strict=True)
             ]
+
+    def _whole(self, W: Tensor) -> Tensor:
+        """The weights of all neurons of a layer, the duals' after the others'."""
+        return torch.cat((W, W.roll(W.shape[1] // 2, 1)), 2) if self.shared else W
 
     def load(self, number: int, layers: Sequence[Layer]) -> None:
         """Set the weights of the first layers, or of all, of one network."""
@@ -107,11 +101,6 @@ class ScoringNets(Nets):
     def __init__(self, widths: Sequence[int], **options: Any) -> None:
         super().__init__([*widths, 1], **options)
         self.b[-1].requires_grad_(False)
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """All weights and biases that learn."""
-        return [*self.W, *self.b[:-1]]
 
     def __call__(self, X: Tensor, *, training: bool = False) -> Tensor:
         """Scores, shape ``(n_networks, n_docs)``, of documents of shape ``(n_docs, n_features)``."""

@@ -9,7 +9,7 @@ here; those of the duals are the same rows, rolled by half.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -18,25 +18,16 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ordino.interrupts import all_or_nothing
 from ordino.layers import Layer
 from ordino.networks.gather_kernels import gather, scatter
 from ordino.networks.nets import Nets, dropout_mask
+from ordino.networks.rates import Schedule
+from ordino.networks.supply import Batch, PairRows, random_parts
+from ordino.networks.training import train
+from ordino.streams import spawn_seed
 
-
-@dataclass(frozen=True)
-class PairRows:
-    """Pairs of rows of X: the documents ``X[a]`` and ``X[b]``, the same for all networks of a batch or each its own."""
-
-    X: Tensor  # (n_docs, n_features)
-    a: Tensor  # (n_pairs,) or (n_networks, n_pairs), int64
-    b: Tensor  # as a
-
-    def __len__(self) -> int:
-        return self.a.shape[-1]
-
-    def of_network(self, number: int) -> PairRows:
-        """What one network of the batch sees."""
-        return self if self.a.ndim == 1 else PairRows(self.X, self.a[number], self.b[number])
+BATCH = 512  # pairs in a step of an auto-encoder
 
 
 @final
@@ -47,11 +38,8 @@ class CmpNN(Nets):
     the networks are dense.
     """
 
-    def __init__(
-        self, n_features: int, hidden: Sequence[int], *, shared: bool, n_outputs: int = 2, **options: Any
-    ) -> None:
-        super().__init__([2 * n_features, *hidden, n_outputs], halves=shared, **options)
-        self.shared = shared
+    def __init__(self, n_features: int, hidden: Sequence[int], *, n_outputs: int = 2, **options: Any) -> None:
+        super().__init__([2 * n_features, *hidden, n_outputs], **options)
 
     def __call__(self, pairs: PairRows, *, training: bool = False) -> Tensor:
         """Outputs before the sigmoid, shape ``(n_networks, n_pairs, n_outputs)``."""
@@ -67,7 +55,7 @@ class CmpNN(Nets):
                 h = self._squash(h)
                 if training and self._dropout:
                     masks = [dropout_mask(own, self._dropout, rng) for own, rng in zip(h, self._masks, strict=True)]
-                    h = h * (masks[0][None] if len(masks) == 1 else torch.stack(masks))
+                    h = h * torch.stack(masks)
             reached.append(h)
         return reached
 
@@ -79,18 +67,6 @@ class CmpNN(Nets):
         right = left.roll(width // 2, -1) if self.shared else _product(pairs.X[None], W[:, n_features:])
         first: Tensor = _Gather.apply(left, right, pairs.a, pairs.b)  # type: ignore[no-untyped-call]
         return first
-
-    def _whole(self, W: Tensor) -> Tensor:
-        """The weights of all neurons of a layer, the duals' after the others'."""
-        return torch.cat((W, W.roll(W.shape[1] // 2, 1)), 2) if self.shared else W
-
-    def layers(self, number: int) -> list[Layer]:
-        """Network ``number`` of the batch as plain arrays with the weights of all neurons, copied."""
-        with torch.no_grad():
-            return [
-                Layer(self._whole(W)[number].numpy().copy(), np.tile(b[number, 0].numpy(), 2 if self.shared else 1))
-                for W, b in zip(self.W, self.b, strict=True)
-            ]
 
 
 def _product(h: Tensor, W: Tensor) -> Tensor:
@@ -107,17 +83,66 @@ class _Gather(torch.autograd.Function):
         ctx.save_for_backward(a, b)
         ctx.n_docs = left.shape[1]
         out = torch.empty(len(left), a.shape[-1], left.shape[2])
-        gather(left.numpy(), right.numpy(), _by_network(a), _by_network(b), out.numpy())
+        gather(left.numpy(), right.numpy(), np.atleast_2d(a), np.atleast_2d(b), out.numpy())
         return out
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
         a, b = ctx.saved_tensors
         left, right = torch.zeros(2, len(gradient), ctx.n_docs, gradient.shape[2])
-        scatter(gradient.contiguous().numpy(), _by_network(a), _by_network(b), left.numpy(), right.numpy())
+        scatter(gradient.contiguous().numpy(), np.atleast_2d(a), np.atleast_2d(b), left.numpy(), right.numpy())
         return left, right, None, None
 
 
-def _by_network(rows: Tensor) -> NDArray[np.int64]:
-    """Shape (n_networks, n_pairs), or one row where all networks see the same pairs."""
-    return np.atleast_2d(rows.numpy())
+def stacked_autoencoders(
+    pairs: PairRows, hidden: Sequence[int], *, shared: bool, activation: str, schedule: Schedule, seed: int
+) -> list[Layer]:
+    """First weights of the hidden layers of a pair network, learned without labels (DeepNet, 4.3.1).
+
+    Layer after layer, a network of that layer and a linear decoder learns to give back its own input: the pairs [x, y]
+    for the first, what the layers below make of them for the others. The decoder shares its weights like every layer,
+    so that what is learned keeps N>([x, y]) = N<([y, x]): a layer's neurons stand for x, their duals for y.
+    """
+    layers = []
+    for number, width in enumerate(hidden):
+        n_inputs, own_seed = pairs.X.shape[1], spawn_seed(seed, "auto-encoder", number)
+        coder = CmpNN(
+            n_inputs, [width], shared=shared, n_outputs=2 * n_inputs, activation=activation, initializer="glorot",
+            dropout=0.0, seeds=[own_seed],
+        )  # fmt: skip
+        with all_or_nothing():  # half a start is none
+            best = train(coder, _Reconstruction(pairs), schedule, quality=None, label="auto-encoder")[0].layers
+        coder.load(0, best)
+        layers.append(best[0])
+        with torch.no_grad():
+            h = coder.activations(pairs)[0][0]  # (n_pairs, width)
+        pairs = _side_by_side(h[:, : width // 2], h[:, width // 2 :])
+    return layers
+
+
+def _side_by_side(x: Tensor, y: Tensor) -> PairRows:
+    """Each row of x with the same row of y."""
+    here = torch.arange(len(x))
+    return PairRows(torch.cat((x, y)), here, here + len(x))
+
+
+@final
+@dataclass(frozen=True)
+class _Reconstruction:
+    """Batches of pairs whose target is the pair itself."""
+
+    pairs: PairRows
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
+        """All pairs once, in random order."""
+        return map(self._chunk, random_parts(len(self.pairs), BATCH, rng))
+
+    def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
+        x, y = self.pairs.X[self.pairs.a[chosen]], self.pairs.X[self.pairs.b[chosen]]
+        target = torch.cat((x, y), 1).numpy()  # (n_pairs, n_inputs)
+
+        def loss(outputs: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+            error = outputs - target
+            return (error**2).mean((1, 2), dtype=np.float64), error * np.float32(2 / target.size)
+
+        return Batch(_side_by_side(x, y), loss, len(chosen) / len(self.pairs))

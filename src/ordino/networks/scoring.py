@@ -5,8 +5,8 @@ A ranker of this family is a loss: its file says which, and everything else is h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.forms import Form, Network
-from ordino.layers import ACTIVATIONS, Layer, forward
+from ordino.judge import Judge
+from ordino.layers import ACTIVATIONS, INITIALIZERS, Layer, forward
 from ordino.losses import Loss
 from ordino.networks import fields
-from ordino.networks.families import fit_together, quality_by_metric, schedule_of, widths_of, win_probability
 from ordino.networks.rates import Schedule
-from ordino.parameters import Choices, param
+from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker, Validation
 from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
 
@@ -43,15 +43,21 @@ class ScoringNetwork(Ranker):
     """
 
     uses_weights = True
+    layers_: list[Layer] = learned()
 
     hidden: int | Sequence[int] = param(
         (64, 32),
         "Neurons of each hidden layer; `()` is a linear ranker, one int is one layer.",
-        check=widths_of,
+        check=fields.widths_of,
         space=Choices(((), (32,), (64, 32), (100, 100))),
     )
     activation: str = param("relu", "Between layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS)
-    initializer: str = fields.initializer()
+    initializer: str = param(
+        "he",
+        "First weights: he, glorot, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1]), or ranknet (zero, "
+        "the last layer uniform in [-0.1, 0.1]).",
+        choices=INITIALIZERS,
+    )
     dropout: float = fields.dropout(0.0)
     learning_rate: float = fields.learning_rate(3e-3)
     rate: str = fields.rate()
@@ -81,67 +87,56 @@ class ScoringNetwork(Ranker):
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed, trained together: cheaper than one by one, with the same result."""
-        return fit_together(self, data, seeds, valid)
+        return fields.fit_together(self, data, seeds, valid, type(self)._train, type(self)._keep)
 
     def _train(
         self, data: Dataset, valid: Dataset | None, seeds: Sequence[int], supply: Supply | None = None
     ) -> list[Trained]:
         """What the networks of these seeds learned, from whole queries or from another supply of batches."""
         from ordino.networks.nets import ScoringNets
+        from ordino.networks.training import quality_by_metric, train
 
-        networks = ScoringNets(
-            [data.n_features, *self._widths()],
-            activation=self.activation,
-            initializer=self.initializer,
-            dropout=self.dropout,
-            seeds=seeds,
-        )
-        return learn(self, networks, supply or self._supply(data, networks), self._schedule(), valid, self._scores)
+        weights = {"activation": self.activation, "initializer": self.initializer, "dropout": self.dropout}
+        networks = ScoringNets(self._widths(data), seeds=seeds, **weights)
+        if self.warm_start and hasattr(self, "layers_"):
+            if [layer.W.shape for layer in self.layers_] != [W.shape[1:] for W in networks.W]:
+                raise ParameterError("warm_start=True cannot go on from layers of other sizes; use warm_start=False")
+            for number in range(len(networks)):
+                networks.load(number, self.layers_)
+        judge = Judge(self.metric, self.profile)
+        quality = None if valid is None else quality_by_metric(judge, valid, lambda one: self._scores(one, valid))
+        supply = supply or self._supply(data, networks)
+        return train(networks, supply, self._schedule(), quality, label=type(self).__name__, verbose=self.verbose)
+
+    def _widths(self, data: Dataset) -> list[int]:
+        """Neurons of each layer, from the inputs to the last hidden layer."""
+        return [data.n_features, *fields.widths_of(self.hidden)]
 
     def _supply(self, data: Dataset, networks: ScoringNets) -> Supply:  # noqa: ARG002
-        """Batches of whole queries."""
         from ordino.networks.supply import QueryBatches
 
         return QueryBatches(data, self._loss(), batch=self.batch)
 
-    def _widths(self) -> tuple[int, ...]:
-        return widths_of(self.hidden)
-
     def _schedule(self) -> Schedule:
-        return schedule_of(self)
+        return Schedule.of(self)
 
     def _scores(self, layers: list[Layer], data: Dataset) -> NDArray[np.float64]:
         return forward(data.X, layers, self.activation)
 
-    def _keep(self, learned: Trained) -> None:
-        """Become the ranker for which this was learned."""
-        self.layers_, self.history_, self.best_epoch_ = learned.layers, learned.history, learned.best_epoch
+    def _keep(self, trained: Trained) -> Self:
+        """Become the ranker of this network."""
+        self.layers_, self.history_, self.best_epoch_ = trained.layers, trained.history, trained.best_epoch
+        return self
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """P(a before b) = 1 / (1 + exp(f(b) - f(a))) for each row a of A and b of B (RankNet, eq. 3)."""
-        return win_probability(self, A, B)
+        return 1 / (1 + np.exp(-np.clip(self._score_difference(A, B), -700, 700)))
+
+    def _score_difference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
+        fields.check_documents_alone(self)
+        return self.predict(A) - self.predict(B)
 
     def form(self) -> Form:
         """The layers of the network."""
         self._check_fitted()
         return Network(self.scaler_, self.n_features_in_, self.layers_, self.activation)
-
-
-def learn(
-    ranker: Any,
-    networks: ScoringNets,
-    supply: Supply,
-    schedule: Schedule,
-    valid: Dataset | None,
-    scores: Callable[[list[Layer], Dataset], NDArray[np.float64]],
-) -> list[Trained]:
-    """What networks learn from a supply, by a ranker's parameters; ``scores`` gives the scores of layers."""
-    from ordino.networks.training import train
-
-    if ranker.warm_start and hasattr(ranker, "layers_"):
-        if [layer.W.shape for layer in ranker.layers_] != [W.shape[1:] for W in networks.W]:
-            raise ParameterError("warm_start=True cannot go on from layers of other sizes; use warm_start=False")
-        for number in range(len(networks)):
-            networks.load(number, ranker.layers_)
-    quality = None if valid is None else quality_by_metric(ranker, valid, lambda layers: scores(layers, valid))
-    return train(networks, supply, schedule, quality=quality, label=type(ranker).__name__, verbose=ranker.verbose)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
@@ -18,19 +20,17 @@ from torch import Tensor
 from ordino.data.dataset import Dataset
 from ordino.losses import Loss
 from ordino.networks.learning_sets import LearningSet
-from ordino.networks.pair_network import CmpNN, PairRows
 
-Scores = NDArray[np.float32]  # (n_networks, n_docs)
-Outputs = NDArray[np.float32]  # (n_networks, n_pairs, 2)
-PairLoss = Callable[..., tuple[NDArray[np.float64], NDArray[np.float64]]]  # (margin, target) -> value, slope
-Transform = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+Floats = NDArray[np.float64]
+Outputs = NDArray[np.float32]  # scores (n_networks, n_docs), or outputs for pairs (n_networks, n_pairs, n_outputs)
+PairLoss = Callable[..., tuple[Floats, Floats]]  # (margin, target) -> value, slope
 
 
 class Batch(NamedTuple):
-    """A step's documents or pairs, the loss of their scores with its gradient, and the share of the epoch's error."""
+    """A step's documents or pairs, the loss of their outputs with its gradient, and the share of the epoch's error."""
 
     X: Any
-    loss: Callable[[NDArray[np.float32]], tuple[NDArray[np.float64], NDArray[np.float32]]]
+    loss: Callable[[Outputs], tuple[Floats, Outputs]]
     share: float
 
 
@@ -42,77 +42,83 @@ class Supply(Protocol):
 
 
 @final
+@dataclass(frozen=True)
 class QueryBatches:
     """Batches of whole queries, for losses of labelled lists; ``batch=None`` takes all queries at once."""
 
-    def __init__(self, data: Dataset, loss: Loss, *, batch: int | None, transform: Transform | None = None) -> None:
-        self._data = data
-        self._loss = loss
-        self._batch = data.n_queries if batch is None else min(batch, data.n_queries)
-        self._transform = transform
+    data: Dataset
+    loss: Loss
+    batch: int | None
+    transform: Callable[[NDArray[np.float32]], NDArray[np.float32]] = lambda X: X
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """Slices in random order; the place of the first cut is random too."""
-        n_queries = self._data.n_queries
-        first = int(rng.integers(self._batch)) if self._batch < n_queries else 0
-        cuts = np.unique([0, *range(first, n_queries, self._batch), n_queries])
+        n_queries = self.data.n_queries
+        batch = min(self.batch or n_queries, n_queries)
+        first = int(rng.integers(batch)) if batch < n_queries else 0
+        cuts = np.unique([0, *range(first, n_queries, batch), n_queries])
         for i in rng.permutation(len(cuts) - 1):
             yield self._slice(cuts[i], cuts[i + 1])
 
     def _slice(self, start: int, stop: int) -> Batch:
-        data = self._data
+        data = self.data
         first, last = data.offsets[start], data.offsets[stop]
-        y = data.y[first:last]
         offsets = data.offsets[start : stop + 1] - first
         weights = None if data.weights is None else data.weights[first:last]
-
-        def loss(scores: Scores) -> tuple[NDArray[np.float64], Scores]:
-            return self._loss.value_and_gradient(scores, y, offsets, weights=weights)
-
-        return Batch(as_tensor(data.X[first:last], self._transform), loss, (stop - start) / data.n_queries)
+        loss = partial(self.loss.value_and_gradient, y=data.y[first:last], offsets=offsets, weights=weights)
+        return Batch(as_tensor(self.transform(data.X[first:last])), loss, (stop - start) / data.n_queries)
 
 
 @final
+@dataclass(frozen=True)
 class PairBatches:
-    """Batches of given pairs (a, b) with the probability that a comes first, consistent or not."""
+    """Batches of given pairs for networks that score, consistent or not; ``batch=None`` takes all in every step."""
 
-    def __init__(
-        self,
-        X: NDArray[np.float32],
-        pairs: NDArray[np.intp],
-        probability: NDArray[np.float64],
-        loss: PairLoss,
-        *,
-        batch: int | None = 4096,
-    ) -> None:
-        self._X = X
-        self._pairs = pairs
-        self._probability = probability
-        self._loss = loss
-        self._batch = batch or len(pairs)
+    X: NDArray[np.float32]
+    learning_set: LearningSet
+    loss: PairLoss
+    batch: int | None
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
-        return map(self._chunk, random_parts(len(self._pairs), self._batch, rng))
+        n_pairs = self.learning_set.n_pairs
+        return map(self._chunk, random_parts(n_pairs, self.batch or n_pairs, rng))
 
     def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
-        docs, places = np.unique(self._pairs[chosen], return_inverse=True)
+        pairs, target = self.learning_set.take(chosen)
+        docs, places = np.unique(pairs, return_inverse=True)
         a, b = places.reshape(-1, 2).T
-        target = self._probability[chosen]
 
-        def loss(scores: Scores) -> tuple[NDArray[np.float64], Scores]:
+        def loss(scores: Outputs) -> tuple[Floats, Outputs]:
             gradient = np.zeros_like(scores)
             values = np.empty(len(scores))
             for m, s in enumerate(scores):
-                value, slope = self._loss(s[a].astype(np.float64) - s[b], target)
+                value, slope = self.loss(s[a].astype(np.float64) - s[b], target)
                 values[m] = value.mean()
                 gradient[m] = (np.bincount(a, slope, len(docs)) - np.bincount(b, slope, len(docs))) / len(chosen)
             return values, gradient
 
-        return Batch(as_tensor(self._X[docs]), loss, len(chosen) / len(self._pairs))
+        return Batch(as_tensor(self.X[docs]), loss, len(chosen) / self.learning_set.n_pairs)
+
+
+@dataclass(frozen=True)
+class PairRows:
+    """Pairs of rows of X: the documents ``X[a]`` and ``X[b]``, the same for all networks of a batch or each its own."""
+
+    X: Tensor  # (n_docs, n_features)
+    a: Tensor  # (n_pairs,) or (n_networks, n_pairs), int64
+    b: Tensor  # as a
+
+    def __len__(self) -> int:
+        return self.a.shape[-1]
+
+    def of_network(self, number: int) -> PairRows:
+        """What one network of the batch sees."""
+        return self if self.a.ndim == 1 else PairRows(self.X, self.a[number], self.b[number])
 
 
 @final
+@dataclass(frozen=True)
 class ComparisonBatches:
     """Batches of pairs for networks that compare; ``batch=None`` takes all pairs in every step.
 
@@ -120,41 +126,36 @@ class ComparisonBatches:
     sigmoid of an output: so the losses of margins serve, with an output as the margin.
     """
 
-    def __init__(
-        self, X: NDArray[np.float32], learning_set: LearningSet, loss: PairLoss, *, batch: int | None = None
-    ) -> None:
-        self._X = X
-        self._set = learning_set
-        self._loss = loss
-        self._batch = batch
-        self._whole: Batch | None = None
+    X: NDArray[np.float32]
+    learning_set: LearningSet
+    loss: PairLoss
+    batch: int | None = None
 
+    @cached_property
     def whole(self) -> Batch:
         """All pairs as one batch."""
-        if self._whole is None:
-            self._whole = self._chunk(np.arange(self._set.n_pairs))
-        return self._whole
+        return self._chunk(np.arange(self.learning_set.n_pairs))
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
-        if self._batch is None or self._batch >= self._set.n_pairs:
-            return iter([self.whole()])
-        return map(self._chunk, random_parts(self._set.n_pairs, self._batch, rng))
+        if self.batch is None or self.batch >= self.learning_set.n_pairs:
+            return iter([self.whole])
+        return map(self._chunk, random_parts(self.learning_set.n_pairs, self.batch, rng))
 
     def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
-        pairs, first = self._set.take(chosen)
+        pairs, first = self.learning_set.take(chosen)
         docs = np.moveaxis(pairs, -1, 0).ravel()  # the first of every pair, then the second
         places = np.arange(len(docs))
-        if len(docs) > len(self._X):  # documents stand in several pairs: each is needed only once
+        if len(docs) > len(self.X):  # documents stand in several pairs: each is needed only once
             docs, places = np.unique(docs, return_inverse=True)
         a, b = torch.from_numpy(places.reshape(2, *first.shape))
         target = np.stack((first, 1 - first), axis=-1)
 
-        def loss(outputs: Outputs) -> tuple[NDArray[np.float64], Outputs]:
-            value, slope = self._loss(outputs, target)
+        def loss(outputs: Outputs) -> tuple[Floats, Outputs]:
+            value, slope = self.loss(outputs, target)
             return value.mean((1, 2), dtype=np.float64), (slope / (2 * len(chosen))).astype(np.float32, copy=False)
 
-        return Batch(PairRows(as_tensor(self._X[docs]), a, b), loss, len(chosen) / self._set.n_pairs)
+        return Batch(PairRows(as_tensor(self.X[docs]), a, b), loss, len(chosen) / self.learning_set.n_pairs)
 
 
 def random_parts(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
@@ -163,14 +164,8 @@ def random_parts(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArra
     return (drawn[start : start + size] for start in range(0, n, size))
 
 
-def mean_error(network: CmpNN, batch: Batch) -> NDArray[np.float64]:
-    """The loss of each network on pairs that it does not learn from, shape ``(n_networks,)``."""
-    with torch.no_grad():
-        return batch.loss(network(batch.X).numpy())[0]
-
-
-def as_tensor(X: NDArray[np.float32], transform: Transform | None = None) -> Tensor:
+def as_tensor(X: NDArray[np.float32]) -> Tensor:
     """The array's own memory as a tensor; a data set is read-only, and nothing here writes to X."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The given NumPy array is not writable", category=UserWarning)
-        return torch.from_numpy(X if transform is None else transform(X))
+        return torch.from_numpy(X)

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import mean_of_counted, query_numbers
+from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.errors import ParameterError
-from ordino.order.kernels import OUT_DEGREE, count_cycles
+from ordino.order.kernels import OUT_DEGREE
 from ordino.order.network import PairNetwork
 from ordino.order.sorting import SORTS, sort_queries
 from ordino.order.tournament import meet_all
@@ -45,8 +47,8 @@ class Audit:
     @property
     def cyclic_share(self) -> float:
         """The share of cyclic triples, mean over the queries with three documents or more; 0 if there is none."""
-        counted = self.cyclic[~np.isnan(self.cyclic)]
-        return float(counted.mean()) if len(counted) else 0.0
+        mean = mean_of_counted(self.cyclic)
+        return 0.0 if isnan(mean) else mean
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values for JSON."""
@@ -116,9 +118,8 @@ def audit(
     moved by shuffles  0.0 of 1000 documents, by 0.00 positions of 1000, at most 0.0
     moved by heap      0.0 of 1000 documents, by 0.00 positions of 1000, at most 0.0
     """
-    for name, value in (("shuffles", shuffles), ("triples", triples)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ParameterError(f"{name}={value!r}; it must be a whole number, 1 or more")
+    check_int("shuffles", shuffles, low=1)
+    check_int("triples", triples, low=1)
     X, offsets = network.check_features(data.X), data.offsets
     alike = np.concatenate([np.empty(0, np.int64), *(_classes(X[start:stop]) for start, stop in _bounds(offsets))])
 
@@ -161,7 +162,9 @@ def sampled_share(network: PairNetwork, X: NDArray[np.float32], triples: int, se
     low, high = np.minimum(drawn[0], drawn[1]), np.maximum(drawn[0], drawn[1])
     drawn[2] += drawn[2] >= low
     drawn[2] += drawn[2] >= high
-    return float(count_cycles(network.lay_out(X), network.packed.plan, np.sort(drawn.T, axis=1)) / triples)
+    return float(
+        network.kernels.count_cycles(network.packed.plan, *network.lay_out(X), np.sort(drawn.T, axis=1)) / triples
+    )
 
 
 def _bounds(offsets: Ints) -> list[tuple[int, int]]:
@@ -175,8 +178,7 @@ def _classes(X: NDArray[np.float32]) -> Ints:
 
 def _positions(classes: Ints, offsets: Ints) -> Ints:
     """Where the documents of each class stand, class by class within each query."""
-    query = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    return np.lexsort((classes, query))
+    return np.lexsort((classes, query_numbers(offsets)))
 
 
 def _moves(usual: Ints, others: list[Ints], offsets: Ints) -> Moves:

@@ -20,6 +20,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import query_numbers
 from ordino.checks import check_choice
 from ordino.order.kemeny_kernels import improve_orders
 
@@ -62,7 +63,7 @@ def query_ranks(scores: Floats, offsets: Offsets) -> Floats:
     >>> query_ranks(np.array([1.0, 3.0, 1.0, 7.0]), np.array([0, 3, 4])).tolist()
     [2.5, 1.0, 2.5, 1.0]
     """
-    query = _query_of_rows(offsets)
+    query = query_numbers(offsets)
     order = np.lexsort((-scores, query))
     ordered, of = scores[order], query[order]
     fresh = np.append(True, (ordered[1:] != ordered[:-1]) | (of[1:] != of[:-1]))[: len(scores)]
@@ -75,10 +76,6 @@ def query_ranks(scores: Floats, offsets: Offsets) -> Floats:
 
 def _all_ranks(scores: Floats, offsets: Offsets) -> Floats:
     return np.array([query_ranks(of_member, offsets) for of_member in scores])
-
-
-def _query_of_rows(offsets: Offsets) -> NDArray[np.int64]:
-    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
 
 def _rank_sum(scores: Floats, offsets: Offsets) -> Floats:
@@ -100,7 +97,7 @@ def _median(scores: Floats, offsets: Offsets) -> Floats:
 
 
 def _score_mean(scores: Floats, offsets: Offsets) -> Floats:
-    query, counts = _query_of_rows(offsets), np.diff(offsets)
+    query, counts = query_numbers(offsets), np.diff(offsets)
 
     def mean(values: Floats) -> Floats:
         return (np.bincount(query, values, len(counts)) / np.maximum(counts, 1))[query]
@@ -117,10 +114,10 @@ def _score_mean(scores: Floats, offsets: Offsets) -> Floats:
 def _kemeny(scores: Floats, offsets: Offsets) -> Floats:
     ranks = _all_ranks(scores, offsets)
     # the start: rank sums, and where they are equal the mean score, so that the order of the rows plays no role
-    start = np.lexsort((-_score_mean(scores, offsets), ranks.mean(axis=0), _query_of_rows(offsets)))
+    start = np.lexsort((-_score_mean(scores, offsets), ranks.mean(axis=0), query_numbers(offsets)))
     order = improve_orders(ranks, np.ascontiguousarray(offsets), start, KEMENY_TOP)
     place = np.empty(len(order))
-    place[order] = np.arange(1, len(order) + 1) - offsets[_query_of_rows(offsets)]
+    place[order] = np.arange(1, len(order) + 1) - offsets[query_numbers(offsets)]
     return -place
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ordino.compiled import INNER, OUTER, njit
 
-@njit(cache=True, nogil=True)
+
+@njit(**OUTER)
 def improve_orders(
     ranks: NDArray[np.float64], offsets: NDArray[np.int64], start: NDArray[np.intp], top: int
 ) -> NDArray[np.intp]:
@@ -24,7 +25,7 @@ def improve_orders(
     return order
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _preferences(ranks: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.int32]:
     """How many more members put document i before j than j before i, shape ``(n, n)``."""
     n = len(rows)
@@ -41,7 +42,7 @@ def _preferences(ranks: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[
     return prefer
 
 
-@njit(cache=True, nogil=True)
+@njit(**INNER)
 def _insert_until_settled(prefer: NDArray[np.int32], rows: NDArray[np.intp]) -> None:
     """Move one document at a time to its best place; every move contradicts fewer members, so that it ends."""
     n = len(rows)

@@ -9,21 +9,24 @@ which takes half the products of the plain layer, and swapping a and b changes n
 comparison of (b, a) is the exact negative of that of (a, b), whatever is rounded on the way.
 
 One ``table`` holds the weights and, below, two rows for each document of a query; its rows are padded with zeros to a
-multiple of :data:`LANES`, so that the inner loops are vectorized. ``plan`` says which rows are what: activation and
-first row of the documents, then size and padded width of half of each hidden layer. Arrays are handed on one by one:
+multiple of :data:`LANES`, so that the inner loops are vectorized. ``plan`` says which rows are what: the first row of
+the documents (and 0), then size and padded width of half of each hidden layer. Arrays are handed on one by one:
 references in a tuple are counted at every call, which takes longer than a comparison. Bounds are checked before.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ordino.compiled import INNER, OUTER, njit, specialize
+
 LANES = 16
-SIGMOID, TANH, RELU, SOFTPLUS, IDENTITY = range(5)
 COPELAND, BORDA, OUT_DEGREE = range(3)
 UNIT = 2**40  # probabilities are added as whole numbers of this part: exact, in whatever order
 ABOVE_HALF = 0.5 + 2.0**-53  # of a winner whose outputs are too close to 1, or to 0, to differ
@@ -36,9 +39,6 @@ P0, P1, P2, P3 = (np.float32(c) for c in (4.89352455e-3, 6.37261928e-4, 1.485722
 P4, P5, P6 = (np.float32(c) for c in (-8.60467152e-11, 2.00018790e-13, -2.76076847e-16))
 Q0, Q1, Q2, Q3 = (np.float32(c) for c in (4.89352518e-3, 2.26843463e-3, 1.18534705e-4, 1.19825839e-6))
 
-INNER: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-OUTER: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
@@ -50,7 +50,6 @@ class Packed(NamedTuple):
     weights: Floats  # (n_rows, widest): bias; for each deeper layer bias, A, B; what the outputs take of minus, of plus
     plan: Ints  # (1 + n_layers, 2)
     bias: np.float32  # of the outputs
-    output: int  # their activation
 
 
 @njit(**INNER)
@@ -63,42 +62,76 @@ def _tanh(x: Any) -> Any:
 
 
 @njit(**INNER)
+def _sigmoid(x: Any) -> Any:
+    return HALF * _tanh(HALF * x) + HALF
+
+
+@njit(**INNER)
+def _relu(x: Any) -> Any:
+    return max(x, ZERO)
+
+
+@njit(**INNER)
 def _softplus(x: Any) -> Any:
     return max(x, ZERO) + np.log1p(np.exp(-abs(x)))
 
 
 @njit(**INNER)
-def _activate(activation: Any, width: Any, room: Any) -> Any:
-    """From the inputs of neurons and of their duals (rows 0 and 1) to the sums and the differences of their values."""
-    for side in range(2):
-        if activation == SIGMOID:
-            for i in range(width):
-                room[side, i] = HALF * _tanh(HALF * room[side, i]) + HALF
-        elif activation == TANH:
-            for i in range(width):
-                room[side, i] = _tanh(room[side, i])
-        elif activation == RELU:
-            for i in range(width):
-                room[side, i] = max(room[side, i], ZERO)
-        elif activation == SOFTPLUS:
-            for i in range(width):
-                room[side, i] = _softplus(room[side, i])
-    for i in range(width):
-        h, dual = room[0, i], room[1, i]
-        room[0, i] = h + dual
-        room[1, i] = h - dual
+def _identity(x: Any) -> Any:
+    return x
+
+
+# The probability of the winner, from its output's input and that of the loser.
 
 
 @njit(**INNER)
-def margin_of(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:
-    """Half the difference of the two output logits of (a, b): more than 0 if a comes first."""
-    left, right = plan[0, 1] + 2 * a, plan[0, 1] + 2 * b
+def _win_sigmoid(high: Any, low: Any) -> Any:
+    return 0.5 + 0.25 * np.float64(_tanh(HALF * high) - _tanh(HALF * low))
+
+
+@njit(**INNER)
+def _win_tanh(high: Any, low: Any) -> Any:
+    return 0.5 + 0.25 * np.float64(_tanh(high) - _tanh(low))
+
+
+@njit(**INNER)
+def _win_softplus(high: Any, low: Any) -> Any:
+    return 1 / (1 + np.exp(-np.float64(_softplus(high) - _softplus(low))))
+
+
+@njit(**INNER)
+def _win_identity(high: Any, low: Any) -> Any:
+    return 1 / (1 + np.exp(-np.float64(high - low)))
+
+
+ACTIVATIONS: Mapping[str, Any] = MappingProxyType(
+    {"sigmoid": _sigmoid, "tanh": _tanh, "relu": _relu, "softplus": _softplus, "identity": _identity}
+)
+"""What hidden neurons do, by name."""
+
+OUTPUTS: Mapping[str, Any] = MappingProxyType(
+    {"sigmoid": _win_sigmoid, "tanh": _win_tanh, "softplus": _win_softplus, "identity": _win_identity}
+)
+"""What the outputs do, by name: strictly increasing, so that their inputs decide as they would."""
+
+squash: Any = None  # left open by the templates below
+win: Any = None
+margin_of: Any = None
+_winner: Any = None
+
+
+def _margin(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:
+    """Template: half the difference of the two output logits of (a, b): more than 0 if a comes first."""
+    left, right = plan[0, 0] + 2 * a, plan[0, 0] + 2 * b
     for i in range(plan[1, 1]):
         room[0, i] = (table[left, i] + table[right + 1, i]) + table[0, i]
         room[1, i] = (table[right, i] + table[left + 1, i]) + table[0, i]
     row = 1
     for layer in range(1, len(plan)):
-        _activate(plan[0, 0], plan[layer, 1], room)
+        for i in range(plan[layer, 1]):  # neurons and their duals become the sums and differences of their values
+            h, dual = squash(room[0, i]), squash(room[1, i])
+            room[0, i] = h + dual
+            room[1, i] = h - dual
         if layer + 1 == len(plan):
             break
         size, width = plan[layer, 0], plan[layer + 1, 1]
@@ -120,31 +153,12 @@ def margin_of(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:
     return margin
 
 
-@njit(**INNER)
-def _winner(margin: Any, table: Any, plan: Any, room: Any, bias: Any, output: Any) -> Any:
-    """The probability of the winner of the pair whose margin was taken last: 1/2 for a tie, more for all else."""
-    middle, row = bias, plan[0, 1] - 1
+def _probability(margin: Any, table: Any, plan: Any, room: Any, bias: Any) -> Any:
+    """Template: the probability of the winner of the pair whose margin was taken last; only a tie has 1/2."""
+    middle, row = bias, plan[0, 0] - 1
     for i in range(plan[-1, 0]):
         middle += room[0, i] * table[row, i]
-    high, low = middle + abs(margin), middle - abs(margin)
-    if output == SIGMOID:
-        p = 0.5 + 0.25 * np.float64(_tanh(HALF * high) - _tanh(HALF * low))
-    elif output == TANH:
-        p = 0.5 + 0.25 * np.float64(_tanh(high) - _tanh(low))
-    else:
-        gap = _softplus(high) - _softplus(low) if output == SOFTPLUS else high - low
-        p = 1 / (1 + np.exp(-np.float64(gap)))
-    return max(p, ABOVE_HALF) if margin != 0 else 0.5
-
-
-@njit(**OUTER)
-def lay_table(weights: Any, n_docs: int) -> Any:
-    """A table with the weights, and below them rows for so many documents."""
-    table = np.empty((len(weights) + 2 * n_docs, weights.shape[1]), np.float32)
-    for i in range(len(weights)):
-        for j in range(weights.shape[1]):
-            table[i, j] = weights[i, j]
-    return table
+    return max(win(middle + abs(margin), middle - abs(margin)), ABOVE_HALF) if margin != 0 else 0.5
 
 
 @njit(**OUTER)
@@ -161,25 +175,22 @@ def project_rows(X: Any, start: int, stop: int, first: Any, table: Any, at: int)
                     table[into, j] += x * first[k, side, j]
 
 
-@njit(**OUTER)
-def pair_probabilities(net: Any, table: Any, out: Any) -> None:
-    """Write P(a before b) for documents 0 and 1 of the table, 2 and 3, 4 and 5 ..."""
-    room = np.empty((4, table.shape[1]), np.float32)
+def _pair_probabilities(bias: Any, plan: Any, table: Any, room: Any, out: Any) -> None:
+    """Template: write P(a before b) for documents 0 and 1 of the table, 2 and 3, 4 and 5 ..."""
     for i in range(len(out)):
-        margin = margin_of(2 * i, 2 * i + 1, table, net.plan, room)
-        p = _winner(margin, table, net.plan, room, net.bias, net.output)
+        margin = margin_of(2 * i, 2 * i + 1, table, plan, room)
+        p = _winner(margin, table, plan, room, bias)
         out[i] = p if margin >= 0 else 1 - p
 
 
-@njit(**OUTER)
-def tournament_rows(net: Any, table: Any, first: int, last: int, n_docs: int, rule: int, totals: Any) -> None:
-    """Add what documents first to last win and lose against all later ones: whole numbers, see the rules.
+def _tournament_rows(
+    bias: Any, plan: Any, table: Any, room: Any, first: int, last: int, n_docs: int, rule: int, totals: Any
+) -> None:
+    """Template: add what documents first to last win and lose against all later ones: whole numbers, see the rules.
 
     Copeland: 2 for a win, 1 each for a tie. Borda: the probability, in parts of ``1 / UNIT``. Out-degree: 1 for a win;
     the earlier row wins a tie, as in a stable sort.
     """
-    plan, bias, output = net.plan, net.bias, net.output
-    room = np.empty((4, table.shape[1]), np.float32)
     for tile in range(first, n_docs, TILE):
         for a in range(first, last):
             for b in range(max(a + 1, tile), min(tile + TILE, n_docs)):
@@ -190,19 +201,41 @@ def tournament_rows(net: Any, table: Any, first: int, last: int, n_docs: int, ru
                     totals[a] += 1 + (margin > 0) - (margin < 0)
                     totals[b] += 1 + (margin < 0) - (margin > 0)
                 else:
-                    won = np.int64(_winner(margin, table, plan, room, bias, output) * UNIT)
+                    won = np.int64(_winner(margin, table, plan, room, bias) * UNIT)
                     totals[a] += won if margin >= 0 else UNIT - won
                     totals[b] += UNIT - won if margin >= 0 else won
 
 
-@njit(**OUTER)
-def count_cycles(table: Any, plan: Any, triples: Any) -> int:
-    """How many of the triples (rows in rising order) go around in a circle; the earlier row wins a tie."""
-    room = np.empty((4, table.shape[1]), np.float32)
+def _count_cycles(plan: Any, table: Any, room: Any, triples: Any) -> int:
+    """Template: how many of the triples (rows in rising order) go around in a circle; the earlier row wins a tie."""
     cycles = 0
-    for a, b, c in triples:
+    for i in range(len(triples)):
+        a, b, c = triples[i, 0], triples[i, 1], triples[i, 2]
         ab = not margin_of(a, b, table, plan, room) < 0
         bc = not margin_of(b, c, table, plan, room) < 0
         ac = not margin_of(a, c, table, plan, room) < 0
         cycles += ab == bc and ab != ac
     return cycles
+
+
+class Kernels(NamedTuple):
+    """What is compiled for a pair of activations, each on its first use."""
+
+    margin_of: Any
+    pair_probabilities: Any
+    tournament_rows: Any
+    count_cycles: Any
+
+
+@cache
+def make_kernels(activation: str, output: str) -> Kernels:
+    """The kernels of networks with these activations of hidden neurons and of outputs."""
+    margin = specialize(_margin, f"margin_{activation}", INNER, squash=ACTIVATIONS[activation])
+    winner = specialize(_probability, f"winner_{activation}_{output}", INNER, win=OUTPUTS[output])
+    both = {"margin_of": margin, "_winner": winner}
+    return Kernels(
+        margin,
+        specialize(_pair_probabilities, f"probabilities_{activation}_{output}", OUTER, **both),
+        specialize(_tournament_rows, f"tournament_{activation}_{output}", OUTER, **both),
+        specialize(_count_cycles, f"cycles_{activation}", OUTER, margin_of=margin),
+    )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -16,20 +15,10 @@ from ordino.data.columns import as_features
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.layers import ACTIVATIONS, Layer
 from ordino.order import kernels
-from ordino.order.kernels import LANES, Packed, lay_table, pair_probabilities, project_rows
+from ordino.order.kernels import LANES, Packed, project_rows
 
 Floats = NDArray[np.float32]
 
-CODES: Mapping[str, int] = MappingProxyType(
-    {
-        "sigmoid": kernels.SIGMOID,
-        "tanh": kernels.TANH,
-        "relu": kernels.RELU,
-        "softplus": kernels.SOFTPLUS,
-        "identity": kernels.IDENTITY,
-    }
-)
-OUTPUTS = ("sigmoid", "tanh", "softplus", "identity")  # strictly increasing: the logits decide as the outputs would
 BLOCK = 16384  # pairs compared at a time
 
 
@@ -81,10 +70,10 @@ class PairNetwork:
     output: str = "sigmoid"
 
     def __post_init__(self) -> None:
-        if self.activation not in CODES:
-            raise unknown_name("activation", self.activation, CODES)
-        if self.output not in OUTPUTS:
-            raise unknown_name("output activation", self.output, OUTPUTS)
+        if self.activation not in kernels.ACTIVATIONS:
+            raise unknown_name("activation", self.activation, kernels.ACTIVATIONS)
+        if self.output not in kernels.OUTPUTS:
+            raise unknown_name("output activation", self.output, kernels.OUTPUTS)
         for name in ("left", "right", "bias"):
             object.__setattr__(self, name, _as_weights(name, getattr(self, name)))
         object.__setattr__(
@@ -123,13 +112,8 @@ class PairNetwork:
         rows += [(wins - loses)[None] / 2, (wins + loses)[None] / 2]
         weights = np.concatenate([_pad(part, max(widths)) for part in rows])
         first = np.stack([_pad(W[:, : sizes[0]], max(widths)) for W in (self.left, self.right)], axis=1)
-        plan = np.array([(CODES[self.activation], len(weights)), *zip(sizes, widths, strict=True)])
-        return Packed(first, weights, plan, np.float32(top.b.mean()), CODES[self.output])
-
-    def project(self, X: ArrayLike) -> tuple[Floats, Floats]:
-        """``X @ left`` and ``X @ right``: what the first layer needs of each document, shape ``(n_docs, n_hidden)``."""
-        features = self.check_features(X)
-        return features @ self.left, features @ self.right
+        plan = np.array([(len(weights), 0), *zip(sizes, widths, strict=True)])
+        return Packed(first, weights, plan, np.float32(top.b.mean()))
 
     def outputs(self, A: ArrayLike, B: ArrayLike) -> Floats:
         """N> and N< of the pairs (A[i], B[i]) in this order, shape ``(n_pairs, 2)``."""
@@ -138,12 +122,16 @@ class PairNetwork:
     def activations(self, A: ArrayLike, B: ArrayLike) -> list[Floats]:
         """What every layer gives for the pairs (A[i], B[i]), each ``(n_pairs, n_neurons)``; the outputs come last."""
         left, right = self._check_pairs(A, B)
+        reached, top = self.hidden_values(left @ self.left + right @ self.right + self.bias), self.deeper[-1]
+        return [*reached, ACTIVATIONS[self.output](reached[-1] @ top.W + top.b)]
+
+    def hidden_values(self, first: Floats) -> list[Floats]:
+        """What every hidden layer gives, from the inputs of the first one, shape ``(n_pairs, n_hidden)``."""
         squash = ACTIVATIONS[self.activation]
-        reached = [squash(left @ self.left + right @ self.right + self.bias)]
+        reached = [squash(first)]
         for layer in self.deeper[:-1]:
             reached.append(squash(reached[-1] @ layer.W + layer.b))
-        last = self.deeper[-1]
-        return [*reached, ACTIVATIONS[self.output](reached[-1] @ last.W + last.b)]
+        return reached
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         r"""P(A[i] comes before B[i]), shape ``(n_pairs,)``.
@@ -158,13 +146,26 @@ class PairNetwork:
         for start in range(0, len(left), BLOCK):
             part = result[start : start + BLOCK]
             both = np.stack([left[start : start + BLOCK], right[start : start + BLOCK]], axis=1)
-            pair_probabilities(self.packed, self.lay_out(both.reshape(2 * len(part), -1)), part)
+            table, room = self.lay_out(both.reshape(2 * len(part), -1))
+            self.kernels.pair_probabilities(self.packed.bias, self.packed.plan, table, room, part)
         return result
 
-    def lay_out(self, X: Floats) -> Floats:
-        """The kernels' table of the weights and of the projections of these documents."""
-        table: Floats = lay_table(self.packed.weights, len(X))
+    @property
+    def kernels(self) -> kernels.Kernels:
+        """What is compiled for networks with these activations."""
+        return kernels.make_kernels(self.activation, self.output)
+
+    def lay_out(self, X: Floats) -> tuple[Floats, Floats]:
+        """The kernels' table of the weights and of the projections of these documents, and a buffer for comparisons."""
+        table = self.make_table(len(X))
         project_rows(frozen(X), 0, len(X), self.packed.first, table, len(self.packed.weights))
+        return table, np.empty((4, table.shape[1]), np.float32)
+
+    def make_table(self, n_docs: int) -> Floats:
+        """The kernels' table: the weights, and below them two rows for each document."""
+        weights = self.packed.weights
+        table = np.empty((len(weights) + 2 * n_docs, weights.shape[1]), np.float32)
+        table[: len(weights)] = weights
         return table
 
     def check_features(self, X: ArrayLike) -> Floats:
@@ -186,7 +187,7 @@ class PairNetwork:
 def _as_weights(name: str, values: ArrayLike) -> Floats:
     weights = np.array(values, np.float32, order="C")
     if not np.isfinite(weights).all():
-        raise ParameterError(f"{name} has weights that are not finite; the training went astray")
+        raise ParameterError(f"{name} has weights that are not finite; training diverged")
     weights.flags.writeable = False
     return weights
 

@@ -12,9 +12,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.layers import ACTIVATIONS
+from ordino.arrays import check_offsets
 from ordino.order.network import PairNetwork
-from ordino.order.sorting import check_offsets
 
 
 def sort_once(network: PairNetwork, X: ArrayLike, offsets: ArrayLike) -> NDArray[np.int64]:
@@ -38,19 +37,14 @@ def sort_once(network: PairNetwork, X: ArrayLike, offsets: ArrayLike) -> NDArray
     >>> sort_once(smaller, [[3.0], [1.0], [2.0], [5.0], [4.0]], [0, 3, 5]).tolist()
     [1, 2, 0, 4, 3]
     """
-    left, right = network.project(X)
-    bounds = check_offsets(offsets, len(left))
-    left = left + network.bias
-    squash = ACTIVATIONS[network.activation]
-    hidden, top = network.deeper[:-1], network.deeper[-1]
+    features = network.check_features(X)
+    left, right = features @ network.left + network.bias, features @ network.right
+    bounds, top = check_offsets(offsets, len(features)), network.deeper[-1]
     weights, bias = top.W[:, 1] - top.W[:, 0], top.b[1] - top.b[0]
 
     def later(x: int, y: int) -> int:
         """Less than 0 if the network puts x first of the pair [x, y]."""
-        h = squash((left[x] + right[y])[None])
-        for W, b in hidden:
-            h = squash(h @ W + b)
-        return int(np.sign(h[0] @ weights + bias))
+        return int(np.sign(network.hidden_values((left[x] + right[y])[None])[-1][0] @ weights + bias))
 
     orders = [sorted(range(start, stop), key=cmp_to_key(later)) for start, stop in pairwise(bounds.tolist())]
     return np.array([row for order in orders for row in order], np.int64)

@@ -6,39 +6,42 @@ relies on the comparator being transitive.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
-import numpy as np
-from numba import njit
+from ordino.compiled import INNER, OUTER, specialize
+from ordino.order.kernels import make_kernels, project_rows
 
-from ordino.order.kernels import INNER, OUTER, lay_table, margin_of, project_rows
+MADE, FOUND, START, N_DOCS = range(4)
+"""Entries of ``seen``: comparisons made, mis-compared pairs found; first row of the query, rows of all queries."""
 
-MERGE, QUICK, HEAP, INSERTION = range(4)
+MOST_WAITING = 128  # entries of quick sort's stack: two for each halving
+margin_of: Any = None  # left open by the templates
+before: Any = None
+sift: Any = None
+sort: Any = None
 
 
-@njit(**INNER)
-def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, labels: Any, notes: Any) -> Any:
-    """The margin of a over b; counts it, and notes the pair if that contradicts the labels.
+def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
+    """The margin of a over b; counts it, and records the pair if that contradicts the labels.
 
-    The first row of ``notes`` counts comparisons and mis-compared pairs, the others hold as many pairs as they can.
+    A pair is the number ``better * n_docs + worse`` of its rows; ``codes`` holds as many as it can.
     """
     margin = margin_of(a, b, table, plan, room)
-    notes[0, 0] += 1
+    seen[MADE] += 1
     if len(labels) and labels[a] != labels[b]:
-        if labels[a] > labels[b]:
-            better, worse, right = a, b, margin > 0
-        else:
+        better, worse, right = a, b, margin > 0
+        if labels[a] < labels[b]:
             better, worse, right = b, a, margin < 0
         if not right:
-            notes[0, 1] += 1
-            if notes[0, 1] < len(notes):
-                notes[notes[0, 1], 0] = better
-                notes[notes[0, 1], 1] = worse
+            if seen[FOUND] < len(codes):
+                start = seen[START]
+                codes[seen[FOUND]] = (start + better) * seen[N_DOCS] + start + worse
+            seen[FOUND] += 1
     return margin
 
 
-@njit(**INNER)
-def _merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, labels: Any, notes: Any) -> Any:
+def merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
     """Bottom-up: runs of 1, 2, 4 ... documents are merged; the right one goes first only if it wins."""
     n = len(order)
     run = 1
@@ -48,7 +51,7 @@ def _merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, labels
             left, right = start, middle
             for out in range(start, stop):
                 if left < middle and (
-                    right >= stop or not _before(order[left], order[right], table, plan, room, labels, notes) < 0
+                    right >= stop or not before(order[left], order[right], table, plan, room, labels, seen, codes) < 0
                 ):
                     spare[out] = order[left]
                     left += 1
@@ -60,18 +63,17 @@ def _merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, labels
         run *= 2
 
 
-@njit(**INNER)
-def _insertion_sort(order: Any, table: Any, plan: Any, room: Any, labels: Any, notes: Any) -> Any:
+def insertion_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
+    """Each document moves up past those that it beats."""
     for i in range(1, len(order)):
         document, hole = order[i], i
-        while hole > 0 and _before(document, order[hole - 1], table, plan, room, labels, notes) > 0:
+        while hole > 0 and before(document, order[hole - 1], table, plan, room, labels, seen, codes) > 0:
             order[hole] = order[hole - 1]
             hole -= 1
         order[hole] = document
 
 
-@njit(**INNER)
-def _quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, labels: Any, notes: Any) -> Any:
+def quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
     """Hoare's, the middle document as pivot; the larger part waits on the stack, so 64 entries are always enough."""
     low, high, waiting = 0, len(order) - 1, 0
     while True:
@@ -79,9 +81,17 @@ def _quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, labels
             pivot = order[(low + high) // 2]
             i, j = low, high
             while i <= j:
-                while i < high and order[i] != pivot and _before(order[i], pivot, table, plan, room, labels, notes) > 0:
+                while (
+                    i < high
+                    and order[i] != pivot
+                    and before(order[i], pivot, table, plan, room, labels, seen, codes) > 0
+                ):
                     i += 1
-                while j > low and order[j] != pivot and _before(order[j], pivot, table, plan, room, labels, notes) < 0:
+                while (
+                    j > low
+                    and order[j] != pivot
+                    and before(order[j], pivot, table, plan, room, labels, seen, codes) < 0
+                ):
                     j -= 1
                 if i <= j:
                     order[i], order[j] = order[j], order[i]
@@ -100,68 +110,58 @@ def _quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, labels
         low, high = stack[waiting], stack[waiting + 1]
 
 
-@njit(**INNER)
-def _sift(order: Any, root: Any, stop: Any, table: Any, plan: Any, room: Any, labels: Any, notes: Any) -> Any:
+def _sift(
+    order: Any, root: Any, stop: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any
+) -> Any:
     document = order[root]
     while 2 * root + 1 < stop:
         child = 2 * root + 1
-        if child + 1 < stop and _before(order[child], order[child + 1], table, plan, room, labels, notes) > 0:
+        if child + 1 < stop and before(order[child], order[child + 1], table, plan, room, labels, seen, codes) > 0:
             child += 1
-        if not _before(document, order[child], table, plan, room, labels, notes) > 0:
+        if not before(document, order[child], table, plan, room, labels, seen, codes) > 0:
             break
         order[root] = order[child]
         root = child
     order[root] = document
 
 
-@njit(**INNER)
-def _heap_sort(order: Any, table: Any, plan: Any, room: Any, labels: Any, notes: Any) -> Any:
+def heap_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
     """The last in the order is the root of the heap, and goes to the end."""
     n = len(order)
     for root in range(n // 2 - 1, -1, -1):
-        _sift(order, root, n, table, plan, room, labels, notes)
+        sift(order, root, n, table, plan, room, labels, seen, codes)
     for stop in range(n - 1, 0, -1):
         order[0], order[stop] = order[stop], order[0]
-        _sift(order, 0, stop, table, plan, room, labels, notes)
+        sift(order, 0, stop, table, plan, room, labels, seen, codes)
 
 
-@njit(**OUTER)
-def sort_block(
-    net: Any, X: Any, y: Any, offsets: Any, first: int, last: int, algorithm: int, order: Any, made: Any, pairs: Any
-) -> int:
-    """Sort the queries first to last, each from the order in which its rows stand in ``order``.
+def _sort_block(
+    first_weights: Any, n_rows: int, plan: Any, X: Any, y: Any, offsets: Any, first: int, last: int, order: Any,
+    table: Any, room: Any, spare: Any, seen: Any, made: Any, codes: Any,
+) -> None:  # fmt: skip
+    """Template: sort the queries first to last by ``sort``, each from the order in which its rows stand in ``order``.
 
-    ``y`` is empty if nothing is to be recorded. Writes how many comparisons were ``made``, and the mis-compared pairs.
-    Gives their number; if that is not less than the rows of ``pairs``, some had no room.
+    ``table`` has ``n_rows`` of weights and room for the documents of the longest query. ``y`` is empty if nothing is to
+    be recorded. Writes how many comparisons were ``made``, and the mis-compared pairs.
     """
-    longest = 0
-    for q in range(first, last):
-        longest = max(longest, offsets[q + 1] - offsets[q])
-    plan, at = net.plan, len(net.weights)
-    table = lay_table(net.weights, longest)
-    room = np.empty((4, table.shape[1]), np.float32)
-    spare, stack = np.empty(longest, np.int64), np.empty(128, np.int64)
-    found = 0
     for q in range(first, last):
         start, stop = offsets[q], offsets[q + 1]
-        project_rows(X, start, stop, net.first, table, at)
-        here, labels = order[start:stop], y[start : stop if len(y) else start]
-        for i in range(stop - start):
-            here[i] -= start
-        notes = pairs[min(found, len(pairs) - 1) :]
-        notes[0, 0] = notes[0, 1] = 0
-        if algorithm == MERGE:
-            _merge_sort(here, spare, table, plan, room, labels, notes)
-        elif algorithm == QUICK:
-            _quick_sort(here, stack, table, plan, room, labels, notes)
-        elif algorithm == HEAP:
-            _heap_sort(here, table, plan, room, labels, notes)
-        else:
-            _insertion_sort(here, table, plan, room, labels, notes)
-        for i in range(stop - start):
-            here[i] += start
-        made[q], fresh = notes[0, 0], notes[0, 1]
-        for i in range(min(fresh, len(notes) - 1)):  # over the row that counted, which was the first free one
-            notes[i, 0], notes[i, 1] = notes[i + 1, 0] + start, notes[i + 1, 1] + start
-        found += fresh
-    return found
+        project_rows(X, start, stop, first_weights, table, n_rows)
+        seen[MADE], seen[START] = 0, start
+        for i in range(start, stop):
+            order[i] -= start
+        sort(order[start:stop], spare, table, plan, room, y[start : stop if len(y) else start], seen, codes)
+        for i in range(start, stop):
+            order[i] += start
+        made[q] = seen[MADE]
+
+
+@cache
+def make_sort(algorithm: Any, activation: str) -> Any:
+    """The kernel that sorts by one of the algorithms above, with networks of this activation."""
+    inlined = {**INNER, "inline": "always"}  # a comparison is compiled once, not once for each function around it
+    name, margin = f"{algorithm.__name__}_{activation}", make_kernels(activation, "sigmoid").margin_of
+    compare = specialize(_before, f"{name}_before", inlined, margin_of=margin)
+    sink = specialize(_sift, f"{name}_sift", inlined, before=compare)
+    whole = specialize(algorithm, f"{name}_query", inlined, before=compare, sift=sink)
+    return specialize(_sort_block, name, OUTER, sort=whole)

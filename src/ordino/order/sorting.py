@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -12,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.arrays import frozen, query_numbers
+from ordino.arrays import check_offsets, frozen, query_numbers
+from ordino.checks import check_int
 from ordino.data.columns import as_column
-from ordino.errors import DataError, ParameterError, unknown_name
+from ordino.errors import DataError, unknown_name
 from ordino.order import sort_kernels as kernels
 from ordino.order.network import PairNetwork
-from ordino.order.sort_kernels import sort_block
+from ordino.threads import run_blocks
 
 Ints = NDArray[np.int64]
 
@@ -25,19 +24,19 @@ BLOCK_COMPARISONS = 20_000  # about how much a thread takes at a time
 
 
 class Sort(NamedTuple):
-    """A sorting algorithm: its number in the kernels, and what to expect of it."""
+    """A sorting algorithm: what its kernels are made of, and what to expect of it."""
 
-    code: int
+    template: Any
     comparisons: str
     description: str
 
 
 SORTS: Mapping[str, Sort] = MappingProxyType(
     {
-        "merge": Sort(kernels.MERGE, "n log2 n", "the fewest comparisons; ties keep their start order"),
-        "quick": Sort(kernels.QUICK, "1.4 n log2 n", "compares with a pivot; n^2 at worst"),
-        "heap": Sort(kernels.HEAP, "2 n log2 n", "always about the same number of comparisons"),
-        "insertion": Sort(kernels.INSERTION, "n^2 / 4", "compares neighbors; ties keep their start order"),
+        "merge": Sort(kernels.merge_sort, "n log2 n", "the fewest comparisons; ties keep their start order"),
+        "quick": Sort(kernels.quick_sort, "1.4 n log2 n", "compares with a pivot; n^2 at worst"),
+        "heap": Sort(kernels.heap_sort, "2 n log2 n", "always about the same number of comparisons"),
+        "insertion": Sort(kernels.insertion_sort, "n^2 / 4", "compares neighbors; ties keep their start order"),
     }
 )
 
@@ -47,7 +46,8 @@ class Sorted(NamedTuple):
 
     order: Ints  # (n_docs,): row numbers, best first, query by query
     comparisons: Ints  # (n_queries,): how many were made
-    miscompared: Ints | None  # (n_pairs, 2): rows, the better label first; each pair once, by row. None without labels
+    miscompared: Ints | None
+    """Pairs of rows, each once, as the number ``better * n_docs + worse``, rising; None without labels."""
 
 
 def sort_queries(
@@ -89,36 +89,40 @@ def sort_queries(
     >>> result = sort_queries(larger_first, [[1.0], [3.0], [2.0], [5.0], [6.0]], [0, 3, 5], y=[2, 0, 0, 0, 1])
     >>> result.order.tolist()
     [1, 2, 0, 4, 3]
-    >>> result.comparisons.tolist(), result.miscompared.tolist()
-    ([3, 1], [[0, 1], [0, 2]])
+    >>> result.comparisons.tolist(), [divmod(code, 5) for code in result.miscompared.tolist()]
+    ([3, 1], [(0, 1), (0, 2)])
     """
     if algorithm not in SORTS:
         raise unknown_name("sort", algorithm, SORTS)
     features = network.check_features(X)
-    bounds = check_offsets(offsets, len(features))
+    bounds = frozen(check_offsets(offsets, len(features)))
     labels = frozen(np.empty(0) if y is None else as_column("y", y, len(features), "label"))
     order = start_order(bounds, seed) if start is None else check_order(start, bounds).astype(np.int64)
     comparisons = np.zeros(len(bounds) - 1, np.int64)
-    packed, code = network.packed, SORTS[algorithm].code
+    packed, kernel = network.packed, kernels.make_sort(SORTS[algorithm].template, network.activation)
 
     def work(block: tuple[int, int]) -> Ints:
-        rows = slice(bounds[block[0]], bounds[block[1]])
-        begin = order[rows].copy()
-        room = 1 + (0 if y is None else (rows.stop - rows.start) * 2)  # the kernel counts in the first row
+        rows, begin = slice(bounds[block[0]], bounds[block[1]]), order[bounds[block[0]] : bounds[block[1]]].copy()
+        longest = int(np.diff(bounds[block[0] : block[1] + 1]).max())
+        table, codes = network.make_table(longest), np.empty(0 if y is None else 2 * len(begin), np.int64)
+        room, spare = np.empty((4, table.shape[1]), np.float32), np.empty(max(longest, kernels.MOST_WAITING), np.int64)
         while True:
-            pairs = np.empty((room, 2), np.int64)
-            found = sort_block(packed, features, labels, bounds, *block, code, order, comparisons, pairs)
-            if found < room:
-                return pairs[:found]
-            room = 1 + found  # sort again, now with room for all
+            seen = np.zeros(4, np.int64)
+            seen[kernels.N_DOCS] = len(features)
+            kernel(
+                packed.first, len(packed.weights), packed.plan, features, labels, bounds, *block, order,
+                table, room, spare, seen, comparisons, codes,
+            )  # fmt: skip
+            found = int(seen[kernels.FOUND])
+            if found <= len(codes):
+                return codes[:found]
+            codes = np.empty(found, np.int64)  # sort again, now with room for all
             order[rows] = begin
 
-    found = run_blocks(work, query_blocks(bounds), n_jobs)
+    found = run_blocks(work, _blocks_of_work(bounds), n_jobs)
     if y is None:
         return Sorted(order, comparisons, None)
-    pairs = np.concatenate([np.empty((0, 2), np.int64), *found])
-    keys = np.unique(pairs[:, 0] * len(features) + pairs[:, 1])
-    return Sorted(order, comparisons, np.stack(np.divmod(keys, max(len(features), 1)), axis=1))
+    return Sorted(order, comparisons, np.unique(np.concatenate([np.empty(0, np.int64), *found])))
 
 
 def scores_from_order(order: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
@@ -151,38 +155,15 @@ def start_order(offsets: Ints, seed: int | None) -> Ints:
     order = np.arange(offsets[-1])
     if seed is None:
         return order
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed={seed!r}; it must be a whole number, 0 or more")
+    first = check_int("seed", seed, low=0)
     for start, stop in pairwise(offsets.tolist()):
-        order[start:stop] = start + np.random.default_rng([seed, stop - start]).permutation(stop - start)
+        order[start:stop] = start + np.random.default_rng([first, stop - start]).permutation(stop - start)
     return order
 
 
-def check_offsets(offsets: ArrayLike, n_docs: int) -> Ints:
-    """Where each query starts: whole numbers that never fall, from 0 to the number of documents."""
-    bounds = np.asarray(offsets)
-    if bounds.ndim != 1 or bounds.dtype.kind not in "iu" or len(bounds) == 0:
-        raise DataError("offsets must be whole numbers, one more than there are queries")
-    bounds = frozen(bounds.astype(np.int64))
-    if bounds[0] != 0 or bounds[-1] != n_docs or (np.diff(bounds) < 0).any():
-        raise DataError(f"offsets must rise from 0 to the number of documents, which is {n_docs}")
-    return bounds
-
-
-def query_blocks(offsets: Ints) -> list[tuple[int, int]]:
+def _blocks_of_work(offsets: Ints) -> list[tuple[int, int]]:
     """Neighboring queries in blocks of about equal work."""
     counts = np.diff(offsets)
     share = np.cumsum(counts * np.log2(np.maximum(counts, 2))) // BLOCK_COMPARISONS
     cuts = [0, *(np.flatnonzero(np.diff(share)) + 1).tolist(), len(counts)]
     return [(first, last) for first, last in pairwise(cuts) if first < last]
-
-
-def run_blocks(work: Any, blocks: list[Any], n_jobs: int | None) -> list[Any]:
-    """Call work on every block, on threads; results in the order of the blocks."""
-    if n_jobs is not None and (isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1):
-        raise ParameterError(f"n_jobs={n_jobs!r}; it must be None or a whole number, 1 or more")
-    threads = min(n_jobs or os.cpu_count() or 1, len(blocks))
-    if threads <= 1:
-        return [work(block) for block in blocks]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, blocks))

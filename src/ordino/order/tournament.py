@@ -10,10 +10,11 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.arrays import check_offsets
 from ordino.errors import unknown_name
-from ordino.order.kernels import BORDA, COPELAND, TILE, UNIT, tournament_rows
+from ordino.order.kernels import BORDA, COPELAND, TILE, UNIT
 from ordino.order.network import PairNetwork
-from ordino.order.sorting import check_offsets, run_blocks
+from ordino.threads import run_blocks
 
 RULES: Mapping[str, tuple[int, float]] = MappingProxyType({"copeland": (COPELAND, 2.0), "borda": (BORDA, float(UNIT))})
 
@@ -59,13 +60,14 @@ def tournament(
 
 def meet_all(network: PairNetwork, X: NDArray[np.float32], rule: int, n_jobs: int | None) -> NDArray[np.int64]:
     """The totals of one query under a rule of the kernels; a tile of documents is a thread's share."""
-    table, n_docs = network.lay_out(X), len(X)
+    (table, room), n_docs, packed = network.lay_out(X), len(X), network.packed
     totals = np.zeros(n_docs, np.int64)
     lock = Lock()
 
     def work(first: int) -> None:
         own = np.zeros(n_docs, np.int64)
-        tournament_rows(network.packed, table, first, min(first + TILE, n_docs), n_docs, rule, own)
+        place = (table, np.empty_like(room), first, min(first + TILE, n_docs), n_docs)
+        network.kernels.tournament_rows(packed.bias, packed.plan, *place, rule, own)
         with lock:
             np.add(totals, own, out=totals)
 

@@ -21,116 +21,44 @@ class RankerEntry(NamedTuple):
     description: str
 
 
+_LINES = (
+    ("ranknet", "RankNet", "ranknet", "a network that learns pairs by cross entropy of score differences"),
+    ("kernel-ranknet", "KernelRankNet", "ranknet", "RankNet in the space of a kernel, through Nystroem features"),
+    ("directranker", "DirectRanker", "directranker", "a feature net and an odd neuron, learned on neighboring classes"),
+    ("lambdarank", "LambdaRank", "listwise", "a network whose pairs weigh what their swap changes in a measure"),
+    ("listnet", "ListNet", "listwise", "a network that learns the probability of being first"),
+    ("listmle", "ListMLE", "listwise", "a network that learns the likelihood of the whole order"),
+    ("rankcosine", "RankCosine", "listwise", "a network whose scores point in the direction of the labels"),
+    ("rankprop", "RankProp", "rankprop", "regression on targets that follow the network's own ranking"),
+    ("scorer", "Scorer", "scorer", "any loss with a linear function, a network or trees"),
+    ("sortnet", "SortNet", "sortnet", "a symmetric comparator that learns from the pairs its own sort gets wrong"),
+    ("deepnet", "DeepNet", "deepnet", "a deep symmetric comparator of two documents, inside a sort"),
+    ("dense-comparator", "DenseComparator", "deepnet", "a comparator without shared weights; DeepNet's baseline"),
+    ("rankde", "RankDE", "evolution", "differential evolution of a linear ranker that maximizes a measure itself"),
+    ("swarm-rank", "SwarmRank", "evolution", "a particle swarm in search of a linear ranker"),
+    ("gp-rank", "GPRank", "gp", "genetic programming of a readable ranking formula"),
+    ("es-rank", "ESRank", "evolution", "a (1+1) evolution strategy on the weights of a linear ranker"),
+    ("iesr-rank", "IESRRank", "evolution", "ES-Rank started from linear regression"),
+    ("iesvm-rank", "IESVMRank", "evolution", "ES-Rank started from RankSVM"),
+    ("cma-rank", "CMARank", "evolution", "CMA-ES on the weights of a linear ranker"),
+    ("rank-svm", "RankSVM", "ranksvm", "large margins between documents of different labels, without explicit pairs"),
+    ("prank", "PRank", "perceptrons", "an online perceptron with a threshold for each level"),
+    ("oap-bpm", "OAPBPM", "perceptrons", "many PRank perceptrons on random parts, averaged to a Bayes point"),
+    ("rank-boost", "RankBoost", "rankboost", "boosted thresholds of single features on weighted pairs"),
+    ("ada-rank", "AdaRank", "adarank", "boosted single features on queries weighted by a measure"),
+    ("frank", "FRank", "frank", "an additive model boosted on the fidelity of pairs"),
+    ("coordinate-ascent", "CoordinateAscent", "coordinate_ascent", "one weight at a time, straight up a measure"),
+    ("lambda-mart", "LambdaMART", "lambdamart", "boosted trees on LambdaRank's gradients, grown by LightGBM"),
+    ("mc-rank", "McRank", "mcrank", "classification into levels by boosted trees; the expected level ranks"),
+    ("linear-regression-ranker", "LinearRegressionRanker", "baselines", "least squares on the labels"),
+    ("single-feature", "SingleFeature", "baselines", "one feature, given or the best on training data; BM25 is one"),
+    ("random-ranker", "RandomRanker", "baselines", "an order by chance, the same for the same document and seed"),
+    ("nested-ranker", "NestedRanker", "nested", "stages of rankers, each for the top of the one before"),
+    ("rank-aggregation", "RankAggregation", "aggregation", "many rankers whose orders are made one"),
+)
+
 RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
-    {
-        "ranknet": RankerEntry(
-            "RankNet", "ordino.rankers.ranknet", "a network that learns pairs by cross entropy of score differences"
-        ),
-        "kernel-ranknet": RankerEntry(
-            "KernelRankNet",
-            "ordino.rankers.ranknet",
-            "RankNet in the space of a kernel, through Nystroem features",
-        ),
-        "directranker": RankerEntry(
-            "DirectRanker",
-            "ordino.rankers.directranker",
-            "a feature net and one odd neuron, learned from neighboring classes",
-        ),
-        "lambdarank": RankerEntry(
-            "LambdaRank",
-            "ordino.rankers.listwise",
-            "a network whose pairs weigh what their swap changes in a measure",
-        ),
-        "listnet": RankerEntry(
-            "ListNet", "ordino.rankers.listwise", "a network that learns the probability of being first"
-        ),
-        "listmle": RankerEntry(
-            "ListMLE", "ordino.rankers.listwise", "a network that learns the likelihood of the whole order"
-        ),
-        "rankcosine": RankerEntry(
-            "RankCosine", "ordino.rankers.listwise", "a network whose scores point in the direction of the labels"
-        ),
-        "rankprop": RankerEntry(
-            "RankProp", "ordino.rankers.rankprop", "regression on targets that follow the network's own ranking"
-        ),
-        "scorer": RankerEntry("Scorer", "ordino.rankers.scorer", "any loss with a linear function, a network or trees"),
-        "sortnet": RankerEntry(
-            "SortNet",
-            "ordino.rankers.sortnet",
-            "a symmetric comparator that learns from the pairs its own sort gets wrong",
-        ),
-        "deepnet": RankerEntry(
-            "DeepNet", "ordino.rankers.deepnet", "a deep symmetric comparator of two documents, inside a sort"
-        ),
-        "dense-comparator": RankerEntry(
-            "DenseComparator",
-            "ordino.rankers.deepnet",
-            "a comparator without shared weights; DeepNet's baseline",
-        ),
-        "rankde": RankerEntry(
-            "RankDE",
-            "ordino.rankers.rankde",
-            "differential evolution of a linear ranker that maximizes a measure itself",
-        ),
-        "swarm-rank": RankerEntry("SwarmRank", "ordino.rankers.swarm", "a particle swarm in search of a linear ranker"),
-        "gp-rank": RankerEntry("GPRank", "ordino.rankers.gp", "genetic programming of a readable ranking formula"),
-        "es-rank": RankerEntry(
-            "ESRank",
-            "ordino.rankers.evolution_strategies",
-            "a (1+1) evolution strategy on the weights of a linear ranker",
-        ),
-        "iesr-rank": RankerEntry(
-            "IESRRank", "ordino.rankers.evolution_strategies", "ES-Rank started from linear regression"
-        ),
-        "iesvm-rank": RankerEntry("IESVMRank", "ordino.rankers.evolution_strategies", "ES-Rank started from RankSVM"),
-        "cma-rank": RankerEntry("CMARank", "ordino.rankers.cma", "CMA-ES on the weights of a linear ranker"),
-        "rank-svm": RankerEntry(
-            "RankSVM",
-            "ordino.rankers.ranksvm",
-            "large margins between documents of different labels, without explicit pairs",
-        ),
-        "prank": RankerEntry(
-            "PRank", "ordino.rankers.perceptrons", "an online perceptron with a threshold for each level"
-        ),
-        "oap-bpm": RankerEntry(
-            "OAPBPM", "ordino.rankers.perceptrons", "many PRank perceptrons on random parts, averaged to a Bayes point"
-        ),
-        "rank-boost": RankerEntry(
-            "RankBoost", "ordino.rankers.rankboost", "boosted thresholds of single features on weighted pairs"
-        ),
-        "ada-rank": RankerEntry(
-            "AdaRank", "ordino.rankers.adarank", "boosted single features on queries weighted by a measure"
-        ),
-        "frank": RankerEntry("FRank", "ordino.rankers.frank", "an additive model boosted on the fidelity of pairs"),
-        "coordinate-ascent": RankerEntry(
-            "CoordinateAscent", "ordino.rankers.coordinate_ascent", "one weight at a time, straight up a measure"
-        ),
-        "lambda-mart": RankerEntry(
-            "LambdaMART", "ordino.rankers.lambdamart", "boosted trees on LambdaRank's gradients, grown by LightGBM"
-        ),
-        "mc-rank": RankerEntry(
-            "McRank", "ordino.rankers.mcrank", "classification into levels by boosted trees; the expected level ranks"
-        ),
-        "linear-regression-ranker": RankerEntry(
-            "LinearRegressionRanker", "ordino.rankers.baselines", "least squares on the labels"
-        ),
-        "single-feature": RankerEntry(
-            "SingleFeature",
-            "ordino.rankers.baselines",
-            "one feature, given or the best on training data; BM25 is one",
-        ),
-        "random-ranker": RankerEntry(
-            "RandomRanker",
-            "ordino.rankers.baselines",
-            "an order by chance, the same for the same document and seed",
-        ),
-        "nested-ranker": RankerEntry(
-            "NestedRanker", "ordino.rankers.nested", "stages of rankers, each for the top of the one before"
-        ),
-        "rank-aggregation": RankerEntry(
-            "RankAggregation", "ordino.rankers.aggregation", "many rankers whose orders are made one"
-        ),
-    }
+    {name: RankerEntry(cls, f"ordino.rankers.{module}", text) for name, cls, module, text in _LINES}
 )
 """Every ranker by its name on the command line."""
 

@@ -13,15 +13,14 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.arrays import query_numbers
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.interrupts import PRESSES
 from ordino.order.fusion import METHODS, fuse
-from ordino.parameters import learned, param
+from ordino.parameters import param
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.rankers.as_rankers import RankerLike, all_allow_nan, as_rankers, check_parts, check_rankers
+from ordino.rankers.combined import CombinedRanker, RankerLike, as_rankers, ranker_param
 from ordino.recurring import n_jobs_param, seed_param
 from ordino.streams import spawn_seed, stream
 from ordino.threads import count_threads
@@ -30,7 +29,7 @@ RESAMPLES = ("queries", "documents")
 
 
 @final
-class RankAggregation(Ranker):
+class RankAggregation(CombinedRanker):
     """Many rankers whose orders are made one.
 
     Attributes
@@ -46,16 +45,9 @@ class RankAggregation(Ranker):
     3
     """
 
-    uses_weights = True  # if its rankers do; those that do not warn
-
-    rankers_: list[Ranker] = learned()
-
-    ranker: RankerLike | Sequence[RankerLike] = param(
-        "ranknet",
+    ranker: RankerLike | Sequence[RankerLike] = ranker_param(
         "What votes: one ranker (or its name), of which `n` members are trained, or a list with one member each. A "
-        "list may hold aggregations.",
-        check=check_rankers,
-        positional=True,
+        "list may hold aggregations."
     )
     n: int = param(
         15,
@@ -82,14 +74,9 @@ class RankAggregation(Ranker):
     seed: int = seed_param("The same seed gives the same members; those of a list keep the seeds that they have.")
 
     @property
-    def allows_nan(self) -> bool:  # type: ignore[override]
-        """Whether all members can use data with missing values."""
-        return all_allow_nan(self.ranker)
-
-    @property
     def is_random(self) -> bool:
         """Whether members draw their data or are random themselves."""
-        return self.resample is not None or any(ranker.is_random for ranker in as_rankers(self.ranker))
+        return self.resample is not None or super().is_random
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         members, seeds = self._members()
@@ -140,16 +127,12 @@ class RankAggregation(Ranker):
         if self.resample == "queries":
             n_drawn = max(round(self.share * data.n_queries), 1)
             return data.select_queries(np.sort(rng.permutation(data.n_queries)[:n_drawn]))
-        query = query_numbers(data.offsets)
+        query = data.query_number
         order = np.lexsort((rng.random(data.n_docs), query))
         keep = np.empty(data.n_docs, bool)
         keep[order] = np.arange(data.n_docs) - data.offsets[query] < np.ceil(self.share * data.counts)[query]
         return data.select_docs(keep)
 
-    def _check_learned(self) -> None:
-        """Every member is sound and sees the same features."""
-        check_parts(self.rankers_, self.n_features_in_)
-
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        rows = data.select_docs(np.full(data.n_docs, True))  # whose scores come back in the order that they have here
+        rows = data.as_grouped()
         return fuse(np.array([member.predict(rows) for member in self.rankers_]), data.offsets, self.method)

@@ -12,9 +12,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import row_blocks
 from ordino.data.dataset import Dataset
 from ordino.forms import linear_scores
-from ordino.judge import Choice, Judge, copies
+from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
 from ordino.parameters import learned, param
 from ordino.progress import Steps
@@ -102,9 +103,6 @@ class _Climb:
         self.moves = np.concatenate((steps_up, -steps_up))
         deviation = np.array([column.astype(np.float64).std() for column in data.X.T])
         self.per_unit = np.divide(1.0, deviation, out=np.zeros(len(deviation)), where=deviation > 1e-12)
-        at_a_time = min(max(MOVE_CELLS // data.n_docs, 1), len(self.moves) + 1)
-        self.copies = copies(data, at_a_time)
-        self.at_a_time = at_a_time
 
     @property
     def coef(self) -> Vector:
@@ -139,15 +137,6 @@ class _Climb:
 
     def _means(self, column: Vector, moves: Vector) -> Vector:
         """The metric after each move, several moves at a time as if they were more queries."""
-        means = np.empty(len(moves))
-        for first in range(0, len(moves), self.at_a_time):
-            some = moves[first : first + self.at_a_time]
-            y, offsets = self.copies
-            n_docs, n_queries = len(some) * self.data.n_docs, len(some) * self.data.n_queries
-            scores = self.scores + some[:, None] * column  # (n_moves, n_docs)
-            values = self.judge.metric.per_query(
-                y[:n_docs], scores.ravel(), offsets[: n_queries + 1], profile=self.judge.profile
-            ).reshape(len(some), -1)
-            counted = ~np.isnan(values[0])  # labels alone say which queries count
-            means[first : first + len(some)] = values[:, counted].mean(axis=1) if counted.any() else np.nan
-        return means if self.judge.metric.greater_is_better else -means
+        blocks = [moves[rows] for rows in row_blocks(len(moves), max(MOVE_CELLS // self.data.n_docs, 1))]
+        means = [self.judge.means(self.data, self.scores + some[:, None] * column) for some in blocks]
+        return np.concatenate(means)

@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.columns import as_features
 from ordino.data.dataset import Dataset
+from ordino.networks import fields
 from ordino.networks.comparing import Comparator, check_widths
-from ordino.networks.families import check_preferences, fit_together
-from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order, side_by_side
+from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order
 from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
 from ordino.parameters import Choices, param
@@ -96,7 +96,7 @@ class DeepNet(Comparator):
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed, which draws pairs of its own; their networks train together."""
-        return fit_together(self, data, seeds, valid)
+        return fields.fit_together(self, data, seeds, valid, type(self)._train, type(self)._keep)
 
     def fit_pairs(
         self, X: ArrayLike, pairs: ArrayLike, probability: ArrayLike = 1.0, *, valid: Dataset | None = None
@@ -106,25 +106,25 @@ class DeepNet(Comparator):
         The pairs may be incomplete or contradict each other; a probability is one number for all or one for each.
         """
         features = as_features(X)
-        chosen, target = check_preferences(pairs, probability, len(features))
+        chosen, target = fields.check_preferences(pairs, probability, len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
         learning_set = in_random_order(chosen, target, stream(self.seed, "pairs"))
-        self._keep(self._train_on(data.X, learning_set, held_out, [self.seed])[0])
-        return self
+        return self._keep(self._train_on(data.X, learning_set, held_out, [self.seed])[0])
 
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
         """What the networks of these seeds learned, some of them at a time."""
-        learned: list[Trained] = []
+        trained: list[Trained] = []
         at_once = max(1, AT_ONCE // (self.n_pairs or AT_ONCE))
         for start in range(0, len(seeds), at_once):
             some = seeds[start : start + at_once]
-            learned += self._train_on(data.X, self._draw(data, "n_pairs", some), valid, some)
-        return learned
+            trained += self._train_on(data.X, self._draw(data, "n_pairs", some), valid, some)
+        return trained
 
     def _draw(self, data: Dataset, parameter: str, seeds: Sequence[int]) -> LearningSet:
         """Pairs for each seed, as many as the parameter of this name says."""
         n_pairs, rngs = getattr(self, parameter), [stream(seed, parameter) for seed in seeds]
-        return side_by_side([draw_pairs(data.y, data.offsets, self.pairs, n_pairs, rng) for rng in rngs])
+        sets = [draw_pairs(data.y, data.offsets, self.pairs, n_pairs, rng) for rng in rngs]
+        return sets[0] if len(sets) == 1 else LearningSet(*map(np.stack, zip(*sets, strict=True)))
 
     def _train_on(
         self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seeds: Sequence[int]
@@ -138,10 +138,11 @@ class DeepNet(Comparator):
         network = self._fresh(X, learning_set, seeds)
         return self._learn(network, X, learning_set, quality, verbose=self.verbose)
 
-    def _keep(self, learned: Trained) -> None:
-        """Become the ranker for which this was learned."""
-        self.network_ = self._plain(learned.layers)
-        self.history_, self.best_epoch_ = learned.history, learned.best_epoch
+    def _keep(self, trained: Trained) -> Self:
+        """Become the ranker of this network."""
+        self.network_ = self._plain(trained.layers)
+        self.history_, self.best_epoch_ = trained.history, trained.best_epoch
+        return self
 
 
 @final
@@ -175,6 +176,15 @@ class DenseComparator(DeepNet):
         "thesis does, by Python's sort, which is slow. `compare` always asks in both orders.",
         choices=("both", "once"),
     )
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """The dense net of the thesis's table 3.1, trained as DeepNet is and asked once.
+
+        10 sigmoid neurons that start from weights uniform in [-1, 1], without dropout.
+        """
+        shallow: dict[str, Any] = {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}
+        return super().as_published(**(shallow | {"asked": "once"} | changes))
 
     def _pairs(self, network: PairNetwork) -> Pairs:
         return replace(super()._pairs(network), asked=self.asked)

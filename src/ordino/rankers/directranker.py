@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.losses import LOSSES, Loss, make_loss
 from ordino.networks import fields
-from ordino.networks.families import score_difference
 from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import param
 from ordino.recurring import scaling_param
@@ -56,7 +55,7 @@ class DirectRanker(ScoringNetwork):
 
     def preference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """r(a, b) for each row a of A and b of B: positive where a comes first, 0 for equal documents."""
-        difference = score_difference(self, A, B)
+        difference = self._score_difference(A, B)
         match "half-tanh" if self.loss == "ranknet" else self.output:
             case "tanh":
                 difference = np.tanh(difference)

@@ -28,7 +28,7 @@ from ordino.boosting.frank_kernels import fidelity_loss, split_weights
 from ordino.boosting.stumps import Bins, StumpRanker, rounds_param, thresholds_param
 from ordino.data.dataset import Dataset
 from ordino.forms import Stump
-from ordino.svm.kernels import dense_levels
+from ordino.losses.levels import sort_labels
 
 SMOOTHING = 1e-4  # of all pair weight, added to right and wrong: a weak ranker that is never wrong has a finite alpha
 
@@ -64,7 +64,7 @@ class FRank(StumpRanker):
 
     def _rounds(self, data: Dataset, bins: Bins) -> Iterator[tuple[Stump, dict[str, float]]]:
         y, offsets = frozen(data.y), frozen(data.offsets)
-        _, n_pairs = dense_levels(y, offsets)
+        n_pairs = sort_labels(y, offsets).n_pairs
         n_useful = max(int((n_pairs > 0).sum()), 1)
         pair_weight = 1 / (np.maximum(n_pairs, 1) * n_useful)
         scores = np.zeros(data.n_docs)

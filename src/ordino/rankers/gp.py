@@ -91,22 +91,9 @@ class GPRank(Ranker):
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         check_real("mutation_rate", self.mutation_rate, low=0, high=1 - self.crossover_rate + 1e-12)
-        _, run = run_search(
-            self,
-            data,
-            valid,
-            fitness_of=lambda part: FormulaFitness(part, self.metric, profile=self.profile, n_jobs=self.n_jobs),
-            begin=lambda: GeneticProgramming(
-                data.n_features,
-                population=self.population,
-                functions=self.functions,
-                tournament=self.tournament,
-                crossover_rate=self.crossover_rate,
-                mutation_rate=self.mutation_rate,
-                max_depth=self.max_depth,
-                seed=self.seed,
-            ),
-        )
+        names = ("population", "functions", "tournament", "crossover_rate", "mutation_rate", "max_depth", "seed")
+        settings = {name: getattr(self, name) for name in names}
+        _, run = run_search(self, data, valid, FormulaFitness, lambda: GeneticProgramming(data.n_features, **settings))
         self.program_: list[str] = run.best.words()
         self.formula_: str = run.best.text(data.feature_names)
 

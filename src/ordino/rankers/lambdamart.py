@@ -77,8 +77,9 @@ class LambdaMART(TreeRanker):
         heeded = PRESSES.heeded
         for bag in range(self.bags):
             try:
-                task = Task(params | self._draw(bag), levels, levels=known)
-                grown.append(self._grow(task, data, valid, scores=lambda outputs: outputs))
+                seed = {} if bag == 0 else {"seed": spawn_seed(self.seed, "bag", bag)}  # the first has the ranker's own
+                task = Task(params | seed, levels, levels=known)
+                grown.append(self._grow(task, data, valid))
             except KeyboardInterrupt:
                 if not grown:
                     raise
@@ -91,10 +92,6 @@ class LambdaMART(TreeRanker):
         self.history_ = [
             ({"bag": bag + 1} if self.bags > 1 else {}) | row for bag, one in enumerate(grown) for row in one.history
         ]
-
-    def _draw(self, bag: int) -> dict[str, object]:
-        """The seed of a bag; the first has the ranker's own."""
-        return {} if bag == 0 else {"seed": spawn_seed(self.seed, "bag", bag)}
 
 
 def graded(y: NDArray[np.float64], gain: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -13,7 +13,6 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.arrays import query_numbers
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
@@ -22,7 +21,7 @@ from ordino.judge import Judge
 from ordino.parameters import learned, param
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.rankers.as_rankers import RankerLike, all_allow_nan, as_rankers, check_parts, check_rankers
+from ordino.rankers.combined import CombinedRanker, RankerLike, as_rankers, ranker_param
 from ordino.recurring import metric_param, profile_param
 from ordino.streams import spawn_seed
 
@@ -38,7 +37,7 @@ def check_sizes(given: object) -> None:
 
 
 @final
-class NestedRanker(Ranker):
+class NestedRanker(CombinedRanker):
     """A cascade of rankers, each for the top of the one before.
 
     Attributes
@@ -57,17 +56,11 @@ class NestedRanker(Ranker):
     [None, 10, 5]
     """
 
-    uses_weights = True  # if its rankers do; those that do not warn
-
-    rankers_: list[Ranker] = learned()
     sizes_: list[int | None] = learned()
     history_: list[dict[str, float]] = learned()
 
-    ranker: RankerLike | Sequence[RankerLike] = param(
-        "ranknet",
-        "A ranker (or its name) that every stage trains anew, or a list with one for each stage.",
-        check=check_rankers,
-        positional=True,
+    ranker: RankerLike | Sequence[RankerLike] = ranker_param(
+        "A ranker (or its name) that every stage trains anew, or a list with one for each stage."
     )
     sizes: Sequence[int | None] = param(
         (None, 1000, 750, 500, 200, 100, 50, 10),
@@ -78,16 +71,6 @@ class NestedRanker(Ranker):
     )
     metric: str = metric_param(text="With `valid`, as many stages are kept as are best there by this metric.")
     profile: str = profile_param()
-
-    @property
-    def allows_nan(self) -> bool:  # type: ignore[override]
-        """Whether all stages can use data with missing values."""
-        return all_allow_nan(self.ranker)
-
-    @property
-    def is_random(self) -> bool:
-        """Whether a stage is."""
-        return any(ranker.is_random for ranker in as_rankers(self.ranker))
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         sizes = list(self.sizes)
@@ -131,9 +114,8 @@ class NestedRanker(Ranker):
         return stages
 
     def _check_learned(self) -> None:
-        """Every stage is sound and sees the same features."""
-        require(len(self.rankers_) == len(self.sizes_) > 0, "sizes_")
-        check_parts(self.rankers_, self.n_features_in_)
+        super()._check_learned()
+        require(len(self.rankers_) == len(self.sizes_), "sizes_")
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         places = _rows_as_they_lie(data)
@@ -144,7 +126,7 @@ class NestedRanker(Ranker):
 
 def _rows_as_they_lie(data: Dataset) -> Places:
     """The place of each row in its query, from 0."""
-    return np.arange(data.n_docs) - data.offsets[query_numbers(data.offsets)]
+    return np.arange(data.n_docs) - data.offsets[data.query_number]
 
 
 def _is_on_top(places: Places, size: int | None) -> NDArray[np.bool_]:
@@ -155,7 +137,7 @@ def _rerank(ranker: Ranker, data: Dataset, places: Places, size: int | None) -> 
     """New places of the documents on top; equal scores keep their mutual order, the rest stays where it is."""
     on_top = _is_on_top(places, size)
     top = data.select_docs(on_top)
-    order = np.lexsort((places[on_top], -ranker.predict(top), query_numbers(top.offsets)))
+    order = np.lexsort((places[on_top], -ranker.predict(top), top.query_number))
     reranked = places.copy()
     reranked[np.flatnonzero(on_top)[order]] = _rows_as_they_lie(top)
     return reranked

@@ -43,6 +43,12 @@ ROWS = 4096  # whose products of features are in memory at a time in predict
 AVERAGING = ("last", "steps")
 
 
+def epochs_param(default: int, text: str) -> Any:
+    """The parameter ``epochs``."""
+    kept = "The best on `valid` is kept, the last where there is no `valid`."
+    return param(default, f"Passes over the documents{text}. {kept}", low=1, brief=2)
+
+
 class OrdinalRanker(Ranker):
     """A linear ranker whose line of scores thresholds cut into one interval for each label."""
 
@@ -51,13 +57,7 @@ class OrdinalRanker(Ranker):
     classes_: Floats = learned()  # (n_levels,), the labels, rising
     history_: list[dict[str, float]] = learned()
 
-    epochs: int = param(
-        20,
-        "Passes over the documents, each in a new random order. The best on `valid` is kept, the last where there is "
-        "no `valid`.",
-        low=1,
-        brief=2,
-    )
+    epochs: int = epochs_param(20, ", each in a new random order")
     metric: str = metric_param(text="The metric that chooses among epochs.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
@@ -70,9 +70,12 @@ class OrdinalRanker(Ranker):
         return Linear(self.scaler_, self.n_features_in_, self.coef_)
 
     def feature_weights(self) -> list[FeatureWeight]:
-        """The weights by feature name, largest first."""
+        """The weights by feature name (``a*b`` for a product of two), largest first."""
         self._check_fitted()
-        return name_weights(self.feature_names(), self.coef_)
+        names = self.feature_names()
+        if len(self.coef_) > len(names):
+            names += tuple(f"{a}*{b}" for i, a in enumerate(names) for b in names[i:])
+        return name_weights(names, self.coef_)
 
     def predict_levels(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Floats:
         """The label of each row: that of the first threshold above its score, the highest where none is."""
@@ -169,13 +172,6 @@ class PRank(OrdinalRanker):
         self._check_fitted()
         return Quadratic(self.scaler_, self.n_features_in_, self.coef_)
 
-    def feature_weights(self) -> list[FeatureWeight]:
-        """The weights by feature name (``a*b`` for a product of two), largest first."""
-        self._check_fitted()
-        names = self.feature_names()
-        products = [f"{a}*{b}" for i, a in enumerate(names) for b in names[i:]] if self.quadratic else []
-        return name_weights((*names, *products), self.coef_)
-
 
 @final
 class OAPBPM(OrdinalRanker):
@@ -207,12 +203,7 @@ class OAPBPM(OrdinalRanker):
         "documents of all passes so far as well, which changes less from pass to pass.",
         choices=AVERAGING,
     )
-    epochs: int = param(
-        5,
-        "Passes over the documents. The best on `valid` is kept, the last where there is no `valid`.",
-        low=1,
-        brief=2,
-    )
+    epochs: int = epochs_param(5, "")
     n_jobs: int | None = n_jobs_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:

@@ -26,7 +26,7 @@ from ordino.boosting.rankboost_kernels import best_threshold, bin_sums, pair_pot
 from ordino.boosting.stumps import Bins, StumpRanker
 from ordino.data.dataset import Dataset
 from ordino.forms import Stump
-from ordino.svm.kernels import dense_levels
+from ordino.losses.levels import sort_labels
 
 LARGEST_R = 1 - 1e-9  # a weak ranker that is always right has a finite alpha
 
@@ -55,7 +55,7 @@ class RankBoost(StumpRanker):
     uses_weights = True
 
     def _rounds(self, data: Dataset, bins: Bins) -> Iterator[tuple[Stump, dict[str, float]]]:
-        level, _ = dense_levels(frozen(data.y), frozen(data.offsets))
+        level = sort_labels(data.y, data.offsets).level
         weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
         scores, potential = np.zeros(data.n_docs), np.empty(data.n_docs)
         sums = np.empty((data.n_features, int(bins.n_bins.max(initial=1))))

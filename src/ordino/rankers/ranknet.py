@@ -7,6 +7,7 @@ C = -p o + log(1 + exp(o)) (eq. 3).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self, final
 
 import numpy as np
@@ -19,15 +20,15 @@ from ordino.forms import are_layers, require
 from ordino.layers import Layer, forward
 from ordino.losses import Loss, make_loss, pair_loss
 from ordino.networks import fields
-from ordino.networks.families import check_preferences, schedule_of, win_probability
-from ordino.networks.scoring import ScoringNetwork, learn
+from ordino.networks.learning_sets import LearningSet
+from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import param
-from ordino.ranker import Ranker
-from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
+from ordino.ranker import Ranker, Validation
 from ordino.streams import spawn_seed, stream
 
 if TYPE_CHECKING:
-    from ordino.networks.training import Trained
+    from ordino.networks.nets import ScoringNets
+    from ordino.networks.supply import Supply
 
 PAIRS_A_QUERY = 256  # in fit_pairs, where there are no queries: what ``batch`` counts
 KERNELS = ("rbf", "laplacian", "polynomial", "poly", "sigmoid", "cosine", "linear", "chi2", "additive_chi2")
@@ -87,16 +88,15 @@ class RankNet(ScoringNetwork):
         from ordino.networks.supply import PairBatches
 
         features = as_features(X)
-        chosen, target = check_preferences(pairs, probability, len(features))
+        preferences = LearningSet(*fields.check_preferences(pairs, probability, len(features)))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
         batch = None if self.batch is None else PAIRS_A_QUERY * self.batch
-        supply = PairBatches(data.X, chosen, target, pair_loss("ranknet"), batch=batch)
-        self._keep(self._train(data, held_out, [self.seed], supply)[0])
-        return self
+        supply = PairBatches(data.X, preferences, pair_loss("ranknet"), batch=batch)
+        return self._keep(self._train(data, held_out, [self.seed], supply)[0])
 
 
 @final
-class KernelRankNet(Ranker):
+class KernelRankNet(ScoringNetwork):
     """RankNet in the space of a kernel, through Nystroem features (eq. 17-18).
 
     The score is f(x) = sum_j alpha_j k(x_j, x), the cost RankNet's plus lambda times the squared norm of f in the
@@ -111,49 +111,41 @@ class KernelRankNet(Ranker):
         As in RankNet; there is one layer.
     """
 
-    uses_weights = True
     dropped: ClassVar[tuple[str, ...]] = ("hidden", "activation", "dropout")
+
+    # the score is a linear function of phi(x): these parameters of the family do not exist here
+    hidden: ClassVar[tuple[int, ...]] = ()  # type: ignore[misc]
+    activation: ClassVar[str] = "identity"  # type: ignore[misc]
+    dropout: ClassVar[float] = 0.0  # type: ignore[misc]
 
     kernel: str = param("rbf", "The kernel, a name of scikit-learn's: rbf, polynomial, laplacian ...", choices=KERNELS)
     gamma: float | None = param(None, "The kernel's gamma; None lets scikit-learn choose.", low=0)
     n_components: int = param(200, "How many documents stand for all; more is closer to the exact kernel.", low=1)
-    initializer: str = fields.initializer()
     learning_rate: float = fields.learning_rate(0.01)
-    rate: str = fields.rate()
     optimizer: str = fields.optimizer("adam")
-    l1: float = fields.l1()
     l2: float = fields.l2(1e-4, "lambda, the weight of the squared norm.")
-    epochs: int = fields.epochs(50)
-    patience: int | None = fields.patience(20)
-    batch: int | None = fields.batch(16, "Queries")
-    metric: str = metric_param()
-    profile: str = profile_param()
-    scaling: str | None = scaling_param("symlog")
-    warm_start: bool = warm_start_param("Go on from the weights of the last `fit`.")
-    seed: int = seed_param()
-    verbose: bool = verbose_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         from sklearn.kernel_approximation import Nystroem
 
-        from ordino.networks.nets import ScoringNets
-        from ordino.networks.supply import QueryBatches
-
         n_components = min(self.n_components, data.n_docs)
         drawn = stream(self.seed, "documents").permutation(data.n_docs)[: 4 * n_components]
-        self.features_ = Nystroem(
-            kernel=self.kernel,
-            gamma=self.gamma,
-            n_components=n_components,
-            random_state=spawn_seed(self.seed, "landmarks"),
-        ).fit(data.X[drawn].astype(np.float64))
-        network = ScoringNets(
-            [n_components], activation="identity", initializer=self.initializer, dropout=0.0, seeds=[self.seed]
-        )
-        loss = make_loss("ranknet", average="queries")
-        supply = QueryBatches(data, loss, batch=self.batch, transform=self._phi)
-        learned: Trained = learn(self, network, supply, schedule_of(self), valid, self._scores)[0]
-        self.layers_, self.history_, self.best_epoch_ = learned.layers, learned.history, learned.best_epoch
+        landmarks = spawn_seed(self.seed, "landmarks")
+        kernel = Nystroem(kernel=self.kernel, gamma=self.gamma, n_components=n_components, random_state=landmarks)
+        self.features_ = kernel.fit(data.X[drawn].astype(np.float64))
+        super()._fit(data, valid)
+
+    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
+        """One fitted ranker for each seed, which draws features of its own."""
+        return Ranker.fit_repeats(self, data, seeds, valid=valid)
+
+    def _widths(self, data: Dataset) -> list[int]:  # noqa: ARG002
+        return [len(self.features_.components_)]
+
+    def _supply(self, data: Dataset, networks: ScoringNets) -> Supply:  # noqa: ARG002
+        from ordino.networks.supply import QueryBatches
+
+        return QueryBatches(data, make_loss("ranknet", average="queries"), batch=self.batch, transform=self._phi)
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         return self._scores(self.layers_, data)
@@ -165,10 +157,6 @@ class KernelRankNet(Ranker):
     def _phi(self, X: NDArray[np.float32]) -> NDArray[np.float32]:
         # in double precision: the root of an almost singular kernel matrix would show the rounding of single
         return np.ascontiguousarray(self.features_.transform(X.astype(np.float64)), dtype=np.float32)
-
-    def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
-        """P(a before b) = 1 / (1 + exp(f(b) - f(a))) for each row a of A and b of B (eq. 3)."""
-        return win_probability(self, A, B)
 
     def _check_learned(self) -> None:
         n_components, n_features = self.features_.components_.shape

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from ordino.data.dataset import Dataset
 from ordino.judge import Choice
 from ordino.linear import LinearRanker
+from ordino.losses.levels import sort_labels
 from ordino.parameters import Range, param
 from ordino.progress import Steps
 from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, verbose_param
-from ordino.svm.kernels import dense_levels
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 
@@ -120,7 +120,7 @@ def document_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
     if pairs == "sum":
         return weights
-    counts = dense_levels(data.y, data.offsets)[1]
+    counts = sort_labels(data.y, data.offsets).n_pairs
     if pairs == "mean":
         weights /= np.sqrt(max(counts.sum(), 1.0))
     else:

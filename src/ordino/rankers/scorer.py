@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, final
 
-from ordino.boosting.trees import Task, grow, light_params
+from ordino.boosting.trees import Task, grow
 from ordino.data.dataset import Dataset
 from ordino.forms import Form, Trees
 from ordino.losses import LOSSES, Loss, make_loss
 from ordino.losses.trees_objective import lightgbm_objective
 from ordino.networks import fields
-from ordino.networks.families import schedule_of
 from ordino.networks.rates import Schedule
 from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import Range, param
@@ -74,37 +73,30 @@ class Scorer(ScoringNetwork):
         return super().fit_repeats(data, seeds, valid=valid)
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        of_trees, of_networks = ("model_", "best_round_"), ("layers_", "best_epoch_")
+        for name in of_networks if self.model == "trees" else of_trees:  # learned by a fit with another model
+            self.__dict__.pop(name, None)
         if self.model == "trees":
             self._grow(data, valid)
         else:
             super()._fit(data, valid)
 
-    def _widths(self) -> tuple[int, ...]:
-        return () if self.model == "linear" else super()._widths()
+    def _widths(self, data: Dataset) -> list[int]:
+        return [data.n_features] if self.model == "linear" else super()._widths(data)
 
     def _schedule(self) -> Schedule:
-        return schedule_of(self, learning_rate=self.learning_rate or 3e-3)
+        return Schedule.of(self, learning_rate=self.learning_rate or 3e-3)
 
     def _grow(self, data: Dataset, valid: Dataset | None) -> None:
         """Boost trees on the gradients of the loss."""
-        grown = grow(
-            Task({"objective": "none"}, data.y, lightgbm_objective(self._loss(), data)),
-            data,
-            valid,
-            params=light_params(
-                learning_rate=self.learning_rate or 0.05,
-                leaves=self.leaves,
-                min_leaf=self.min_leaf,
-                seed=self.seed % 2**31,
-            ),
-            rounds=self.rounds,
-            patience=self.patience or self.rounds,
-            metric=self.metric,
-            profile=self.profile,
-            scores=lambda outputs: outputs,
-            label="Scorer",
-            verbose=self.verbose,
-        )
+        params = {
+            "objective": "none",
+            "learning_rate": self.learning_rate or 0.05,
+            "num_leaves": self.leaves,
+            "min_data_in_leaf": self.min_leaf,
+            "seed": self.seed % 2**31,
+        }
+        grown = grow(self, Task(params, data.y, lightgbm_objective(self._loss(), data)), data, valid)
         self.model_, self.best_round_, self.history_ = grown.model, grown.best_round, grown.history
 
     def form(self) -> Form:

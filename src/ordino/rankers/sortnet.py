@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.judge import Judge
 from ordino.networks.comparing import Comparator
-from ordino.networks.families import metric_of
 from ordino.networks.learning_sets import LearningSet
 from ordino.order import PairNetwork, scores_from_order, sort_queries
 from ordino.order.pairs import content_order
@@ -104,13 +104,13 @@ class SortNet(Comparator):
 
     def _sorted_into(self, known: _KnownPairs, network: PairNetwork, name: str) -> dict[str, float]:
         """Sort a set, add its mis-compared pairs to the known ones, and measure the ranking."""
-        data, before = known.data, len(known)
+        data, before, judge = known.data, len(known), Judge(self.metric, self.profile)
         result = sort_queries(
             network, data.X, data.offsets, algorithm=self.algorithm, y=data.y, start=known.start, n_jobs=self.n_jobs
         )
         known.add(result.miscompared)
         return {
-            name: metric_of(self, data)(scores_from_order(result.order, data.offsets)),
+            name: float(np.nan_to_num(judge.mean(data, scores_from_order(result.order, data.offsets)))),
             f"{name}_known": before,
             f"{name}_new": len(known) - before,
             f"{name}_comparisons": int(result.comparisons.sum()),
@@ -139,9 +139,9 @@ class _KnownPairs:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def add(self, pairs: Codes | None) -> None:
-        assert pairs is not None, "a sort with labels records what it mis-compares"
-        self._codes = np.union1d(self._codes, pairs[:, 0] * self.data.n_docs + pairs[:, 1])
+    def add(self, codes: Codes | None) -> None:
+        assert codes is not None, "a sort with labels records what it mis-compares"
+        self._codes = np.union1d(self._codes, codes)
 
     def learning_set(self) -> LearningSet:
         """The pairs, the better document first: a symmetric network learns the same from either order."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import pairwise
-from typing import NamedTuple, Self, TypeVar, final
+from typing import NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import frozen
-from ordino.svm.kernels import by_level, dense_levels, pair_product, pair_slopes, rows_times, times_rows
+from ordino.losses.levels import sort_labels
+from ordino.svm.kernels import curvature_of_queries, rows_times, slopes_of_queries, times_rows
+from ordino.svm.sweep_kernels import sweep_curvature, sweep_slopes
+from ordino.threads import Run, worker_threads
 
 Vector = NDArray[np.float64]
-T = TypeVar("T")
 
 BLOCK = 8192  # documents that one thread works on at a time; fixed, so that sums do not depend on the thread count
 MOST_PAIRS = 150  # a document, up to which looping over the pairs of a query is quicker than sorting its documents
@@ -64,81 +64,116 @@ class PairSums:
         n_jobs: int | None = 1,
     ) -> None:
         self.X = frozen(np.ascontiguousarray(X))
-        level, pairs_of_query = dense_levels(frozen(np.ascontiguousarray(y)), frozen(np.ascontiguousarray(offsets)))
-        with_pairs = np.flatnonzero(pairs_of_query)
+        levels = sort_labels(y, offsets)
+        with_pairs = np.flatnonzero(levels.n_pairs)
         counts = np.diff(offsets)[with_pairs]
-        self.n_pairs = float(pairs_of_query.sum())
-        self.rows, self.floor = by_level(level, offsets, with_pairs, counts.sum())
-        self.level = level[self.rows]
+        kept = np.repeat(levels.n_pairs > 0, np.diff(offsets))  # whole queries
+        self.n_pairs = float(levels.n_pairs.sum())
+        self.rows, self.floor = levels.rows[kept], levels.floor[kept]
+        self.level = levels.level[self.rows]
         self.weights = np.ones(len(self.rows)) if weights is None else np.asarray(weights, np.float64)[self.rows]
         self.offsets = np.concatenate(([0], np.cumsum(counts)))
-        self.is_long = pairs_of_query[with_pairs] > MOST_PAIRS * counts
+        self.is_long = levels.n_pairs[with_pairs] > MOST_PAIRS * counts
         self.blocks = _blocks(self.offsets)
-        self.n_jobs = min(n_jobs or os.cpu_count() or 1, len(self.blocks))
-        self._pool: ThreadPoolExecutor | None = None
+        self.n_jobs = n_jobs
+        self._all = np.ones(len(self.rows))
+        self._threads = ExitStack()
+        self._map: Run = lambda work, blocks: [work(block) for block in blocks]
 
     def scores(self, w: Vector) -> Vector:
         """Products of the documents with w in double precision, shape ``(n_docs,)``."""
-        out = np.empty(len(self.rows))
-        self._run(lambda first, last: rows_times(self.X, self.rows, w, self.offsets[first], self.offsets[last], out))
-        return out
+        return self._times(w, self._all)
 
     def features(self, v: Vector) -> Vector:
         """Sum of the documents times v in double precision, shape ``(n_features,)``."""
-        return self._total(
-            lambda first, last, out: times_rows(self.X, self.rows, v, self.offsets[first], self.offsets[last], out)
-        )
+        parts = np.zeros((len(self.blocks), self.X.shape[1]))
+
+        def part(block: Block) -> None:
+            times_rows(self.X, self.rows, v, *self._documents(block), parts[block.number])
+
+        self._map(part, self.blocks)
+        total: Vector = parts.sum(axis=0)
+        return total
 
     def sums(self, scores: Vector, low: float, high: float) -> HingeSums:
         """Sums over all pairs with a margin below high; low is minus infinity for the squared hinge."""
         slope, degree = np.empty(len(scores)), np.empty(len(scores))
         order = np.empty(len(scores) if self.is_long.any() else 0, np.int64)
 
-        def part(first: int, last: int) -> tuple[float, float]:
-            found: tuple[float, float] = pair_slopes(
-                *(scores, self.level, self.weights, self.floor, self.offsets, self.is_long),
-                *(first, last, low, high, order, slope, degree),
+        def part(block: Block) -> Vector:
+            found = np.array(
+                slopes_of_queries(
+                    *(scores, self.weights, self.floor, self.offsets, self.is_long),
+                    *(block.first, block.last, low, high, slope, degree),
+                )
             )
+            for own in self._long_queries(block):
+                order[own] = np.argsort(scores[own], kind="stable")
+                query = (scores[own], self.level[own], self.weights[own], order[own])
+                found += sweep_slopes(*query, high, slope[own], degree[own])
+                if low > -np.inf:
+                    inner, inner_degree = np.empty_like(scores[own]), np.empty_like(scores[own])
+                    found -= sweep_slopes(*query, low, inner, inner_degree)
+                    slope[own] -= inner
+                    degree[own] -= inner_degree
             return found
 
-        value, shortfall = np.sum(self._run(part) or [(0.0, 0.0)], axis=0)
+        value, shortfall = np.sum(self._map(part, self.blocks) or [(0.0, 0.0)], axis=0)
         return HingeSums(low, high, float(value), float(shortfall), slope, degree, order)
 
     def curvature(self, scores: Vector, at: HingeSums, v: Vector) -> Vector:
         """Half the second derivative of ``at.value`` by the weights of features, times v, shape ``(n_features,)``."""
-        return self._total(
-            lambda first, last, out: pair_product(
-                *(self.X, self.rows, scores, self.level, self.weights, self.floor, self.offsets, self.is_long),
-                *(first, last, at.low, at.high, at.order, at.degree, v, out),
+        change, curved = self._times(v, at.degree), np.empty(len(scores))
+
+        def part(block: Block) -> None:
+            curvature_of_queries(
+                *(scores, self.weights, self.floor, self.offsets, self.is_long),
+                *(block.first, block.last, at.low, at.high, at.degree, change, curved),
             )
-        )
+            for own in self._long_queries(block):
+                query = (scores[own], self.level[own], self.weights[own], at.order[own])
+                sweep_curvature(*query, at.high, change[own], curved[own])
+                if at.low > -np.inf:
+                    inner = np.empty_like(curved[own])
+                    sweep_curvature(*query, at.low, change[own], inner)
+                    curved[own] -= inner
+                curved[own] += at.degree[own] * change[own]
+
+        self._map(part, self.blocks)
+        return self.features(curved)
 
     def __enter__(self) -> Self:
-        if self.n_jobs > 1:
-            self._pool = ThreadPoolExecutor(self.n_jobs)
+        self._map = self._threads.enter_context(worker_threads(self.n_jobs, len(self.blocks)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
+        self._threads.close()
 
-    def _total(self, add: Callable[[int, int, Vector], None]) -> Vector:
-        """The sum of what add adds for every block of queries to a vector of its own."""
-        parts = np.zeros((len(self.blocks), self.X.shape[1]))
-        places = {first: place for place, (first, _) in enumerate(self.blocks)}
-        self._run(lambda first, last: add(first, last, parts[places[first]]))
-        total: Vector = parts.sum(axis=0)
-        return total
+    def _times(self, w: Vector, wanted: Vector) -> Vector:
+        """Products of the documents with w; 0 for those that are not wanted."""
+        out = np.empty(len(self.rows))
+        self._map(lambda block: rows_times(self.X, self.rows, w, *self._documents(block), wanted, out), self.blocks)
+        return out
 
-    def _run(self, part: Callable[[int, int], T]) -> list[T]:
-        """Call part for every block of queries; results in the order of the blocks."""
-        if self._pool is None:
-            return [part(first, last) for first, last in self.blocks]
-        return list(self._pool.map(lambda block: part(*block), self.blocks))
+    def _documents(self, block: Block) -> tuple[int, int]:
+        return self.offsets[block.first], self.offsets[block.last]
+
+    def _long_queries(self, block: Block) -> list[slice]:
+        """Where the documents of the block's long queries stand."""
+        long = block.first + np.flatnonzero(self.is_long[block.first : block.last])
+        return [slice(self.offsets[q], self.offsets[q + 1]) for q in long]
 
 
-def _blocks(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
+class Block(NamedTuple):
+    """Whole queries that one thread works on."""
+
+    number: int
+    first: int
+    last: int
+
+
+def _blocks(offsets: NDArray[np.int64]) -> list[Block]:
     """Runs of whole queries with about BLOCK documents each."""
     heads = np.searchsorted(offsets[:-1], np.arange(0, offsets[-1], BLOCK))
-    return list(pairwise(np.unique(np.append(heads, len(offsets) - 1)).tolist()))
+    bounds = np.unique(np.append(heads, len(offsets) - 1)).tolist()
+    return [Block(number, *block) for number, block in enumerate(pairwise(bounds))]

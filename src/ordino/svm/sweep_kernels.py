@@ -9,16 +9,11 @@ lower (or higher) label. A query of n documents costs n log n time and n memory.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ordino.compiled import OUTER, njit
 
 
-@njit(nogil=True)
-def sort_scores(scores, order):  # type: ignore[no-untyped-def]
-    """Fill order with the documents by rising score."""
-    order[:] = np.argsort(scores)
-
-
-@njit(nogil=True)
+@njit(**OUTER)
 def sweep_slopes(scores, level, weight, order, threshold, slope, degree):  # type: ignore[no-untyped-def]
     """Sums of max(0, threshold - margin)^2 and max(0, threshold - margin) over pairs, by product of weights.
 
@@ -26,7 +21,7 @@ def sweep_slopes(scores, level, weight, order, threshold, slope, degree):  # typ
     active pairs.
     """
     n = len(scores)
-    size = level.max() + 1
+    size = level[n - 1] + 1  # levels rise
     weights, weighted = np.zeros(size + 1), np.zeros(size + 1)
     shortfall, work = 0.0, 0.0
     # the better document of a pair: its worse partners with scores above its own minus the threshold
@@ -76,11 +71,11 @@ def sweep_slopes(scores, level, weight, order, threshold, slope, degree):  # typ
     return threshold * shortfall - work, shortfall
 
 
-@njit(nogil=True)
+@njit(**OUTER)
 def sweep_curvature(scores, level, weight, order, threshold, v, out):  # type: ignore[no-untyped-def]
     """Fill out with minus the sum of v over the active partners of each document, by product of weights."""
     n = len(scores)
-    size = level.max() + 1
+    size = level[n - 1] + 1  # levels rise
     tree = np.zeros(size + 1)
     p = n - 1
     for k in range(n - 1, -1, -1):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordino.data.grouping import group_rows
+from ordino.data.columns import group_rows
 from ordino.errors import DataError
 
 SCALARS = st.one_of(

@@ -1,0 +1,177 @@
+"""The commands for data files: ``ordino synth``, ``inspect`` (of model files too), ``doctor`` and ``convert``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ordino.cli.options import Binarize, Json, Scaling, Seed, chosen_seed, shared_options, split_names
+
+
+def synth(
+    name: Annotated[str, typer.Argument(help="Name of the set; see `ordino synth list`.")],
+    out: Annotated[Path | None, typer.Option(help="File to write, with one of the endings {endings}.")] = None,
+    queries: Annotated[int | None, typer.Option(min=1, help="Number of queries; each set has its own default.")] = None,
+    seed: Seed = None,
+) -> None:
+    """Make a synthetic data set with the shape of a published one.
+
+    Example: ordino synth mq --queries 60 --seed 1 --out t.txt
+    """
+    from ordino.cli.output import first_line, print_table, say
+    from ordino.data.files import write_data
+    from ordino.data.synthetic import SYNTHETIC, synthetic
+
+    if name == "list":
+        print_table(["name", "what it is"], [(key, first_line(make)) for key, make in SYNTHETIC.items()])
+        return
+    if out is None:
+        raise typer.BadParameter("name a file to write, for example --out data.txt", param_hint="--out")
+    options = {} if queries is None else {"queries": queries}
+    data = synthetic(name, seed=chosen_seed(seed) or 0, **options)
+    write_data(data, out)
+    say(f"{out}: {data.n_docs:,} documents, {data.n_queries:,} queries, {data.n_features} features")
+
+
+def inspect(
+    files: Annotated[list[str], typer.Argument(help="Data files or model files, or - for data from a pipe.")],
+    audit: Annotated[
+        str | None, typer.Option(metavar="DATA", help="Measure on this data how transitive a comparator is.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show rows, queries, labels and empty queries of data files, and the card of model files.
+
+    Example: ordino inspect train.txt
+
+    Example: ordino inspect model.ordino
+
+    Example: ordino inspect comparator.ordino --audit test.txt
+    """
+    from ordino.cli.output import print_json
+
+    found = {file: _described(file) if audit is None else _audited(file, audit) for file in files}
+    if json:
+        print_json({file: facts for file, (facts, _) in found.items()})
+        return
+    typer.echo("\n\n".join(f"{file}\n{text}" for file, (_, text) in found.items()))
+
+
+def _described(file: str) -> tuple[dict[str, Any], str]:
+    """What is in a file, as facts and as text."""
+    from ordino.data.files import read_data
+    from ordino.model_file import is_model_file, read_card
+
+    if is_model_file(file):
+        card = read_card(file)
+        return card, "\n".join(_lines(card, ""))
+    summary = read_data(file).describe()
+    return summary.to_dict(), str(summary)
+
+
+def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
+    """The audit of a comparator, as facts and as text."""
+    from ordino.data.files import read_data
+    from ordino.errors import ParameterError
+    from ordino.model_file import load
+    from ordino.order.audit import audit
+
+    ranker = load(model)
+    if not hasattr(ranker, "network_"):
+        raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
+    documents = ranker.prepared(read_data(data, n_features=ranker.n_features_in_))
+    found = audit(ranker.network_, documents, n_jobs=shared_options().threads)
+    return found.to_dict(), str(found)
+
+
+def _lines(facts: dict[str, Any], indent: str) -> Iterator[str]:
+    """A card as an outline."""
+    for key, value in facts.items():
+        if isinstance(value, dict):
+            yield f"{indent}{key}"
+            yield from _lines(value, indent + "  ")
+        else:
+            yield f"{indent}{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+
+
+def doctor(
+    files: Annotated[list[str], typer.Argument(help="Data files that belong together, such as train.txt test.txt.")],
+    json: Json = False,
+) -> None:
+    """Find problems that would hurt training or comparison, each with its fix; exit code 1 if any error is found.
+
+    Example: ordino doctor train.txt test.txt
+    """
+    from ordino.cli.output import print_found
+    from ordino.data.doctor import examine, format_findings
+    from ordino.data.files import read_data
+
+    findings = examine({file: read_data(file) for file in files})
+    if findings or json:
+        rows = [(finding.severity, finding.where, finding.what, finding.fix) for finding in findings]
+        print_found(json, [asdict(finding) for finding in findings], ["severity", "where", "what", "fix"], rows)
+    else:
+        typer.echo(format_findings(findings))
+    if any(finding.severity == "error" for finding in findings):
+        raise typer.Exit(1)
+
+
+def convert(
+    source: Annotated[str, typer.Argument(help="Data file to read, or - for a pipe.")],
+    targets: Annotated[
+        list[Path],
+        typer.Argument(help="File to write, with one of the endings {endings}; - is a pipe. Several with --split."),
+    ],
+    split: Annotated[
+        str | None,
+        typer.Option(help="Share of the queries for each file, such as 0.6,0.2,0.2; the last may be left out."),
+    ] = None,
+    scaling: Scaling = None,
+    binarize: Binarize = None,
+    drop_empty: Annotated[
+        bool, typer.Option("--drop-empty", help="Leave out queries with no relevant document.")
+    ] = False,
+    drop: Annotated[
+        str | None, typer.Option(help="Features to leave out, by name or by number from 1, such as 42,43.")
+    ] = None,
+    seed: Seed = None,
+) -> None:
+    """Write a data file in another format, or cut it into parts that share no query; endings choose the formats.
+
+    Example: ordino convert train.txt train.arrow --scaling minmax
+
+    Example: ordino convert all.txt train.txt test.txt --split 0.75
+
+    Example: ordino convert all.txt fewer.txt --drop 42,43
+    """
+    from ordino.cli.output import say
+    from ordino.data.files import read_data, write_data
+    from ordino.data.prepare import binarize_labels, drop_empty_queries, drop_features
+    from ordino.data.scaling import make_scaler
+    from ordino.errors import ParameterError
+
+    data = read_data(source)
+    if binarize is not None:
+        data = binarize_labels(data, threshold=binarize)
+    if drop_empty:
+        data = drop_empty_queries(data)
+    if drop is not None:
+        data = drop_features(data, split_names(drop))
+    try:
+        shares = None if split is None else [float(share) for share in split.split(",")]
+    except ValueError:
+        raise ParameterError(f"--split {split!r} is not a list of shares; give for example 0.6,0.2,0.2") from None
+    parts = (data,) if shares is None else data.split(*shares, seed=chosen_seed(seed) or 0)
+    if len(parts) != len(targets):
+        raise ParameterError(
+            f"there are {len(parts)} parts for {len(targets)} files; give --split one share for each file, such as "
+            f"--split {','.join(['0.6', '0.2', '0.2'][: len(targets)])}"
+        )
+    scaler = None if scaling is None else make_scaler(scaling).fit(parts[0])  # test data must not shape the scaling
+    for part, target in zip(parts, targets, strict=True):
+        write_data(part if scaler is None else scaler.transform(part), target)
+        say(f"{target}: {part.n_docs:,} documents, {part.n_queries:,} queries, {part.n_features} features")

@@ -1,0 +1,232 @@
+"""The compiled loops over rows: hashes, scaling inside queries, shares below a value, lines of LETOR text."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.arrays import frozen
+from ordino.compiled import INNER, OUTER, njit, specialize
+
+Bytes = NDArray[np.uint8]
+
+QUERYMAX, MINMAX, ZSCORE = 0, 1, 2
+_SPACE, _MINUS, _DOT, _ZERO, _COLON = 32, 45, 46, 48, 58
+_POWERS = np.array([float(f"1e{e}") for e in range(23)])
+
+
+def hash_rows(X: NDArray[np.float32], columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of a row of X and of columns; 0.0 and -0.0 count as equal."""
+    hashes = np.empty(len(X), np.uint64)
+    _hash_rows(frozen(X.view(np.uint32)), frozen(columns), hashes)
+    return hashes
+
+
+@njit(**OUTER)
+def _hash_rows(bits, columns, hashes):  # type: ignore[no-untyped-def]
+    for i in range(len(hashes)):
+        h = np.uint64(0x243F6A8885A308D3)
+        for j in range(bits.shape[1]):
+            word = np.uint64(bits[i, j])
+            if word == np.uint64(0x80000000):
+                word = np.uint64(0)
+            h = (h ^ word) * np.uint64(0x9E3779B97F4A7C15)
+            h ^= h >> np.uint64(32)
+        for j in range(columns.shape[1]):
+            h = (h ^ columns[i, j]) * np.uint64(0xC2B2AE3D27D4EB4F)
+            h ^= h >> np.uint64(29)
+        hashes[i] = h
+
+
+IS_MINMAX: Any = None  # left open by the template
+IS_ZSCORE: Any = None
+
+
+def _scale_queries(
+    X: NDArray[np.float32],
+    rows: NDArray[np.intp],
+    offsets: NDArray[np.int64],
+    room: NDArray[np.float64],  # (6, n_features)
+    out: NDArray[np.float32],
+) -> None:
+    """Template: write ``(x - center) / spread`` of every query.
+
+    The rows of a query are named by ``rows``, so that scattered queries need no copy. NaN fails every comparison, so it
+    never becomes a minimum or a maximum, and it is not counted.
+    """
+    n_features = X.shape[1]
+    low, high, count, total = room[0], room[1], room[2], room[3]
+    center, factor = room[4], room[5]  # 1 / spread: its rounding never shows in float32
+    for q in range(len(offsets) - 1):
+        for j in range(n_features):
+            low[j], high[j] = np.inf, -np.inf
+            count[j], total[j] = 0.0, 0.0
+        for i in range(offsets[q], offsets[q + 1]):
+            row = rows[i]
+            for j in range(n_features):
+                x = X[row, j]
+                low[j] = x if x < low[j] else low[j]
+                high[j] = x if x > high[j] else high[j]
+                if not IS_MINMAX:
+                    total[j] += x if x == x else np.float32(0.0)
+                    count[j] += x == x
+        for j in range(n_features):  # a constant is its own mean, whatever the sum was rounded to
+            center[j] = low[j] if IS_MINMAX or not low[j] < high[j] else total[j] / count[j]
+            total[j] = 0.0
+        if IS_ZSCORE:
+            for i in range(offsets[q], offsets[q + 1]):
+                row = rows[i]
+                for j in range(n_features):
+                    x = X[row, j]
+                    away = x - center[j]
+                    total[j] += away * away if x == x else 0.0
+        for j in range(n_features):
+            if IS_MINMAX:
+                spread = high[j] - low[j]
+            elif IS_ZSCORE:
+                spread = np.sqrt(total[j] / count[j])
+            else:
+                spread = max(-low[j], high[j])
+            factor[j] = 1 / spread if low[j] < high[j] else 1.0
+        for i in range(offsets[q], offsets[q + 1]):
+            row = rows[i]
+            for j in range(n_features):
+                out[row, j] = (X[row, j] - center[j]) * factor[j]
+
+
+_SCALES = {
+    kind: specialize(_scale_queries, name, OUTER, IS_MINMAX=kind == MINMAX, IS_ZSCORE=kind == ZSCORE)
+    for kind, name in ((QUERYMAX, "querymax"), (MINMAX, "minmax"), (ZSCORE, "zscore"))
+}
+
+
+def scale_queries(
+    X: NDArray[np.float32], rows: NDArray[np.intp], offsets: NDArray[np.int64], kind: int, out: NDArray[np.float32]
+) -> None:
+    """Write ``(x - center) / spread`` of every query, center and spread being what ``kind`` says they are."""
+    _SCALES[kind](X, rows, offsets, np.empty((6, X.shape[1])), out)
+
+
+@njit(**OUTER)
+def shares_below(
+    X: NDArray[np.float32], quantiles: NDArray[np.float64], references: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """Write the share of the training values below each x: linear between quantiles, the middle of a run of equals.
+
+    ``quantiles`` has one feature a row. Outside the training values, and at their ends, the share is 0 or 1.
+    """
+    last = quantiles.shape[1] - 1
+    for j in range(out.shape[1]):
+        known = quantiles[j]
+        for i in range(out.shape[0]):
+            x = X[i, j]
+            if x != x:
+                out[i, j] = np.nan
+            elif not known[0] < known[last]:  # constant or unknown: only its two sides can be told apart
+                out[i, j] = 0.0 if x < known[0] else 1.0 if x > known[0] else 0.5
+            elif x <= known[0]:
+                out[i, j] = 0.0
+            elif x >= known[last]:
+                out[i, j] = 1.0
+            else:
+                above = _first_above(known, x)  # known[above - 1] <= x < known[above]
+                if known[above - 1] == x:
+                    first = _first_at(known, x) if known[above - 2] == x else above - 1
+                    out[i, j] = (references[first] + references[above - 1]) / 2
+                else:
+                    way = (x - known[above - 1]) / (known[above] - known[above - 1])
+                    out[i, j] = references[above - 1] + way * (references[above] - references[above - 1])
+
+
+@njit(**INNER)
+def _first_above(known: NDArray[np.float64], x: float) -> int:
+    """Where the first value above x stands in rising values; halving without a branch that could be guessed wrong."""
+    at, left = 0, len(known)
+    while left > 1:
+        half = left >> 1
+        at += half * (known[at + half - 1] <= x)
+        left -= half
+    return at + (known[at] <= x)  # type: ignore[no-any-return]
+
+
+@njit(**INNER)
+def _first_at(known: NDArray[np.float64], x: float) -> int:
+    """Where the first value that is x or more stands in rising values."""
+    at, stop = 0, len(known)
+    while at < stop:
+        half = (at + stop) >> 1
+        if known[half] < x:
+            at = half + 1
+        else:
+            stop = half
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _put(out: Bytes, i: int, text: Bytes, start: int, stop: int) -> int:
+    for j in range(start, stop):
+        out[i] = text[j]
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def _put_integer(out: Bytes, i: int, number: int, n_digits: int) -> int:
+    """Write a number with at least ``n_digits`` digits."""
+    rest, length = number, 1
+    while rest >= 10:
+        rest //= 10
+        length += 1
+    length = max(length, n_digits)
+    for j in range(length):
+        out[i + length - 1 - j] = _ZERO + number % 10
+        number //= 10
+    return i + length
+
+
+@njit(cache=True, nogil=True)
+def write_lines(
+    X: NDArray[np.float32], is_sparse: bool, keep_last: bool, before: Bytes, before_at: NDArray[np.int64],
+    after: Bytes, after_at: NDArray[np.int64], rare: Bytes, rare_at: NDArray[np.int64], is_rare: NDArray[np.bool_],
+    out: Bytes,
+) -> int:  # fmt: skip
+    """Write a line for each row of X: what stands before the features, the features, what stands after; the bytes used.
+
+    A value has the fewest decimals that read back to it. Rare values (NaN, tiny, huge) are given as text, in row order.
+    Sparse lines leave zeros out, but for the very last feature of the first row where ``keep_last`` is set.
+    """
+    i, n_rare = 0, 0
+    n_rows, n_features = X.shape
+    for row in range(n_rows):
+        i = _put(out, i, before, before_at[row], before_at[row + 1])
+        for f in range(n_features):
+            value = np.float64(X[row, f])
+            negative = math.copysign(1.0, value) < 0
+            if is_sparse and value == 0 and not negative and not (keep_last and row == 0 and f == n_features - 1):
+                continue
+            out[i] = _SPACE
+            i = _put_integer(out, i + 1, f + 1, 1)
+            out[i] = _COLON
+            i += 1
+            if is_rare[row, f]:
+                i = _put(out, i, rare, rare_at[n_rare], rare_at[n_rare + 1])
+                n_rare += 1
+                continue
+            if negative:
+                out[i] = _MINUS
+                i += 1
+                value = -value
+            n_decimals = 0
+            while np.float32(np.rint(value * _POWERS[n_decimals]) / _POWERS[n_decimals]) != np.float32(value):
+                n_decimals += 1
+            number = int(np.rint(value * _POWERS[n_decimals]))
+            unit = int(_POWERS[n_decimals])
+            i = _put_integer(out, i, number // unit, 1)
+            if n_decimals > 0:
+                out[i] = _DOT
+                i = _put_integer(out, i + 1, number % unit, n_decimals)
+        i = _put(out, i, after, after_at[row], after_at[row + 1])
+    return i

@@ -1,0 +1,231 @@
+"""Some queries with their labels in rank order: what the formulas of the metrics read, with the sums they are made of.
+
+Labels that are small whole numbers, as most are, keep being labels: what one is worth is looked up in a table while
+sums are taken. Only where they are not is what every document is worth computed first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.arrays import frozen, query_numbers
+from ordino.metrics.checks import Floats, Ints
+from ordino.metrics.profiles import Profile
+
+Worth = tuple[Floats, Floats]
+"""Values of documents and an empty table; or places in a table, and the table."""
+
+_NO_TABLE = frozen(np.empty(0))
+
+
+def _exponential(labels: Floats) -> Floats:
+    whole = np.floor(labels)
+    exact: Floats = np.ldexp(1.0, whole.astype(np.int64))
+    return np.where(labels == whole, exact, np.exp2(labels)) - 1.0
+
+
+GAINS: Mapping[str, Callable[[Floats, float], Floats]] = MappingProxyType(
+    {
+        "exponential": lambda labels, _: _exponential(labels),
+        "whole": lambda labels, _: _exponential(np.trunc(labels)),
+        "linear": lambda labels, _: labels,
+        "binary": lambda labels, relevant_from: (labels > relevant_from).astype(np.float64),
+        "ones": lambda labels, _: np.ones_like(labels),
+    }
+)
+"""What labels are worth at rank 1, by the profile's name for it; the second argument is the profile's relevant_from."""
+
+
+@final
+class Block:
+    """Whole queries in the order of their scores.
+
+    Parameters
+    ----------
+    ranked
+        Labels, query after query, best score first.
+    same
+        Whether a document has the score of the one before it.
+    offsets, lengths
+        Where each query stands in ``ranked``, and how many of its documents have a rank.
+    n_relevant
+        Relevant documents of each query.
+    n_labels
+        If labels are whole numbers from 0, one more than the largest there may be; else 0.
+    best
+        The labels of each query, highest first; None to sort them when they are asked for.
+    room
+        Three buffers, at least as long as ``ranked``.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        ranked: Floats,
+        same: NDArray[np.bool_],
+        offsets: Ints,
+        lengths: Ints,
+        n_relevant: Ints,
+        n_labels: int,
+        best: Floats | None,
+        room: Sequence[Floats],
+    ) -> None:
+        self.profile, self.ranked, self.same = profile, ranked, same
+        self.offsets, self.lengths, self.n_relevant = offsets, lengths, n_relevant
+        self.n_labels, self._given_best, self._room = n_labels, best, room
+        self._pairs: dict[tuple[int, int], Floats] = {}
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Documents of each query."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def longest(self) -> int:
+        """Documents of the longest query."""
+        return int(self.sizes.max(initial=0))
+
+    @cached_property
+    def best(self) -> Floats:
+        """The labels of each query, highest first."""
+        if self._given_best is not None:
+            return self._given_best
+        query = query_numbers(self.offsets)
+        return self.ranked[np.lexsort((-self.ranked, query))]
+
+    def depths(self, k: int, lengths: Ints | None = None) -> Ints:
+        """How many ranks count in each query; k = 0 counts all."""
+        all_ranks = self.lengths if lengths is None else lengths
+        return np.minimum(all_ranks, k) if k else all_ranks
+
+    def n_ranks(self, k: int) -> int:
+        """How many ranks count in the longest query."""
+        return min(k, self.longest) if k else self.longest
+
+    @cached_property
+    def gains(self) -> Worth:
+        """What each document gains."""
+        return self._in_ties(self._worth(self.profile.gain))
+
+    @cached_property
+    def flags(self) -> Worth:
+        """1 for a relevant document, else 0; with averaged ties the share of relevant ones among equal scores."""
+        return self._in_ties(self._worth("binary"))
+
+    def chances(self, largest: float) -> Worth:
+        """The chance of each document to satisfy a reader (ERR); ``largest`` is the highest label expected."""
+        if self.profile.err_chance == "label":
+            return self._worth("linear")
+        return self._worth("exponential" if self.profile.gain == "linear" else self.profile.gain, 2.0**largest)
+
+    def discounts(self, k: int) -> Floats:
+        """What each rank's gain is multiplied by, for as many ranks as may be asked for."""
+        return _discounts(self.profile.discount, self.n_ranks(k))
+
+    def sums(self, worth: Worth, k: int, weights: Floats) -> Floats:
+        """The sum over the first k ranks of each query of worth times the weight of the rank."""
+        from ordino.metrics.kernels import weighted_sums  # numba loads on first use
+
+        return self._filled(weighted_sums, *worth, self.offsets, self.lengths, k, weights)
+
+    def ideal(self, k: int) -> Floats:
+        """The discounted gain of the best order of each query."""
+        from ordino.metrics.kernels import best_sums, weighted_sums
+
+        if self.n_labels:
+            counts, (labels, table) = np.empty(self.n_labels, np.int64), self._worth(self._best_gain)
+            return self._filled(best_sums, labels, table, self.offsets, k, self.discounts(k), counts)
+        gains = GAINS[self._best_gain](self.best, self.profile.relevant_from)
+        return self._filled(weighted_sums, gains, _NO_TABLE, self.offsets, self.sizes, k, self.discounts(k))
+
+    def mean_share(self) -> Floats:
+        """The sum over all ranks of the discounted gain so far as a share of the best possible one."""
+        from ordino.metrics.kernels import mean_shares
+
+        gains, table = self.gains
+        own = table[gains.astype(np.int64)] if len(table) else gains
+        best = GAINS[self._best_gain](self.best, self.profile.relevant_from)
+        return self._filled(mean_shares, own, best, self.offsets, self.lengths, self.discounts(0))
+
+    def precision_sums(self, k: int) -> Floats:
+        """The sum of the precisions at the relevant documents among the first k."""
+        from ordino.metrics.kernels import precision_sums
+
+        grouped, relevant_from = self.profile.ties == "averaged", float(self.profile.relevant_from)
+        return self._filled(
+            precision_sums, self.ranked, self.same, self.offsets, self.lengths, k, relevant_from, grouped
+        )
+
+    def first_hits(self, k: int) -> Floats:
+        """The rank of the first relevant document among the first k; infinity if there is none."""
+        from ordino.metrics.kernels import first_hits
+
+        return self._filled(first_hits, self.ranked, self.offsets, self.lengths, k, float(self.profile.relevant_from))
+
+    def expected_reciprocals(self, k: int, largest: float) -> Floats:
+        """The expected reciprocal rank at which a reader is satisfied."""
+        from ordino.metrics.kernels import expected_reciprocals
+
+        return self._filled(expected_reciprocals, *self.chances(largest), self.offsets, self.lengths, k)
+
+    def pairs(self, samples: int = 0, seed: int = 0) -> Floats:
+        """What measures of pairs are made of, shape ``(8, n_queries)``: see ``pair_kernels.pair_sums``."""
+        from ordino.metrics.pair_kernels import pair_sums
+
+        if (samples, seed) not in self._pairs:
+            n_docs, out = len(self.ranked), np.empty((8, len(self.lengths)))
+            position, position_out, ahead = (np.empty(n_docs, np.int64) for _ in range(3))
+            middle, (carry, keys_out, carry_out) = np.empty(n_docs), self._room
+            pair_sums(
+                self.ranked.copy(), self.same, self.offsets, samples, seed, out,
+                position, position_out, middle, ahead, carry, keys_out, carry_out, np.zeros(1, np.uint64),
+            )  # fmt: skip
+            self._pairs[samples, seed] = out
+        return self._pairs[samples, seed]
+
+    @property
+    def _best_gain(self) -> str:
+        return "ones" if self.profile.ideal == "ones" else self.profile.gain
+
+    def _worth(self, kind: str, divisor: float = 1.0) -> Worth:
+        if self.n_labels:
+            return self.ranked, _table(kind, self.profile.relevant_from, divisor, self.n_labels)
+        return GAINS[kind](self.ranked, self.profile.relevant_from) / divisor, _NO_TABLE
+
+    def _in_ties(self, worth: Worth) -> Worth:
+        """With averaged ties, the mean of equal scores."""
+        if self.profile.ties != "averaged":
+            return worth
+        from ordino.metrics.kernels import average_runs
+
+        values, table = worth
+        means = np.empty(len(self.ranked))
+        average_runs(table[values.astype(np.int64)] if len(table) else values, self.ranked, self.same, means)
+        return means, _NO_TABLE
+
+    def _filled(self, kernel: Any, *arguments: Any) -> Floats:
+        out = np.empty(len(self.lengths))
+        kernel(*arguments, out)
+        return out
+
+
+@lru_cache(maxsize=64)
+def _table(kind: str, relevant_from: float, divisor: float, n_labels: int) -> Floats:
+    """What the labels 0, 1, 2, ... are worth."""
+    return frozen(GAINS[kind](np.arange(float(n_labels)), relevant_from) / divisor)
+
+
+@lru_cache(maxsize=64)
+def _discounts(kind: str, n_ranks: int) -> Floats:
+    return frozen(1.0 / rank_discounts(kind, np.arange(1.0, n_ranks + 1.0)))
+
+
+def rank_discounts(kind: str, ranks: Floats) -> Floats:
+    """What the gain at each rank is divided by, by the profile's name for it."""
+    return np.log2(np.maximum(ranks, 2.0)) if kind == "letor" else np.log2(1.0 + ranks)

@@ -1,0 +1,106 @@
+"""Compiled: MAP and P@k of many orders of the same queries, from the ranks of the relevant documents alone.
+
+Where few documents are relevant, counting the scores above each of them is quicker than sorting a query.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ordino.compiled import INNER, OUTER, njit, specialize
+from ordino.metrics.kernels import sort_descending
+
+MANY = 48  # relevant documents from which bisecting beats counting
+
+find_ranks: Any = None  # left open by the template
+LEAST: Any = None
+MOST: Any = None
+
+
+@njit(**INNER)
+def _count_above(scores: Any, row: int) -> int:
+    """How many documents stand above this one; equal scores keep the row order."""
+    own = scores[row]
+    before, after = scores[:row], scores[row + 1 :]  # loops from 0 compile to vector instructions
+    above = np.int32(0)
+    for d in range(before.shape[0]):
+        above = np.int32(above + np.int32(before[d] >= own))
+    for d in range(after.shape[0]):
+        above = np.int32(above + np.int32(after[d] > own))
+    return int(above)
+
+
+@njit(**INNER)
+def _ranks_by_counting(scores: Any, _: Any, relevant: Any, ranks: Any) -> None:
+    """Ranks of the relevant documents, from 1, rising: for each, count the scores above its own."""
+    for i in range(relevant.shape[0]):
+        rank = _count_above(scores, relevant[i]) + 1
+        j = i
+        while j > 0 and ranks[j - 1] > rank:
+            ranks[j] = ranks[j - 1]
+            j -= 1
+        ranks[j] = rank
+
+
+@njit(**INNER)
+def _ranks_by_bisection(scores: Any, is_relevant: Any, relevant: Any, ranks: Any) -> None:
+    """The same for many relevant documents: sort them, then find for each other document which of them it is above."""
+    n_relevant = relevant.shape[0]
+    keys, order = np.empty_like(scores[:n_relevant]), np.empty(n_relevant, np.int64)
+    for i in range(n_relevant):
+        keys[i], order[i], ranks[i] = scores[relevant[i]], relevant[i], 0
+    sort_descending(
+        keys, order, 0, n_relevant, np.empty_like(keys), np.empty_like(order)
+    )  # equal ones keep their order
+    for d in range(scores.shape[0]):
+        if is_relevant[d]:
+            continue
+        low, high = 0, n_relevant  # the first relevant document below d
+        while low < high:
+            half = (low + high) // 2
+            other = order[half]
+            if scores[d] > scores[other] or (scores[d] == scores[other] and d < other):
+                high = half
+            else:
+                low = half + 1
+        if low < n_relevant:
+            ranks[low] += 1
+    above = 0
+    for i in range(n_relevant):
+        above += ranks[i]
+        ranks[i] = above + i + 1
+
+
+def _sums_by_ranks(
+    scores: Any, is_relevant: Any, relevant: Any, relevant_offsets: Any, offsets: Any, k: int, hits_alone: bool,
+    ranks: Any, out: Any,
+) -> None:  # fmt: skip
+    """Template: sum of the precisions at the relevant documents among the first k, or their number if ``hits_alone``.
+
+    Only of queries with at least ``LEAST`` and fewer than ``MOST`` relevant documents. ``scores`` is (orders,
+    documents), ``out`` is (orders, queries); k = 0 counts all ranks. ``relevant`` holds rows counted from the start of
+    their query. The arithmetic is that of ``kernels.precision_sums``, in its order.
+    """
+    for p in range(out.shape[0]):
+        for q in range(out.shape[1]):
+            own = relevant[relevant_offsets[q] : relevant_offsets[q + 1]]
+            if not LEAST <= len(own) < MOST:
+                continue
+            start, stop = offsets[q], offsets[q + 1]
+            depth = stop - start
+            if 0 < k < depth:
+                depth = k
+            find_ranks(scores[p, start:stop], is_relevant[start:stop], own, ranks)
+            hits, total = 0, 0.0
+            while hits < len(own) and ranks[hits] <= depth:
+                hits += 1
+                total += hits / ranks[hits - 1]
+            out[p, q] = hits if hits_alone else total
+
+
+sums_of_few = specialize(_sums_by_ranks, "sums_of_few", OUTER, find_ranks=_ranks_by_counting, LEAST=0, MOST=MANY)
+sums_of_many = specialize(
+    _sums_by_ranks, "sums_of_many", OUTER, find_ranks=_ranks_by_bisection, LEAST=MANY, MOST=np.iinfo(np.int64).max
+)

@@ -1,0 +1,67 @@
+"""Rankers made of rankers, which are given as rankers or by their names on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sklearn.base import clone
+
+from ordino.errors import ParameterError
+from ordino.forms import require
+from ordino.parameters import learned, param
+from ordino.ranker import Ranker
+from ordino.rankers import ranker_class
+
+RankerLike = Ranker | str
+"""A ranker, or the name of one with its defaults."""
+
+
+def as_rankers(given: RankerLike | Sequence[RankerLike]) -> list[Ranker]:
+    """Fresh copies of one ranker or several.
+
+    Examples
+    --------
+    >>> as_rankers("ranksvm")
+    [RankSVM()]
+    """
+    several = [given] if isinstance(given, str | Ranker) else given
+    if not isinstance(several, Sequence) or not several:
+        raise ParameterError(f"ranker={given!r}; give a ranker, the name of one, or a list of these")
+    for one in several:
+        if not isinstance(one, str | Ranker):
+            raise ParameterError(f"ranker={one!r} is not a ranker; give one of ours, or its name such as 'ranknet'")
+    return [ranker_class(one)() if isinstance(one, str) else clone(one) for one in several]
+
+
+def ranker_param(text: str) -> Any:
+    """The parameter ``ranker``."""
+    return param("ranknet", text, check=as_rankers, positional=True)
+
+
+class CombinedRanker(Ranker):
+    """A ranker made of those in ``ranker``: it can do with data what all of them can."""
+
+    uses_weights = True  # if its rankers do; those that do not warn
+
+    rankers_: list[Ranker] = learned()
+
+    ranker: RankerLike | Sequence[RankerLike] = ranker_param("A ranker or its name, or a list of these.")
+
+    @property
+    def allows_nan(self) -> bool:  # type: ignore[override]
+        """Whether all rankers can use data with missing values."""
+        return all(ranker.allows_nan for ranker in as_rankers(self.ranker))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether one of the rankers is."""
+        return any(ranker.is_random for ranker in as_rankers(self.ranker))
+
+    def _check_learned(self) -> None:
+        """Every ranker is sound and sees the same features."""
+        require(isinstance(self.rankers_, list) and self.rankers_, "rankers_")
+        for ranker in self.rankers_:
+            n_features = getattr(ranker, "n_features_in_", None)
+            require(isinstance(ranker, Ranker) and n_features == self.n_features_in_, "rankers_")
+            ranker.form().check()

@@ -1,0 +1,119 @@
+"""The door to numba: where compiled code is kept, what is said, and that a template is found in the cache again."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ordino
+
+SOURCE = Path(ordino.__file__).parent
+MEASURE = """
+from ordino.metrics import evaluate
+print(evaluate([1, 0], [2.0, 1.0], metrics=["map"])["map"])
+"""
+
+
+def environment(folder: Path, **changes: str) -> dict[str, str]:
+    """That of a process which imports Ordino from ``folder`` and can write none of numba's usual places."""
+    nowhere = "/proc/nothing-can-be-made-here"
+    own = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA")}
+    return own | {"PYTHONPATH": str(folder), "HOME": nowhere, "XDG_CACHE_HOME": nowhere} | changes
+
+
+@pytest.fixture(scope="module")
+def read_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the package beside whose sources nothing can be cached: a file stands where the folder would."""
+    folder = tmp_path_factory.mktemp("read_only")
+    shutil.copytree(SOURCE, folder / "ordino", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in [folder / "ordino", *(path for path in (folder / "ordino").rglob("*") if path.is_dir())]:
+        (package / "__pycache__").touch()
+    return folder
+
+
+def test_where_no_cache_can_be_written_a_folder_of_ones_own_is_used(read_only: Path, tmp_path: Path) -> None:
+    def run() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-W", "error", "-c", MEASURE],
+            env=environment(read_only, TMPDIR=str(tmp_path)),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+
+    assert run().stdout == "1.0\n"
+    [folder] = tmp_path.glob("ordino-compiled-*")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    kept = {path: path.stat().st_mtime_ns for path in folder.rglob("*.nbc")}
+    assert kept
+    assert run().stdout == "1.0\n"
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*.nbc")} == kept  # loaded, not compiled again
+
+
+def test_a_folder_that_others_can_write_is_not_trusted(read_only: Path, tmp_path: Path) -> None:
+    folder = tmp_path / f"ordino-compiled-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    ran = subprocess.run(
+        [sys.executable, "-c", MEASURE],
+        env=environment(read_only, TMPDIR=str(tmp_path)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == "1.0\n"
+    assert ran.stderr.count("no folder can be written to keep compiled code, so every run compiles anew") == 1
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_who_waits_at_a_terminal_is_told_once(is_terminal: bool, tmp_path: Path) -> None:
+    code = "import ordino.compiled as c; c.WORTH_A_WORD = 0.0\n" + MEASURE
+    master, slave = pty.openpty() if is_terminal else os.pipe()
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=slave,
+        check=True,
+    )
+    os.close(slave)
+    try:
+        told = os.read(master, 10_000).decode()
+    except OSError:  # nothing was written to the terminal
+        told = ""
+    os.close(master)
+    assert ran.stdout == b"1.0\n"
+    sentence = "ordino: compiling its kernels, once; later runs load them from the cache"
+    assert told.count(sentence) == (1 if is_terminal else 0)
+
+
+def test_a_kernel_made_of_a_template_is_found_in_the_cache_again(tmp_path: Path) -> None:
+    code = """
+import numpy as np
+from ordino.losses.pair_kernels import FIDELITY
+FIDELITY.values(np.zeros(2), np.ones(2), np.zeros(2), np.zeros(2))
+print(sum(FIDELITY.values.stats.cache_hits.values()))
+"""
+    own = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    hits = [
+        subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True, check=True).stdout.strip()
+        for _ in range(2)
+    ]
+    assert hits == ["0", "1"]
+
+
+def test_no_other_file_compiles() -> None:
+    others = [path for path in SOURCE.rglob("*.py") if path.name != "compiled.py"]
+    told = [
+        path.name for path in others if re.search(r"numba[\w. ]*import.*jit|numba\.\w*jit", path.read_text("utf-8"))
+    ]
+    assert told == []
