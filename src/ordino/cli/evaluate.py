@@ -87,7 +87,7 @@ def measure_scores(
 ) -> Evaluation:
     """Metrics of a file of scores on a file of labelled data."""
     from ordino.data.files import read_data
-    from ordino.data.score_files import read_scores
+    from ordino.data.trec import read_scores
     from ordino.metrics import evaluate as measure
 
     documents = read_data(data, label=label, qid=qid)

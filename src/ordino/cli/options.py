@@ -15,7 +15,7 @@ from ordino.rankers import RANKERS
 
 TABLES = {
     "endings": "ordino.data.files:ENDINGS",
-    "formats": "ordino.data.score_files:FORMATS",
+    "formats": "ordino.data.trec:FORMATS",
     "metrics": "ordino.metrics:METRICS",
     "profiles": "ordino.metrics:PROFILES",
     "scalings": "ordino.data.scaling:SCALERS",

@@ -34,7 +34,7 @@ def rank(
     Example: ordino rank model.ordino test.txt --out ranked.csv
     """
     from ordino.cli.output import say
-    from ordino.data.score_files import write_ranked
+    from ordino.data.trec import write_ranked
 
     scorer, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
     write_ranked(documents, scorer.predict(documents), out, form=format, table=table)

@@ -181,10 +181,8 @@ def parse_line(line: bytes, where: str, *, n_features: int | None = None) -> Lin
 
 
 def _label(token: bytes) -> float:
-    if _DECIMAL.fullmatch(token):
-        label = float(token)
-        if math.isfinite(label):
-            return label
+    if _DECIMAL.fullmatch(token) and math.isfinite(label := float(token)):
+        return label
     if b":" in token:
         raise ValueError(f"there is no label before {_show(token)}; {_SHAPE}")
     if _DECIMAL.fullmatch(token) or _MISSING.fullmatch(token) or _INFINITE.fullmatch(token):
@@ -194,16 +192,15 @@ def _label(token: bytes) -> float:
 
 def _number(token: bytes, last: int, n_features: int | None) -> int:
     digits, colon, _ = token.partition(b":")
+    whole = _show(token)
     if digits == b"qid":
-        raise ValueError(f"{_show(token)} stands among the features; put one qid:ID right after the label")
+        raise ValueError(f"{whole} stands among the features; put one qid:ID right after the label")
     if not colon:
-        raise ValueError(f"{_show(token)} is not number:value; {_SHAPE}")
+        raise ValueError(f"{whole} is not number:value; {_SHAPE}")
     if not digits:
-        raise ValueError(f"{_show(token)} has no feature number; write number:value without blanks")
+        raise ValueError(f"{whole} has no feature number; write number:value without blanks")
     if not (digits.isdigit() and digits.isascii()):
-        raise ValueError(
-            f"{_show(digits)} in {_show(token)} is not a feature number; features are numbered 1, 2, 3 ..."
-        )
+        raise ValueError(f"{_show(digits)} in {whole} is not a feature number; features are numbered 1, 2, 3 ...")
     shown = digits.lstrip(b"0")[:20].decode() or "0"
     number = int(shown)
     if number == 0:

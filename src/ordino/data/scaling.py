@@ -52,10 +52,7 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
     """What the scalers share: checks, queries, threads. Subclasses say how a matrix is scaled.
 
-    Parameters
-    ----------
-    n_jobs
-        The number of threads; None is one for each processor. The result does not depend on it.
+    ``n_jobs`` is the number of threads; None is one for each processor. The result does not depend on it.
     """
 
     __metadata_request__fit: ClassVar = {"qid": True}  # routed without being asked for: a scaler must know the query
@@ -63,8 +60,7 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
 
     n_features_in_: int
     n_queries_: int
-    by_query: ClassVar[bool] = False
-    """Whether a query is scaled by its own documents alone."""
+    by_query: ClassVar[bool] = False  # whether a query is scaled by its own documents alone
 
     def __init__(self, *, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
@@ -72,21 +68,20 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
     def fit(self, X: ArrayLike | Dataset | Source, y: object = None, *, qid: Ids = None) -> Self:  # noqa: ARG002
         """Learn what the scaler needs from the training part; ``y`` is not used.
 
-        A :class:`~ordino.data.source.Source` is read part by part, where nothing has to be learned from all rows
-        together; its parts are then transformed one by one.
+        A :class:`~ordino.data.source.Source` is read part by part, unless the scaler learns from all rows together.
         """
         count_threads(self.n_jobs)
+        names: Sequence[str] | None
         if isinstance(X, Source):
             _refuse_second_qid(qid)
-            names: Sequence[str] | None = X.feature_names
             self._learn(X.X if isinstance(X, Dataset) else None)
             self.n_queries_ = X.n_queries if isinstance(X, Dataset) else sum(part.n_queries for part in X.parts())
-            self.n_features_in_ = X.n_features
+            self.n_features_in_, names = X.n_features, X.feature_names
         else:
-            features, names = as_features(X), column_names(X)
+            features = as_features(X)
             self.n_queries_ = len(group_rows(qid, len(features)).query_ids)
             self._learn(features)
-            self.n_features_in_ = features.shape[1]
+            self.n_features_in_, names = features.shape[1], column_names(X)
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -131,7 +126,7 @@ class _QueryScaler(Scaler):
     """A scaler that looks at one query at a time and learns nothing but the number of features."""
 
     by_query: ClassVar[bool] = True
-    _kind: ClassVar[int]
+    _kind: ClassVar[str]
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
         scaled = np.empty_like(features)
@@ -139,7 +134,7 @@ class _QueryScaler(Scaler):
         rows = frozen(np.arange(len(features)) if groups.order is None else groups.order)
 
         def work(block: tuple[int, int]) -> None:
-            kernels.scale_queries(X, rows, offsets[block[0] : block[1] + 1], self._kind, scaled)
+            kernels.SCALES[self._kind](X, rows, offsets[block[0] : block[1] + 1], scaled)
 
         run_blocks(work, query_blocks(groups.offsets, BLOCK_ROWS), self.n_jobs)
         return scaled
@@ -162,7 +157,7 @@ class QueryMax(_QueryScaler):
     [-0.5, 0.0, 0.5, 0.0]
     """
 
-    _kind: ClassVar[int] = kernels.QUERYMAX
+    _kind = "querymax"
 
 
 @final
@@ -179,7 +174,7 @@ class MinMax(_QueryScaler):
     [0.0, 0.25, 1.0, 0.0]
     """
 
-    _kind: ClassVar[int] = kernels.MINMAX
+    _kind = "minmax"
 
 
 @final
@@ -198,24 +193,18 @@ class ZScore(_QueryScaler):
     [-1.0, -1.0, 1.0, 1.0]
     """
 
-    _kind: ClassVar[int] = kernels.ZSCORE
+    _kind = "zscore"
 
 
 @final
 class NormalQuantiles(Scaler):
     """Ranks among the training values, spread as a normal distribution with standard deviation 1/3 (DirectRanker 4.2).
 
-    A value becomes the share of training values below it, linear between ``n_quantiles`` quantiles, and the share
-    becomes the normal quantile: scikit-learn's ``QuantileTransformer(output_distribution="normal")`` over 3, fitted on
-    all rows. Values at or past the ends of the training values are clipped to -1.733 and 1.733. Unlike scikit-learn's,
-    a feature that was constant in training becomes 0 where it still has that value.
-
-    Parameters
-    ----------
-    n_quantiles
-        The number of quantiles to keep; at most one for each row.
-    std
-        Standard deviation of the result.
+    A value becomes the share of training values below it, linear between ``n_quantiles`` quantiles (at most one for
+    each row), and the share becomes the normal quantile times ``std``: scikit-learn's
+    ``QuantileTransformer(output_distribution="normal")`` over 3, fitted on all rows. Values at or past the ends of the
+    training values are clipped to -1.733 and 1.733. Unlike scikit-learn's, a feature that was constant in training
+    becomes 0 where it still has that value.
 
     Examples
     --------
@@ -226,8 +215,7 @@ class NormalQuantiles(Scaler):
     array([0.   , 0.333, 1.733], dtype=float32)
     """
 
-    quantiles_: NDArray[np.float64]
-    """Shape ``(n_features, n_quantiles)``."""
+    quantiles_: NDArray[np.float64]  # (n_features, n_quantiles)
 
     def __init__(self, *, n_quantiles: int = 1000, std: float = 1 / 3, n_jobs: int | None = None) -> None:
         super().__init__(n_jobs=n_jobs)

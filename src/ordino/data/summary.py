@@ -85,7 +85,7 @@ def _part(n: int, total: int) -> str:
 
 
 def summarize(dataset: Dataset) -> Summary:
-    """Counts of what a data set holds; one pass over the features, block by block.
+    """Counts of what a data set holds.
 
     Examples
     --------
