@@ -153,22 +153,17 @@ def group_rows(qid: ArrayLike | Sequence[Hashable] | None, n_rows: int) -> Group
     rising = bool((first[1:] > first[:-1]).all())  # as ids mostly are: then no id comes twice
     if rising or len(np.unique(first)) == len(heads):
         return Groups(None, offsets, ids[heads])
-    return _gather(ids, codes)
-
-
-def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """Where queries with these numbers of documents begin and end."""
-    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-
-
-def _gather(ids: NDArray[Any], codes: NDArray[Any]) -> Groups:
-    """Bring the scattered rows of each query together."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     position = np.empty(len(first), np.intp)  # of a query among all, by its first row
     position[np.argsort(first)] = np.arange(len(first))
     by_query = position[inverse]
     order = np.argsort(by_query, kind="stable")
     return Groups(order, offsets_of(np.bincount(by_query)), ids[np.sort(first)])
+
+
+def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Where queries with these numbers of documents begin and end."""
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
 
 def _sortable(ids: NDArray[Any]) -> NDArray[Any]:

@@ -178,8 +178,7 @@ class Dataset:
 
         Examples
         --------
-        >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["a", "b", "b"])
-        >>> data.select_queries([1]).y.tolist()
+        >>> Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["a", "b", "b"]).select_queries([1]).y.tolist()
         [1.0, 2.0]
         """
         chosen = np.asarray(which)
@@ -228,8 +227,8 @@ class Dataset:
         if len(features) != self.n_docs:
             raise DataError(f"X has {len(features)} rows but the data set has {self.n_docs}")
         given = self.feature_names if X is None and feature_names is None else feature_names
-        names = as_feature_names(given, features.shape[1])
-        return self.replace_features(features, names, y=None if y is None else as_column("y", y, self.n_docs, "label"))
+        labels = None if y is None else as_column("y", y, self.n_docs, "label")
+        return self.replace_features(features, as_feature_names(given, features.shape[1]), y=labels)
 
     def replace_features(
         self, X: NDArray[np.float32], feature_names: tuple[str, ...] | None, *, y: NDArray[np.float64] | None = None
@@ -245,8 +244,7 @@ class Dataset:
 
         Examples
         --------
-        >>> data = Dataset([[0.0]] * 10, [0] * 10, qid=range(10))
-        >>> train, test = data.split(0.8)
+        >>> train, test = Dataset([[0.0]] * 10, [0] * 10, qid=range(10)).split(0.8)
         >>> train.n_queries, test.n_queries
         (8, 2)
         """

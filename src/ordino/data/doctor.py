@@ -138,7 +138,10 @@ def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
         yield _ill("warning", n, "document id is", "document ids are", "repeated in the same query", fix)
     hashes = hash_rows(np.ascontiguousarray(dataset.X), np.empty((dataset.n_docs, 0), np.uint64))
     first, second = _pairs(query, hashes)
-    same = _equal_rows(dataset.X, first, second)
+    same = np.empty(len(first), bool)
+    for rows in row_blocks(len(first), _BLOCK):  # NaN for NaN: a hash alone may err
+        a, b = dataset.X[first[rows]], dataset.X[second[rows]]
+        same[rows] = ((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1)
     differ, words = dataset.y[first] != dataset.y[second], ("row repeats", "rows repeat")
     what = "the features of another of its query with a different label"
     fix = "no ranker can tell them apart: add features or agree on the label"
@@ -202,15 +205,6 @@ def _pairs(query: NDArray[np.intp], code: NDArray[np.generic]) -> tuple[NDArray[
     order = np.lexsort((code, query))
     again = (query[order[1:]] == query[order[:-1]]) & (code[order[1:]] == code[order[:-1]])
     return order[:-1][again], order[1:][again]
-
-
-def _equal_rows(X: NDArray[np.float32], first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which pairs of rows are the same, NaN for NaN: a hash alone may err."""
-    same = np.empty(len(first), bool)
-    for rows in row_blocks(len(first), _BLOCK):
-        a, b = X[first[rows]], X[second[rows]]
-        same[rows] = ((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1)
-    return same
 
 
 def _extremes(blocks: Iterable[NDArray[np.float32]]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:

@@ -35,7 +35,6 @@ ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORM
 """The format that an ending stands for; ``.gz`` may follow the endings of text."""
 
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
-_ROLES = ("label", "qid", "doc_id", "weight")
 
 
 def read_data(
@@ -91,7 +90,7 @@ def table_data(
     table: Any, source: str, *, features: Sequence[str] | None = None, labelled: bool = True, **named: str | None
 ) -> Dataset:
     """The data set of a table; columns as for :func:`read_data`, errors start with the source."""
-    for role in _ROLES:
+    for role in ("label", "qid", "doc_id", "weight"):
         if named.get(role) is None and role in table.column_names:
             named[role] = role
     for role in ("label", "qid") if labelled else ("qid",):
@@ -128,8 +127,7 @@ def write_table(table: Any, path: str | Path) -> None:
     if str(path) == "-":
         csv.write_csv(table, sys.stdout.buffer)
         return
-    path = Path(path)
-    form = _format_of_ending(path)
+    path, form = Path(path), _format_of_ending(Path(path))
     if form == "letor":
         raise DataError(f"{path}: a table is written as .csv, .tsv, .parquet, .feather or .arrow")
     with written_whole(path) as part:
@@ -158,8 +156,7 @@ def _named_by(start: bytes) -> str | None:
 
 
 def _format_of_ending(path: Path) -> str:
-    last = path.suffix.lower()
-    inner = Path(path.stem).suffix.lower()
+    last, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
     if last not in ENDINGS:
         raise DataError(f"{path}: {unknown_name('ending', last, ENDINGS)}")
     return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
@@ -202,7 +199,15 @@ def from_frame(
     >>> data, data.feature_names, data.X.ravel().tolist()
     (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
     """
-    table = _eager(frame)
+    import narwhals as nw
+
+    try:
+        table: Any = nw.from_native(frame)
+    except TypeError:
+        kind = type(frame).__name__
+        raise DataError(f"a {kind} is not a frame; give a pandas or polars one or an Arrow table") from None
+    if isinstance(table, nw.LazyFrame):
+        raise DataError("the frame is lazy; call its collect() (or compute()) first")
     special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     named = {role: column for role, column in special.items() if column is not None}
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:
@@ -211,19 +216,18 @@ def from_frame(
     columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
     return Dataset(
         _matrix(table, columns),
-        np.zeros(len(table)) if label is None else _numbers(table, label),
-        None if qid is None else _ids(table, qid),
-        doc_ids=None if doc_id is None else _ids(table, doc_id),
+        np.zeros(len(table)) if label is None else _filled(table, label),
+        _filled(table, qid, is_id=True),
+        doc_ids=_filled(table, doc_id, is_id=True),
         feature_names=[str(column) for column in columns],
-        weights=None if weight is None else _numbers(table, weight),
+        weights=_filled(table, weight),
     )
 
 
 def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
-    """A frame with the columns qid, label, doc_id and weight (if there are any) and the features.
+    """A frame with qid, label, doc_id and weight (if there are any) and the features, rows in the caller's order.
 
-    Rows come in the order in which the caller gave them. Features without names are called f1, f2, ..., as in a LETOR
-    file; the frame owns its memory. The backends are in :data:`BACKENDS`.
+    Features without names are called f1, f2, ..., as in a LETOR file; the frame owns its memory.
 
     Examples
     --------
@@ -245,19 +249,6 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     except (TypeError, ValueError, OverflowError) as error:  # ids that no column can hold, such as tuples
         reason = " ".join(str(error).split())
         raise DataError(f"{backend} cannot hold the ids in a column ({reason}); use numbers or strings") from None
-
-
-def _eager(frame: Any) -> nw.DataFrame[Any]:
-    import narwhals as nw
-
-    try:
-        table: Any = nw.from_native(frame)
-    except TypeError:
-        kind = type(frame).__name__
-        raise DataError(f"a {kind} is not a frame; give a pandas or polars one or an Arrow table") from None
-    if isinstance(table, nw.LazyFrame):
-        raise DataError("the frame is lazy; call its collect() (or compute()) first")
-    return table  # type: ignore[no-any-return]
 
 
 def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.float32]:
@@ -283,9 +274,7 @@ def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.floa
 
 
 def _is_number(column: nw.Series[Any]) -> bool:
-    import narwhals as nw
-
-    return column.dtype.is_numeric() or column.dtype == nw.Boolean
+    return column.dtype.is_numeric() or str(column.dtype) == "Boolean"
 
 
 def _as_floats(column: nw.Series[Any]) -> NDArray[Any]:
@@ -295,23 +284,16 @@ def _as_floats(column: nw.Series[Any]) -> NDArray[Any]:
     return (column.cast(nw.Float64) if column.null_count() or column.dtype.is_decimal() else column).to_numpy()
 
 
-def _numbers(table: nw.DataFrame[Any], name: str) -> NDArray[Any]:
-    """A column of numbers that may not be missing."""
-    if not _is_number(table[name]):
-        raise DataError(f"column {name!r} is {table[name].dtype}; it must hold numbers")
-    return _as_floats(_filled(table, name))
-
-
-def _ids(table: nw.DataFrame[Any], name: str) -> NDArray[Any] | list[Any]:
-    import narwhals as nw
-
-    column = _filled(table, name)
-    return column.to_list() if column.dtype == nw.Categorical else column.to_numpy()
-
-
-def _filled(table: nw.DataFrame[Any], name: str) -> nw.Series[Any]:
-    """A column without nulls."""
-    if table[name].null_count():
-        row = int(table[name].is_null().to_numpy().argmax())
+def _filled(table: nw.DataFrame[Any], name: str | None, *, is_id: bool = False) -> Any:
+    """A column that may not have nulls, of ids or else of numbers; None where no column is named."""
+    if name is None:
+        return None
+    column = table[name]
+    if not is_id and not _is_number(column):
+        raise DataError(f"column {name!r} is {column.dtype}; it must hold numbers")
+    if column.null_count():
+        row = int(column.is_null().to_numpy().argmax())
         raise DataError(f"column {name!r} is null in row {row}; fill it in or drop the row")
-    return table[name]
+    if is_id:
+        return column.to_list() if str(column.dtype).startswith("Categorical") else column.to_numpy()
+    return _as_floats(column)

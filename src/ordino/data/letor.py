@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,19 +30,6 @@ from ordino.threads import Run, worker_threads
 _USUAL_FEATURES = 10_000  # numbers up to here are looked up, not parsed
 _PLAIN = re.compile(rb"0|-?[1-9][0-9]{0,18}")  # how Python prints an integer that may be of 64 bits
 _LONG_NAME = 255  # names up to here become a numpy string array
-
-
-class _Rows(NamedTuple):
-    """The contents of the lines, one entry for each document; ids are positions in their file."""
-
-    y: NDArray[np.float64]
-    marks: NDArray[np.int64]  # (n_rows, 6): what follows, as one table
-    line_at: NDArray[np.int64]
-    qid: NDArray[np.int64]
-    qid_at: NDArray[np.int64]
-    qid_length: NDArray[np.int64]
-    doc_at: NDArray[np.int64]
-    doc_length: NDArray[np.int64]
 
 
 @renamed(threads="n_jobs")
@@ -109,10 +96,11 @@ def _read(
     fits = (n_features is not None or largest <= MAX_FEATURES) and n_rows * width * 4 <= _machine_memory()
     stride = width if fits else 0  # a trial run finds the first bad line without room for all
     marks = np.zeros((n_rows, 6), np.int64)
-    rows = _Rows(np.zeros(n_rows), marks, *marks.T)
+    _, qid_number, qid_at, qid_length, doc_at, doc_length = marks.T  # ids are positions in their file
+    y = np.zeros(n_rows)
     X = np.zeros(n_rows * stride or width, np.float32) if absent == 0 else np.full(n_rows * stride or width, absent)
     pieces = [(*block, row) for block, row in zip(blocks, row_at[:-1].tolist(), strict=True)]
-    arrays = (X, stride, width, *_feature_heads(min(width, _USUAL_FEATURES)), rows.y, rows.marks)
+    arrays = (X, stride, width, *_feature_heads(min(width, _USUAL_FEATURES)), y, marks)
     is_plain = all(run(lambda piece: over(read_lines, *piece, *arrays), pieces))
     bounds = pairwise(row_at[np.cumsum([0] + [len(text.blocks) for text in texts])].tolist())
     parts = [(text, *bound) for text, bound in zip(texts, bounds, strict=True)]
@@ -120,7 +108,7 @@ def _read(
         if start == stop:
             raise DataError(f"{text.name}: there is no document in it; check that it was written to the end")
     for part in parts:
-        is_plain &= _finish(*part, X, stride, n_features, absent, rows)
+        is_plain &= _finish(*part, X, stride, n_features, absent, y, marks)
     if not fits:
         text, position = next((b[0], c[2]) for b, c in zip(blocks, counts, strict=True) if c[1] == largest)
         raise LetorFormatError(
@@ -130,12 +118,12 @@ def _read(
     if width == 0 and n_features is None:
         raise DataError(f"{texts[0].name}: no line has a feature; a line is: label qid:ID 1:value 2:value ...")
     qid: NDArray[Any] | None = None
-    if rows.qid_length[0] > 0:
-        qid = rows.qid.copy() if is_plain else _names(parts, rows.qid_at, rows.qid_length)
-    doc_ids = _names(parts, rows.doc_at, rows.doc_length) if rows.doc_length.any() else None
+    if qid_length[0] > 0:
+        qid = qid_number.copy() if is_plain else _names(parts, qid_at, qid_length)
+    doc_ids = _names(parts, doc_at, doc_length) if doc_length.any() else None
     order, offsets, query_ids = group_rows(qid, n_rows)
     data = Dataset.of_groups(
-        X.reshape(n_rows, width), rows.y, Groups(None, offsets, query_ids), doc_ids=doc_ids,
+        X.reshape(n_rows, width), y, Groups(None, offsets, query_ids), doc_ids=doc_ids,
         feature_names=as_feature_names(feature_names, width),
     )  # fmt: skip
     return data if order is None else data.take_rows(order, Groups(order, offsets, query_ids))
@@ -151,42 +139,43 @@ def _feature_heads(n_features: int) -> tuple[NDArray[np.uint64], NDArray[np.uint
 
 def _finish(
     text: Text, start: int, stop: int, X: NDArray[np.float32], stride: int, n_features: int | None, absent: np.float32,
-    rows: _Rows,
+    y: NDArray[np.float64], marks: NDArray[np.int64],
 ) -> bool:  # fmt: skip
     """Read the lines that the kernel could not; tell whether all their query ids are plain integers."""
+    line_at, qid_number, _, qid_length, _, _ = marks.T
     is_plain = True
     bad_row, error = stop, None
-    for row in (start + np.flatnonzero(rows.line_at[start:stop] < 0)).tolist():
-        at = int(~rows.line_at[row])
+    for row in (start + np.flatnonzero(line_at[start:stop] < 0)).tolist():
+        at = int(~line_at[row])
         line_bytes = text.line(at)
         try:
             line = parse_line(line_bytes, "", n_features=n_features)
         except LetorFormatError as reason:
             bad_row, error = row, LetorFormatError(f"{text.where(at)}{reason}")
             break
-        rows.y[row], rows.line_at[row] = line.label, at
+        y[row], line_at[row] = line.label, at
         if stride:
             features = X[row * stride : row * stride + stride]
             features[:] = absent
             features[np.array(line.numbers, np.intp) - 1] = line.values
         for span, column in ((line.qid, 2), (line.doc_id, 4)):
-            rows.marks[row, column : column + 2] = (0, 0) if span is None else (at + span[0], span[1] - span[0])
+            marks[row, column : column + 2] = (0, 0) if span is None else (at + span[0], span[1] - span[0])
         if line.qid is not None:
             name = line_bytes[slice(*line.qid)]
             is_plain &= bool(_PLAIN.fullmatch(name)) and abs(int(name)) < 2**63
-            rows.qid[row] = int(name) if is_plain else 0
-    has_qid = rows.qid_length[start:bad_row] > 0
-    mixed = np.flatnonzero(has_qid != (rows.qid_length[0] > 0))
+            qid_number[row] = int(name) if is_plain else 0
+    has_qid = qid_length[start:bad_row] > 0
+    mixed = np.flatnonzero(has_qid != (qid_length[0] > 0))
     if mixed.size:
         here, before = ("a qid", "none") if has_qid[mixed[0]] else ("no qid", "one")
-        where = text.where(int(rows.line_at[start + mixed[0]]))
+        where = text.where(int(line_at[start + mixed[0]]))
         raise LetorFormatError(
             f"{where}: the line has {here} but the lines before have {before}; give every line a qid or none"
         )
     if error is not None:
         raise error
-    for row in (start + np.flatnonzero(np.isnan(rows.y[start:stop]))).tolist():
-        rows.y[row] = float(re.split(rb"[ \t\r#]", text.line(int(rows.line_at[row])), maxsplit=1)[0])
+    for row in (start + np.flatnonzero(np.isnan(y[start:stop]))).tolist():
+        y[row] = float(re.split(rb"[ \t\r#]", text.line(int(line_at[row])), maxsplit=1)[0])
     return is_plain
 
 

@@ -29,8 +29,7 @@ def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
 
     Examples
     --------
-    >>> data = Dataset([[0.0]] * 3, [0, 1, 2])
-    >>> binarize_labels(data, threshold=2).y.tolist()
+    >>> binarize_labels(Dataset([[0.0]] * 3, [0, 1, 2]), threshold=2).y.tolist()
     [0.0, 0.0, 1.0]
     """
     return dataset.replace(y=(dataset.y >= threshold).astype(np.float64))

@@ -49,14 +49,7 @@ class Judged(NamedTuple):
 def read_qrels(path: str | Path) -> Qrels:
     """Read judgments: lines ``qid 0 docno relevance``, plain or gzipped.
 
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder, "qrels.txt")
-    ...     _ = file.write_text("301 0 d7 2" + chr(10) + "301 0 d9 0")
-    ...     read_qrels(file)
-    {'301': {'d7': 2, 'd9': 0}}
+    The line ``301 0 d7 2`` becomes ``{"301": {"d7": 2}}``.
     """
     return _read_table(path, "qid 0 docno relevance", 3, int, "a whole number")
 
@@ -66,7 +59,7 @@ def read_run(path: str | Path) -> Run:
 
     Only the score orders the documents, as in trec_eval; the rank is ignored.
     """
-    return _read_table(path, "qid Q0 docno rank score tag", 4, _finite, "a finite number")
+    return _read_table(path, "qid Q0 docno rank score tag", 4, float, "a finite number")
 
 
 def join_run(
@@ -103,10 +96,9 @@ def join_run(
 
 
 def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.float64]:
-    """Scores from a text file with one number per line; blank lines and lines that start with ``#`` are skipped.
+    """Scores, ``n_docs`` if that is known, from a text file with one per line; lines that start with ``#`` are skipped.
 
-    A line may hold more columns (RankLib writes ``qid  number  score``): the last one is the score. ``n_docs`` is the
-    number of scores that there must be, if it is known.
+    A line may hold more columns (RankLib writes ``qid  number  score``): the last one is the score.
     """
     scores: list[float] = []
     for where, words in _lines(path):
@@ -170,8 +162,7 @@ def format_of(path: str) -> str:
     >>> [format_of(path) for path in ("s.txt", "bm25.run", "ranked.csv", "ranked.letor", "-")]
     ['scores', 'trec', 'rows', 'rows', 'scores']
     """
-    ending = _ending(path)
-    if ending in (".run", ".trec"):
+    if (ending := _ending(path)) in (".run", ".trec"):
         return "trec"
     return "rows" if ending in ENDINGS and ending != ".txt" else "scores"
 
@@ -228,12 +219,6 @@ def _word(kind: str, value: object) -> str:
     return text
 
 
-def _finite(text: str) -> float:
-    if not math.isfinite(value := float(text)):
-        raise ValueError
-    return value
-
-
 def _read_table(
     path: str | Path, form: str, at: int, convert: Callable[[str], Value], kind: str
 ) -> dict[str, dict[str, Value]]:
@@ -247,7 +232,9 @@ def _read_table(
         if docno in documents:
             raise DataError(f"{where}: query {words[0]} has document {docno} already; keep one of the two lines")
         try:
-            documents[docno] = convert(words[at])
+            documents[docno] = value = convert(words[at])
+            if not math.isfinite(value):
+                raise ValueError
         except ValueError:
             raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
     return table
