@@ -71,16 +71,13 @@ def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) 
 def _of_files(
     a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
 ) -> dict[str, list[Comparison]]:
-    from ordino.cli.evaluate import measure_model, measure_run, measure_scores
+    from ordino.cli.evaluate import measure_file, measure_run
     from ordino.experiment.compare.comparison import compare_evaluations
-    from ordino.model_file.container import is_model_file
 
     def measured(path: str) -> Evaluation:
         if data is None:
             return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
-        if is_model_file(path):
-            return measure_model(path, data, metrics, profile or "standard")
-        return measure_scores(data, path, metrics, profile or "standard")
+        return measure_file(data, path, metrics, profile or "standard")
 
     left, right = measured(a), measured(b)
     return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
