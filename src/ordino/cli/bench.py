@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options
-from ordino.cli.values import parse_value
+from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options, split_names
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan
@@ -54,25 +53,23 @@ def bench(
     if plan is not None:
         run_and_show(Plan.from_toml(plan), out, n_jobs)
         return
-    tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split(rankers)}
+    tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split_names(rankers)}
     for flag, field in ((param, "params"), (grid, "grid")):
         for text in flag or []:
             ranker, parameter, value = parameter_of(text)
             if ranker not in tables:
                 raise typer.BadParameter(f"{text!r} is about {ranker!r}, which is not among --rankers")
             tables[ranker].setdefault(field, {})[parameter] = value
-    chosen = Plan(
-        data=data or [],
-        rankers=list(tables.values()),
-        measures=split(metrics),
-        profile=profile,
-        select=select,
-        repeats=repeats,
-        seed=chosen_seed(seed) or 0,
-        folds=folds,
-        name=name,
-    )
-    run_and_show(chosen, out, n_jobs)
+    settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
+    run_and_show(make_plan(data or [], list(tables.values()), metrics, seed, **settings), out, n_jobs)
+
+
+def make_plan(data: list[str], rankers: list[dict[str, Any]], metrics: str, seed: int | None, **settings: Any) -> Plan:
+    """A plan from the options of a command."""
+    from ordino.experiment.plan import Plan
+
+    measures = split_names(metrics)
+    return Plan(data=data, rankers=rankers, measures=measures, seed=chosen_seed(seed) or 0, **settings)
 
 
 def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
@@ -92,13 +89,10 @@ def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
     return trials
 
 
-def split(names: str) -> list[str]:
-    """The names in a list with commas."""
-    return [name.strip() for name in names.split(",") if name.strip()]
-
-
 def parameter_of(text: str) -> tuple[str, str, Any]:
     """Ranker, parameter and value of ``ranknet.hidden=64,32``."""
+    from ordino.parameters import parse_value
+
     target, equals, value = text.partition("=")
     ranker, dot, parameter = target.partition(".")
     if not (equals and dot):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordino.cli.bench import split
 from ordino.cli.evaluate import METRICS
+from ordino.cli.options import Json, split_names
 from ordino.cli.report import Test
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def compare(
         str | None, typer.Option(help="Metric profile, for files: `standard` by default, `trec` for runs.")
     ] = None,
     test: Test = "wilcoxon",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Compare two rankers query by query: difference, interval, p-value, effect, wins.
 
@@ -38,7 +38,7 @@ def compare(
     """
     from ordino.cli.output import print_json
 
-    names = None if metrics is None else split(metrics)
+    names = None if metrics is None else split_names(metrics)
     found: dict[str, list[Comparison]]
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
@@ -71,16 +71,13 @@ def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) 
 def _of_files(
     a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
 ) -> dict[str, list[Comparison]]:
-    from ordino.cli.evaluate import measure_model, measure_run, measure_scores
+    from ordino.cli.evaluate import measure_file, measure_run
     from ordino.experiment.compare.comparison import compare_evaluations
-    from ordino.model_file.container import is_model_file
 
     def measured(path: str) -> Evaluation:
         if data is None:
             return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
-        if is_model_file(path):
-            return measure_model(path, data, metrics, profile or "standard")
-        return measure_scores(data, path, metrics, profile or "standard")
+        return measure_file(data, path, metrics, profile or "standard")
 
     left, right = measured(a), measured(b)
     return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}

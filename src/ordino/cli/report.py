@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ordino.cli.bench import split
+from ordino.cli.options import split_names
 from ordino.experiment.compare.tests import TESTS
 from ordino.experiment.report.formats import FORMATS
 
@@ -45,7 +45,9 @@ def report(
 
     chosen = choose_format(format, out)
     with StoreView(store, experiment=experiment) as view:
-        boards = make_boards(view, measures=None if metrics is None else split(metrics), baseline=baseline, test=test)
+        boards = make_boards(
+            view, measures=None if metrics is None else split_names(metrics), baseline=baseline, test=test
+        )
         text = render(boards, chosen, title=Path(store).stem)
         if out is None:
             typer.echo(text, nl=False)
@@ -53,6 +55,6 @@ def report(
             out.write_text(text, encoding="utf-8")
             typer.echo(f"{out}: written", err=True)
         if figures is not None:
-            from ordino.experiment.report.figure_files import write_figures
+            from ordino.experiment.report.page import write_figures
 
             typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)

@@ -29,8 +29,7 @@ def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
 
     Examples
     --------
-    >>> data = Dataset([[0.0]] * 3, [0, 1, 2])
-    >>> binarize_labels(data, threshold=2).y.tolist()
+    >>> binarize_labels(Dataset([[0.0]] * 3, [0, 1, 2]), threshold=2).y.tolist()
     [0.0, 0.0, 1.0]
     """
     return dataset.replace(y=(dataset.y >= threshold).astype(np.float64))
@@ -69,9 +68,7 @@ def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
     kept = [j for j, name in enumerate(names) if name not in features]
     if not kept:
         raise ParameterError("no feature would be left; drop fewer")
-    return dataset.replace(
-        X=dataset.X[:, kept], feature_names=None if dataset.feature_names is None else [names[j] for j in kept]
-    )
+    return dataset.replace(X=dataset.X[:, kept], feature_names=dataset.feature_names and [names[j] for j in kept])
 
 
 def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> Any:
@@ -101,12 +98,10 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
         )
     wide = np.empty((n_docs, n_wide), np.float32)
     wide[:, :n_features] = features
-    start = n_features
     with np.errstate(over="ignore"):  # as_features refuses it with a sentence
         for i in range(n_features):
-            stop = start + n_features - i
-            np.multiply(features[:, i:], features[:, i : i + 1], out=wide[:, start:stop])
-            start = stop
+            start = (i + 1) * n_features - i * (i - 1) // 2  # behind the features and the products of earlier ones
+            np.multiply(features[:, i:], features[:, i : i + 1], out=wide[:, start : start + n_features - i])
     return as_features(wide)
 
 

@@ -59,9 +59,12 @@ class Summary:
         }
 
     def __str__(self) -> str:
+        def part(n: int, total: int) -> str:
+            return f"{n:,} ({100 * n / max(total, 1):.1f} %)"
+
         size, relevant = self.docs_per_query, spread(self.relevant_percent)
         sizes = f"{size.min:,.0f} to {size.max:,.0f}, median {size.median:,g}, mean {size.mean:,.1f}"
-        labels = [(f"label {label:g}", _part(count, self.n_docs)) for label, count in self.labels.items()]
+        labels = [(f"label {label:g}", part(count, self.n_docs)) for label, count in self.labels.items()]
         if len(labels) > _SHOWN:
             labels[_SHOWN:] = [("other labels", f"{len(labels) - _SHOWN:,} distinct")]
         rows = [
@@ -71,21 +74,17 @@ class Summary:
             ("documents per query", sizes),
             ("relevant per query", f"{relevant.min:.1f} % to {relevant.max:.1f} %, mean {relevant.mean:.1f} %"),
             *labels,
-            ("queries with nothing relevant", _part(self.n_empty, self.n_queries)),
-            ("queries with equal labels", _part(self.n_equal, self.n_queries)),
-            ("queries with one document", _part(self.n_single, self.n_queries)),
+            ("queries with nothing relevant", part(self.n_empty, self.n_queries)),
+            ("queries with equal labels", part(self.n_equal, self.n_queries)),
+            ("queries with one document", part(self.n_single, self.n_queries)),
             ("missing feature values", f"{self.n_missing:,}"),
         ]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
 
-def _part(n: int, total: int) -> str:
-    return f"{n:,} ({100 * n / max(total, 1):.1f} %)"
-
-
 def summarize(dataset: Dataset) -> Summary:
-    """Counts of what a data set holds; one pass over the features, block by block.
+    """Counts of what a data set holds.
 
     Examples
     --------
