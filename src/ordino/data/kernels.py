@@ -54,9 +54,7 @@ def _scale_queries(X, rows, offsets, out):  # type: ignore[no-untyped-def]
     count, total = np.empty(n_features), np.empty(n_features)
     center, factor = np.empty(n_features), np.empty(n_features)  # 1 / spread: its rounding never shows in float32
     for q in range(len(offsets) - 1):
-        for j in range(n_features):
-            low[j], high[j] = np.inf, -np.inf
-            count[j], total[j] = 0.0, 0.0
+        low[:], high[:], count[:], total[:] = np.inf, -np.inf, 0.0, 0.0
         for i in range(offsets[q], offsets[q + 1]):
             row = rows[i]
             for j in range(n_features):
