@@ -19,18 +19,9 @@ if TYPE_CHECKING:
 
 @final
 class Steps:
-    """Steps of a long loop, with a bar and a clean stop.
+    """At most ``total`` steps of a long loop, with a bar (if ``verbose``, on a terminal) and a clean stop.
 
-    Parameters
-    ----------
-    label
-        What is under way.
-    total
-        How many steps there are at most.
-    verbose
-        Draw a bar, if standard error is a terminal.
-    kept
-        What Ctrl-C leaves behind, as it is told then.
+    After Ctrl-C a line says what is ``kept``.
 
     Examples
     --------

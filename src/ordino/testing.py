@@ -72,7 +72,9 @@ def check_refit_forgets(ranker: Ranker) -> None:
     """A second ``fit`` gives what a first one would."""
     data, other = easy_data(), easy_data(seed=1)
     twice = clone(ranker).fit(other).fit(data)
-    _expect(_same(twice.predict(data), clone(ranker).fit(data).predict(data)), "fit() must forget an earlier fit()")
+    _expect(
+        np.array_equal(twice.predict(data), clone(ranker).fit(data).predict(data)), "fit() must forget an earlier fit()"
+    )
 
 
 def check_unfitted_says_so(ranker: Ranker) -> None:
@@ -100,18 +102,18 @@ def check_labels_ignored_in_predict(ranker: Ranker) -> None:
     data = easy_data()
     fitted = clone(ranker).fit(data)
     blind = Dataset(data.X, np.zeros(data.n_docs), data.qid)
-    _expect(_same(fitted.predict(data), fitted.predict(blind)), "predict() must not look at the labels")
+    _expect(np.array_equal(fitted.predict(data), fitted.predict(blind)), "predict() must not look at the labels")
 
 
 def check_same_seed_same_result(ranker: Ranker) -> None:
     """The same seed gives the same scores, on one thread and on two."""
     data = easy_data()
     first = clone(ranker).fit(data).predict(data)
-    _expect(_same(first, clone(ranker).fit(data).predict(data)), "the same seed must give the same scores")
+    _expect(np.array_equal(first, clone(ranker).fit(data).predict(data)), "the same seed must give the same scores")
     if "n_jobs" in ranker.get_params():
         for n_jobs in (1, 2):
             again = clone(ranker).set_params(n_jobs=n_jobs).fit(data).predict(data)
-            _expect(_same(first, again), f"n_jobs={n_jobs} must not change the scores")
+            _expect(np.array_equal(first, again), f"n_jobs={n_jobs} must not change the scores")
 
 
 def check_no_global_random_state(ranker: Ranker) -> None:
@@ -129,7 +131,7 @@ def check_no_global_random_state(ranker: Ranker) -> None:
             outcomes.append(clone(ranker).fit(data).predict(data))
             after = random.getstate(), str(np.random.get_state())  # noqa: NPY002
             _expect(before == after, "fit() and predict() must not change global random state")
-        _expect(_same(*outcomes), "fit() must not read global random state; take a seed")
+        _expect(np.array_equal(*outcomes), "fit() must not read global random state; take a seed")
     finally:
         random.setstate(state)
         np.random.set_state(numpy_state)  # noqa: NPY002
@@ -143,7 +145,9 @@ def check_row_order_is_free(ranker: Ranker) -> None:
     inside_queries = np.lexsort((rng.random(data.n_docs), data.query_number))
     for rows in (inside_queries, np.arange(data.n_docs)[::-1], rng.permutation(data.n_docs)):
         shuffled = clone(ranker).fit(data.X[rows], data.y[rows], qid=data.qid[rows])
-        _expect(_same(shuffled.predict(data), expected), "the order of the rows must not change what is learned")
+        _expect(
+            np.array_equal(shuffled.predict(data), expected), "the order of the rows must not change what is learned"
+        )
         moved = shuffled.predict(data.X[rows], qid=data.qid[rows])
         _expect(_close(moved, expected[rows]), "predict() must give scores in the order of its rows")
 
@@ -196,7 +200,7 @@ def check_saved_and_loaded(ranker: Ranker) -> None:
         again = load(Path(folder, "model.ordino"), rankers=[type(ranker)])
     before, after = (repr(one.get_params(deep=False)) for one in (fitted, again))
     _expect(before == after, "load() must give the parameters")
-    _expect(_same(again.predict(data), fitted.predict(data)), "load() must give a ranker with the same scores")
+    _expect(np.array_equal(again.predict(data), fitted.predict(data)), "load() must give a ranker with the same scores")
 
 
 def check_learns_easy_data(ranker: Ranker, *, least_ndcg: float = 0.8) -> None:
@@ -228,10 +232,6 @@ def _refused(action: Callable[[], Any], what: str, error: type[Exception] = Data
     except error:
         return
     raise AssertionError(f"{what} must raise {error.__name__}")
-
-
-def _same(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:
-    return bool(np.array_equal(a, b))
 
 
 def _close(a: NDArray[np.float64], b: NDArray[np.float64]) -> bool:

@@ -34,8 +34,8 @@ def test_every_page_can_be_reached():
 
 
 def test_pages_made_from_the_table_of_rankers():
-    for page, text in HOOKS["ranker_pages"]["pages"]().items():
-        assert (DOCS / page).read_text(encoding="utf-8") == text, "run: python docs/hooks/ranker_pages.py"
+    for page, text in HOOKS["tables"]["pages"]().items():
+        assert (DOCS / page).read_text(encoding="utf-8") == text, "run: python docs/hooks/tables.py"
 
 
 def test_every_public_name_is_in_the_reference():

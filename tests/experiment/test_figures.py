@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from ordino.errors import DataError
-from ordino.experiment.compare.effects import bootstrap_interval
-from ordino.experiment.report import curves
+from ordino.experiment.compare.comparison import bootstrap_interval
 from ordino.experiment.report.board import make_boards
-from ordino.experiment.report.curves import cutoffs, learning_curves
-from ordino.experiment.report.figure_files import FORMATS, figure_specs, file_stems, write_figures
-from ordino.experiment.report.figures import COLORS, CURVES, FIGURES
+from ordino.experiment.report.figures import COLORS, CURVES, FIGURES, POINTS, cutoffs, learning_curves
+from ordino.experiment.report.page import FORMATS, figure_specs, file_stems, write_figures
 from trials import made_trials
 
 LABELS = ["LambdaMART", "RankNet", "PRank"]
@@ -154,7 +152,7 @@ def test_learning_curves_leave_out_what_is_no_number_or_never_changes():
 def test_long_histories_are_thinned():
     trial = dataclasses.replace(made_trials(["A"])[0], history=[{"best": i / 5000} for i in range(5000)])
     steps = [step for step, _ in learning_curves([trial.history])["best"]]
-    assert len(steps) <= curves.POINTS
+    assert len(steps) <= POINTS
     assert (steps[0], steps[-1]) == (1, 5000)
 
 

@@ -12,19 +12,15 @@ from ordino.errors import DataError, ParameterError
 from ordino.experiment.papers import (
     deepnet,
     directranker,
-    directranker_synthetic,
     rankde,
     ranknet,
-    ranknet_search,
     sortnet,
 )
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
-from ordino.experiment.papers.deepnet_numbers import PAPER
-from ordino.experiment.papers.figure import draw, save
+from ordino.experiment.papers.deepnet import PAPER
 from ordino.experiment.papers.letor import LetorTable, Row
-from ordino.experiment.papers.result import Axes, Number, Result, summary
-from ordino.experiment.papers.target import Request, System
-from ordino.experiment.papers.trials import Trials
+from ordino.experiment.papers.result import Axes, Number, Result, draw, save, summary
+from ordino.experiment.papers.target import Request, System, Trials
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store import Store, Trial
@@ -235,7 +231,7 @@ def test_systems_with_other_settings_have_other_labels():
         *(row.system for row in (*sortnet.TABLE_1, *sortnet._methods("TD2004"))),
         *(method.system for method in directranker.METHODS.values()),
         *rankde.METHODS.values(),
-        *ranknet_search.SYSTEMS.values(),
+        *ranknet.SYSTEMS.values(),
     ]
     for quick in (False, True):
         entries = [system.entry(Request(quick=quick)) for system in systems]
@@ -328,7 +324,7 @@ def test_the_net_does_not_start_from_the_function_it_must_find():
 
 
 def test_search_engine_split(folder):
-    parts = ranknet_search._parts(Request(folder / "MQ2008", seed=1))
+    parts = ranknet._parts(Request(folder / "MQ2008", seed=1))
     assert [part.n_queries for part in (parts.train, parts.valid, parts.test)] == [7, 1, 2]  # 2/3, 1/6, 1/6 of 10
     judged = int((parts.train.y > 0).sum())
     assert int((parts.learned.y > 0).sum()) == judged
@@ -340,7 +336,7 @@ def test_search_engine_split(folder):
 
 def test_samples_are_50_queries_of_50_to_150_test_documents():
     X = np.arange(1200.0)[:, None]
-    samples = directranker_synthetic._samples(Dataset(X, np.zeros(1200)), np.random.default_rng(0))
+    samples = directranker._samples(Dataset(X, np.zeros(1200)), np.random.default_rng(0))
     assert samples.n_queries == 50
     assert samples.counts.min() >= 50
     assert samples.counts.max() <= 150
@@ -348,7 +344,7 @@ def test_samples_are_50_queries_of_50_to_150_test_documents():
 
 
 def test_no_document_is_both_learned_from_and_tested_on():
-    fold = directranker_synthetic._fold({"classes": 3, "features": 4, "noise": 0.0, "size": 2_000}, [0], 0)
+    fold = directranker._fold({"classes": 3, "features": 4, "noise": 0.0, "size": 2_000}, [0], 0)
     assert (fold.train.n_docs, fold.valid, fold.test.n_queries) == (2_000, None, 50)
     learned, tested = ({row.tobytes() for row in part.X} for part in (fold.train, fold.test))
     assert not learned & tested
@@ -356,16 +352,16 @@ def test_no_document_is_both_learned_from_and_tested_on():
 
 @pytest.mark.parametrize(("size", "epochs"), [(1_000, 50), (10_000, 30), (100_000, 5)])
 def test_small_training_sets_are_seen_more_often(size, epochs):
-    assert directranker_synthetic._epochs(size) == epochs
+    assert directranker._epochs(size) == epochs
 
 
 def test_the_claims_about_noise_are_checked():
     numbers = [Number((str(noise),), None, (value,)) for noise, value in ((0.0, 0.99), (0.25, 0.98), (0.75, 0.85))]
-    assert directranker_synthetic._claims("fig2c", numbers) == [
+    assert directranker._claims("fig2c", numbers) == [
         "Noise of 0.25 costs 0.010 (the paper: only marginal).",
         "At noise 0.75, half of the labels wrong, it is 0.850 (the paper: not below 0.80).",
     ]
-    assert directranker_synthetic._claims("fig2a", numbers) == ["From 0.0 to 0.75 NDCG@20 falls by 0.140."]
+    assert directranker._claims("fig2a", numbers) == ["From 0.0 to 0.75 NDCG@20 falls by 0.140."]
 
 
 def test_labels_become_relevant_or_not(folder):

@@ -6,8 +6,7 @@ from ordino import Dataset, synthetic, write_letor
 from ordino.data.folds import make_folds
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.plan import Plan
-from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.plan.space import check_space, known_parameters
+from ordino.experiment.plan.ranker_entry import Entry, check_space, known_parameters
 from ordino.parameters import Choices, Range
 from ordino.rankers import RANKERS
 
@@ -91,7 +90,7 @@ def test_folds_come_from_a_folder_a_file_a_data_set_or_folds(folder):
     data = synthetic("mq", queries=6, seed=2)
     plan = sound(data={"a": "Folds", "b": "all.txt", "c": data, "d": make_folds(data, 6)})
     plan.check()
-    assert [len(plan.open_folds(source)) for source in plan.sources().values()] == [1, 3, 3, 6]
+    assert [len(folds) for _, folds in plan.collections()] == [1, 3, 3, 6]
     assert list(sound(data=data).sources()) == ["data"]
 
 

@@ -16,8 +16,7 @@ from scipy import stats
 
 from ordino.cli import main
 from ordino.errors import DataError, ParameterError
-from ordino.experiment.compare.comparison import compare_values
-from ordino.experiment.compare.effects import bootstrap_interval
+from ordino.experiment.compare.comparison import bootstrap_interval, compare_values
 from ordino.experiment.compare.significance import holm
 from ordino.experiment.compare.tests import TESTS
 from ordino.experiment.report import text as report

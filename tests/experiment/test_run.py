@@ -20,12 +20,11 @@ from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan import Plan
 from ordino.experiment.plan.plan import repeat_seeds
-from ordino.experiment.plan.rehearsal import QUERIES
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.run import driver as runner
 from ordino.experiment.run import run, task
 from ordino.experiment.run.backend import LocalProcesses
-from ordino.experiment.run.task import Task, weights_of
+from ordino.experiment.run.task import QUERIES, Task, weights_of
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS
 from ordino.metrics import evaluate

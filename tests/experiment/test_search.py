@@ -11,9 +11,9 @@ from ordino.data.folds import Fold, Folds
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan import Entry, Plan
 from ordino.experiment.plan.plan import repeat_seeds
-from ordino.experiment.plan.rehearsal import brief_params
-from ordino.experiment.plan.space import default_space, known_parameters
+from ordino.experiment.plan.ranker_entry import default_space, known_parameters
 from ordino.experiment.run import run, task, tuning
+from ordino.experiment.run.task import brief_params
 from ordino.experiment.store import Store
 from ordino.parameters import Range
 from ordino.rankers import RANKERS

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ordino.errors import DataError, ParameterError
-from ordino.experiment.compare import effects, significance
-from ordino.experiment.compare.effects import (
+from ordino.experiment.compare import comparison, significance
+from ordino.experiment.compare.comparison import (
     bootstrap_interval,
     cohens_d_paired,
 )
@@ -106,7 +106,7 @@ def test_randomization_is_never_sure():
 
 @pytest.mark.parametrize("block", [100, 2**21])
 def test_bootstrap_intervals_are_those_of_scipy(pair, block, monkeypatch):
-    monkeypatch.setattr(effects, "BLOCK", block)  # how much is drawn at a time makes no difference
+    monkeypatch.setattr(comparison, "DRAWN", block)  # how much is drawn at a time makes no difference
     skewed = np.exp(3 * pair[0])
     peer = stats.bootstrap((skewed,), np.mean, n_resamples=2000, method="BCa", rng=np.random.default_rng(5))
     ours = bootstrap_interval(skewed, samples=2000, seed=5)

@@ -13,7 +13,7 @@ from ordino.rankers.aggregation import RankAggregation
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker, SingleFeature
 from ordino.rankers.nested import NestedRanker
 from ordino.rankers.ranknet import RankNet
-from ordino.testing import CHECKS, easy_data
+from ordino.testing import easy_data
 
 NET = RankNet(hidden=(), epochs=8, learning_rate=0.05)
 QUICK = {
@@ -23,12 +23,6 @@ QUICK = {
     "nested": NestedRanker(LinearRegressionRanker(), sizes=(None, 10, 5)),
     "nested, several": NestedRanker([LinearRegressionRanker(), NET], sizes=(None, 8)),
 }
-
-
-@pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
-@pytest.mark.parametrize("ranker", QUICK.values(), ids=QUICK)
-def test_contract(ranker, check):
-    check(ranker)
 
 
 class Spy(Ranker):

@@ -9,7 +9,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.networks.perceptron_kernels import prank_pass
 from ordino.rankers.perceptrons import OAPBPM, PRank
-from ordino.testing import CHECKS, easy_data
+from ordino.testing import easy_data
 
 QUICK = {
     "linear": PRank(epochs=40),
@@ -17,12 +17,6 @@ QUICK = {
     "last": OAPBPM(n_perceptrons=10, epochs=10),
     "steps": OAPBPM(n_perceptrons=5, epochs=10, averaging="steps"),
 }
-
-
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("kind", QUICK)
-def test_contract(check: str, kind: str) -> None:
-    CHECKS[check](QUICK[kind])
 
 
 def slow_pass(X: np.ndarray, y: np.ndarray, w: np.ndarray, b: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:

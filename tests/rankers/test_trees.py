@@ -23,7 +23,7 @@ from ordino.metrics import METRICS, evaluate
 from ordino.rankers.lambdamart import LambdaMART, graded
 from ordino.rankers.mcrank import McRank, at_levels, logistic_gradients
 from ordino.streams import spawn_seed
-from ordino.testing import CHECKS, easy_data
+from ordino.testing import easy_data
 
 QUICK = {"rounds": 20, "learning_rate": 0.1, "min_leaf": 5}
 RANKERS = [
@@ -37,12 +37,6 @@ RANKERS = [
 def valid_values(ranker) -> list[float]:
     """The metric on held-out data after each round."""
     return [row["valid"] for row in ranker.history_]
-
-
-@pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("ranker", RANKERS[1::2], ids=repr)  # test_contract.py has the others
-def test_contract(ranker, check: str):
-    CHECKS[check](ranker)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

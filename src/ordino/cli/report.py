@@ -50,6 +50,6 @@ def report(
             out.write_text(text, encoding="utf-8")
             typer.echo(f"{out}: written", err=True)
         if figures is not None:
-            from ordino.experiment.report.figure_files import write_figures
+            from ordino.experiment.report.page import write_figures
 
             typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)

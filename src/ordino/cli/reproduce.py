@@ -63,8 +63,7 @@ def reproduce(
 
 def _show(result: Result, out: Path | None) -> None:
     from ordino.cli.output import print_table
-    from ordino.experiment.papers.figure import save
-    from ordino.experiment.papers.result import summary
+    from ordino.experiment.papers.result import save, summary
 
     typer.echo(f"{result.target}: {result.title}")
     print_table(result.header, result.rows())

@@ -44,15 +44,14 @@ IS_MINMAX: Any = None  # left open by the template
 IS_ZSCORE: Any = None
 
 
-def _scale_queries(X, rows, offsets, out):  # type: ignore[no-untyped-def]
+def _scale_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
     """Template: write ``(x - center) / spread`` of every query; ``rows`` names its rows, which saves a copy.
 
     NaN fails every comparison, so it never becomes a minimum or a maximum, and it is not counted.
     """
     n_features = X.shape[1]
-    low, high = np.empty(n_features, np.float32), np.empty(n_features, np.float32)
-    count, total = np.empty(n_features), np.empty(n_features)
-    center, factor = np.empty(n_features), np.empty(n_features)  # 1 / spread: its rounding never shows in float32
+    low, high, count, total = room[0], room[1], room[2], room[3]
+    center, factor = room[4], room[5]  # 1 / spread: its rounding never shows in float32
     for q in range(len(offsets) - 1):
         low[:], high[:], count[:], total[:] = np.inf, -np.inf, 0.0, 0.0
         for i in range(offsets[q], offsets[q + 1]):
@@ -76,11 +75,11 @@ def _scale_queries(X, rows, offsets, out):  # type: ignore[no-untyped-def]
                     total[j] += away * away if x == x else 0.0
         for j in range(n_features):
             if IS_MINMAX:
-                spread = np.float64(high[j]) - np.float64(low[j])
+                spread = high[j] - low[j]
             elif IS_ZSCORE:
                 spread = np.sqrt(total[j] / count[j])
             else:
-                spread = np.float64(max(-low[j], high[j]))
+                spread = max(-low[j], high[j])
             factor[j] = 1 / spread if low[j] < high[j] else 1.0
         for i in range(offsets[q], offsets[q + 1]):
             row = rows[i]

@@ -131,7 +131,8 @@ class _QueryScaler(Scaler):
         rows = frozen(np.arange(len(features)) if groups.order is None else groups.order)
 
         def work(block: tuple[int, int]) -> None:
-            kernels.SCALES[self._kind](X, rows, offsets[block[0] : block[1] + 1], scaled)
+            room = np.empty((6, X.shape[1]))
+            kernels.SCALES[self._kind](X, rows, offsets[block[0] : block[1] + 1], room, scaled)
 
         run_blocks(work, query_blocks(groups.offsets, BLOCK_ROWS), self.n_jobs)
         return scaled

@@ -93,9 +93,7 @@ def in_random_orders(value: Value, a: Floats, b: Floats, *, orders: int, seed: i
     return mean
 
 
-Squash = tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]
-
-SQUASHES: Mapping[str, Squash] = MappingProxyType(
+SQUASHES: Mapping[str, tuple[Value, Value]] = MappingProxyType(
     {
         "relu": (lambda z: np.maximum(z, 0.0), lambda z: (z > 0).astype(np.float64)),
         "tanh": (np.tanh, lambda z: 1 - np.tanh(z) ** 2),

@@ -47,11 +47,8 @@ class Why:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
-        return {
-            "difference": self.difference,
-            "method": self.method,
-            "reasons": [reason._asdict() for reason in self.reasons],
-        }
+        reasons = [reason._asdict() for reason in self.reasons]
+        return {"difference": self.difference, "method": self.method, "reasons": reasons}
 
     def __str__(self) -> str:
         width = max(len("feature"), *(len(reason.feature) for reason in self.reasons))

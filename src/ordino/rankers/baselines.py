@@ -89,16 +89,14 @@ def reduce_rows(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]
     """
     weights = np.ones(data.n_docs) if data.weights is None else data.weights
     total = max(float(weights.sum()), np.finfo(float).tiny)
-    means = (
-        sum(weights[rows] @ _table(data, rows) for rows in row_blocks(data.n_docs, BLOCK)) / total
-    )  # (n_features + 1,)
-    spread = sum(weights[rows] @ (_table(data, rows) - means) ** 2 for rows in row_blocks(data.n_docs, BLOCK)) / total
-    scale = np.sqrt(spread)
+    blocks = row_blocks(data.n_docs, BLOCK)
+    means = sum(weights[rows] @ _table(data, rows) for rows in blocks) / total  # (n_features + 1,)
+    scale = np.sqrt(sum(weights[rows] @ (_table(data, rows) - means) ** 2 for rows in blocks) / total)
     scale[scale <= 1e-9 * np.abs(means)] = 0.0  # constant but for rounding
     per_unit = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
     per_unit[-1] = 1.0  # labels stay in their own unit
     triangle = np.zeros((0, data.n_features + 1))
-    for rows in row_blocks(data.n_docs, BLOCK):
+    for rows in blocks:
         block = (_table(data, rows) - means) * per_unit * np.sqrt(weights[rows])[:, None]
         triangle = np.asarray(np.linalg.qr(np.vstack((triangle, block)), mode="r"))
     return scale[:-1], triangle
@@ -109,9 +107,8 @@ def ridge(scale: NDArray[np.float64], triangle: NDArray[np.float64], alpha: floa
     used = scale > 0
     rows, labels = triangle[:, :-1][:, used], triangle[:, -1]
     penalty = np.diag(np.sqrt(alpha) / scale[used])
-    solution = np.linalg.lstsq(
-        np.vstack((rows, penalty)), np.concatenate((labels, np.zeros(len(penalty)))), rcond=1e-12
-    )[0]
+    targets = np.concatenate((labels, np.zeros(len(penalty))))
+    solution = np.linalg.lstsq(np.vstack((rows, penalty)), targets, rcond=1e-12)[0]
     coef = np.zeros(len(scale))
     coef[used] = solution / scale[used]
     return coef

@@ -10,18 +10,10 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
 from ordino.errors import OrdinoError, unknown_name
-from ordino.experiment.papers import (
-    deepnet,
-    directranker,
-    directranker_synthetic,
-    rankde,
-    ranknet,
-    ranknet_search,
-    sortnet,
-)
+from ordino.experiment.papers import deepnet, directranker, rankde, ranknet, sortnet
 from ordino.experiment.papers.result import Result
-from ordino.experiment.papers.target import Request, Target
-from ordino.experiment.papers.trials import Trials
+from ordino.experiment.papers.target import Request, Target, Trials
+from ordino.experiment.report.notes import count
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store.store import Store
 
@@ -30,16 +22,8 @@ STORE, MODELS = "trials.sqlite", "models"
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        f"{paper}.{name}": target
-        for paper, module in (
-            ("ranknet", ranknet),
-            ("ranknet", ranknet_search),
-            ("sortnet", sortnet),
-            ("deepnet", deepnet),
-            ("directranker", directranker),
-            ("directranker", directranker_synthetic),
-            ("rankde", rankde),
-        )
+        f"{module.__name__.rpartition('.')[2]}.{name}": target
+        for module in (ranknet, sortnet, deepnet, directranker, rankde)
         for name, target in module.TARGETS.items()
     }
 )
@@ -54,14 +38,16 @@ def reproduce(name: str, request: Request) -> Result:
     if name not in TARGETS:
         raise unknown_name("target", name, TARGETS)
     target = TARGETS[name]
-    if request.kept is None or target.is_timed:
-        with TemporaryDirectory(prefix="ordino-") as folder:
-            result = _reproduce(target, replace(request, n_jobs=1 if target.is_timed else request.n_jobs), Path(folder))
-    else:
-        result = _reproduce(target, request, request.kept)
-    most = "1 repeat" if request.repeats == 1 else f"{request.repeats} repeats"
-    reduced = f"Reduced by `--repeats {request.repeats}`: at most {most} per setting."
-    notes = [*result.notes, *([reduced] if request.repeats else [])]
+    with TemporaryDirectory(prefix="ordino-") as folder:
+        if request.kept is None or target.is_timed:
+            n_jobs = 1 if target.is_timed else request.n_jobs
+            result = _reproduce(target, replace(request, n_jobs=n_jobs), Path(folder))
+        else:
+            result = _reproduce(target, request, request.kept)
+    notes = list(result.notes)
+    if request.repeats:
+        most = count(request.repeats, "repeat")
+        notes.append(f"Reduced by `--repeats {request.repeats}`: at most {most} per setting.")
     return replace(result, target=name, seed=request.seed, notes=notes)
 
 

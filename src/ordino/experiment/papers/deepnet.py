@@ -7,33 +7,27 @@ relevant documents, activations of neurons) has a function of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ordino.data.folds import Folds
 from ordino.experiment.compare.significance import welch
-from ordino.experiment.papers.deepnet_numbers import PAPER
-from ordino.experiment.papers.letor import WITH_ERROR, LetorTable, Row
+from ordino.experiment.papers.letor import LETOR_METRICS, WITH_ERROR, LetorTable, Row, printed_rows
 from ordino.experiment.papers.result import Axes, Number, Result
-from ordino.experiment.papers.sortnet import BASELINES, sortnet
-from ordino.experiment.papers.target import Request, System, Target
-from ordino.experiment.papers.trials import LETOR_METRICS, Trials
+from ordino.experiment.papers.sortnet import BASELINES, TD2003, sortnet
+from ordino.experiment.papers.target import Request, System, Target, Trials, read_paper
 from ordino.experiment.plan.plan import Plan
 
+PRINTED = read_paper("deepnet")
 COLLECTION = "TD2003"
 REPEATS = 30
 FEW = ("map", "p@1", "p@5", "p@10", "ndcg@5", "ndcg@10")  # what the bar charts show
 QUICK = {"epochs": 2, "pretraining": 1, "n_pairs": 200, "n_valid_pairs": 100}
-SHALLOW: Mapping[str, Any] = MappingProxyType(
-    {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}
-)
-DEPTHS: Mapping[str, tuple[int, ...]] = MappingProxyType(
-    {"1 layer": (6,), "2 layers": (12, 6), "3 layers": (24, 12, 6), "4 layers": (48, 24, 12, 6)}
-)
+SHALLOW = {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}
+THREE_LAYERS = (24, 12, 6)
+DEPTHS = {"1 layer": (6,), "2 layers": (12, 6), "3 layers": THREE_LAYERS, "4 layers": (48, 24, 12, 6)}
 
 
 def deepnet(repeats: int = REPEATS, **changes: Any) -> System:
@@ -64,42 +58,36 @@ AGGREGATED = System(
 
 BARS = Axes("bars", "measure", "mean over the queries", color="method", facet="part")
 ONE, THREE, TUNED = "1 layer", "3 layers, dropout", "3 layers, dropout, auto-encoders, ReLU"
-SETTINGS: Mapping[str, System] = MappingProxyType(
-    {ONE: plain(), THREE: plain(hidden=(24, 12, 6), dropout=0.25), TUNED: deepnet()}
-)
-ALL_METHODS: Mapping[str, System] = MappingProxyType(
-    {
-        **BASELINES,
-        "SortNet MAP": sortnet(10),
-        "SortNet P@10": sortnet(10, "p@10"),
-        "SortNet NDCG@10": sortnet(10, "ndcg@10"),
-        "SortNet - CmpNN (A)": plain(1, n_pairs=None, n_valid_pairs=None),
-        "SortNet - CmpNN (B)": plain(),
-        "DeepNet": deepnet(),
-    }
-)
-LOSSES = MappingProxyType({"MSE": "squared", "MAE": "absolute", "log loss": "ranknet", "fidelity": "fidelity"})
+SETTINGS: Mapping[str, System] = {
+    ONE: plain(),
+    THREE: plain(hidden=THREE_LAYERS, dropout=0.25),
+    TUNED: deepnet(),
+}
+ALL_METHODS: Mapping[str, System] = {
+    **BASELINES,
+    "SortNet MAP": sortnet(10),
+    "SortNet P@10": sortnet(10, "p@10"),
+    "SortNet NDCG@10": sortnet(10, "ndcg@10"),
+    "SortNet - CmpNN (A)": plain(1, n_pairs=None, n_valid_pairs=None),
+    "SortNet - CmpNN (B)": plain(),
+    "DeepNet": deepnet(),
+}
+LOSSES = {"MSE": "squared", "MAE": "absolute", "log loss": "ranknet", "fidelity": "fidelity"}
 ALL = ("train", "valid", "test")
 DROPOUTS = tuple(i / 10 for i in range(9))
 PENALTIES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 
 
-PROTOCOL = (
-    "The protocol of sections 2.2 and 2.3: {folds}, {repeats} with new pairs and weights (one of "
-    "the methods that the thesis took from others), 10,000 training and 5,000 validation pairs in equal shares of "
-    "every query, 1,000 epochs of full batches with the adaptive rate, the epoch with the smallest error on the "
-    "validation pairs; features scaled inside each query. NDCG has the discount log(1 + j). Where the thesis "
-    "tunes dropout for each depth (Fig. 4.3), it is 0.25 here, its choice for three layers. A dense net is asked once "
-    "for two documents, in the order in which Python's sort meets them."
-)
+def _paper() -> dict[str, dict[str, float]]:
+    """What the thesis prints, by setting, then by part and metric; of the methods of LETOR it prints MAP alone."""
+    found = printed_rows(PRINTED["test"])
+    found |= {name: found[same] for name, same in PRINTED["same"].items()}
+    found |= {name: TD2003.get(name, {}) | {"test map": value} for name, value in PRINTED["map"].items()}
+    valid = printed_rows(PRINTED["valid"], part="valid")
+    return found | {name: found[name] | row for name, row in valid.items()}
 
 
-OF_QUERIES = "The share of documents labelled above 0 in each query of the test parts; nothing is trained."
-OF_NEURONS = (
-    "A network of 24, 12 and 6 sigmoids of each kind, trained on the first fold as in section 2.3 (10,000 pairs, 1,000 "
-    "epochs of full batches, the epoch with the smallest error on 5,000 validation pairs), and what its neurons give "
-    "for 200 random pairs of documents of each query of the test part."
-)
+PAPER = _paper()
 
 
 def _experiment(
@@ -107,17 +95,12 @@ def _experiment(
     parts: Sequence[str] = ("test",), axes: Axes | None = None, *, compared: tuple[str, str] | None = None,
 ) -> LetorTable:  # fmt: skip
     """A table or bar chart; Welch's test compares MAP and P@1 of two systems (section 2.4)."""
-
-    def rows(_: str, __: Folds) -> list[Row]:
-        printed = {} if axes is BARS else PAPER  # the bar charts have no numbers
-        return [Row(label, system, {COLLECTION: printed.get(label, {})}) for label, system in systems.items()]
-
-    def notes(numbers: Sequence[Number]) -> list[str]:
-        return [] if compared is None else [_tested(numbers, *compared)]
-
+    paper = {} if axes is BARS else PAPER  # the bar charts have no numbers
+    rows = [Row(label, system, {COLLECTION: paper.get(label, {})}) for label, system in systems.items()]
     return LetorTable(
-        shows=shows, takes=takes, rows=rows, protocol=PROTOCOL, collections=(COLLECTION,), metrics=metrics,
-        parts=parts, axes=axes, notes=notes,
+        shows=shows, takes=takes, rows=lambda *_: rows, protocol=PRINTED["protocol"], collections=(COLLECTION,),
+        metrics=metrics, parts=parts, axes=axes,
+        notes=lambda numbers: [] if compared is None else [_tested(numbers, *compared)],
     )  # fmt: skip
 
 
@@ -142,56 +125,54 @@ def _tested(numbers: Sequence[Number], a: str, b: str) -> str:
     return f"Welch's test of {a} against {b}: {'; '.join(said)}."
 
 
-EXPERIMENTS: Mapping[str, LetorTable] = MappingProxyType(
-    {
-        "table3.1": _experiment(
-            "a dense net and the comparator", "1 h", {"dense": DENSE, "CmpNN": plain()}, parts=("valid", "test"),
-            compared=("CmpNN", "dense"),
-        ),
-        "fig3.2": _chart("four losses", "2 h", {name: plain(loss=loss) for name, loss in LOSSES.items()}),
-        "fig3.3": _chart("five kinds of training pairs", "3 h", {kind: plain(pairs=kind) for kind in "ABCDE"}),
-        "fig4.2": _chart("1 to 4 hidden layers", "5 h", {name: plain(hidden=sizes) for name, sizes in DEPTHS.items()}),
-        "fig4.3": _chart(
-            "1 to 4 hidden layers with dropout 0.25", "5 h",
-            {name: plain(hidden=widths, dropout=0.25) for name, widths in DEPTHS.items()},
-        ),
-        "fig4.4": _experiment(
-            "MAP by dropout", "11 h", {str(p): plain(hidden=(24, 12, 6), dropout=p) for p in DROPOUTS}, ("map",), ALL,
-            Axes("lines", "method", "MAP", color="part", x_title="dropout"),
-        ),
-        "fig4.7": _experiment(
-            "MAP by L2 penalty", "6 h", {f"{l2:g}": plain(hidden=(24, 12, 6), l2=l2) for l2 in PENALTIES}, ("map",),
-            ALL, Axes("lines", "method", "MAP", color="part", x_title="L2 penalty", logarithmic=True),
-        ),
-        "table4.2": _experiment(
-            "one layer, and three layers with dropout", "2 h", _some(SETTINGS, ONE, THREE), compared=(THREE, ONE)
-        ),
-        "table4.3": _experiment(
-            "sigmoid, and ReLU after stacked auto-encoders", "3 h", _some(SETTINGS, THREE, TUNED),
-            compared=(TUNED, THREE),
-        ),
-        "table4.4": _experiment(
-            "the three settings side by side", "4 h", SETTINGS, LETOR_METRICS, compared=(TUNED, ONE)
-        ),
-        "fig4.10": _experiment(
-            "MAP of shallow and deep comparators", "3 h",
-            _some(ALL_METHODS, "SortNet - CmpNN (A)", "SortNet - CmpNN (B)", "DeepNet"), ("map",),
-            axes=Axes("bars", "method", "MAP on the test part"),
-        ),
-        "table4.5": _experiment("MAP of all methods", "5 h", ALL_METHODS, ("map",)),
-        "table4.6": _experiment("P@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[1:11]),
-        "table4.7": _experiment("NDCG@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[11:]),
-        "table5.1": _experiment(
-            "ten times as many pairs", "16 h", {"10,000 pairs": deepnet(), "100,000 pairs": LARGE},
-            compared=("100,000 pairs", "10,000 pairs"),
-        ),
-        "table5.2": _experiment(
-            "nested ranker and rank aggregation", "days",
-            {"extensive learning set": LARGE, "multiple nested ranker": NESTED, "rank aggregation": AGGREGATED},
-            LETOR_METRICS, compared=("rank aggregation", "extensive learning set"),
-        ),
-    }
-)  # fmt: skip
+EXPERIMENTS: Mapping[str, LetorTable] = {
+    "table3.1": _experiment(
+        "a dense net and the comparator", "1 h", {"dense": DENSE, "CmpNN": plain()}, parts=("valid", "test"),
+        compared=("CmpNN", "dense"),
+    ),
+    "fig3.2": _chart("four losses", "2 h", {name: plain(loss=loss) for name, loss in LOSSES.items()}),
+    "fig3.3": _chart("five kinds of training pairs", "3 h", {kind: plain(pairs=kind) for kind in "ABCDE"}),
+    "fig4.2": _chart("1 to 4 hidden layers", "5 h", {name: plain(hidden=sizes) for name, sizes in DEPTHS.items()}),
+    "fig4.3": _chart(
+        "1 to 4 hidden layers with dropout 0.25", "5 h",
+        {name: plain(hidden=widths, dropout=0.25) for name, widths in DEPTHS.items()},
+    ),
+    "fig4.4": _experiment(
+        "MAP by dropout", "11 h", {str(p): plain(hidden=THREE_LAYERS, dropout=p) for p in DROPOUTS}, ("map",), ALL,
+        Axes("lines", "method", "MAP", color="part", x_title="dropout"),
+    ),
+    "fig4.7": _experiment(
+        "MAP by L2 penalty", "6 h", {f"{l2:g}": plain(hidden=THREE_LAYERS, l2=l2) for l2 in PENALTIES}, ("map",),
+        ALL, Axes("lines", "method", "MAP", color="part", x_title="L2 penalty", logarithmic=True),
+    ),
+    "table4.2": _experiment(
+        "one layer, and three layers with dropout", "2 h", _some(SETTINGS, ONE, THREE), compared=(THREE, ONE)
+    ),
+    "table4.3": _experiment(
+        "sigmoid, and ReLU after stacked auto-encoders", "3 h", _some(SETTINGS, THREE, TUNED),
+        compared=(TUNED, THREE),
+    ),
+    "table4.4": _experiment(
+        "the three settings side by side", "4 h", SETTINGS, LETOR_METRICS, compared=(TUNED, ONE)
+    ),
+    "fig4.10": _experiment(
+        "MAP of shallow and deep comparators", "3 h",
+        _some(ALL_METHODS, "SortNet - CmpNN (A)", "SortNet - CmpNN (B)", "DeepNet"), ("map",),
+        axes=Axes("bars", "method", "MAP on the test part"),
+    ),
+    "table4.5": _experiment("MAP of all methods", "5 h", ALL_METHODS, ("map",)),
+    "table4.6": _experiment("P@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[1:11]),
+    "table4.7": _experiment("NDCG@n of all methods", "5 h", ALL_METHODS, LETOR_METRICS[11:]),
+    "table5.1": _experiment(
+        "ten times as many pairs", "16 h", {"10,000 pairs": deepnet(), "100,000 pairs": LARGE},
+        compared=("100,000 pairs", "10,000 pairs"),
+    ),
+    "table5.2": _experiment(
+        "nested ranker and rank aggregation", "days",
+        {"extensive learning set": LARGE, "multiple nested ranker": NESTED, "rank aggregation": AGGREGATED},
+        LETOR_METRICS, compared=("rank aggregation", "extensive learning set"),
+    ),
+}  # fmt: skip
 
 
 def relevant_share(request: Request, _: Trials) -> Result:
@@ -200,53 +181,48 @@ def relevant_share(request: Request, _: Trials) -> Result:
     shares = [100 * float((query.y > 0).mean()) for fold in folds for query in fold.test]
     numbers = [Number((str(number),), None, (share,)) for number, share in enumerate(shares, 1)]
     axes = Axes("bars", "query", "relevant documents (%)")
-    return Result("share of relevant documents of each query", ("query",), numbers, OF_QUERIES, axes=axes)
+    return Result("share of relevant documents of each query", ("query",), numbers, PRINTED["of_queries"], axes=axes)
 
 
-Variants = Mapping[str, Mapping[str, Any]]
-DROPPED: Variants = MappingProxyType({"no dropout": {}, "dropout 0.25": {"dropout": 0.25}})
-STRONG: Variants = MappingProxyType({"L2 0.01": {"l2": 0.01}, "L2 0.0001": {"l2": 0.0001}})
-PENALIZED: Variants = MappingProxyType({"no L2": {}, "L2 0.0001": {"l2": 0.0001}})
+Nets = Mapping[str, System]
+_net = partial(plain, 1, hidden=THREE_LAYERS)
+DROPPED: Nets = {"no dropout": _net(), "dropout 0.25": _net(dropout=0.25)}
+STRONG: Nets = {"L2 0.01": _net(l2=0.01), "L2 0.0001": _net(l2=0.0001)}
+PENALIZED: Nets = {"no L2": _net(), "L2 0.0001": _net(l2=0.0001)}
 
 
-def _nets(variants: Variants) -> dict[str, System]:
-    return {variant: plain(1, hidden=(24, 12, 6), **changes) for variant, changes in variants.items()}
-
-
-def net_plans(variants: Variants, request: Request) -> list[Plan]:
+def net_plans(nets: Nets, request: Request) -> list[Plan]:
     """Nets of 24, 12 and 6 neurons on the first fold."""
     data = {name: folds[:1] for name, folds in request.collections((COLLECTION,)).items()}
-    return [request.plan(data, list(_nets(variants).values()), measures=WITH_ERROR, parts=("train",))]
+    return [request.plan(data, nets.values(), measures=WITH_ERROR, parts=("train",))]
 
 
-def activations(variants: Variants, request: Request, trials: Trials) -> Result:
+def activations(nets: Nets, request: Request, trials: Trials) -> Result:
     """Fig. 4.5 and 4.8: the mean activation of every hidden neuron, on pairs of the first fold's test part."""
     numbers = [
         Number((variant, f"hidden layer {place}", str(neuron)), None, (float(mean),))
-        for variant, layers in _reached(variants, request, trials).items()
+        for variant, layers in _reached(nets, request, trials).items()
         for place, layer in enumerate(layers[:-1], 1)
         for neuron, mean in enumerate(layer.mean(axis=0), 1)
     ]
     axes = Axes("bars", "neuron", "mean activation", color="variant", facet="layer")
-    title, columns = f"mean activations: {', '.join(variants)}", ("variant", "layer", "neuron")
-    return Result(title, columns, numbers, OF_NEURONS, axes=axes)
+    title, columns = f"mean activations: {', '.join(nets)}", ("variant", "layer", "neuron")
+    return Result(title, columns, numbers, PRINTED["of_neurons"], axes=axes)
 
 
-def layer_activations(request: Request, trials: Trials) -> Result:
+def layer_activations(nets: Nets, request: Request, trials: Trials) -> Result:
     """Fig. 4.6: mean and deviation of the activations of each layer under a strong and a weak penalty."""
     numbers = []
-    for variant, layers in _reached(STRONG, request, trials).items():
+    for variant, layers in _reached(nets, request, trials).items():
         names = [*(f"hidden layer {i + 1}" for i in range(len(layers) - 1)), "output"]
         for name, layer in zip(names, layers, strict=True):
             numbers.append(Number((variant, name), None, tuple(layer.ravel().tolist())))
     axes = Axes("bars", "layer", "activation", color="variant")
     title, of = "activations of each layer by L2 penalty", "neurons and pairs"
-    return Result(title, ("variant", "layer"), numbers, OF_NEURONS, of=of, axes=axes)
+    return Result(title, ("variant", "layer"), numbers, PRINTED["of_neurons"], of=of, axes=axes)
 
 
-def _reached(
-    variants: Variants, request: Request, trials: Trials
-) -> dict[str, list[np.ndarray[Any, np.dtype[np.float32]]]]:
+def _reached(nets: Nets, request: Request, trials: Trials) -> dict[str, list[np.ndarray[Any, np.dtype[np.float32]]]]:
     """What every layer of a trained net gives for random pairs of test documents."""
     [(name, folds)] = request.collections((COLLECTION,)).items()
     test = folds[0].test
@@ -254,32 +230,23 @@ def _reached(
     starts = np.repeat(test.offsets[:-1], 200)
     pairs = starts[:, None] + rng.integers(0, np.repeat(test.counts, 200)[:, None], (len(starts), 2))
     found = {}
-    for variant, net in _nets(variants).items():
+    for variant, net in nets.items():
         [trial] = trials.of(name, net.label(request))
         found[variant] = trials.ranker(trial).activations(test, pairs)
     return found
 
 
 _target = partial(Target, needs=COLLECTION, takes="20 min")
-TARGETS: Mapping[str, Target] = MappingProxyType(
-    {
-        "fig2.1": _target(shows="share of relevant documents of each query", view=relevant_share),
-        **{name: experiment.target() for name, experiment in EXPERIMENTS.items()},
-        "fig4.5": _target(
-            shows="mean activations with and without dropout",
-            plans=partial(net_plans, DROPPED),
-            view=partial(activations, DROPPED),
-        ),
-        "fig4.6": _target(
-            shows="activations of each layer under a strong and a weak L2 penalty",
-            plans=partial(net_plans, STRONG),
-            view=layer_activations,
-        ),
-        "fig4.8": _target(
-            shows="mean activations with and without L2 penalty",
-            plans=partial(net_plans, PENALIZED),
-            view=partial(activations, PENALIZED),
-        ),
-    }
-)
-"""What this module reproduces."""
+
+
+def _of_nets(shows: str, nets: Nets, view: Callable[[Nets, Request, Trials], Result] = activations) -> Target:
+    return _target(shows=shows, plans=partial(net_plans, nets), view=partial(view, nets))
+
+
+TARGETS = {
+    "fig2.1": _target(shows="share of relevant documents of each query", view=relevant_share),
+    **{name: experiment.target() for name, experiment in EXPERIMENTS.items()},
+    "fig4.5": _of_nets("mean activations with and without dropout", DROPPED),
+    "fig4.6": _of_nets("activations of each layer under a strong and a weak L2 penalty", STRONG, layer_activations),
+    "fig4.8": _of_nets("mean activations with and without L2 penalty", PENALIZED),
+}

@@ -1,19 +1,27 @@
-"""DirectRanker (Köppel et al., 2019), section 5.1: Table 1 (quality of eight methods) and Table 2 (training times)."""
+"""DirectRanker (Köppel et al., 2019): its tables on real data, and how it depends on the data.
+
+Section 5.1 has Table 1 (quality of eight methods) and Table 2 (training times). Sections 4.3 and 5.2 have Fig. 2a to
+2d, and each point of them is this: make a training and a test set of Gaussian classes, learn, sort 50 random samples of
+50 to 150 test documents, average NDCG@20 over the samples; five data sets give the mean and its standard error. The
+paper prints no numbers for the points and not all places on the axes; two claims of its text can be checked, and are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
-from ordino.experiment.papers.result import Number, Result
-from ordino.experiment.papers.target import Request, System, Target
-from ordino.experiment.papers.trials import Trials
-from ordino.experiment.plan.plan import Plan
+from ordino.data.synthetic import synthetic
+from ordino.experiment.papers.result import Axes, Number, Result
+from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials, read_paper
+from ordino.experiment.plan.plan import Plan, repeat_seeds
 from ordino.experiment.store.trial import TrialInfo
+from ordino.streams import spawn_seed, stream
 
 COLLECTIONS = ("MQ2008", "MQ2007", "MSLR-WEB10K")
 MEASURES = ("ndcg@10", "map")
@@ -21,27 +29,7 @@ PROFILE = "directranker"
 N_SEEDS = 5
 N_EVOLVED = 2
 
-TABLE_1: Mapping[str, Mapping[str, tuple[float, float]]] = MappingProxyType(
-    {
-        "DirectRanker": {"MSLR-WEB10K": (0.440, 0.365), "MQ2008": (0.720, 0.636), "MQ2007": (0.540, 0.534)},
-        "RankNet": {"MSLR-WEB10K": (0.157, 0.195), "MQ2008": (0.716, 0.642), "MQ2007": (0.525, 0.525)},
-        "ListNet": {"MSLR-WEB10K": (0.157, 0.192), "MQ2008": (0.719, 0.647), "MQ2007": (0.526, 0.525)},
-        "LambdaMART": {"MSLR-WEB10K": (0.476, 0.366), "MQ2008": (0.723, 0.624), "MQ2007": (0.531, 0.510)},
-        "AdaRank": {"MSLR-WEB10K": (0.400, 0.322), "MQ2008": (0.722, 0.653), "MQ2007": (0.526, 0.527)},
-        "ES-Rank": {"MSLR-WEB10K": (0.382, 0.570), "MQ2008": (0.507, 0.483), "MQ2007": (0.451, 0.470)},
-        "IESR-Rank": {"MSLR-WEB10K": (0.415, 0.603), "MQ2008": (0.517, 0.494), "MQ2007": (0.455, 0.473)},
-        "IESVM-Rank": {"MSLR-WEB10K": (0.224, 0.457), "MQ2008": (0.498, 0.473), "MQ2007": (0.436, 0.456)},
-    }
-)
-"""NDCG@10 and MAP."""
-
-TABLE_2: Mapping[str, float] = MappingProxyType(
-    {
-        "DirectRanker": 151.94, "RankNet": 142.27, "ListNet": 3947, "LambdaMART": 2664, "AdaRank": 1261,
-        "ES-Rank": 1800, "IESR-Rank": 1957, "IESVM-Rank": 34209,
-    }
-)  # fmt: skip
-"""Seconds on MSLR-WEB10K, a fold; of the paper's two RankNets the one made like its DirectRanker."""
+PRINTED = read_paper("directranker")
 
 NETWORK = {
     "dropout": 0.5, "learning_rate": 3e-3, "epochs": 40, "patience": 10, "batch": 32, "scaling": "quantile"
@@ -62,32 +50,16 @@ class Method(NamedTuple):
     """Whether it learns by the metric itself, and so is trained once for each."""
 
 
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        "DirectRanker": Method(System("directranker", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-        "RankNet": Method(System("ranknet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-        "ListNet": Method(System("listnet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-        "LambdaMART": Method(System("lambda-mart", quick=ROUNDS, grid=TREES)),
-        "AdaRank": Method(System("ada-rank", quick=ROUNDS)),
-        "ES-Rank": Method(System("es-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
-        "IESR-Rank": Method(System("iesr-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
-        "IESVM-Rank": Method(System("iesvm-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
-    }
-)
-
-PROTOCOL = (
-    "Each method on the official folds, profile `directranker`: labels are made relevant or not (relevant from 1 "
-    "on; on MSLR-WEB10K from 2 on), queries with nothing relevant are left out. LambdaMART, AdaRank and the "
-    "evolved rankers are trained once for each measure, which they maximize and by which their round or "
-    "generation is chosen on the validation part; the networks are trained once, their epoch chosen by NDCG@10. "
-    "Test parts are only measured. A setting is chosen for each fold by the same measure on its validation part, with "
-    "one seed: of the networks two layers of 100 with weight decay 0.01 or 1, or one of 30 with 0.01; of LambdaMART 7, "
-    "15 or 31 leaves. Networks: dropout 0.5, AdamW with rate 0.003, at most 40 epochs, "
-    f"{N_SEEDS} seeds; evolved rankers: 1,300 generations, {N_EVOLVED} seeds; LambdaMART and AdaRank draw nothing and "
-    "have one. The paper instead searches grids, which it does not print, by cross-validation inside each training "
-    "part, and took the numbers of the evolved rankers from another paper."
-)
-
+METHODS: Mapping[str, Method] = {
+    "DirectRanker": Method(System("directranker", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
+    "RankNet": Method(System("ranknet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
+    "ListNet": Method(System("listnet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
+    "LambdaMART": Method(System("lambda-mart", quick=ROUNDS, grid=TREES)),
+    "AdaRank": Method(System("ada-rank", quick=ROUNDS)),
+    "ES-Rank": Method(System("es-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
+    "IESR-Rank": Method(System("iesr-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
+    "IESVM-Rank": Method(System("iesvm-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
+}
 TIMES = "Seconds of one training with the setting that is kept; what choosing it takes is not counted."
 
 
@@ -109,10 +81,9 @@ def table1(request: Request, trials: Trials) -> Result:
     for collection in request.collections(COLLECTIONS):
         for name, method in METHODS.items():
             label = method.system.label(request)
-            for metric in MEASURES:
-                paper = TABLE_1[name].get(collection)
-                value = None if paper is None else paper[MEASURES.index(metric)]
-                numbers.append(Number((collection, metric, name), value, trials.by_fold(collection, label, metric)))
+            printed = PRINTED["table1"][name].get(collection, (None, None))
+            for metric, paper in zip(MEASURES, printed, strict=True):
+                numbers.append(Number((collection, metric, name), paper, trials.by_fold(collection, label, metric)))
                 if method.maximizes or metric == MEASURES[0]:
                     own = trials.of(collection, label, metric)
                     notes += _chosen(f"{name} on {collection}, by {metric}", own, method.system)
@@ -122,17 +93,14 @@ def table1(request: Request, trials: Trials) -> Result:
 
 def table2(request: Request, trials: Trials) -> Result:
     """Training time of all methods, per fold and seed."""
-    numbers = [
-        Number((collection, name), TABLE_2[name] if collection == "MSLR-WEB10K" else None, _seconds(*found))
-        for collection in request.collections(COLLECTIONS[::-1])
-        for name, method in METHODS.items()
-        for found in [(trials, collection, method.system.label(request))]
-    ]
+    numbers = []
+    for collection in request.collections(COLLECTIONS[::-1]):
+        for name, method in METHODS.items():
+            label = method.system.label(request)
+            seconds = trials.by_fold(collection, label, MEASURES[0], lambda trial: trial.train_seconds)
+            paper = PRINTED["table2"][name] if collection == "MSLR-WEB10K" else None
+            numbers.append(Number((collection, name), paper, seconds))
     return _result("seconds to train", ("collection", "method"), numbers, 2, [TIMES])
-
-
-def _seconds(trials: Trials, collection: str, label: str) -> tuple[float, ...]:
-    return trials.each_fold(collection, label, MEASURES[0], lambda trial: trial.train_seconds)
 
 
 def _chosen(who: str, trials: Sequence[TrialInfo], system: System) -> list[str]:
@@ -140,13 +108,11 @@ def _chosen(who: str, trials: Sequence[TrialInfo], system: System) -> list[str]:
     names = list(dict.fromkeys(name for grid in system.grid for name in grid))
     if not names:
         return []
-    folds = {trial.fold: trial.params for trial in trials}
-    settings = (", ".join(f"{name} {_as_written(params[name])}" for name in names) for params in folds.values())
-    return [f"{who}: {'; '.join(settings)}."]
-
-
-def _as_written(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    told = []
+    for params in {trial.fold: trial.params for trial in trials}.values():
+        values = {name: tuple(params[name]) if isinstance(params[name], list) else params[name] for name in names}
+        told.append(", ".join(f"{name} {value}" for name, value in values.items()))
+    return [f"{who}: {'; '.join(told)}."]
 
 
 def _binary(folds: Folds, relevant_from: int) -> Folds:
@@ -163,19 +129,140 @@ def _binary(folds: Folds, relevant_from: int) -> Folds:
 
 
 def _result(title: str, columns: tuple[str, ...], numbers: list[Number], digits: int, notes: Sequence[str]) -> Result:
-    return Result(title, columns, numbers, PROTOCOL, spread="standard error", of="folds", digits=digits, notes=notes)
+    protocol = PRINTED["protocol"].format(n_seeds=N_SEEDS, n_evolved=N_EVOLVED)
+    return Result(title, columns, numbers, protocol, spread="standard error", of="folds", digits=digits, notes=notes)
 
 
-NEEDS = "MQ2007, MQ2008, MSLR-WEB10K"
-TARGETS: Mapping[str, Target] = MappingProxyType(
-    {
-        "table1": Target(
-            shows="NDCG@10 and MAP of eight methods", needs=NEEDS, takes="30 min", plans=plans, view=table1
-        ),
-        "table2": Target(
-            shows="training times", needs=NEEDS, takes="20 min",
-            plans=partial(plans, collections=COLLECTIONS[::-1], by=MEASURES[:1]), view=table2, is_timed=True,
-        ),
-    }
-)  # fmt: skip
-"""What this module reproduces."""
+METRIC = "ndcg@20"
+N_SETS = 5
+N_SAMPLES = 50
+FEWEST, MOST = 50, 150  # documents of a sample
+N_TEST = 10_000
+GROUP = 100  # training documents that are compared with each other; they are drawn alike, so any grouping will do
+USUAL: Mapping[str, Any] = {"classes": 5, "features": 70, "noise": 0.0, "size": 100_000}
+
+
+class Sweep(NamedTuple):
+    """One panel: what it shows, what varies, over which values, and about how long it takes."""
+
+    shows: str
+    varies: str
+    title: str
+    values: tuple[float, ...]
+    takes: str = "2 min"
+    logarithmic: bool = False
+
+
+SWEEPS: Mapping[str, Sweep] = {
+    "fig2a": Sweep("number of classes", "classes", "number of relevance classes", (2, 3, 5, 10, 15, 20)),
+    "fig2b": Sweep("number of features", "features", "number of features", (5, 10, 20, 40, 70, 100)),
+    "fig2c": Sweep(
+        "noise on the labels", "noise", "standard deviation of the noise on the labels", (0.0, 0.25, 0.5, 0.75, 1.0)
+    ),
+    "fig2d": Sweep(
+        "size of the training set", "size", "documents in the training set", (1_000, 3_000, 10_000, 30_000, 100_000),
+        "1 min", logarithmic=True,
+    ),
+}  # fmt: skip
+
+
+class Point(NamedTuple):
+    """One point of a panel: its place on the axis, the data, and the net that learns it."""
+
+    place: str
+    name: str
+    data: Mapping[str, Any]
+    net: System
+
+
+def sweep_plans(panel: str, request: Request) -> list[Plan]:
+    """A plan for each point: as many folds as there are data sets, each of training documents and test samples."""
+    seeds = repeat_seeds(request.seed, request.at_most(N_SETS))
+    return [
+        request.plan(
+            {point.name: Folds([str(seed) for seed in seeds], partial(_fold, point.data, seeds))},
+            [point.net],
+            measures=(METRIC,),
+            seed=spawn_seed(request.seed, "net"),
+        )
+        for point in _points(panel, request)
+    ]
+
+
+def sweep(panel: str, request: Request, trials: Trials) -> Result:
+    """One panel of Fig. 2."""
+    title = SWEEPS[panel].title
+    numbers = [
+        Number((point.place,), None, trials.by_fold(point.name, point.net.label(request), METRIC))
+        for point in _points(panel, request)
+    ]
+    protocol = PRINTED["synthetic_protocol"].format(
+        **USUAL, docs=f"{USUAL['size']:,}", test=N_TEST, sets=len(numbers[0].ours), samples=N_SAMPLES, fewest=FEWEST,
+        most=MOST,
+    )  # fmt: skip
+    return Result(
+        f"NDCG@20 by {title}", (title,), numbers, protocol, spread="standard error", of="data sets", digits=4,
+        axes=Axes("lines", title, "NDCG@20", logarithmic=SWEEPS[panel].logarithmic), notes=_claims(panel, numbers),
+    )  # fmt: skip
+
+
+def _points(panel: str, request: Request) -> Iterator[Point]:
+    varies, values = SWEEPS[panel].varies, SWEEPS[panel].values
+    for value in values[:2] if request.quick else values:
+        data = {**USUAL, **({"size": 2_000} if request.quick else {}), varies: value}
+        params = {"hidden": (70, data["classes"]), "batch": 10, "learning_rate": 3e-3, "scaling": "quantile"}
+        net = System("directranker", params | {"epochs": _epochs(data["size"])}, quick={"epochs": 1})
+        yield Point(f"{value:g}" if varies == "noise" else str(value), f"{varies} {value:g}", data, net)
+
+
+def _fold(data: Mapping[str, Any], seeds: Sequence[int], number: int) -> Fold:
+    """Step 1 of the paper's procedure for one data set, with the samples of step 3 as test part."""
+    seed, size = seeds[number], data["size"]
+    made = synthetic(
+        "directranker", queries=(size + N_TEST) // GROUP, docs=GROUP, features=data["features"],
+        classes=data["classes"], noise=data["noise"], seed=seed,
+    )  # fmt: skip
+    train, test = (made.select_queries(part) for part in np.split(np.arange(made.n_queries), [size // GROUP]))
+    return Fold(str(seed), train, None, _samples(test, stream(seed, "samples")))
+
+
+def _samples(test: Dataset, rng: np.random.Generator) -> Dataset:
+    """Random subsets of the test documents, each as a query."""
+    counts = rng.integers(FEWEST, MOST + 1, N_SAMPLES)
+    rows = np.concatenate([rng.choice(test.n_docs, n, replace=False) for n in counts])
+    return Dataset(test.X[rows], test.y[rows], np.repeat(np.arange(N_SAMPLES), counts))
+
+
+def _epochs(size: int) -> int:
+    """5 epochs of the usual training set; a smaller one is seen more often, 50 times at most."""
+    return max(5, min(50, 300_000 // size))
+
+
+def _claims(panel: str, numbers: Sequence[Number]) -> list[str]:
+    """What the paper's text says of its figure, beside what ours shows."""
+    first, last = numbers[0], numbers[-1]
+    if panel != "fig2c":
+        how = "falls" if last.mean < first.mean else "rises"
+        return [f"From {first.labels[0]} to {last.labels[0]} NDCG@20 {how} by {abs(last.mean - first.mean):.3f}."]
+    at = {float(number.labels[0]): number.mean for number in numbers}
+    checks = [f"Noise of 0.25 costs {at[0.0] - at[0.25]:.3f} (the paper: only marginal)."] if 0.25 in at else []
+    if 0.75 in at:
+        checks.append(f"At noise 0.75, half of the labels wrong, it is {at[0.75]:.3f} (the paper: not below 0.80).")
+    return checks
+
+
+_target = partial(Target, needs="MQ2007, MQ2008, MSLR-WEB10K")
+TARGETS = {
+    "table1": _target(shows="NDCG@10 and MAP of eight methods", takes="30 min", plans=plans, view=table1),
+    "table2": _target(
+        shows="training times", takes="20 min", view=table2, is_timed=True,
+        plans=partial(plans, collections=COLLECTIONS[::-1], by=MEASURES[:1]),
+    ),
+    **{
+        panel: Target(
+            shows=f"NDCG@20 by {one.shows}", needs=NOTHING, takes=one.takes, plans=partial(sweep_plans, panel),
+            view=partial(sweep, panel),
+        )
+        for panel, one in SWEEPS.items()
+    },
+}  # fmt: skip

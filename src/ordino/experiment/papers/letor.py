@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, final
 
 from ordino.data.folds import Folds
 from ordino.experiment.papers.result import Axes, Number, Result
-from ordino.experiment.papers.target import Request, System, Target
-from ordino.experiment.papers.trials import LETOR_METRICS, Trials
+from ordino.experiment.papers.target import Request, System, Target, Trials
 from ordino.experiment.plan.plan import Plan
+from ordino.experiment.report.notes import count
 
+LETOR_METRICS = ("map", *(f"p@{k}" for k in range(1, 11)), *(f"ndcg@{k}" for k in range(1, 11)))
 WITH_ERROR = (*LETOR_METRICS, "pairwise_error")
 """What every trial is measured by, on the training part too, so that tables can share trials."""
 
@@ -60,14 +61,12 @@ class LetorTable:
             for row in self.rows(name, folds)
             for number in self._numbers(row, name, request, trials)
         ]
-        repeats = max(len(number.ours) for number in numbers)
-        folds = max(map(len, collections.values()))
-        protocol = self.protocol.format(folds=_count(folds, "fold"), repeats=_count(repeats, "repeat"))
-        columns, title = (
-            ("collection", "method", "part", "measure"),
-            self.shows.format(collection=" and ".join(collections)),
+        title, columns = self.shows.format(collection=" and ".join(collections)), ("collection", "method", "part")
+        protocol = self.protocol.format(
+            folds=count(max(map(len, collections.values())), "fold"),
+            repeats=count(max(len(number.ours) for number in numbers), "repeat"),
         )
-        return Result(title, columns, numbers, protocol, axes=self.axes, notes=self.notes(numbers))
+        return Result(title, (*columns, "measure"), numbers, protocol, axes=self.axes, notes=self.notes(numbers))
 
     def target(self) -> Target:
         """What the catalogue lists."""
@@ -91,5 +90,19 @@ class LetorTable:
         ]
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def printed_rows(table: Mapping[str, str], *, part: str = "test") -> dict[str, dict[str, float]]:
+    """The rows of a paper's LETOR table by label, as ``papers.toml`` writes them.
+
+    Examples
+    --------
+    >>> printed_rows({"RankNet": ".25 | .5 .4 | .6 .7"})
+    {'RankNet': {'test map': 0.25, 'test p@1': 0.5, 'test p@2': 0.4, 'test ndcg@1': 0.6, 'test ndcg@2': 0.7}}
+    """
+    rows = {}
+    for label, text in table.items():
+        means, *at_k = text.split("|")
+        named = [*zip(("map", "pairwise_error"), means.split(), strict=False)]
+        for name, numbers in zip(("p", "ndcg"), at_k, strict=True):
+            named += [(f"{name}@{k}", number) for k, number in enumerate(numbers.split(), 1)]
+        rows[label] = {f"{part} {name}": float(number) for name, number in named if number != "-"}
+    return rows

@@ -1,22 +1,27 @@
-"""What a reproduction found: the paper's number, ours with its deviation, and the difference, cell by number."""
+"""What a reproduction found: the paper's number, ours with its deviation, and the difference, as page and figure."""
 
 from __future__ import annotations
 
-import csv
-import io
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import sqrt
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from ordino.experiment.report.text import markdown_table
+from ordino.errors import import_extra
+from ordino.experiment.report.figures import COLORS
+from ordino.experiment.report.notes import count
+from ordino.experiment.report.page import write_chart
+from ordino.experiment.report.text import csv_text, markdown_table
 from ordino.experiment.store.trial import installed_versions
 
+WIDTH, HEIGHT = 320, 240
+MOST_NAMES = 60  # bars that can all have their name below them
 SPREADS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
     {
         "standard deviation": lambda std, n: std,  # noqa: ARG005
@@ -51,9 +56,14 @@ class Number(NamedTuple):
         return float(np.mean(self.ours))
 
     @property
+    def compared(self) -> float | None:
+        """The paper's number, if it is of the same data."""
+        return self.paper if self.same_data else None
+
+    @property
     def difference(self) -> float | None:
         """Ours minus the paper's."""
-        return self.mean - self.paper if self.paper is not None and self.same_data else None
+        return None if self.compared is None else self.mean - self.compared
 
 
 class Axes(NamedTuple):
@@ -86,26 +96,38 @@ class Result:
     """What the values of a number are, in the plural."""
     digits: int = 3
     axes: Axes | None = None
-    """The figure, if there is one."""
     notes: Sequence[str] = ()
     """What was found beside the numbers."""
     target: str = ""
     seed: int = 0
     seconds: float = 0.0
 
+    @property
+    def is_spread(self) -> bool:
+        """Whether any number has more than one value, and so a ±."""
+        return any(len(number.ours) > 1 for number in self.numbers)
+
     def deviation(self, number: Number) -> float | None:
         """What stands behind the ±; None for a single value."""
         n = len(number.ours)
         return None if n < 2 else SPREADS[self.spread](float(np.std(number.ours, ddof=1)), n)
 
+    def label(self, number: Number, column: str) -> str:
+        """The label of a number in a column."""
+        return number.labels[self.columns.index(column)]
+
     def rows(self) -> list[tuple[str, ...]]:
         """Labels, paper, ours ± deviation and difference, as text."""
+
+        def text(value: float | None, form: str = "{}") -> str:
+            return "" if value is None else form.format(f"{value:.{self.digits}f}")
+
         return [
             (
                 *number.labels,
-                _in_brackets(_text(number.paper, self.digits), not number.same_data),
-                _text(number.mean, self.digits) + _behind(self.deviation(number), self.digits),
-                _text(number.difference, self.digits, sign=True),
+                text(number.paper, "{}" if number.same_data else "({})"),
+                text(number.mean) + text(self.deviation(number), " ± {}"),
+                "" if number.difference is None else f"{number.difference:+.{self.digits}f}",
             )
             for number in self.numbers
         ]
@@ -117,43 +139,27 @@ class Result:
 
     def to_markdown(self) -> str:
         """A page: what was done, the table, what was found, and with what."""
-        lines = [
-            f"# {self.target}: {self.title}",
-            "",
-            self.protocol,
-            "",
-            markdown_table(self.header, self.rows(), n_text=len(self.columns)),
-            "",
-            *([] if self.axes is None else [f"![{self.title}]({self.target}.png)", ""]),
-            *(f"- {note}" for note in self.notes),
-            *([""] if self.notes else []),
-            self._spread_sentence() + self.provenance(),
-        ]
-        return "\n".join(lines) + "\n"
-
-    def _spread_sentence(self) -> str:
-        """What the ± is, where there is one."""
-        if all(len(number.ours) < 2 for number in self.numbers):
-            return ""
-        return f"± is the {self.spread} over the {self.of}. "
-
-    def provenance(self) -> str:
-        """Date, versions, seed and time, in a sentence."""
         versions = ", ".join(f"{name} {number}" for name, number in installed_versions().items())
-        python = platform.python_version()
-        return f"Made on {date.today()} with Python {python}, {versions}; seed {self.seed}; {self.seconds:.0f} seconds."
+        parts = [
+            f"# {self.target}: {self.title}",
+            self.protocol,
+            markdown_table(self.header, self.rows(), n_text=len(self.columns)),
+            "" if self.axes is None else f"![{self.title}]({self.target}.png)",
+            "\n".join(f"- {note}" for note in self.notes),
+            (f"± is the {self.spread} over the {self.of}. " if self.is_spread else "")
+            + f"Made on {date.today()} with Python {platform.python_version()}, {versions}; seed {self.seed}; "
+            f"{self.seconds:.0f} seconds.",
+        ]
+        return "\n\n".join(filter(None, parts)) + "\n"
 
     def to_csv(self) -> str:
         """The numbers with all digits."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*self.columns, "paper", "ours", self.spread, "difference", "values"])
-        for number in self.numbers:
-            blank_or = [
-                "" if v is None else v for v in (number.paper, number.mean, self.deviation(number), number.difference)
-            ]
-            writer.writerow([*number.labels, *blank_or, len(number.ours)])
-        return text.getvalue()
+        header = [*self.columns, "paper", "ours", self.spread, "difference", "values"]
+        rows = [
+            (*one.labels, one.paper, one.mean, self.deviation(one), one.difference, len(one.ours))
+            for one in self.numbers
+        ]
+        return csv_text(header, rows)
 
 
 def summary(result: Result) -> str:
@@ -165,23 +171,76 @@ def summary(result: Result) -> str:
     >>> summary(Result("", ("method",), numbers, ""))
     '2 numbers of the paper: ours are from -0.100 to +0.200 of them, +0.050 on average'
     """
-    differences: list[Any] = [number.difference for number in result.numbers if number.difference is not None]
-    if not differences:
+    found = [number.difference for number in result.numbers if number.difference is not None]
+    if not found:
         return "the paper has no numbers for this data"
-    low, high, mean = (
-        f"{value:+.{result.digits}f}" for value in (min(differences), max(differences), np.mean(differences))
-    )
-    count = "1 number" if len(differences) == 1 else f"{len(differences)} numbers"
-    return f"{count} of the paper: ours are from {low} to {high} of them, {mean} on average"
+    low, high, mean = (f"{value:+.{result.digits}f}" for value in (min(found), max(found), np.mean(found)))
+    return f"{count(len(found), 'number')} of the paper: ours are from {low} to {high} of them, {mean} on average"
 
 
-def _text(value: float | None, digits: int, *, sign: bool = False) -> str:
-    return "" if value is None else f"{value:{'+' if sign else ''}.{digits}f}"
+def save(result: Result, folder: Path) -> list[Path]:
+    """The figure as PNG and SVG in the folder, named after the target."""
+    return write_chart(draw(result).to_dict(), folder / result.target, ("png", "svg"))
 
 
-def _in_brackets(text: str, of_other_data: bool) -> str:
-    return f"({text})" if text and of_other_data else text
+def draw(result: Result) -> Any:
+    """The figure of a result that has one: an altair chart, one panel for each value of its facet."""
+    alt = import_extra("altair", extra="plots", purpose="a figure")
+    axes = result.axes
+    assert axes is not None, f"{result.target} has no figure"
+    if axes.facet is None:
+        panels = [_panel(alt, result, axes, result.numbers)]
+    else:
+        facets: dict[str, list[Number]] = {}
+        for number in result.numbers:
+            facets.setdefault(result.label(number, axes.facet), []).append(number)
+        panels = [_panel(alt, result, axes, own).properties(title=facet) for facet, own in facets.items()]
+    subtitle = f"ours ± {result.spread} over the {result.of}" if result.is_spread else "ours"
+    if any(number.compared is not None for number in result.numbers):
+        subtitle += "; crosses: the paper"
+    title = alt.Title(f"{result.target}: {result.title}", subtitle=subtitle, anchor="start", offset=16)
+    return alt.concat(*panels, columns=2).resolve_scale(xOffset="independent").properties(title=title)
 
 
-def _behind(deviation: float | None, digits: int) -> str:
-    return "" if deviation is None else f" ± {deviation:.{digits}f}"
+def _panel(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number]) -> Any:
+    """One set of axes: bars or a line, a rule for each deviation, crosses for the paper."""
+    base = alt.Chart(alt.Data(values=[_point(result, axes, number) for number in numbers]))
+    is_lines = axes.kind == "lines"
+    if is_lines:
+        scale = alt.Scale(type="log" if axes.logarithmic else "linear", zero=False, nice=False, padding=12)
+        x = alt.X("x:Q", scale=scale, axis=alt.Axis(grid=False), title=axes.x_title or axes.x)
+    else:
+        many = len({result.label(number, axes.x) for number in numbers}) > MOST_NAMES
+        axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False) if many else alt.Axis(labelAngle=-40)
+        x = alt.X("x:N", sort=None, axis=axis, title=axes.x_title or axes.x)
+    shared: dict[str, Any] = {"x": x}
+    color: dict[str, Any] = {}
+    if axes.color is not None:
+        domain = list(dict.fromkeys(result.label(number, axes.color) for number in result.numbers))
+        range_ = [COLORS[i % len(COLORS)] for i in range(len(domain))]
+        color["color"] = alt.Color("color:N", title=axes.color, scale=alt.Scale(domain=domain, range=range_))
+        if not is_lines:
+            shared["xOffset"] = alt.XOffset("color:N", scale=alt.Scale(domain=domain))
+    y = alt.Y("ours:Q", title=axes.y, scale=alt.Scale(zero=not is_lines))
+    marks = base.mark_line(point=True) if is_lines else base.mark_bar(color=COLORS[0])
+    rules = base.mark_rule() if is_lines else base.mark_rule(color="black")
+    layers = [marks.encode(y=y, **shared, **color)]
+    on_top = shared | (color if is_lines else {})
+    if any(result.deviation(number) for number in numbers):
+        layers.append(rules.encode(y="low:Q", y2="high:Q", **on_top))
+    if any(number.compared is not None for number in numbers):
+        crosses = base.transform_filter("datum.paper !== null").mark_point(shape="cross", size=60, color="black")
+        layers.append(crosses.encode(y="paper:Q", **on_top))
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _point(result: Result, axes: Axes, number: Number) -> dict[str, Any]:
+    deviation, label = result.deviation(number) or 0.0, result.label(number, axes.x)
+    return {
+        "x": float(label) if axes.kind == "lines" else label,
+        "color": None if axes.color is None else result.label(number, axes.color),
+        "ours": number.mean,
+        "low": number.mean - deviation,
+        "high": number.mean + deviation,
+        "paper": number.compared,
+    }

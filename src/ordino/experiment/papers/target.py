@@ -1,23 +1,35 @@
-"""A target: a table or figure of a paper as plans to carry out and a view of the store that they fill."""
+"""A target: a table or figure of a paper as plans to carry out and a view of the trials that they leave in a store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, final
 
+import numpy as np
+
+from ordino.arrays import mean_of_counted
 from ordino.data.folds import Folds, read_folds
 from ordino.errors import DataError
 from ordino.experiment.papers.result import Result
-from ordino.experiment.papers.trials import Trials
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.plan.ranker_entry import Entry
+from ordino.experiment.run.driver import model_path
+from ordino.experiment.store.store import Store
+from ordino.experiment.store.trial import TrialInfo, Values
+from ordino.experiment.store.view import StoreView
+from ordino.model_file import load
+from ordino.ranker import Ranker
 from ordino.rankers import ranker_class
 
 EXPERIMENT = "papers"
-"""What a store calls all that is trained for papers: targets that need the same trial share it."""
+"""What a store calls everything that is trained for papers: targets that need the same trial share it."""
 NOT_SETTINGS = ("seed", "n_jobs", "verbose")
+NOTHING = "nothing"
+ANY_JUDGED = "any judged folder (the paper's data is private)"
 
 
 @final
@@ -34,9 +46,7 @@ class Request:
     kept: Path | None = field(default=None, compare=False)
     """Folder for the store and the models, from which a stopped run goes on; None keeps nothing."""
     n_jobs: int = field(default=1, compare=False)
-    """Worker processes that train."""
     verbose: bool = field(default=False, compare=False)
-    """Show progress on a terminal."""
 
     def at_most(self, n_repeats: int) -> int:
         """How many repeats to make where the paper makes this many."""
@@ -57,7 +67,7 @@ class Request:
         found = found or {self.data.resolve().name: read_folds(self.data)}
         return {name: folds[: 2 if self.quick else None] for name, folds in found.items()}
 
-    def plan(self, data: Mapping[str, Folds], systems: Sequence[System], **fields: Any) -> Plan:
+    def plan(self, data: Mapping[str, Folds], systems: Iterable[System], **fields: Any) -> Plan:
         """A plan of systems; two that are the same are trained once."""
         entries = {entry.label: entry for entry in (system.entry(self) for system in systems)}
         common: dict[str, Any] = {"name": EXPERIMENT, "seed": self.seed}
@@ -83,19 +93,21 @@ class System:
 
     def label(self, request: Request) -> str:
         """The ranker with everything that is set, as a store names it."""
-        told = [f"{name}={_told(value, request)}" for name, value in self._own(request).items()]
+        own = {
+            name: value.label(request) if isinstance(value, System) else value
+            for name, value in self._own(request).items()
+        }
+        told = [f"{name}={value}" for name, value in own.items()]
         told += [f"like {self.like.label(request)}"] if self.like else []
         told += [f"{name} of {values}" for grid in self._grids(request) for name, values in grid.items()]
-        return " ".join(
-            [self.ranker, *([self.preset] if self.preset else []), *([f"({', '.join(told)})"] if told else [])]
-        )
+        return " ".join(filter(None, [self.ranker, self.preset, f"({', '.join(told)})" if told else ""]))
 
     def entry(self, request: Request) -> Entry:
         """The system in a plan."""
         params = {} if self.like is None else self.like.settings(request)
         for name, value in self._own(request).items():
-            inner = value.settings(request) if isinstance(value, System) else {}
             params[name] = value.ranker if isinstance(value, System) else value
+            inner = value.settings(request) if isinstance(value, System) else {}
             params |= {f"{name}__{key}": one for key, one in inner.items()}
         return Entry(
             ranker=self.ranker, params=params, preset=self.preset, grid=self._grids(request),
@@ -116,12 +128,63 @@ class System:
         return [{name: values for name, values in grid.items() if name not in fixed} for grid in self.grid]
 
 
-def _told(value: Any, request: Request) -> str:
-    return value.label(request) if isinstance(value, System) else str(value)
+@final
+class Trials:
+    """The trials of a target, opened one by one where a view needs more than their means."""
+
+    def __init__(self, store: Store, keys: Iterable[str], models: Path) -> None:
+        self._order = {key: place for place, key in enumerate(keys)}
+        self.store = StoreView(store, keys=self._order)
+        self._models = models
+
+    @cached_property
+    def all(self) -> list[TrialInfo]:
+        """What is known of each, in the order of the plans, whichever was done first."""
+        return sorted(self.store.trials(), key=lambda trial: self._order[trial.key])
+
+    def of(self, dataset: str, label: str, metric: str | None = None) -> list[TrialInfo]:
+        """The trials of a system on a data set that have a metric, fold by fold."""
+        found = [trial for trial in self.all if (trial.dataset, trial.label) == (dataset, label)]
+        return [trial for trial in found if metric is None or metric in trial.test]
+
+    def values(self, trial: TrialInfo, metric: str, part: str = "test") -> Values:
+        """The value of each query of a part."""
+        return self.store.values_of(trial.key, metric, part=part)
+
+    def by_seed(self, dataset: str, label: str, metric: str, part: str = "test") -> tuple[float, ...]:
+        """The mean over the folds, for each seed."""
+
+        def mean(trial: TrialInfo) -> float:
+            means = {"test": trial.test, "valid": trial.valid}.get(part)
+            return mean_of_counted(self.values(trial, metric, part)) if means is None else means[metric]
+
+        return _averaged((trial.seed, mean(trial)) for trial in self.of(dataset, label, metric))
+
+    def by_fold(
+        self, dataset: str, label: str, metric: str, value: Callable[[TrialInfo], float] | None = None
+    ) -> tuple[float, ...]:
+        """The mean over the seeds, for each fold: of the metric, or of any other value of a trial."""
+        own = self.of(dataset, label, metric)
+        return _averaged((trial.fold, trial.test[metric] if value is None else value(trial)) for trial in own)
+
+    def first_of_folds(self, dataset: str, label: str) -> list[TrialInfo]:
+        """The trial with the first seed on each fold."""
+        first: dict[str, TrialInfo] = {}
+        for trial in self.of(dataset, label):
+            first.setdefault(trial.fold, trial)
+        return list(first.values())
+
+    def ranker(self, trial: TrialInfo) -> Ranker:
+        """The fitted ranker of a trial."""
+        fitted: Ranker = load(model_path(self._models, trial.key))
+        return fitted
 
 
-def _no_plans(_: Request) -> list[Plan]:
-    return []
+def _averaged(values: Iterable[tuple[object, float]]) -> tuple[float, ...]:
+    groups: dict[object, list[float]] = {}
+    for group, value in values:
+        groups.setdefault(group, []).append(value)
+    return tuple(float(np.mean(group)) for group in groups.values())
 
 
 @final
@@ -136,11 +199,15 @@ class Target:
     """About how long on two cores."""
     view: Callable[[Request, Trials], Result]
     """From the trials to what the page shows."""
-    plans: Callable[[Request], Sequence[Plan]] = _no_plans
+    plans: Callable[[Request], Sequence[Plan]] = lambda _: ()
     """What has to be trained."""
     is_timed: bool = False
     """Whether it shows training times, for which one ranker is trained after the other, and everything anew."""
 
 
-NOTHING = "nothing"
-ANY_JUDGED = "any judged folder (the paper's data is private)"
+@cache
+def read_paper(name: str) -> Mapping[str, Any]:
+    """What ``papers.toml`` says of a paper: the protocol, and the numbers that it prints, by table."""
+    papers = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
+    found: Mapping[str, Any] = papers[name]
+    return found

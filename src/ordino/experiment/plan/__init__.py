@@ -1,4 +1,4 @@
-"""What to run: the plan, its rankers, what is searched, and the rehearsal of every setting before anything runs."""
+"""What to run: the plan, its rankers, and what is searched."""
 
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.plan.ranker_entry import Entry

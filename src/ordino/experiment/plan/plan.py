@@ -120,25 +120,21 @@ class Plan:
         """The data by name."""
         if isinstance(self.data, Mapping):
             return dict(self.data)
-        if isinstance(self.data, str | Path | Dataset | Folds):
-            return {_name(self.data): self.data}
-        return {_name(one): one for one in self.data}
+        return {_name(one): one for one in ([self.data] if isinstance(self.data, Source) else self.data)}
 
     def collections(self) -> Iterator[tuple[str, Folds]]:
-        """The folds of all data by name; the name of data that is cut here says into how many folds."""
-        for name, source in self.sources().items():
-            has_folds = isinstance(source, Folds) or (isinstance(source, str | Path) and Path(source).is_dir())
-            yield (name if has_folds else f"{name}, {self.folds} folds"), self.open_folds(source)
+        """The folds of all data by name; the name of data that is cut here says into how many folds.
 
-    def open_folds(self, source: Source) -> Folds:
-        """The folds of a source, from disk or made here; a folder's files are read when a fold is asked for."""
-        if isinstance(source, Folds):
-            return source
-        if isinstance(source, Dataset):
-            return make_folds(source, self.folds)
-        if Path(source).is_dir():
-            return read_folds(source)
-        return make_folds(read_data(source), self.folds)
+        The files of a folder are read when a fold is asked for.
+        """
+        for name, source in self.sources().items():
+            if isinstance(source, Folds):
+                yield name, source
+            elif isinstance(source, str | Path) and Path(source).is_dir():
+                yield name, read_folds(source)
+            else:
+                data = source if isinstance(source, Dataset) else read_data(source)
+                yield f"{name}, {self.folds} folds", make_folds(data, self.folds)
 
     def check(self) -> None:
         """Refuse a plan that cannot be carried out, with all that is wrong at once."""
@@ -166,19 +162,13 @@ class Plan:
         if isinstance(self.rankers, str | Mapping) or not isinstance(self.rankers, Sequence):
             yield f"rankers is {self.rankers!r}; give a list, or in TOML [[rankers]] before each"
             return
-        entries: list[Entry] = []
-        for one in self.rankers:
-            try:
-                entries.append(as_entry(one))
-            except OrdinoError as error:
-                yield str(error)
         if not self.rankers:
             yield f"there is no ranker; choose from: {', '.join(RANKERS)}"
         sound = []
-        for entry in entries:
-            found = entry.problems()
+        for one in self.rankers:
+            found = _sentence(partial(as_entry, one)) or as_entry(one).problems()
             yield from found
-            sound += [] if found else [entry.name]
+            sound += [] if found else [as_entry(one).name]
         for name in sorted({name for name in sound if sound.count(name) > 1}):
             yield f"two rankers are called {name!r}; give each a label of its own"
 

@@ -1,4 +1,4 @@
-"""A ranker in a plan: its parameters, and how they are chosen where they are."""
+"""A ranker in a plan: its parameters, how they are chosen where they are, and what a search draws them from."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from typing import Any, final
 
 from ordino.checks import check_int
 from ordino.errors import OrdinoError, ParameterError, unknown_name
-from ordino.experiment.plan.space import check_space, default_space
 from ordino.experiment.store.trial import TUNED
-from ordino.parameters import Space
+from ordino.parameters import Choices, Parameter, Range, Space, parameters_of
 from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
 
@@ -121,33 +120,30 @@ class Entry:
         except OrdinoError as error:
             return [str(error)]
         tried = {name: values for grid in self.grids for name, values in grid.items()}
-        found = [
-            f"{self.ranker}: {unknown_name('parameter', name, known)}"
-            for name in dict.fromkeys((*self.params, *tried, *self.space))
-            if name not in known
-        ]
+        named = dict.fromkeys((*self.params, *tried, *self.space))
+        found = [str(unknown_name("parameter", name, known)) for name in named if name not in known]
         found += [
-            f"{self.ranker}: grid of {name} is {values!r}; give a list of values to try"
+            f"grid of {name} is {values!r}; give a list of values to try"
             for name, values in tried.items()
             if isinstance(values, str) or not isinstance(values, Sequence) or not values
         ]
         found += [
-            f"{self.ranker}: {name}={value!r} cannot be stored; use numbers, text, lists and names of rankers"
+            f"{name}={value!r} cannot be stored; use numbers, text, lists and names of rankers"
             for name, value in {**self.params, **tried}.items()
             if not _is_plain(value)
         ]
         if self.grid and self.trials:
-            found.append(f"{self.ranker}: there is a grid and a number of trials; choose one way to tune")
+            found.append("there is a grid and a number of trials; choose one way to tune")
         if self.space and not self.trials:
-            found.append(f"{self.ranker}: there is a space to search but no number of trials; add one")
+            found.append("there is a space to search but no number of trials; add one")
         try:
             check_int("trials", self.trials, low=0)
             check_int("repeats", self.repeats, low=0)
             if self.trials and not found:
                 self.search_space()
         except OrdinoError as error:
-            found.append(f"{self.ranker}: {error}")
-        return found
+            found.append(str(error))
+        return [f"{self.ranker}: {problem}" for problem in found]
 
 
 _KINDS = {
@@ -183,3 +179,54 @@ def _is_plain(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def known_parameters(ranker: Ranker) -> Iterator[tuple[str, Parameter, Any]]:
+    """Every parameter of a ranker with its value, those of rankers inside it as ``ranker__hidden``."""
+    params = ranker.get_params()
+    for name, value in params.items():
+        owner, _, own = name.rpartition("__")
+        known = parameters_of(type(params[owner] if owner else ranker)).get(own)
+        if known is not None:
+            yield name, known, value
+
+
+def default_space(ranker: Ranker) -> dict[str, Space]:
+    """Where a search looks by default: the spaces that a ranker's parameters have; those of rankers inside it too.
+
+    Examples
+    --------
+    >>> from ordino.rankers.ranksvm import RankSVM
+    >>> default_space(RankSVM())["C"]
+    Range(low=0.0001, high=100.0, log=True)
+    """
+    known = [(name, own.space) for name, own, value in known_parameters(ranker) if value is not None]
+    found = {name: space for name, space in known if space is not None}
+    if not found:
+        who = type(ranker).__name__
+        raise ParameterError(f"{who} has no parameter that is searched by default; name some in the search space")
+    return found
+
+
+def check_space(given: Mapping[str, Any]) -> dict[str, Space]:
+    """A space as a plan writes it: lists of values, and tables with low, high and perhaps log.
+
+    Examples
+    --------
+    >>> check_space({"l2": {"low": 0.1, "high": 10, "log": True}, "hidden": [[8], [16]]})
+    {'l2': Range(low=0.1, high=10, log=True), 'hidden': Choices(values=[[8], [16]])}
+    """
+    return {name: _space(name, one) for name, one in given.items()}
+
+
+def _space(name: str, given: Any) -> Space:
+    try:
+        if isinstance(given, Range | Choices):
+            return given
+        if isinstance(given, Mapping):
+            return Range(**given)
+        if isinstance(given, Sequence):
+            return Choices(given)
+    except (ParameterError, TypeError) as error:
+        raise ParameterError(f"space of {name}: {error}") from None
+    raise ParameterError(f"space of {name} is {given!r}; give a list of values, or low and high")

@@ -34,7 +34,6 @@ class Cell:
     """What a line has for one metric."""
 
     mean: float
-    """Over the trials."""
     deviation: float
     """Between the trials; NaN where there is only one."""
     p: float
@@ -129,10 +128,10 @@ def make_boards(
     groups = view.groups()
     boards = [choose_trials(view.trials(group), view.are_copies) for group in groups]
     found = {trial.label for chosen in boards for trial in chosen.trials}
-    for label in () if labels is None else labels:
-        if label not in found:
-            raise unknown_name("label", label, found)
     if labels is not None:
+        for label in labels:
+            if label not in found:
+                raise unknown_name("label", label, found)
         boards = [BoardTrials([one for one in board.trials if one.label in labels], board.notes) for board in boards]
     if baseline is not None and baseline not in (labels or found):
         raise unknown_name("baseline", baseline, labels or found)
@@ -146,10 +145,10 @@ def make_boards(
 def compare_labels(board: Board, a: str, b: str) -> list[Comparison]:
     """Compare two lines of a board by the metrics that it shows and the test that it names."""
     lines = board.line(a), board.line(b)
-    values = tuple({name: line.per_query[name] for name in board.measures} for line in lines)
-    means = tuple({name: _trial_means(line.trials, name) for name in board.measures} for line in lines)
-    is_paired = find_test(board.test).is_paired
-    return compare_values(values[0], values[1], test=board.test, samples=None if is_paired else (means[0], means[1]))
+    a_values, b_values = ({name: line.per_query[name] for name in board.measures} for line in lines)
+    a_means, b_means = ({name: _trial_means(line.trials, name) for name in board.measures} for line in lines)
+    samples = None if find_test(board.test).is_paired else (a_means, b_means)
+    return compare_values(a_values, b_values, test=board.test, samples=samples)
 
 
 def _board(
@@ -181,23 +180,13 @@ def _board(
             cells[label][name] = cell
     best_first = sorted(by_label, key=lambda label: _goodness(shown[0], cells[label][shown[0]].mean), reverse=True)
     sizes = {trial.fold: len(places[trial.key]) for trial in reversed(trials)}
-    counts = count_queries(trials, sizes, len(index))
-    seen = None if counts else count_empty(group.profile, list(values.values()))
-    if seen is not None:
-        counts = {"n_empty": seen}
+    counts = count_queries(trials, sizes, len(index)) or count_empty(group.profile, list(values.values()))
+    notes = [*board_notes(by_label, baseline, test, len(index), counts, shown, stored), *chosen.notes]
+    lines = [Line(label, by_label[label], values[label], cells[label]) for label in best_first]
     return Board(
-        dataset=group.dataset,
-        profile=group.profile,
-        measures=shown,
-        all_measures=stored,
-        lines=[Line(label, by_label[label], values[label], cells[label]) for label in best_first],
-        references=references,
-        query_ids=list(index),
-        counts=counts,
-        test=test,
-        notes=[*board_notes(by_label, baseline, test, len(index), counts, shown, stored), *chosen.notes],
-        view=view,
-    )
+        dataset=group.dataset, profile=group.profile, measures=shown, all_measures=stored, lines=lines,
+        references=references, query_ids=list(index), counts=counts, test=test, notes=notes, view=view,
+    )  # fmt: skip
 
 
 def _stored(name: str, stored: list[str]) -> str:
@@ -221,10 +210,8 @@ def _query_means(
             place = places[key][there]
             total[label_of[key]][place] += values[there]
             count[label_of[key]][place] += 1
-    return {
-        label: np.divide(total[label], count[label], out=np.full(n_queries, np.nan), where=count[label] > 0)
-        for label in total
-    }
+    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no value
+        return {label: total[label] / count[label] for label in total}
 
 
 def _trial_means(trials: Sequence[TrialInfo], name: str) -> Floats:

@@ -43,7 +43,8 @@ def choose_trials(trials: Sequence[TrialInfo], are_copies: AreCopies = lambda *_
     >>> [one.key for one in choose_trials([trial("1"), trial("2")]).trials]   # by another version, say
     ['2']
     """
-    current = _of_last_data(trials)
+    last_data = {trial.fold: trial.data for trial in trials if trial.data}
+    current = [trial for trial in trials if not trial.data or trial.data == last_data[trial.fold]]
     by_label: dict[tuple[str, bool], list[TrialInfo]] = {}
     for trial in current:
         by_label.setdefault((trial.label, trial.is_tuned), []).append(trial)
@@ -51,7 +52,8 @@ def choose_trials(trials: Sequence[TrialInfo], are_copies: AreCopies = lambda *_
     several = {label: None for label, is_tuned in by_label if is_tuned and (label, False) in by_label}
     for (label, is_tuned), group in by_label.items():
         if is_tuned:
-            group[:] = _of_last_search(group)
+            chosen = {trial.fold: _text(trial.params) for trial in group}
+            group[:] = [trial for trial in group if _text(trial.params) == chosen[trial.fold]]
             names |= {trial.key: label + TUNED for trial in group if label in several}
         elif _is_mixed(group):
             names |= {trial.key: _named(label, trial, group) for trial in group}
@@ -66,12 +68,6 @@ def choose_trials(trials: Sequence[TrialInfo], are_copies: AreCopies = lambda *_
     if n_replaced := len(current) - len(kept):
         notes.append(f"{_trials_were(n_replaced)} made again later, with other metrics or settings: the last count.")
     return BoardTrials(single, notes)
-
-
-def _of_last_data(trials: Sequence[TrialInfo]) -> list[TrialInfo]:
-    """The trials on the data that each fold had last, as far as they say what they were made on."""
-    last = {trial.fold: trial.data for trial in trials if trial.data}
-    return [trial for trial in trials if not trial.data or trial.data == last[trial.fold]]
 
 
 def _is_mixed(trials: Iterable[TrialInfo]) -> bool:
@@ -90,12 +86,6 @@ def _named(label: str, trial: TrialInfo, group: Sequence[TrialInfo]) -> str:
         if any(name not in other.params or _text(other.params[name]) != _text(value) for other in group)
     ]
     return f"{label} ({', '.join(differing)})" if differing else label
-
-
-def _of_last_search(trials: Sequence[TrialInfo]) -> list[TrialInfo]:
-    """The trials with the setting that was chosen last for their fold."""
-    chosen = {trial.fold: _text(trial.params) for trial in trials}
-    return [trial for trial in trials if _text(trial.params) == chosen[trial.fold]]
 
 
 def _last_of_each(trials: Sequence[TrialInfo]) -> list[TrialInfo]:
@@ -124,17 +114,13 @@ def _without_copies(trials: list[TrialInfo], are_copies: AreCopies) -> tuple[lis
     for label, places in by_label.items():
         repeated = {place: group for place, group in places.items() if len(group) > 1}
         if repeated and all(
-            _same_means(name, group) and are_copies(name, [trial.key for trial in group])
+            len({repr(trial.test[name]) for trial in group}) == 1 and are_copies(name, [trial.key for trial in group])
             for (_, name), group in repeated.items()
         ):
             copied.append(label)
             first = {group[0].key for group in places.values()}
             dropped |= {trial.key for group in places.values() for trial in group} - first
     return [trial for trial in trials if trial.key not in dropped], copied
-
-
-def _same_means(name: str, trials: Sequence[TrialInfo]) -> bool:
-    return len({repr(trial.test[name]) for trial in trials}) == 1
 
 
 def _trials_were(number: int) -> str:

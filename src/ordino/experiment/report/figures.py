@@ -6,27 +6,31 @@ features and data sets reach a chart as data only, never as a field name or an e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
 
 from ordino.errors import import_extra
-from ordino.experiment.compare.effects import bootstrap_interval
+from ordino.experiment.compare.comparison import bootstrap_interval
 from ordino.experiment.compare.significance import differences
 from ordino.experiment.report.board import Board, Line
-from ordino.experiment.report.curves import cutoffs, learning_curves
 from ordino.experiment.report.text import plain
-from ordino.metrics import parse_metric
+from ordino.metrics import Metric, parse_metric
 
+History = Sequence[Mapping[str, Any]]
 Chart = Any  # one of Altair's several chart classes; Altair is loaded when a figure is drawn
 CURVES = 8
 """How many lines share a figure of curves: as many as there are distinct colors."""
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#8A8A8A")
 GAIN, LOSS, SAME = "#0072B2", "#D55E00", "#B0B0B0"
+POINTS = 150  # of a learning curve: more cannot be seen
+COUNTERS = ("step", "epoch", "round", "iteration", "generation")
+"""Names that only number the rows of a history."""
 WEIGHED = 20  # features in the figure of weights
 WIDTH, PANE = 820, 360  # of a figure, and of one of two side by side
 
@@ -71,10 +75,7 @@ def at_k(board: Board) -> Chart | None:
         ticks = alt.Axis(values=[k for k, _ in names], grid=False, labelFlush=False)
         scale = alt.Scale(type="log" if names[-1][0] > 20 else "linear", zero=False, nice=False, padding=12)
         x = alt.X("k:Q", title="k", axis=ticks, scale=scale)
-        y = alt.Y("mean:Q", title=f"{family}@k", scale=alt.Scale(zero=False))
-        chart = alt.Chart(alt.Data(values=rows)).mark_line(point={"size": 36}, strokeWidth=2).encode(x=x, y=y)
-        tooltip = ["label:N", "k:Q", "mean:Q"]
-        charts.append(chart.encode(color=_color(lines), tooltip=tooltip).properties(width=PANE, height=260))
+        charts.append(_curves(lines, rows, x, "mean:Q", f"{family}@k", point={"size": 36}))
     return alt.concat(*charts, columns=2) if charts else None
 
 
@@ -94,9 +95,7 @@ def learning(board: Board) -> Chart | None:
         ]
         steps = alt.Axis(grid=False, format="~s", labelOverlap="greedy", labelSeparation=8, labelFlush=False)
         x = alt.X("step:Q", title="step", scale=alt.Scale(type="log", nice=False), axis=steps)
-        y = alt.Y("value:Q", title=plain(quantity), scale=alt.Scale(zero=False))
-        chart = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2).encode(x=x, y=y, color=_color(lines))
-        charts.append(chart.encode(tooltip=["label:N", "step:Q", "value:Q"]).properties(width=PANE, height=260))
+        charts.append(_curves(lines, rows, x, "value:Q", plain(quantity)))
     return alt.concat(*charts, columns=2) if charts else None
 
 
@@ -116,23 +115,15 @@ def wins(board: Board) -> Chart | None:
         ]
     if not rows:
         return None
-    shares = alt.X(
-        "queries:Q", stack="normalize", title="share of queries", axis=alt.Axis(format="%", grid=False, tickCount=10)
-    )
-    outcome = alt.Color(
-        "outcome:N",
-        title=f"against {plain(reference.label)}",
-        scale=alt.Scale(domain=["wins", "ties", "losses"], range=[GAIN, SAME, LOSS]),
-    )
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar()
-        .encode(x=shares, y=alt.Y("label:N", sort=_labels(others), title=None), color=outcome, order="place:Q")
-    )
+    axis = alt.Axis(format="%", grid=False, tickCount=10)
+    shares = alt.X("queries:Q", stack="normalize", title="share of queries", axis=axis)
+    scale = alt.Scale(domain=["wins", "ties", "losses"], range=[GAIN, SAME, LOSS])
+    outcome = alt.Color("outcome:N", title=f"against {plain(reference.label)}", scale=scale)
+    y = alt.Y("label:N", sort=_labels(others), title=None)
+    bars = alt.Chart(alt.Data(values=rows)).mark_bar().encode(x=shares, y=y, color=outcome, order="place:Q")
     half = alt.Chart(alt.Data(values=[{"half": 0.5}])).mark_rule(strokeDash=[4, 3]).encode(x="half:Q")
-    return (chart.encode(tooltip=["label:N", "outcome:N", "queries:Q"]) + half).properties(
-        width=WIDTH, height=alt.Step(20)
-    )
+    bars = bars.encode(tooltip=["label:N", "outcome:N", "queries:Q"])
+    return (bars + half).properties(width=WIDTH, height=alt.Step(20))
 
 
 def queries(board: Board) -> Chart | None:
@@ -151,21 +142,18 @@ def queries(board: Board) -> Chart | None:
     second = alt.param(name="second", value=1, bind=alt.binding_select(options=numbers, labels=names, name="against "))
     labels = alt.param(name="labels", value=names)
     title = alt.Title(alt.ExprRef("labels[first] + ' against ' + labels[second]"))
-    y = alt.Y("gain:Q", title=f"gain in {metric}" if sign > 0 else f"fall of {metric}")
+    width = max(1.5, min(24.0, 0.9 * WIDTH / len(rows)))
+    scale = alt.Scale(domain=[0, len(rows) + 1], nice=False)
+    ranks = "queries, from the largest gain to the largest loss"
     chart = (
         alt.Chart(alt.Data(values=rows))
         .transform_filter("isValid(datum['r' + first]) && isValid(datum['r' + second])")
         .transform_calculate(gain=f"{sign} * (datum['r' + first] - datum['r' + second])")
         .transform_window(rank="row_number()", sort=[alt.SortField("gain", order="descending")])
-        .mark_bar(width=max(1.5, min(24.0, 0.9 * WIDTH / len(rows))))
+        .mark_bar(width=width)
         .encode(
-            x=alt.X(
-                "rank:Q",
-                title="queries, from the largest gain to the largest loss",
-                axis=alt.Axis(grid=False),
-                scale=alt.Scale(domain=[0, len(rows) + 1], nice=False),
-            ),
-            y=y,
+            x=alt.X("rank:Q", title=ranks, axis=alt.Axis(grid=False), scale=scale),
+            y=alt.Y("gain:Q", title=f"gain in {metric}" if sign > 0 else f"fall of {metric}"),
             color=alt.condition("datum.gain > 0", alt.value(GAIN), alt.value(LOSS)),
             tooltip=["query:N", alt.Tooltip("gain:Q", format="+.4f")],
         )
@@ -189,20 +177,15 @@ def weights(board: Board) -> Chart | None:
         for line, found in lines
         for feature in largest
     ]
-    color = alt.Color("weight:Q", scale=alt.Scale(scheme="blueorange", domain=[-1, 1], reverse=True))
-    return (
-        alt.Chart(alt.Data(values=rows))
-        .mark_rect()
-        .encode(
-            x=alt.X(
-                "feature:N", sort=[plain(feature) for feature in largest], title=None, axis=alt.Axis(labelAngle=-45)
-            ),
-            y=alt.Y("label:N", sort=_labels([line for line, _ in lines]), title=None),
-            color=color,
-            tooltip=["label:N", "feature:N", alt.Tooltip("weight:Q", format="+.3f")],
-        )
-        .properties(width=alt.Step(34), height=alt.Step(22))
+    features, of = [plain(feature) for feature in largest], _labels([line for line, _ in lines])
+    chart = alt.Chart(alt.Data(values=rows)).mark_rect()
+    chart = chart.encode(
+        x=alt.X("feature:N", sort=features, title=None, axis=alt.Axis(labelAngle=-45)),
+        y=alt.Y("label:N", sort=of, title=None),
+        color=alt.Color("weight:Q", scale=alt.Scale(scheme="blueorange", domain=[-1, 1], reverse=True)),
+        tooltip=["label:N", "feature:N", alt.Tooltip("weight:Q", format="+.3f")],
     )
+    return chart.properties(width=alt.Step(34), height=alt.Step(22))
 
 
 FIGURES: Mapping[str, Figure] = MappingProxyType(
@@ -228,9 +211,13 @@ def _labels(lines: Sequence[Line]) -> list[str]:
     return [plain(line.label) for line in lines]
 
 
-def _color(lines: Sequence[Line]) -> Any:
-    scale = _altair().Scale(domain=_labels(lines), range=list(COLORS[: len(lines)]))
-    return _altair().Color("label:N", title=None, scale=scale)
+def _curves(lines: Sequence[Line], rows: list[dict[str, Any]], x: Any, y: str, title: str, **mark: Any) -> Chart:
+    """A pane with a curve for each line."""
+    alt = _altair()
+    scale = alt.Scale(domain=_labels(lines), range=list(COLORS[: len(lines)]))
+    chart = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, **mark)
+    chart = chart.encode(x=x, y=alt.Y(y, title=title, scale=alt.Scale(zero=False)), tooltip=["label:N", x.shorthand, y])
+    return chart.encode(color=alt.Color("label:N", title=None, scale=scale)).properties(width=PANE, height=260)
 
 
 def _sign(metric: str) -> int:
@@ -251,3 +238,52 @@ def _mean_weights(board: Board, line: Line) -> dict[str, float]:
         for feature, weight in found.items():
             total[feature] = total.get(feature, 0.0) + weight / largest / len(known)
     return total
+
+
+def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
+    """Metrics at two or more cutoffs: by family the cutoffs, rising, each with the metric's name.
+
+    Examples
+    --------
+    >>> cutoffs(["ndcg@10", "map", "ndcg@5", "p@5"])
+    {'ndcg': [(5, 'ndcg@5'), (10, 'ndcg@10')]}
+    """
+    families: dict[str, list[tuple[int, str]]] = {}
+    for name in measures:
+        metric = parse_metric(name)
+        if metric.k is not None:
+            family = str(Metric(metric.name, 1, metric.parameters)).removesuffix("@1")
+            families.setdefault(family, []).append((metric.k, name))
+    return {family: sorted(names) for family, names in families.items() if len(names) > 1}
+
+
+def learning_curves(histories: Iterable[History]) -> dict[str, list[tuple[int, float]]]:
+    """By quantity the points ``(step, mean over the trials)``, steps from 1, at most :data:`POINTS`.
+
+    A trial that has ended counts with the last it recorded: if it fell out of the mean, a curve would jump to where
+    the rest is. What never changes, such as a fixed learning rate, is no curve.
+
+    Examples
+    --------
+    >>> learning_curves([[{"epoch": 0, "loss": 3.0}, {"epoch": 1, "loss": 2.0}], [{"epoch": 0, "loss": 5.0}]])
+    {'loss': [(1, 4.0), (2, 3.5)]}
+    """
+    kept = [history for history in histories if history]
+    names = dict.fromkeys(name for history in kept for row in history for name in row if name not in COUNTERS)
+    curves = {}
+    for name in names:
+        steps = np.unique(np.geomspace(1, max(map(len, kept)), POINTS).round().astype(int))
+        values = [[_value(history, step - 1, name) for step in steps.tolist()] for history in kept]
+        if any(len(set(of_trial) - {None}) > 1 for of_trial in values):
+            curves[name] = [
+                (step, float(np.mean(there)))
+                for step, *at_step in zip(steps.tolist(), *values, strict=True)
+                if (there := [value for value in at_step if value is not None])
+            ]
+    return curves
+
+
+def _value(history: History, place: int, name: str) -> float | None:
+    """The number at this place of a history, or at its end if it is shorter; None if that is not finite."""
+    value = history[min(place, len(history) - 1)].get(name)
+    return float(value) if isinstance(value, Real) and np.isfinite(float(value)) else None

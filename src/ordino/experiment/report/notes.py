@@ -35,9 +35,7 @@ def count_queries(trials: Sequence[TrialInfo], sizes: Mapping[str, int], n_queri
     by_fold: dict[str, list[TrialInfo]] = {}
     for trial in trials:
         by_fold.setdefault(trial.fold, []).append(trial)
-    if not all(trial.query_counts for trial in trials):
-        return {}
-    if sum(sizes[fold] for fold in by_fold) != n_queries:
+    if not all(trial.query_counts for trial in trials) or sum(sizes[fold] for fold in by_fold) != n_queries:
         return {}
     return {
         name: sum(max(trial.query_counts[name] for trial in group) for group in by_fold.values())
@@ -56,16 +54,15 @@ def count_tied(trials: Sequence[TrialInfo]) -> float | None:
     return float(sum(np.mean(counts) for counts in by_fold.values()))
 
 
-def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> int | None:
-    """Queries without a relevant document, seen by a metric that is above 0 for every other query."""
+def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> dict[str, int]:
+    """Queries without a relevant document, seen by a metric that is above 0 for every other query; or nothing."""
     if np.isnan(find_profile(profile).empty):
-        return int(np.isnan([column for line in values for column in line.values()]).all(axis=0).sum())
-    if find_profile(profile).empty == 0:
-        for name in ("map", "mrr", "ndcg"):
-            columns = [np.nan_to_num(line[name], nan=0.0) for line in values if name in line]
-            if columns:
-                return int((np.array(columns) == 0).all(axis=0).sum())
-    return None
+        return {"n_empty": int(np.isnan([column for line in values for column in line.values()]).all(axis=0).sum())}
+    for name in ("map", "mrr", "ndcg") if find_profile(profile).empty == 0 else ():
+        columns = [np.nan_to_num(line[name], nan=0.0) for line in values if name in line]
+        if columns:
+            return {"n_empty": int((np.array(columns) == 0).all(axis=0).sum())}
+    return {}
 
 
 def board_notes(
@@ -83,17 +80,14 @@ def board_notes(
     profile = find_profile(trials[0].profile)
     empty = "empty queries are left out" if np.isnan(profile.empty) else f"an empty query counts {profile.empty:g}"
     words_of = {"n_empty": "of them empty", "n_short": "shorter than the largest k", "n_left_out": "left out of a mean"}
-    queries = ", ".join(
-        [
-            _count(n_queries, "query", "queries"),
-            *(f"{counts[name]:,} {words}" for name, words in words_of.items() if name in counts),
-        ]
-    )
+    counted = [f"{counts[name]:,} {words}" for name, words in words_of.items() if name in counts]
+    queries = ", ".join([count(n_queries, "query", "queries"), *counted])
+    repeats = f"{count(len(folds), 'fold')}, {count(len(seeds), 'seed')}"
     notes = [
         f"Profile {profile.name}: {empty}; {queries}.",
         "Means of one trial each."
         if len(trials) == len(by_label)
-        else f"Mean ± standard deviation between trials ({_count(len(folds), 'fold')}, {_count(len(seeds), 'seed')}).",
+        else f"Mean ± standard deviation between trials ({repeats}).",
     ]
     tied = {label: count_tied(group) for label, group in by_label.items()}
     if any(tied.values()):
@@ -108,7 +102,7 @@ def board_notes(
         unit = "over queries" if find_test(test).is_paired else "over trials"
         notes.append(
             f"{BETTER} better, {WORSE} worse than {against} at p < {ALPHA:g}: {find_test(test).title} {unit}, "
-            f"Holm-corrected for {_count(len(by_label) - 1, 'comparison')}."
+            f"Holm-corrected for {count(len(by_label) - 1, 'comparison')}."
         )
     repeated = any(len(group) > len({trial.fold for trial in group}) for group in by_label.values())
     settled = [label for label, group in by_label.items() if not any(trial.is_random for trial in group)]
@@ -117,11 +111,12 @@ def board_notes(
     for label, group in by_label.items():
         missing = len(folds) - len({trial.fold for trial in group})
         if missing:
-            notes.append(f"{label} lacks {_count(missing, 'fold')}: its means are of other queries than the rest.")
+            notes.append(f"{label} lacks {count(missing, 'fold')}: its means are of other queries than the rest.")
     if len(shown) < len(stored):
         notes.append(f"Also in the store: {', '.join(name for name in stored if name not in shown)}.")
     return notes
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
+def count(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun in the singular or plural."""
     return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"

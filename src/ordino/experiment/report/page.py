@@ -1,8 +1,12 @@
-"""The store as one HTML page that needs nothing else: no network, no server, no other file."""
+"""Where figures go: into one HTML page that needs nothing else, or into files for slides, the web and papers.
+
+All are drawn offline. The page needs no network, no server and no other file.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -10,13 +14,15 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
-from ordino.errors import import_extra
-from ordino.experiment.report.board import Board, Cell, Line
-from ordino.experiment.report.figure_files import figure_specs, lite_version
+from ordino.errors import DataError, import_extra
+from ordino.experiment.report.board import Board, Line
 from ordino.experiment.report.figures import FIGURES
-from ordino.experiment.report.text import header, number
+from ordino.experiment.report.text import header, number, plain
 
 TEMPLATE = Path(__file__).with_name("page.html")
+FORMATS = ("png", "svg", "pdf")
+_TEXT = {"labelFontSize": 12, "titleFontSize": 13, "labelLimit": 260}
+LIGHT = {"background": "white", "view": {"stroke": None}, "axis": _TEXT, "legend": _TEXT, "font": "sans-serif"}
 
 
 def html(boards: Sequence[Board], *, title: str = "Comparison of rankers") -> str:
@@ -32,7 +38,13 @@ def html(boards: Sequence[Board], *, title: str = "Comparison of rankers") -> st
     for board in boards:
         drawn = figure_specs(board)
         sections.append(
-            _section(board) | {"figures": [(len(specs) + i, FIGURES[name]) for i, name in enumerate(drawn)]}
+            {
+                "dataset": board.dataset,
+                "columns": header(board),
+                "rows": [_row(board, line) for line in board.lines],
+                "notes": board.notes,
+                "figures": [(len(specs) + i, FIGURES[name]) for i, name in enumerate(drawn)],
+            }
         )
         specs += drawn.values()
     page: str = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
@@ -41,21 +53,9 @@ def html(boards: Sequence[Board], *, title: str = "Comparison of rankers") -> st
     return page
 
 
-def _section(board: Board) -> dict[str, Any]:
-    return {
-        "dataset": board.dataset,
-        "columns": header(board),
-        "rows": [_row(board, line) for line in board.lines],
-        "notes": board.notes,
-    }
-
-
 def _row(board: Board, line: Line) -> list[dict[str, Any]]:
     """Cells: what is shown, what sorts, what the pointer shows, and how it looks."""
-    cells: list[dict[str, Any]] = [
-        {"text": line.label, "sort": line.label},
-        {"text": line.n_trials, "sort": line.n_trials},
-    ]
+    cells: list[dict[str, Any]] = [{"text": value, "sort": value} for value in (line.label, line.n_trials)]
     for name in board.measures:
         cell = line.cells[name]
         cells.append(
@@ -64,15 +64,11 @@ def _row(board: Board, line: Line) -> list[dict[str, Any]]:
                 "deviation": "" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}",
                 "sort": "" if isnan(cell.mean) else cell.mean,
                 "mark": cell.mark,
-                "told": _told(cell, board.references[name]),
+                "told": "the reference" if isnan(cell.p) else f"p = {cell.p:.2g} against {board.references[name]}",
                 "is_best": cell.is_best,
             }
         )
     return [*cells, {"text": f"{line.train_seconds:.2f}", "sort": line.train_seconds}]
-
-
-def _told(cell: Cell, reference: str) -> str:
-    return "the reference" if isnan(cell.p) else f"p = {cell.p:.2g} against {reference}"
 
 
 @cache
@@ -81,3 +77,54 @@ def _vega() -> str:
     convert = import_extra("vl_convert", extra="plots", purpose="an HTML page")
     bundle: str = convert.javascript_bundle(vl_version=lite_version())
     return bundle.replace("</script", r"<\/script")  # nothing in it may end the element that it stands in
+
+
+def figure_specs(board: Board) -> dict[str, dict[str, Any]]:
+    """By name the Vega-Lite specification of each figure that the board has something for."""
+    drawn = {name: figure.draw(board) for name, figure in FIGURES.items()}
+    # Altair's own check of every value would take seconds, and its classes have checked all else
+    return {name: chart.to_dict(validate=False) for name, chart in drawn.items() if chart is not None}
+
+
+def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Write every figure of every board as ``<data set>-<profile>-<figure>.<format>``; give the paths.
+
+    The folder is made if there is none.
+    """
+    target = Path(folder)
+    if target.exists() and not target.is_dir():
+        raise DataError(f"{target}: is a file; figures need a folder")
+    target.mkdir(parents=True, exist_ok=True)
+    written = []
+    for stem, board in zip(file_stems(boards), boards, strict=True):
+        for name, spec in figure_specs(board).items():
+            spec.setdefault("title", f"{FIGURES[name].title}, {plain(board.dataset)}")
+            written += write_chart(spec, target / f"{stem}-{name}", formats)
+    return written
+
+
+def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+    """Draw a Vega-Lite specification as files with this name and the ending of each format."""
+    convert = import_extra("vl_convert", extra="plots", purpose="a figure")
+    written = []
+    for kind in formats:
+        options = {"scale": 2} if kind == "png" else {}
+        drawn = getattr(convert, f"vegalite_to_{kind}")(spec, vl_version=lite_version(), config=LIGHT, **options)
+        written.append(stem.with_name(f"{stem.name}.{kind}"))
+        written[-1].write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
+    return written
+
+
+def file_stems(boards: Sequence[Board]) -> list[str]:
+    """A file name for each board, made of letters, digits, dots and dashes; no two are the same."""
+    stems: list[str] = []
+    for board in boards:
+        stem = re.sub(r"[^A-Za-z0-9.]+", "-", f"{board.dataset}-{board.profile}").strip("-.")
+        stems.append(stem if stem not in stems else f"{stem}-{len(stems) + 1}")
+    return stems
+
+
+def lite_version() -> str:
+    """The version of Vega-Lite that Altair writes, as vl-convert names it."""
+    version: str = import_extra("altair", extra="plots", purpose="a figure").SCHEMA_VERSION
+    return ".".join(version.split(".")[:2])

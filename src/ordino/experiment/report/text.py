@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import isnan
+from typing import NamedTuple
 
 from ordino.experiment.report.board import Board, Cell
 from ordino.experiment.report.notes import BETTER, WORSE
@@ -27,6 +28,25 @@ _LATEX = {
 }
 
 
+class TableCell(NamedTuple):
+    """A cell of a board's table, in every format; the mark stands behind a mean."""
+
+    text: str
+    is_best: bool = False
+    mark: str | None = None
+
+
+def table_rows(board: Board) -> list[list[TableCell]]:
+    """The table of a board, a row for each line."""
+    rows = []
+    for line in board.lines:
+        means = [TableCell(number(cell), cell.is_best, cell.mark) for cell in (line.cells[m] for m in board.measures)]
+        rows.append(
+            [TableCell(line.label), TableCell(str(line.n_trials)), *means, TableCell(f"{line.train_seconds:.2f}")]
+        )
+    return rows
+
+
 def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:
     """Tables with colors if standard output is a terminal (or ``styled`` says so), plain and wide ones elsewhere."""
     from rich.console import Console
@@ -36,22 +56,18 @@ def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:
     console = Console(force_terminal=styled)
     if not console.is_terminal:
         console = Console(force_terminal=False, width=WIDE)
+
+    def shown(cell: TableCell) -> Text:
+        mark = ("", "") if cell.mark is None else (f" {cell.mark or ' '}", MARKS.get(cell.mark, ""))
+        return Text.assemble((plain(cell.text), "bold" if cell.is_best else ""), mark)
+
     with console.capture() as captured:
         for board in boards:
             table = Table(title=Text(plain(board.dataset), style="bold"), title_justify="left", header_style="bold")
             for place, name in enumerate(header(board)):
                 table.add_column(Text(name), justify="left" if place == 0 else "right")
-            for line in board.lines:
-                cells = [line.cells[name] for name in board.measures]
-                table.add_row(
-                    Text(plain(line.label)),
-                    str(line.n_trials),
-                    *(
-                        Text.assemble((number(cell), "bold" if cell.is_best else ""), _rich_mark(cell))
-                        for cell in cells
-                    ),
-                    f"{line.train_seconds:.2f}",
-                )
+            for row in table_rows(board):
+                table.add_row(*map(shown, row))
             console.print(table)
             for note in board.notes:
                 console.print(Text(plain(note), style="dim"))
@@ -68,14 +84,7 @@ def markdown(boards: Sequence[Board]) -> str:
     """Tables as GitHub and most tools read them; the best of each column is bold."""
     parts = []
     for board in boards:
-        rows = []
-        for line in board.lines:
-            numbers = [
-                (f"**{number(cell)}**" if cell.is_best else number(cell)) + (cell.mark and f" {cell.mark}")
-                for cell in (line.cells[name] for name in board.measures)
-            ]
-            rows.append([_markdown_text(line.label), str(line.n_trials), *numbers, f"{line.train_seconds:.2f}"])
-        table = markdown_table(header(board), rows)
+        table = markdown_table(header(board), _written(board, _markdown_text, "**{}**"))
         notes = "\n".join(f"- {_markdown_text(note)}" for note in board.notes)
         parts.append(f"## {_markdown_text(board.dataset)}\n\n{table}\n\n{notes}\n")
     return "\n".join(parts)
@@ -103,14 +112,6 @@ def latex(boards: Sequence[Board]) -> str:
     parts = ["% needs \\usepackage{booktabs,amssymb,graphicx}"]
     for board in boards:
         columns = header(board)
-        rows = []
-        for line in board.lines:
-            numbers = [
-                (f"\\textbf{{{latex_text(number(cell))}}}" if cell.is_best else latex_text(number(cell)))
-                + (cell.mark and f" {latex_text(cell.mark)}")
-                for cell in (line.cells[name] for name in board.measures)
-            ]
-            rows.append([latex_text(line.label), str(line.n_trials), *numbers, f"{line.train_seconds:.2f}"])
         parts += [
             "\\begin{table}",
             "\\centering",
@@ -121,7 +122,7 @@ def latex(boards: Sequence[Board]) -> str:
             "\\toprule",
             " & ".join(map(latex_text, columns)) + r" \\",
             "\\midrule",
-            *(" & ".join(row) + r" \\" for row in rows),
+            *(" & ".join(row) + r" \\" for row in _written(board, latex_text, r"\textbf{{{}}}")),
             "\\bottomrule",
             "\\end{tabular}}",
             "\\end{table}",
@@ -129,26 +130,37 @@ def latex(boards: Sequence[Board]) -> str:
     return "\n".join(parts) + "\n"
 
 
+def _written(board: Board, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+    """The rows of a table in a markup language."""
+
+    def written(cell: TableCell) -> str:
+        text = (bold if cell.is_best else "{}").format(escape(cell.text))
+        return f"{text} {escape(cell.mark)}" if cell.mark else text
+
+    return [[written(cell) for cell in row] for row in table_rows(board)]
+
+
 def comma_separated(boards: Sequence[Board]) -> str:
     """One row for each label and measure, all measures that there are, in full precision."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    head = (
-        "dataset profile label trials queries measure mean deviation p mark reference test train_seconds score_seconds "
-        "n_empty n_tied n_short n_left_out"
-    )
-    writer.writerow(head.split())
+    rows = []
     for board in boards:
         for line in board.lines:
             counts = {**board.counts, "n_tied": line.n_tied}
-            counted = ["" if counts.get(name) is None else counts[name] for name in QUERY_COUNTS]
             score_seconds = sum(trial.score_seconds for trial in line.trials) / len(line.trials)
             for name in board.all_measures:
                 cell = line.cells[name]
-                numbers = ["" if isnan(value) else value for value in (cell.mean, cell.deviation, cell.p)]
+                numbers = [None if isnan(value) else value for value in (cell.mean, cell.deviation, cell.p)]
                 who = [board.dataset, board.profile, line.label, line.n_trials, len(board.query_ids)]
                 how = [cell.mark, board.references[name], board.test, line.train_seconds, score_seconds]
-                writer.writerow([*who, name, *numbers, *how, *counted])
+                rows.append([*who, name, *numbers, *how, *map(counts.get, QUERY_COUNTS)])
+    columns = "dataset profile label trials queries measure mean deviation p mark reference test"
+    return csv_text([*columns.split(), "train_seconds", "score_seconds", *QUERY_COUNTS], rows)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table as comma-separated values; None becomes an empty cell."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([columns, *rows])
     return out.getvalue()
 
 
@@ -194,7 +206,3 @@ def latex_text(text: str) -> str:
 
 def _markdown_text(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|~])", r"\\\1", plain(text)).replace("&", "&amp;")
-
-
-def _rich_mark(cell: Cell) -> tuple[str, str]:
-    return (f" {cell.mark}" if cell.mark else "  ", MARKS.get(cell.mark, ""))

@@ -96,10 +96,9 @@ class LocalProcesses:
 def _attempt(function: Callable[[T], R], task: T) -> R | Failure:
     try:
         return function(task)
-    except OrdinoError as error:
-        return Failure(f"{task}: {error}")
     except Exception as error:
-        return Failure(f"{task}: {type(error).__name__}: {error}")
+        kind = "" if isinstance(error, OrdinoError) else f"{type(error).__name__}: "
+        return Failure(f"{task}: {kind}{error}")
 
 
 @contextmanager
@@ -110,11 +109,9 @@ def _one_thread_each() -> Iterator[None]:
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in before:
+            del os.environ[name]
+        os.environ.update({name: value for name, value in before.items() if value is not None})
 
 
 @contextmanager
@@ -135,10 +132,9 @@ def _start_worker() -> None:  # pragma: no cover  (in another process; the test 
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    parent = parent_process()
 
     def follow() -> None:
-        if parent is not None:
+        if (parent := parent_process()) is not None:
             parent.join()
         os._exit(1)
 

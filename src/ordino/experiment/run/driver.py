@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,6 @@ from typing import TypeVar, final
 
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.data.folds import Fold
 from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan.plan import Plan, refuse
@@ -89,8 +89,7 @@ class Done:
     """The trials that served to choose settings."""
     failures: list[str] = field(default_factory=list)
     n_failed: int = 0
-    was_stopped: bool = False
-    """Whether Ctrl-C came first."""
+    was_stopped: bool = False  # by Ctrl-C
 
     def fail(self, sentence: str, n_trials: int = 1) -> None:
         """Note what went wrong with one trial, or with several at once."""
@@ -104,20 +103,16 @@ def carry_out(
     """The same as :func:`run`, without reading the trials back and without raising what failed."""
     plan.check()
     n_jobs = check_int("n_jobs", (os.cpu_count() or 1) if n_jobs is None else n_jobs, low=1)
-    home = None if models is None else Path(models)
-    if home is not None:
-        home.mkdir(parents=True, exist_ok=True)
+    if models is not None:
+        Path(models).mkdir(parents=True, exist_ok=True)
     with Store(store) as opened, TemporaryDirectory(prefix="ordino-") as folder:
-        tasks = list(_tasks(plan, Path(folder), keeps_models=home is not None))
+        tasks = list(_tasks(plan, Path(folder), keeps_models=models is not None))
         refuse(find_problems(tasks))
-        backend = local_backend(n_jobs)
-        try:
-            driver = _Driver(plan, opened, backend, verbose, home)
+        with closing(local_backend(n_jobs)) as backend:
+            driver = _Driver(plan, opened, backend, verbose, None if models is None else Path(models))
             ready = driver.choose_settings(tasks)
             if not driver.done.was_stopped:
                 driver.measure(ready)
-        finally:
-            backend.close()
     return driver.done
 
 
@@ -135,7 +130,7 @@ class _Driver:
 
     def choose_settings(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with their settings; those that are to be chosen are tried on validation data first."""
-        searches = [Search(task, self.store) if task.entry.is_tuned else None for task in tasks]
+        searches = {place: Search(task, self.store) for place, task in enumerate(tasks) if task.entry.is_tuned}
         queue: list[Task] = []
         owners: list[Search] = []
 
@@ -154,18 +149,15 @@ class _Driver:
             self.store.add(found)
             go_on(owners[number], found)
 
-        for search in searches:
-            if search is not None:
-                go_on(search)
-        n_left = sum(search.n_left for search in searches if search is not None)
+        for search in searches.values():
+            go_on(search)
+        n_left = sum(search.n_left for search in searches.values())
         self._work_through(try_setting, queue, "settings", n_left, receive)
-        ready = []
-        for task, search in zip(tasks, searches, strict=True):
-            self.done.tuning_keys |= {} if search is None else dict.fromkeys(search.keys)
-            params = task.entry.params if search is None else search.chosen
-            if params is not None:
-                ready.append(replace(task, params=params))
-        return ready
+        for search in searches.values():
+            self.done.tuning_keys |= dict.fromkeys(search.keys)
+        chosen = {place: search.chosen for place, search in searches.items()}
+        settings = [chosen.get(place, task.entry.params) for place, task in enumerate(tasks)]
+        return [replace(task, params=own) for task, own in zip(tasks, settings, strict=True) if own is not None]
 
     def measure(self, tasks: Sequence[Task]) -> None:
         """Train and measure what the store does not have yet."""
@@ -179,22 +171,17 @@ class _Driver:
             missing += [replace(task, seeds=tuple(some)) for some in ([left] if together else zip(left)) if some]
 
         def receive(_: int, found: list[Trained]) -> None:
-            if self.models is not None:
-                for one in found:
-                    assert one.model is not None
-                    self._model(one.trial.key).write_bytes(one.model)
+            for one in found:
+                if self.models is not None and one.model is not None:
+                    model_path(self.models, one.trial.key).write_bytes(one.model)
             self.store.add(*(one.trial for one in found))
 
         self._work_through(measure_setting, missing, "trials", len(missing), receive)
 
     def _work_through(
-        self,
-        function: Callable[[Task], R],
-        tasks: Sequence[Task],
-        label: str,
-        total: int,
+        self, function: Callable[[Task], R], tasks: Sequence[Task], label: str, total: int,
         receive: Callable[[int, R], None],
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Let the workers do the tasks, which may become more on the way, and receive what they give back."""
         if not tasks:
             return
@@ -207,11 +194,7 @@ class _Driver:
         self.done.was_stopped = steps.interrupted
 
     def _is_made(self, key: str) -> bool:
-        return key in self.store and (self.models is None or self._model(key).exists())
-
-    def _model(self, key: str) -> Path:
-        assert self.models is not None
-        return model_path(self.models, key)
+        return key in self.store and (self.models is None or model_path(self.models, key).exists())
 
 
 def model_path(folder: str | Path, key: str) -> Path:
@@ -225,7 +208,10 @@ def _tasks(plan: Plan, folder: Path, *, keeps_models: bool = False) -> Iterator[
         for number, fold in enumerate(folds):
             home = folder / trial_key(name=name, number=number)
             home.mkdir()
-            files = _save_parts(fold, home)
+            parts = {part: own for part, own in fold._asdict().items() if isinstance(own, Dataset)}
+            files = {part: home / f"{part}.arrow" for part in parts}
+            for part, file in files.items():
+                parts[part].save(file)
             data = trial_key(parts=[contents_hash(part) for part in fold[1:]])
             for entry in plan.entries():
                 if fold.valid is None and (entry.is_tuned or "valid" in plan.parts):
@@ -234,29 +220,10 @@ def _tasks(plan: Plan, folder: Path, *, keeps_models: bool = False) -> Iterator[
                         f"{name}, {fold.name}: there is no validation part to {purpose}; add a vali.txt to each fold"
                     )
                 yield Task(
-                    experiment=plan.name,
-                    dataset=name,
-                    fold=fold.name,
-                    data=data,
-                    files=files,
-                    entry=entry,
-                    measures=tuple(str(one) for one in parse_metrics(plan.measures)),
-                    profile=plan.profile,
-                    select=plan.selection,
-                    seeds=(plan.seed,),
-                    parts=tuple(plan.parts),
-                    keeps_models=keeps_models,
-                )
-
-
-def _save_parts(fold: Fold, home: Path) -> dict[str, Path]:
-    files = {}
-    for part in ("train", "valid", "test"):
-        data: Dataset | None = getattr(fold, part)
-        if data is not None:
-            files[part] = home / f"{part}.arrow"
-            data.save(files[part])
-    return files
+                    experiment=plan.name, dataset=name, fold=fold.name, data=data, files=files, entry=entry,
+                    measures=tuple(str(one) for one in parse_metrics(plan.measures)), profile=plan.profile,
+                    select=plan.selection, seeds=(plan.seed,), parts=tuple(plan.parts), keeps_models=keeps_models,
+                )  # fmt: skip
 
 
 def _seeds(plan: Plan, task: Task, ranker: Ranker) -> Sequence[int]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -16,14 +18,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, final
 
+import numpy as np
+
 from ordino.data.dataset import Dataset
 from ordino.errors import MissingExtraError, ParameterError
-from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.plan.rehearsal import rehearse, settings_to_rehearse
+from ordino.experiment.plan.ranker_entry import Entry, known_parameters
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import Evaluation, evaluate
+from ordino.parameters import Range
 from ordino.ranker import Ranker
+
+QUERIES = 3  # of a rehearsal
 
 
 @final
@@ -34,8 +40,7 @@ class Task:
     experiment: str
     dataset: str
     fold: str
-    data: str
-    """A hash of the fold."""
+    data: str  # a hash of the fold
     files: Mapping[str, Path]
     """Train, valid (if there is one) and test."""
     entry: Entry
@@ -55,29 +60,14 @@ class Task:
     def key(self, seed: int, *, tuning: bool = False) -> str:
         """What makes the trial with this seed the same as one in the store."""
         return trial_key(
-            **self.identity(),
-            seed=seed,
-            preset=self.entry.preset,
-            measures=self.measures,
-            parts=self.parts,
-            select=self.select,
-            tuning=tuning,
-            ordino=installed_versions()["ordino"],
-        )
+            **self.identity(), seed=seed, preset=self.entry.preset, measures=self.measures, parts=self.parts,
+            select=self.select, tuning=tuning, ordino=installed_versions()["ordino"],
+        )  # fmt: skip
 
     def identity(self) -> dict[str, Any]:
         """What a trial says of the task."""
-        return {
-            "experiment": self.experiment,
-            "dataset": self.dataset,
-            "fold": self.fold,
-            "data": self.data,
-            "ranker": self.entry.command,
-            "label": self.entry.name,
-            "params": self.params,
-            "profile": self.profile,
-            "is_tuned": self.entry.is_tuned,
-        }
+        own = {name: getattr(self, name) for name in ("experiment", "dataset", "fold", "data", "params", "profile")}
+        return own | {"ranker": self.entry.command, "label": self.entry.name, "is_tuned": self.entry.is_tuned}
 
     def ranker(self) -> Ranker:
         """The ranker to train: on one thread, and choosing by the plan's metric where the entry says nothing else."""
@@ -85,14 +75,8 @@ class Task:
         common = {"metric": self.select, "profile": self.profile, "seed": self.seeds[0], "n_jobs": 1}
         if self.entry.preset:
             del common["metric"], common["profile"]
-        ranker.set_params(
-            **{
-                name: common[name.rpartition("__")[2]]
-                for name in ranker.get_params()
-                if name.rpartition("__")[2] in common and name not in self.params
-            }
-        )
-        return ranker
+        known = {name: name.rpartition("__")[2] for name in ranker.get_params() if name not in self.params}
+        return ranker.set_params(**{name: common[own] for name, own in known.items() if own in common})
 
     def part(self, name: str) -> Dataset | None:
         """A part of the fold, if there is one."""
@@ -127,7 +111,7 @@ def find_problems(tasks: Sequence[Task]) -> list[str]:
     problems: dict[str, None] = {}
     first = {(task.dataset, task.entry.name): task for task in reversed(tasks)}
     for task in reversed(first.values()):
-        for params in settings_to_rehearse(task.entry):
+        for params in _settings_to_rehearse(task.entry):
             try:
                 _rehearse(replace(task, params=params))
             except (ParameterError, MissingExtraError) as error:
@@ -137,7 +121,7 @@ def find_problems(tasks: Sequence[Task]) -> list[str]:
     return list(problems)
 
 
-def _fit(task: Task, *, tuning: bool) -> tuple[list[Ranker], list[Trial]]:
+def _fit(task: Task, *, tuning: bool) -> tuple[Sequence[Ranker], list[Trial]]:
     """The ranker of each seed, with what is known before the test data is seen."""
     train, valid = task.part("train"), task.part("valid")
     assert train is not None
@@ -145,28 +129,23 @@ def _fit(task: Task, *, tuning: bool) -> tuple[list[Ranker], list[Trial]]:
     ranker = task.ranker()
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.perf_counter()
-    with all_or_nothing():
-        if len(task.seeds) > 1:
-            fitted = ranker.fit_repeats(train, task.seeds, valid=valid)
-        else:
-            fitted = [ranker.fit(train, valid=valid)]
+    fitted = _fitted(ranker, train, valid, task.seeds)
     train_seconds = (time.perf_counter() - clock) / len(task.seeds)
     trials = [
         Trial(
-            **task.identity(),
-            key=task.key(seed, tuning=tuning),
-            seed=seed,
-            is_random=one.is_random,
-            versions=installed_versions(),
-            started=started,
-            train_seconds=train_seconds,
+            **task.identity(), key=task.key(seed, tuning=tuning), seed=seed, is_random=one.is_random,
+            versions=installed_versions(), started=started, train_seconds=train_seconds,
             valid={} if valid is None else dict(_evaluated(task, one, valid, select=True)),
-            history=[dict(row) for row in getattr(one, "history_", [])],
-            feature_weights=weights_of(one),
+            history=[dict(row) for row in getattr(one, "history_", [])], feature_weights=weights_of(one),
         )
         for seed, one in zip(task.seeds, fitted, strict=True)
-    ]
+    ]  # fmt: skip
     return fitted, trials
+
+
+def _fitted(ranker: Ranker, train: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> Sequence[Ranker]:
+    with all_or_nothing():
+        return ranker.fit_repeats(train, seeds, valid=valid) if len(seeds) > 1 else [ranker.fit(train, valid=valid)]
 
 
 def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Trial:
@@ -197,21 +176,50 @@ _REHEARSED: set[str] = set()  # settings whose code this process has loaded and 
 def _rehearse_once(task: Task) -> None:
     """Load and compile what training will use, so that a trial's seconds count learning alone."""
     if _setting(task) not in _REHEARSED:
-        try:
+        with suppress(Exception):  # the training itself will tell
             _rehearse(task)
-        except Exception:  # the training itself will tell
-            return
 
 
 def _rehearse(task: Task) -> None:
+    """Fit the ranker briefly on a few queries, with one seed or with two at once, and let it score them.
+
+    Rankers check their parameters when they are fitted: this asks the same questions, and takes little more time than
+    loading what they are made of.
+    """
     _REHEARSED.add(_setting(task))
-    train = task.part("train")
-    assert train is not None
-    rehearse(task.ranker(), task.seeds, train, task.part("valid"))
+    ranker = task.ranker()
+    ranker.set_params(**brief_params(ranker))
+    parts = {name: data for name in ("train", "valid") if (data := task.part(name)) is not None}
+    few = {name: data.select_queries(np.arange(min(QUERIES, data.n_queries))) for name, data in parts.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _fitted(ranker, few["train"], few.get("valid"), task.seeds[:2])[0].predict(few["train"])
 
 
 def _setting(task: Task) -> str:
     return json.dumps([task.entry.command, task.entry.preset, task.params, len(task.seeds) > 1], sort_keys=True)
+
+
+def brief_params(ranker: Ranker) -> dict[str, Any]:
+    """The parameters that make learning short, where the ranker has longer ones."""
+    return {
+        name: known.brief
+        for name, known, value in known_parameters(ranker)
+        if known.brief is not None and isinstance(value, int) and value > known.brief
+    }
+
+
+def _settings_to_rehearse(entry: Entry) -> Iterator[dict[str, Any]]:
+    """Every value that the entry may take, once, with all others as they come first."""
+    tables: Sequence[Mapping[str, Sequence[Any]]] = entry.grids or [{}]
+    if entry.trials:
+        spaces = {name: space for name, space in entry.search_space().items() if name not in entry.params}
+        tables = [{name: (one.low, one.high) if isinstance(one, Range) else one.values for name, one in spaces.items()}]
+    for values in tables:
+        first = {name: several[0] for name, several in values.items()} | dict(entry.params)
+        yield first
+        for name, several in values.items():
+            yield from (first | {name: value} for value in several[1:])
 
 
 @lru_cache(maxsize=3)

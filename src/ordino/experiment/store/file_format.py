@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -56,19 +56,27 @@ CREATE TABLE trials (
 )
 
 
-def _add_query_counts(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE trials ADD COLUMN query_counts TEXT NOT NULL DEFAULT '{}'")
+def upgrade(connection: sqlite3.Connection, version: int) -> None:
+    """Make a store of an earlier format one of the next; its trials stay."""
+    for command in COMMANDS.get(version, ()):
+        connection.execute(command)
+    if version == 3:
+        _move_values(connection)
 
 
-def _add_data_and_tuning(connection: sqlite3.Connection) -> None:
-    connection.execute("ALTER TABLE trials ADD COLUMN data TEXT NOT NULL DEFAULT ''")
-    connection.execute("ALTER TABLE trials ADD COLUMN is_tuned INTEGER NOT NULL DEFAULT 0")
-    connection.execute("UPDATE trials SET is_tuned = 1 WHERE label LIKE '%, tuned'")  # all that format 2 knew of it
+COMMANDS = {
+    1: ["ALTER TABLE trials ADD COLUMN query_counts TEXT NOT NULL DEFAULT '{}'"],
+    2: [
+        "ALTER TABLE trials ADD COLUMN data TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE trials ADD COLUMN is_tuned INTEGER NOT NULL DEFAULT 0",
+        "UPDATE trials SET is_tuned = 1 WHERE label LIKE '%, tuned'",  # all that format 2 knew of it
+    ],
+    3: ["ALTER TABLE trials ADD COLUMN is_random INTEGER NOT NULL DEFAULT 1", _VALUES],
+}
 
 
 def _move_values(connection: sqlite3.Connection) -> None:
     """Format 3 has the values of all metrics in one column: their names in JSON, a line feed, the doubles."""
-    connection.execute(_VALUES)
     for number, block in connection.execute("SELECT number, per_query FROM trials"):
         head, _, doubles = block.partition(b"\n")
         metrics = json.loads(head)
@@ -76,15 +84,6 @@ def _move_values(connection: sqlite3.Connection) -> None:
         rows = ((number, "test", name, doubles[i * size : (i + 1) * size]) for i, name in enumerate(metrics))
         connection.executemany("INSERT INTO query_values VALUES (?, ?, ?, ?)", rows)
     connection.execute("ALTER TABLE trials DROP COLUMN per_query")
-    connection.execute("ALTER TABLE trials ADD COLUMN is_random INTEGER NOT NULL DEFAULT 1")
-
-
-UPGRADES: Mapping[int, Callable[[sqlite3.Connection], None]] = {
-    1: _add_query_counts,
-    2: _add_data_and_tuning,
-    3: _move_values,
-}
-"""What makes a store of each earlier format one of the next; its trials stay."""
 
 
 def to_row(trial: Trial) -> list[Any]:

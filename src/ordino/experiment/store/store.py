@@ -11,7 +11,6 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, final
 
 from ordino.errors import DataError
@@ -69,12 +68,9 @@ class Store:
                 # readers never wait for writers; what was committed survives a killed process
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = NORMAL")
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, DataError) as error:
             self._connection.close()
-            raise self._refused(error) from None
-        except DataError:
-            self._connection.close()
-            raise
+            raise (error if isinstance(error, DataError) else self._refused(error)) from None
 
     def _open_frozen(self) -> None:
         version, tables = self._checked_version()
@@ -88,18 +84,17 @@ class Store:
     def _bring_up_to_date(self) -> None:
         version, tables = self._checked_version()
         if not tables:
-            for table in file_format.SCHEMA:
-                self._connection.execute(table)
-            self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            for command in (*file_format.SCHEMA, f"PRAGMA application_id = {APPLICATION}"):
+                self._connection.execute(command)
         for earlier in range(version, VERSION) if tables else ():
-            file_format.UPGRADES[earlier](self._connection)
+            file_format.upgrade(self._connection, earlier)
         if version < VERSION:
             self._connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def _checked_version(self) -> tuple[int, int]:
         """The file's format and how many tables it has, if it is a store that we can read, or empty."""
-        version, application = self._pragma("user_version"), self._pragma("application_id")
-        tables = int(self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+        questions = ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
+        version, application, tables = (int(self._connection.execute(one).fetchone()[0]) for one in questions)
         if tables and application != APPLICATION:
             raise DataError(f"{self.path}: this SQLite file is not a store of trials; give another file")
         if version > VERSION:
@@ -118,9 +113,6 @@ class Store:
         except sqlite3.DatabaseError as error:
             raise self._refused(error) from None
 
-    def _pragma(self, name: str) -> int:
-        return int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
-
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """All or nothing."""
@@ -135,9 +127,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

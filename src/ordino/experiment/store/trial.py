@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, final
@@ -33,7 +34,6 @@ class TrialInfo:
     key: str
     """What makes the trial this one and no other; see :func:`trial_key`."""
     dataset: str
-    """The name of the data."""
     fold: str
     ranker: str
     """The ranker's name on the command line."""
@@ -50,7 +50,6 @@ class TrialInfo:
     data: str = ""
     """A hash of the fold; empty in a store that was written before it was kept."""
     experiment: str = ""
-    """The name of the plan that the trial belongs to."""
     versions: Mapping[str, str] = field(default_factory=dict)
     started: str = ""
     """When training began, in UTC."""
@@ -62,8 +61,7 @@ class TrialInfo:
     test: Mapping[str, float] = field(default_factory=dict)
     """The mean of each metric on test data; empty in a trial that only served to choose a setting."""
     query_counts: Mapping[str, int] = field(default_factory=dict)
-    """How many test queries a choice of the profile concerns, by the names of :data:`QUERY_COUNTS`; empty in a store
-    that was written before they were kept."""
+    """How many test queries a choice of the profile concerns; empty in a store that was written before it was kept."""
 
 
 @final
@@ -101,9 +99,8 @@ def installed_versions() -> dict[str, str]:
     return {package: found for package in PACKAGES if (found := _version(package))}
 
 
-@lru_cache
+@cache
 def _version(package: str) -> str | None:
-    try:
+    with suppress(PackageNotFoundError):
         return version(package)
-    except PackageNotFoundError:
-        return None
+    return None

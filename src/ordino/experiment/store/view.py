@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple, Self, final
 
 from ordino.errors import DataError, unknown_name
@@ -78,9 +77,7 @@ class StoreView:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -109,11 +106,8 @@ class StoreView:
 
     def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
         """What is known of the trials without opening them, in the order of writing."""
-        rows = self._rows(
-            f"SELECT {', '.join(INFO)} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?",
-            limit, offset, group=group,
-        )  # fmt: skip
-        return [to_info(row) for row in rows]
+        question = f"SELECT {', '.join(INFO)} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?"
+        return [to_info(row) for row in self._rows(question, limit, offset, group=group)]
 
     def values(
         self, metric: str, *, part: str = "test", group: Group | None = None, limit: int = -1, offset: int = 0
@@ -160,8 +154,7 @@ class StoreView:
 
     def history(self, key: str) -> list[dict[str, Any]]:
         """What happened in each epoch, round or generation of a trial."""
-        history: list[dict[str, Any]] = self._opened("history", key)
-        return history
+        return list(self._opened("history", key))
 
     def feature_weights(self, key: str) -> Mapping[str, float] | None:
         """The weight of each feature in a trial, where it has weights."""

@@ -1,6 +1,7 @@
-"""What the pages take from the table of rankers: ``python docs/hooks/ranker_pages.py`` writes it anew.
+"""What the pages take from the tables in the source: ``python docs/hooks/tables.py`` writes it anew.
 
-Two pages are made whole; on the page of each ranker the table under the heading Parameters is.
+Two pages are generated whole. On the page of each ranker the table of parameters is, on those of metrics and losses the
+table of all of them.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ordino.losses import LOSSES
+from ordino.metrics import METRICS
 from ordino.parameters import parameters_of
 from ordino.rankers import RANKERS, ranker_class
 
@@ -46,7 +49,41 @@ def pages() -> dict[Path, str]:
     for name in RANKERS:
         page = Path("rankers", f"{name}.md")
         made[page] = with_table((DOCS / page).read_text(encoding="utf-8"), parameter_table(name))
+    for page, rows in (("losses.md", loss_rows()), ("metrics.md", metric_rows())):
+        made[Path(page)] = with_rows((DOCS / page).read_text(encoding="utf-8"), rows)
     return made
+
+
+def loss_rows() -> list[str]:
+    """The table of losses."""
+    return ["| loss | formula | what it is | parameters |", "|---|---|---|---|"] + [
+        f"| `{name}` | `{entry.formula}` | {entry.description} | "
+        f"{', '.join(f'`{key}={value!r}`' for key, value in entry.parameters.items()) or 'none'} |"
+        for name, entry in LOSSES.items()
+    ]
+
+
+def metric_rows() -> list[str]:
+    """The table of metrics."""
+    rows = ["| name | what it is | cutoff `@k` | parameters | also called |", "|---|---|---|---|---|"]
+    for entry in METRICS.values():
+        brackets = "; ".join(
+            f"`{one.name}`: {one.description}" + ("" if one.default is None else f" ({one.default:g})")
+            for one in entry.parameters
+        )
+        names = ", ".join(f"`{alias}`" for alias in entry.aliases)
+        rows.append(
+            f"| `{entry.example}` | {entry.description} | {entry.cutoff} | {brackets or '-'} | {names or '-'} |"
+        )
+    return rows
+
+
+def with_rows(page: str, rows: list[str]) -> str:
+    """A page in which these rows stand in place of the table that has the same header."""
+    lines = page.split("\n")
+    start = lines.index(rows[0])
+    stop = next(i for i in range(start, len(lines)) if not lines[i].startswith("|"))
+    return "\n".join([*lines[:start], *rows, *lines[stop:]])
 
 
 def parameter_table(name: str) -> str:
