@@ -63,8 +63,8 @@ def inspect(
     found = {file: _described(file) if audit is None else _audited(file, audit) for file in files}
     if json:
         print_json({file: facts for file, (facts, _) in found.items()})
-        return
-    typer.echo("\n\n".join(f"{file}\n{text}" for file, (_, text) in found.items()))
+    else:
+        typer.echo("\n\n".join(f"{file}\n{text}" for file, (_, text) in found.items()))
 
 
 def _described(file: str) -> tuple[dict[str, Any], str]:
@@ -166,10 +166,9 @@ def convert(
         raise ParameterError(f"--split {split!r} is not a list of shares; give for example 0.6,0.2,0.2") from None
     parts = (data,) if shares is None else data.split(*shares, seed=chosen_seed(seed) or 0)
     if len(parts) != len(targets):
-        raise ParameterError(
-            f"there are {len(parts)} parts for {len(targets)} files; give --split one share for each file, such as "
-            f"--split {','.join(['0.6', '0.2', '0.2'][: len(targets)])}"
-        )
+        example = ",".join(["0.6", "0.2", "0.2"][: len(targets)])
+        fix = f"give --split one share for each file, such as --split {example}"
+        raise ParameterError(f"there are {len(parts)} parts for {len(targets)} files; {fix}")
     scaler = None if scaling is None else make_scaler(scaling).fit(parts[0])  # test data must not shape the scaling
     for part, target in zip(parts, targets, strict=True):
         _write(part if scaler is None else scaler.transform(part), target)

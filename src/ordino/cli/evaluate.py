@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import Json, Label, Metrics, ModelFile, Qid, split_names
+from ordino.cli.options import Json, Label, Metrics, ModelFile, Profile, Qid, split_names
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
@@ -19,9 +19,7 @@ METRICS = "ndcg@10,map,p@10,mrr"
 def rank(
     model: ModelFile,
     data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
-    out: Annotated[
-        str, typer.Option("--out", "-o", help="File to write; its ending chooses the format. - is a pipe.")
-    ] = "-",
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write, in its ending's format; - is a pipe.")] = "-",
     format: Annotated[str | None, typer.Option(help="{formats}; by default what the ending stands for.")] = None,
     label: Label = None,
     qid: Qid = None,
@@ -66,19 +64,12 @@ def open_files(
 
 
 def evaluate(
-    first: Annotated[
-        str | None, typer.Argument(metavar="DATA|MODEL", help="Labelled data (LETOR, Arrow, Parquet, CSV), or a model.")
-    ] = None,
-    second: Annotated[
-        str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, one number per line, or the data for a model.")
-    ] = None,
+    first: Annotated[str | None, typer.Argument(metavar="DATA|MODEL", help="Labelled data, or a model.")] = None,
+    second: Annotated[str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, one per line, or data.")] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments, instead of DATA.")] = None,
     run: Annotated[str | None, typer.Option(help="TREC run, instead of SCORES.")] = None,
     metrics: Metrics = METRICS,
-    profile: Annotated[
-        str | None,
-        typer.Option(help="Metric profile: {profiles}; by default the model's, `standard`, or `trec` with --qrels."),
-    ] = None,
+    profile: Profile = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
     complete: Annotated[bool, typer.Option("--complete", help="Count judged queries missing in the run as 0.")] = False,
     label: Label = None,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ordino.cli.options import Json, Label, ModelFile, Qid, Seed, chosen_seed, shared_options
+from ordino.cli.options import Json, Label, ModelFile, Profile, Qid, Seed, chosen_seed, shared_options
 
 
 def explain(
@@ -17,7 +17,7 @@ def explain(
         typer.Option(metavar="A B", help="Two documents of a query: ids, or rows of the file from 0."),
     ] = None,
     metric: Annotated[str | None, typer.Option("--metric", "-m", help="The metric; by default the model's.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Metric profile: {profiles}; by default the model's.")] = None,
+    profile: Profile = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often each feature is shuffled.")] = 5,
     top: Annotated[int | None, typer.Option(min=1, help="Number of features to show, the weightiest first.")] = None,
     label: Label = None,

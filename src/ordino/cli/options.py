@@ -37,6 +37,10 @@ Label = Annotated[str | None, typer.Option(help="Column of a table with the labe
 Qid = Annotated[str | None, typer.Option(help="Column of a table with the query ids; `qid` by default.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
 Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas: {metrics}.")]
+Profile = Annotated[
+    str | None,
+    typer.Option(help="Metric profile: {profiles}; by default the model's, else `standard`, or `trec` for TREC runs."),
+]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
 Binarize = Annotated[float | None, typer.Option(help="Make labels of this value or more 1, all others 0.")]
 

@@ -18,12 +18,8 @@ def search(
     data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to cut into folds.")],
     ranker: RankerName,
     trials: Annotated[int, typer.Option(help="Settings to try on each fold.")] = 30,
-    space: Annotated[
-        list[str] | None, typer.Option(help="Such as l2=0.001..1 or hidden=[[8],[16]]; may be repeated.")
-    ] = None,
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", help="A parameter to keep fixed, such as epochs=20.")
-    ] = None,
+    space: Annotated[list[str] | None, typer.Option(help="Such as l2=0.1..1 or hidden=[[8],[16]]; repeatable.")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="To keep fixed, such as epochs=20.")] = None,
     repeats: Annotated[int, typer.Option(help="Repeats that measure the best setting.")] = 1,
     seed: Seed = None,
     metrics: Metrics = METRICS,
@@ -49,13 +45,11 @@ def search(
     entry = {"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}
     plan = make_plan(data, [entry], metrics, seed, **settings)
     chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
-    print_table(
-        ["data", "fold", f"{plan.selection} on validation", "parameters"],
-        [
-            (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
-            for place, trial in chosen.items()
-        ],
-    )
+    rows = [
+        (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
+        for place, trial in chosen.items()
+    ]
+    print_table(["data", "fold", f"{plan.selection} on validation", "parameters"], rows)
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -30,9 +30,7 @@ def train(
     data: Annotated[str, typer.Argument(help="Labelled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
     ranker: RankerName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", help="A parameter as name=value; may be repeated.")
-    ] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; may be repeated.")] = None,
     valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
     scaling: Scaling = None,
     binarize: Binarize = None,

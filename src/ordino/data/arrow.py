@@ -69,9 +69,8 @@ def open_dataset(path: str | Path) -> Dataset:
         raise DataError(f"{path}: {error}") from None
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError(
-            f"{path}: this is not a whole saved data set ({reason}); save it again from its source"
-        ) from None
+        what = f"this is not a whole saved data set ({reason})"
+        raise DataError(f"{path}: {what}; save it again from its source") from None
 
 
 def is_saved_dataset(path: str | Path) -> bool:
@@ -120,7 +119,12 @@ def _to_arrow(name: str, array: NDArray[Any]) -> tuple[Any, str]:
     import pyarrow as pa
 
     if array.dtype.kind not in "biufSU":
-        return pa.array([_to_json(name, value) for value in array.astype(object)], pa.large_string()), "json"
+        plain = [value.item() if isinstance(value, np.generic) else value for value in array.astype(object)]
+        for value in plain:
+            if type(value) not in {str, int, float, bool, type(None)}:
+                kind = type(value).__name__
+                raise DataError(f"{name} has {value!r}, a {kind}; only numbers and strings can be saved as ids")
+        return pa.array([json.dumps(value) for value in plain], pa.large_string()), "json"
     dtype = np.dtype(_FIXED.get(name, array.dtype)).newbyteorder("<")
     array = np.ascontiguousarray(array, dtype)
     if dtype.kind in "iuf" and dtype.itemsize <= 8:
@@ -146,13 +150,6 @@ def _from_arrow(name: str, column: Any, dtype: str) -> NDArray[Any]:
         raise DataError(f"{name} is kept as {values.type} but must be {_FIXED.get(name, dtype)}; save it again")
     data = values.buffers()[1]
     return np.frombuffer(data, wanted, len(values), values.offset * wanted.itemsize) if data else np.zeros(0, wanted)
-
-
-def _to_json(name: str, value: object) -> str:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if type(plain) not in {str, int, float, bool, type(None)}:
-        raise DataError(f"{name} has {value!r}, a {type(value).__name__}; only numbers and strings can be saved as ids")
-    return json.dumps(plain)
 
 
 @contextmanager

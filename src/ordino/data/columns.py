@@ -38,10 +38,8 @@ def as_features(X: ArrayLike) -> NDArray[np.float32]:
         raise DataError(f"X has shape {given.shape}; give a matrix with one row for each document")
     if (found := _first_where(np.isinf, features)) is not None:
         row, column = found
-        raise DataError(
-            f"X has {given[row, column]} in row {row}, column {column}, which float32 cannot hold; "
-            "rescale it, or use NaN for missing"
-        )
+        fix = "rescale it, or use NaN for missing"
+        raise DataError(f"X has {given[row, column]} in row {row}, column {column}, which float32 cannot hold; {fix}")
     return features
 
 
@@ -107,10 +105,8 @@ def check_features(data: Dataset, n_features: int, names: Sequence[str] | None) 
 def check_no_nan(data: Dataset, name: str, ranker: str) -> None:
     """Refuse missing values, for a ranker that cannot use them."""
     if (found := _first_where(np.isnan, data.X)) is not None:
-        raise DataError(
-            f"{name} has NaN in column {found[1]}, which {ranker} cannot use; fill it in first, "
-            "for example with sklearn.impute.SimpleImputer, or use a ranker of trees"
-        )
+        fix = "fill it in first, for example with sklearn.impute.SimpleImputer, or use a ranker of trees"
+        raise DataError(f"{name} has NaN in column {found[1]}, which {ranker} cannot use; {fix}")
 
 
 def symmetric_log(X: Features, out: Features | None = None) -> Features:

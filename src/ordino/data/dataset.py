@@ -45,7 +45,7 @@ class Dataset:
         Features, shape ``(n_docs, n_features)``; kept as float32. NaN means missing, infinity is refused.
         A DataFrame gives its column names, a scipy sparse matrix becomes dense.
     y
-        Labels, shape ``(n_docs,)``; larger is better. Kept as float64, so large and fractional labels stay exact.
+        Labels, shape ``(n_docs,)``; larger is better. Kept as float64.
     qid
         The query of each row, any hashable kind, in any order; None makes all rows one query.
     doc_ids, feature_names, weights
@@ -69,8 +69,7 @@ class Dataset:
     doc_ids: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
     weights: NDArray[np.float64] | None
-    order: NDArray[np.intp] | None
-    """The caller's row of each row here, or None where the caller's order was kept."""
+    order: NDArray[np.intp] | None  # the caller's row of each row here, or None where the caller's order was kept
 
     def __init__(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | Sequence[Any] | None = None, *,

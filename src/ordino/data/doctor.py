@@ -175,15 +175,12 @@ def odd_features(dataset: Dataset) -> Iterator[Ill]:
         yield severity, n, f"{subject} {what}", fix
 
 
-CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
-    {
-        check.__name__.replace("_", " "): check
-        for check in (
-            scattered_queries, labels_out_of_range, queries_without_contrast, query_sizes, duplicate_documents,
-            odd_features,
-        )
-    }
+_ALL = (
+    scattered_queries, labels_out_of_range, queries_without_contrast, query_sizes, duplicate_documents, odd_features,
 )  # fmt: skip
+CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
+    {check.__name__.replace("_", " "): check for check in _ALL}
+)
 """The checks that each data set goes through."""
 
 

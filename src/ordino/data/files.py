@@ -33,7 +33,6 @@ _FORMATS = {
 }
 ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORMATS.items() for end in ends})
 """The format that an ending stands for; ``.gz`` may follow the endings of text."""
-
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
 
 
@@ -103,11 +102,10 @@ def table_data(
 
 
 def write_data(dataset: Dataset, path: str | Path) -> None:
-    """Write a data set in the format that the ending of the path stands for.
+    """Write a data set in the format that the ending of the path stands for; "-" is LETOR text to standard output.
 
     ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet`` and ``.csv`` are tables
-    with the columns qid, label, doc_id, weight and the features, in the caller's row order; "-" is LETOR text to
-    standard output.
+    as :func:`to_frame` makes them.
     """
     if str(path) == "-" or _format_of_ending(Path(path)) == "letor":
         from ordino.data.letor import write_letor
@@ -253,23 +251,18 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
 
 def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.float32]:
     """Feature columns as a C-ordered matrix."""
-    wrong = [name for name in columns if not _is_number(table[name])]
-    if wrong:
+    if wrong := [name for name in columns if not _is_number(table[name])]:
         named = ", ".join(f"{name!r} ({table[name].dtype})" for name in wrong[:5]) + (", ..." if len(wrong) > 5 else "")
-        raise DataError(
-            f"feature columns must be numbers, but these are not: {named}; encode them, or choose others with features="
-        )
+        fix = "encode them, or choose others with features="
+        raise DataError(f"feature columns must be numbers, but these are not: {named}; {fix}")
     matrix = np.empty((len(table), len(columns)), np.float32)
     for j, name in enumerate(columns):
         with np.errstate(over="ignore"):
             matrix[:, j] = _as_floats(table[name])
-        infinite = np.isinf(matrix[:, j])
-        if infinite.any():
+        if (infinite := np.isinf(matrix[:, j])).any():
             row = int(infinite.argmax())
-            raise DataError(
-                f"column {name!r} has {table[name][row]} in row {row}, which float32 cannot hold; "
-                "rescale it, or use null for missing"
-            )
+            fix = "rescale it, or use null for missing"
+            raise DataError(f"column {name!r} has {table[name][row]} in row {row}, which float32 cannot hold; {fix}")
     return matrix
 
 

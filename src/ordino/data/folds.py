@@ -90,10 +90,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
         sets = {part: read_data(path, n_features=n_features) for part, path in parts[i].items()}
         width = n_features or max(dataset.n_features for dataset in sets.values())
         if earlier and width != earlier[0]:
-            raise DataError(
-                f"{homes[i]}: {width} features but an earlier fold has {earlier[0]}; "
-                f"pass n_features={max(width, earlier[0])} to read_folds"
-            )
+            fix = f"pass n_features={max(width, earlier[0])} to read_folds"
+            raise DataError(f"{homes[i]}: {width} features but an earlier fold has {earlier[0]}; {fix}")
         earlier[:] = [width]
         whole = {part: _widen(dataset, width, parts[i][part]) for part, dataset in sets.items()}
         return Fold(homes[i].name, whole["train"], whole.get("valid"), whole["test"])
@@ -156,9 +154,8 @@ class QueryKFold(BaseCrossValidator):
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:  # fmt: skip
         """Row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
         if groups is None:
-            raise DataError(
-                "QueryKFold does not know the queries; pass groups=qid (to cross_val_score: params={'groups': qid})"
-            )
+            fix = "pass groups=qid (to cross_val_score: params={'groups': qid})"
+            raise DataError(f"QueryKFold does not know the queries; {fix}")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         order, offsets, query_ids = group_rows(groups, n_rows)
         if len(query_ids) < self.n_splits:

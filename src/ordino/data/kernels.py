@@ -53,9 +53,7 @@ def _scale_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
     low, high, count, total = room[0], room[1], room[2], room[3]
     center, factor = room[4], room[5]  # 1 / spread: its rounding never shows in float32
     for q in range(len(offsets) - 1):
-        for j in range(n_features):
-            low[j], high[j] = np.inf, -np.inf
-            count[j], total[j] = 0.0, 0.0
+        low[:], high[:], count[:], total[:] = np.inf, -np.inf, 0.0, 0.0
         for i in range(offsets[q], offsets[q + 1]):
             row = rows[i]
             for j in range(n_features):

@@ -66,9 +66,8 @@ def read_letor(
     """
     if not sources:
         raise ParameterError("read_letor() was given nothing to read; give one or more files")
-    if n_features is None and feature_names is not None:
-        n_features = len(feature_names)
-    if n_features is not None:
+    if n_features is not None or feature_names is not None:
+        n_features = len(feature_names or ()) if n_features is None else n_features
         check_int("n_features", n_features, low=0, high=MAX_FEATURES)
     with np.errstate(over="ignore"):
         absent = np.float32(missing)
@@ -111,10 +110,8 @@ def _read(
         is_plain &= _finish(*part, X, stride, n_features, absent, y, marks)
     if not fits:
         text, position = next((b[0], c[2]) for b, c in zip(blocks, counts, strict=True) if c[1] == largest)
-        raise LetorFormatError(
-            f"{text.where(position)}: feature {largest} makes a dense matrix of {n_rows} x {width}, more than this "
-            "machine's memory; renumber the features or set n_features"
-        )
+        what = f"feature {largest} makes a dense matrix of {n_rows} x {width}, more than this machine's memory"
+        raise LetorFormatError(f"{text.where(position)}: {what}; renumber the features or set n_features")
     if width == 0 and n_features is None:
         raise DataError(f"{texts[0].name}: no line has a feature; a line is: label qid:ID 1:value 2:value ...")
     qid: NDArray[Any] | None = None
@@ -122,10 +119,8 @@ def _read(
         qid = qid_number.copy() if is_plain else _names(parts, qid_at, qid_length)
     doc_ids = _names(parts, doc_at, doc_length) if doc_length.any() else None
     order, offsets, query_ids = group_rows(qid, n_rows)
-    data = Dataset.of_groups(
-        X.reshape(n_rows, width), y, Groups(None, offsets, query_ids), doc_ids=doc_ids,
-        feature_names=as_feature_names(feature_names, width),
-    )  # fmt: skip
+    groups, names = Groups(None, offsets, query_ids), as_feature_names(feature_names, width)
+    data = Dataset.of_groups(X.reshape(n_rows, width), y, groups, doc_ids=doc_ids, feature_names=names)
     return data if order is None else data.take_rows(order, Groups(order, offsets, query_ids))
 
 
@@ -169,9 +164,8 @@ def _finish(
     if mixed.size:
         here, before = ("a qid", "none") if has_qid[mixed[0]] else ("no qid", "one")
         where = text.where(int(line_at[start + mixed[0]]))
-        raise LetorFormatError(
-            f"{where}: the line has {here} but the lines before have {before}; give every line a qid or none"
-        )
+        fix = "give every line a qid or none"
+        raise LetorFormatError(f"{where}: the line has {here} but the lines before have {before}; {fix}")
     if error is not None:
         raise error
     for row in (start + np.flatnonzero(np.isnan(y[start:stop]))).tolist():
@@ -238,9 +232,8 @@ def _written_ids(kind: str, ids: list[Any], before: bytes, refused: bytes) -> li
         text = str(name).encode(errors="replace")
         is_encoded = text.decode() == str(name)  # half a surrogate pair is not
         if not is_encoded or min(text, default=33) <= 32 or 127 in text or any(byte in text for byte in refused):
-            raise DataError(
-                f"{kind} {name!r} cannot be written as LETOR text; take out blanks, control characters and #"
-            )
+            fix = "take out blanks, control characters and #"
+            raise DataError(f"{kind} {name!r} cannot be written as LETOR text; {fix}")
         if not text and kind == "query id":
             raise DataError("a query id is empty, which LETOR text cannot store; rename it")
         written.append(before + text if text else b"")

@@ -198,9 +198,8 @@ def _number(token: bytes, last: int, n_features: int | None) -> int:
     if n_features is not None and number > n_features:
         raise ValueError(f"feature {shown} is past n_features={n_features}; raise n_features or leave the feature out")
     if number > MAX_FEATURES:
-        raise ValueError(
-            f"feature {shown} is past {MAX_FEATURES}, which is too many for a dense matrix; renumber the features"
-        )
+        what = f"feature {shown} is past {MAX_FEATURES}, which is too many for a dense matrix"
+        raise ValueError(f"{what}; renumber the features")
     if number == last:
         raise ValueError(f"feature {number} is given twice; give each feature once in a line")
     if number < last:

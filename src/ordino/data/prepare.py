@@ -40,8 +40,7 @@ def drop_empty_queries(dataset: Dataset, relevant_from: float = 1) -> Dataset:
 
     Examples
     --------
-    >>> data = Dataset([[0.0]] * 4, [0, 1, 0, 0], qid=["a", "a", "b", "b"])
-    >>> drop_empty_queries(data).query_ids.tolist()
+    >>> drop_empty_queries(Dataset([[0.0]] * 4, [0, 1, 0, 0], qid=["a", "a", "b", "b"])).query_ids.tolist()
     ['a']
     """
     relevant = count_by_query(dataset, dataset.y >= relevant_from) > 0
@@ -74,8 +73,7 @@ def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
 def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> Any:
     """All features, then the products ``x_i x_j`` of every two, ``i <= j``, in the order (0,0), (0,1), ... (1,1), ...
 
-    Of a data set (whose names become ``a*b``) or a matrix, the same comes back, wider. A result of more than
-    ``max_gib`` GiB is refused before anything is computed.
+    A data set (names become ``a*b``) or a matrix comes back wider; more than ``max_gib`` GiB is refused beforehand.
 
     Examples
     --------
@@ -90,12 +88,10 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
     features = as_features(data)
     n_docs, n_features = features.shape
     n_wide = n_features + n_features * (n_features + 1) // 2
-    gib = n_docs * n_wide * 4 / 2**30
-    if gib > max_gib:
-        raise ParameterError(
-            f"{n_features} features make {n_wide} quadratic ones, {gib:.1f} GiB for {n_docs} documents; "
-            f"choose fewer features or documents, or raise max_gib={max_gib:g}"
-        )
+    if (gib := n_docs * n_wide * 4 / 2**30) > max_gib:
+        fix = f"choose fewer features or documents, or raise max_gib={max_gib:g}"
+        what = f"{n_features} features make {n_wide} quadratic ones, {gib:.1f} GiB for {n_docs} documents"
+        raise ParameterError(f"{what}; {fix}")
     wide = np.empty((n_docs, n_wide), np.float32)
     wide[:, :n_features] = features
     with np.errstate(over="ignore"):  # as_features refuses it with a sentence

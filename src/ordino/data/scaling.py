@@ -1,9 +1,10 @@
 """Feature scaling that knows the query: scikit-learn transformers, chosen by name from :data:`SCALERS`.
 
-Features of different queries are not comparable, so three of the scalers work inside each query and learn nothing; the
-others treat every document alike. All give float32 and leave NaN where it is. They take arrays and frames (rows in any
-order; the result has the caller's order) or a :class:`~ordino.data.dataset.Dataset`, which comes back with scaled
-features. With scikit-learn's metadata routing on, a pipeline passes ``qid`` on without being asked.
+Features of different queries are not comparable, so three of the scalers work inside each query and learn nothing (a
+feature that is the same in the whole query becomes 0); the others treat every document alike. All give float32 and
+leave NaN where it is. They take arrays and frames (rows in any order; the result has the caller's order) or a
+:class:`~ordino.data.dataset.Dataset`, which comes back with scaled features. With scikit-learn's metadata routing on, a
+pipeline passes ``qid`` on without being asked.
 """
 
 from __future__ import annotations
@@ -39,10 +40,9 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         features = as_features(X)
         check_columns("scaler", self.n_features_in_, self._names(), features.shape[1], column_names(X))
         if qid is None and self.by_query and self.n_queries_ > 1:
-            raise DataError(
-                f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries; "
-                "pass qid=..., or in a pipeline enable metadata routing"
-            )
+            fix = "pass qid=..., or in a pipeline enable metadata routing"
+            what = f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries"
+            raise DataError(f"{what}; {fix}")
         return self._scaled(features, group_rows(qid, len(features)))
 
 
@@ -144,8 +144,7 @@ class QueryMax(_QueryScaler):
 
     .. math:: \hat x = (x - \mu_q) / \max_q |x|
 
-    Values lie in [-1, 1] if the feature has one sign, in [-2, 2] otherwise. A feature that is 0 in the whole query
-    stays 0.
+    Values lie in [-1, 1] if the feature has one sign, in [-2, 2] otherwise.
 
     Examples
     --------
@@ -162,8 +161,6 @@ class MinMax(_QueryScaler):
 
     .. math:: \hat x = (x - \min_q x) / (\max_q x - \min_q x)
 
-    A feature that is the same in the whole query becomes 0.
-
     Examples
     --------
     >>> MinMax().fit_transform([[1], [2], [5], [7]], qid=["a", "a", "a", "b"]).ravel().tolist()
@@ -178,8 +175,6 @@ class ZScore(_QueryScaler):
     r"""Mean 0 and standard deviation 1 inside each query.
 
     .. math:: \hat x = (x - \mu_q) / \sigma_q, \quad \sigma_q^2 = \tfrac{1}{n_q} \sum (x - \mu_q)^2
-
-    A feature that is the same in the whole query becomes 0.
 
     Examples
     --------

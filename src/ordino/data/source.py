@@ -61,7 +61,7 @@ class Shards:
     def parts(self) -> Iterator[Dataset]:
         """The files in their order, each as a data set in canonical order."""
         home: dict[str, Path] = {}  # the file of each query
-        last: tuple[np.uint64, Path] | None = None  # the greatest key so far, and its file
+        last = (np.uint64(0), self.files[0])  # the greatest key so far, and its file
         for path in self.files:
             part, keys = _arrange(read_data(path, n_features=self.n_features))
             if (part.n_features, part.feature_names) != (self.n_features, self.feature_names):
@@ -70,10 +70,9 @@ class Shards:
                 if query in home:
                     raise DataError(f"{path}: query {query} is in {home[query]} too; keep each query in one file")
                 home[query] = path
-            if last is not None and len(keys) and keys[0] < last[0]:
-                raise DataError(
-                    f"{path}: its queries belong before those of {last[1]}; cut canonical(data) into shards"
-                )
+            if len(keys) and keys[0] < last[0]:
+                fix = "cut canonical(data) into shards"
+                raise DataError(f"{path}: its queries belong before those of {last[1]}; {fix}")
             last = (keys[-1], path) if len(keys) else last
             yield part
 

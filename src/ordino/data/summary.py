@@ -88,18 +88,9 @@ def summarize(dataset: Dataset) -> Summary:
 
     Examples
     --------
-    >>> print(summarize(Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 0], qid=[1, 1, 1, 2])))
-    documents                      4
-    queries                        2
-    features                       1
-    documents per query            1 to 3, median 2, mean 2.0
-    relevant per query             0.0 % to 33.3 %, mean 16.7 %
-    label 0                        3 (75.0 %)
-    label 1                        1 (25.0 %)
-    queries with nothing relevant  1 (50.0 %)
-    queries with equal labels      1 (50.0 %)
-    queries with one document      1 (50.0 %)
-    missing feature values         0
+    >>> found = summarize(Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 0], qid=[1, 1, 1, 2]))
+    >>> found.docs_per_query, found.n_empty
+    (Spread(min=1.0, median=2.0, mean=2.0, max=3.0), 1)
     """
     counts = dataset.counts
     n_relevant = count_by_query(dataset, dataset.y > 0)
@@ -131,6 +122,5 @@ def has_equal_labels(dataset: Dataset) -> NDArray[np.bool_]:
 
 def spread(values: NDArray[Any]) -> Spread:
     """Least, median, mean and largest value; zeros if there are none."""
-    if len(values) == 0:
-        return Spread(0.0, 0.0, 0.0, 0.0)
-    return Spread(float(values.min()), float(np.median(values)), float(values.mean()), float(values.max()))
+    parts = (np.min, np.median, np.mean, np.max)
+    return Spread(*(float(part(values)) if len(values) else 0.0 for part in parts))

@@ -38,9 +38,6 @@ def synthetic(name: str, **options: Any) -> Dataset:
     --------
     >>> synthetic("ranknet-net", queries=20)
     Dataset(1,000 documents, 20 queries, 50 features)
-    >>> synthetic("mq", quries=60)
-    Traceback (most recent call last):
-    ordino.errors.ParameterError: unknown option of synthetic set 'mq': 'quries'; did you mean 'queries'?
     """
     allowed = signature(SYNTHETIC[check_choice("synthetic set", name, SYNTHETIC)]).parameters
     for option, value in options.items():
@@ -116,13 +113,7 @@ def directranker(
 
 
 def equal_levels(values: NDArray[np.float64], levels: int) -> NDArray[np.float64]:
-    """Levels 0, 1, ... by rank, each for the same number of values (or one more or less).
-
-    Examples
-    --------
-    >>> equal_levels(np.array([0.3, -1.0, 9.0, 0.2]), 2).tolist()
-    [1.0, 0.0, 1.0, 0.0]
-    """
+    """Levels 0, 1, ... by rank, each for the same number of values (or one more or less)."""
     cut = np.empty(len(values))
     cut[np.argsort(values, kind="stable")] = np.arange(len(values)) * levels // len(values)
     return cut
@@ -165,9 +156,7 @@ _TD2003 = Shape(
         ("anchor", "count", 3), ("anchor", "heavy", 5), ("url", "count", 2), ("url", "heavy", 2),
         ("links", "large", 4), ("links", "ratio", 4),
     ),
-    missing=(0.0, 0.7, 0.6, 0.8, 0.0),
-    label_shares=(0.99, 0.01),
-    luck=0.1,
+    missing=(0.0, 0.7, 0.6, 0.8, 0.0), label_shares=(0.99, 0.01), luck=0.1,
 )  # fmt: skip
 
 _MQ2007 = Shape(
@@ -176,10 +165,7 @@ _MQ2007 = Shape(
         ("anchor", "count", 1), ("anchor", "heavy", 6), ("url", "count", 1), ("url", "heavy", 5),
         ("links", "heavy", 1), ("links", "count", 1), ("body", "zero", 5),
     ),
-    missing=(0.02, 0.56, 0.63, 0.79, 0.1),
-    label_shares=(0.742, 0.203, 0.055),
-    luck=0.64,
-    minmax=True,
+    missing=(0.02, 0.56, 0.63, 0.79, 0.1), label_shares=(0.742, 0.203, 0.055), luck=0.64, minmax=True,
 )  # fmt: skip
 
 _MQ2008 = _MQ2007._replace(missing=(0.02, 0.63, 0.7, 0.81, 0.1), label_shares=(0.807, 0.132, 0.061), luck=0.43)
@@ -191,9 +177,7 @@ _MSLR = Shape(
         *((field, "flag", 1) for field in FIELDS), *((field, "level", 4) for field in FIELDS),
         ("links", "large", 6), ("links", "sentinel", 3), ("url", "count", 2),
     ),
-    missing=(0.02, 0.3, 0.6, 0.8, 0.2),
-    label_shares=(0.520, 0.322, 0.133, 0.018, 0.007),
-    luck=0.7,
+    missing=(0.02, 0.3, 0.6, 0.8, 0.2), label_shares=(0.520, 0.322, 0.133, 0.018, 0.007), luck=0.7,
 )  # fmt: skip
 
 
@@ -228,8 +212,7 @@ def mq2008(*, queries: int = 784, docs: int | None = None, seed: int = 0) -> Dat
 def mslr(*, queries: int = 1000, docs: int | None = None, seed: int = 0) -> Dataset:
     """The shape of MSLR-WEB10K: 136 raw features, labels 0 to 4, about 120 documents per query, 1 query in 33 empty.
 
-    Counts, ratios, flags, heavy tails, negative logs, and three features in which -1 stands for "not known". The real
-    set has 10,000 queries; ``queries=10_000`` makes 1.2 million documents, which take 0.65 GB.
+    In three features -1 stands for "not known". The real set's 10,000 queries make 1.2 million documents, 0.65 GB.
     """
     rng = np.random.default_rng(seed)
     counts = np.clip(rng.lognormal(np.log(109), 0.44, queries), 1, 908)

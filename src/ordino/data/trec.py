@@ -118,8 +118,7 @@ def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.fl
 def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path | BinaryIO, tag: str = "ordino") -> None:
     """Write scores, in the caller's row order, as a TREC run, each query best first; equal scores keep their row order.
 
-    Without document ids a document is called by its row number in the caller's order, from 0. An ending ``.gz``
-    compresses. ``tag`` is the name of the run, one word.
+    Without document ids a document is called by its row number in the caller's order, from 0. ``.gz`` compresses.
     """
     values = as_column("scores", scores, dataset.n_docs, "score")
     callers_row = np.arange(dataset.n_docs) if dataset.order is None else dataset.order
@@ -134,14 +133,7 @@ def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path | BinaryIO, 
 
 
 def ranks(data: Dataset, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The rank of each document in its query, from 1, in the caller's row order; equal scores keep row order.
-
-    Examples
-    --------
-    >>> data = Dataset([[0.0]] * 4, [0] * 4, qid=["a", "b", "a", "b"])
-    >>> ranks(data, np.array([1.0, 5.0, 2.0, 5.0])).tolist()
-    [2, 1, 1, 2]
-    """
+    """The rank of each document in its query, from 1, in the caller's row order; equal scores keep row order."""
     rows, ranked = _best_first(data, scores)
     found = np.empty(data.n_docs, np.int64)
     found[rows] = ranked
