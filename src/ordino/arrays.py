@@ -1,7 +1,5 @@
 """The bottom shelf of arrays: offsets, blocks of queries, the query of a row, names of features, means without NaN."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Checks of hyper-parameters: each names the parameter, the value and what is allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import ParamSpec, TypeVar

@@ -7,8 +7,6 @@ compiled code that does multiply matrices imports the real one later. Where scip
 What np.sort and np.argsort cost inside a kernel is over a second of compiling: kernels leave them to numpy, or merge.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

@@ -13,8 +13,6 @@
 Each message is one sentence: where, what is wrong; what is allowed or what to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module

@@ -4,8 +4,6 @@ A form holds the scaling and the learned arrays, scores raw documents, and check
 ``predict``, the model file and explanations share it; so will export and service.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

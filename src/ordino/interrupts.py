@@ -5,8 +5,6 @@ end for it while the outer one goes on, and threads never hear of it. So presses
 :class:`~ordino.progress.Steps` looks at the count before it takes a step.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which of the things learned on the way is kept: the best on held-out data, or the last where there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import final
 

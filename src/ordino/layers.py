@@ -4,8 +4,6 @@ A network is a list of layers ``(W, b)`` with ``W`` of shape ``(n_in, n_out)``; 
 the last layer is linear with one output.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple

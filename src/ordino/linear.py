@@ -1,7 +1,5 @@
 """Rankers whose score is a weighted sum of the features."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

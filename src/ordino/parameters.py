@@ -5,8 +5,6 @@ signature, ``help()``, the error of a wrong value, the conversion of ``--param r
 come from it.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -166,7 +164,8 @@ def parameters_of(cls: type) -> dict[str, Parameter]:
 
 def _completed(one: Field[Any]) -> Parameter:
     known: Parameter = one.metadata["parameter"]
-    kinds = frozenset(part.strip() for part in re.split(r"\|(?![^\[]*\])", str(one.type)))
+    words = one.type.__name__ if isinstance(one.type, type) else re.sub(r"[\w.]+\.(?=\w)", "", str(one.type))
+    kinds = frozenset(part.strip() for part in re.split(r"\|(?![^\[]*\])", words))
     return Parameter(**{**vars(known), "kinds": kinds})
 
 

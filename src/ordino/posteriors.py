@@ -5,8 +5,6 @@ A set of target probabilities :math:`\bar P_{ij}` (i comes before j) can be lear
 determine the third (eq. 5), and those of a chain determine all (the theorem). Training itself needs no agreement.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -6,8 +6,6 @@ parameters as fields (:func:`~ordino.parameters.param`), and fills in ``_fit`` a
 is common (grouping, canonical order, scaling, checks) happens here, once.
 """
 
-from __future__ import annotations
-
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence

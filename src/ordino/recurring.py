@@ -1,7 +1,5 @@
 """Parameters that recur in many rankers, each with one name, one meaning and one check."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ordino.data.scaling import make_scaler

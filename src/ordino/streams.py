@@ -4,8 +4,6 @@ A part's seed is spawned from the whole's by what the part is, never made by add
 be the seed of another.
 """
 
-from __future__ import annotations
-
 from zlib import crc32
 
 import numpy as np

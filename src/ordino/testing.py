@@ -4,8 +4,6 @@
 single checks by name, for use as test parameters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path

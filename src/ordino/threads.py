@@ -1,7 +1,5 @@
 """How many threads work, and work that is shared among them; results never depend on their number."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

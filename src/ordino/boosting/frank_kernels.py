@@ -1,7 +1,5 @@
 """FRank's sums over pairs, walked query by query and never stored: memory is linear in documents."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ordino.compiled import OUTER, njit

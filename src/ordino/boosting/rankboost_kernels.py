@@ -1,7 +1,5 @@
 """RankBoost without a list of pairs: pair weights factor by document, so that sums by level are all that is kept."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ordino.compiled import OUTER, njit

@@ -1,7 +1,5 @@
 """Boosting of weak rankers that ask one question: is a feature above a threshold? What RankBoost and FRank share."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple

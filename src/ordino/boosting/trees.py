@@ -5,8 +5,6 @@ profile, Ctrl-C keeps the best so far, the same seed gives the same trees on any
 training is LightGBM's own model text, a plain string.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """The command line: thin commands, which read, call the library and print; they never compute."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

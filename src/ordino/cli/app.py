@@ -1,7 +1,5 @@
 """The commands under one name, and the options that all of them share."""
 
-from __future__ import annotations
-
 import os
 from typing import Annotated
 

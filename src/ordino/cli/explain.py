@@ -1,7 +1,5 @@
 """``ordino explain``: what a model's features are worth, and why a document stands above another."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """Options that commands share, written once, and help texts that name the entries of tables."""
 
-from __future__ import annotations
-
 import re
 from contextvars import ContextVar
 from dataclasses import dataclass

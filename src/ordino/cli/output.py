@@ -1,7 +1,5 @@
 """How commands print: a table on a terminal, plain text in a pipe, JSON on request."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable, Sequence

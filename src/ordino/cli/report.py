@@ -1,7 +1,5 @@
 """``ordino report``: what a store holds, as a table, a page and figures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """``ordino search``: look for good parameters on validation data, fold by fold, and measure the best on test data."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any
 

@@ -6,8 +6,6 @@ the same whatever the size; pages come from disk when something looks at them. S
 keeps them (and are mapped too); arrays of Python objects become JSON text and are decoded.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -4,8 +4,6 @@
 at the features block by block and makes nothing as large as the data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """The compiled loops over rows: hashes, scaling inside queries, shares below a value, lines of LETOR text."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

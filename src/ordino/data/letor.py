@@ -4,8 +4,6 @@ Reading goes over the text twice, in blocks of whole lines that threads share: o
 once to fill arrays that then have their final size. The grammar is in :mod:`ordino.data.letor_text`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

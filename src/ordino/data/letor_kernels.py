@@ -8,8 +8,6 @@ one division is the correctly rounded double (Clinger's fast path). Otherwise th
 still enough where everything within ``2**-50`` of it rounds to one float32; where it is not, the line is marked.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -264,7 +262,7 @@ def _usual_features(
 
 
 @_inner
-def _plain_integer(data: Bytes, i: int, stop: int) -> tuple[bool, np.int64]:
+def _plain_integer(data: Bytes, i: int, stop: int) -> tuple[Any, np.int64]:
     """Whether the token is how Python would print an int64, and its value."""
     negative = data[i] == _MINUS
     i += negative

@@ -13,8 +13,6 @@ Blank lines and lines that start with ``#`` are skipped. :func:`parse_line` read
 the sentence for whatever breaks the grammar; :mod:`ordino.data.letor_kernels` reads the usual lines faster.
 """
 
-from __future__ import annotations
-
 import gzip
 import math
 import mmap

@@ -4,8 +4,6 @@ DirectRanker 4.1 makes labels binary and leaves out queries with nothing relevan
 features to a linear model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations_with_replacement
 from typing import Any, Self, final

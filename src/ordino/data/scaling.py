@@ -7,8 +7,6 @@ leave NaN where it is. They take arrays and frames (rows in any order; the resul
 pipeline passes ``qid`` on without being asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from types import MappingProxyType

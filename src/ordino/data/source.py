@@ -4,8 +4,6 @@ Sums in floating point, and draws from a random stream, depend on the order of r
 order, so a file whose rows or queries were shuffled, or that was cut into shards, gives the same model to the last bit.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b, sha256

@@ -1,7 +1,5 @@
 """A data set in a few counts, among them the percentage of relevant documents of each query (DeepNet, Fig. 2.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

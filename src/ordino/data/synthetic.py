@@ -7,8 +7,6 @@ evidence and half a bent function of it, plus noise and plus the luck of the que
 cut it at the shares of the real set. A linear model finds a part of what can be found, trees or a network more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from inspect import signature
 from itertools import pairwise

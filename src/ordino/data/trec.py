@@ -5,8 +5,6 @@ dictionaries ``{qid: {docno: value}}``, the form that pytrec_eval, ir_measures a
 trec_eval joins them.
 """
 
-from __future__ import annotations
-
 import gzip
 import math
 import sys

@@ -5,8 +5,6 @@ in single precision in the order of the features, so that a document's score dep
 weights: :func:`weigh` gives a single ranker the very scores that its fitness was measured with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType

@@ -4,8 +4,6 @@ Written here because DEAP, the maintained package, draws from Python's global ra
 touch, and runs trees as Python functions; here a compiled kernel runs them over all documents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Self, final
 

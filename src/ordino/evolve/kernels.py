@@ -3,8 +3,6 @@
 Everything here gives a document the same score whatever stands beside it. Bounds are checked before.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The one loop that drives every strategy: ask, score, tell, look at the validation set, stop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 

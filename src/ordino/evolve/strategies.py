@@ -4,8 +4,6 @@ Each is asked for individuals, one a row, and then told their fitness; larger is
 run. :mod:`ordino.rankers.evolution` has the papers and the equations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, final

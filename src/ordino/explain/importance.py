@@ -5,8 +5,6 @@ query differ, and a document never gets a value that belongs to another query. S
 documents of a query has importance 0, whatever the ranker does with it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ other (sums of functions of one feature), and the same averaged over random orde
 are computed in double precision, with numpy alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 

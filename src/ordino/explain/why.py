@@ -1,7 +1,5 @@
 """Why document a stands above document b of the same query: their difference, divided among the features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 

@@ -5,8 +5,6 @@ anywhere: a linear model, a network, trees (:func:`~ordino.losses.trees_objectiv
 every loss by name; :func:`pair_loss` gives the functions behind the pairwise ones.
 """
 
-from __future__ import annotations
-
 from ordino.losses.base import Loss
 from ordino.losses.table import LOSSES, LossEntry, make_loss, pair_loss, probability_losses
 

@@ -5,8 +5,6 @@ scores. A kernel computes every query by itself; the average is taken over their
 the number of threads changes nothing, to the last bit.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from itertools import pairwise
 from numbers import Real

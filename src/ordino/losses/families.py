@@ -18,8 +18,6 @@ The change depends on the order of the scores alone, so as long as no two docume
 of :math:`\sum |\Delta_{ij}| \log(1 + e^{-(s_i - s_j)})`, which is given as the value.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

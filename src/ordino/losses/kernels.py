@@ -7,8 +7,6 @@ to ``last``; the buffers ``order``, ``bounds`` and ``room``; then the parameters
 ``totals`` (n_queries,). If a score of a query is not finite, its value is NaN.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

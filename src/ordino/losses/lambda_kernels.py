@@ -1,7 +1,5 @@
 """Compiled: LambdaRank, the cross entropy of each pair weighed by what swapping its two would change in a measure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """The labels of each query as levels 0, 1, 2, ...: what sums over pairs are made of, in numpy."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

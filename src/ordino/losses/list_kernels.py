@@ -4,8 +4,6 @@ Documents stand in the order of rising labels; s are scores, y labels, w weights
 said of all pairs (ApproxNDCG) is summed up pair by pair.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

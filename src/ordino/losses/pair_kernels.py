@@ -6,8 +6,6 @@ logarithms of eq. 3 are taken of products of probabilities, one for many pairs. 
 that, every pair is computed by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """``LOSSES``: everything that is known of each loss stands in its entry, and what is made of an entry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType

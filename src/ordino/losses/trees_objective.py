@@ -1,7 +1,5 @@
 """Any loss as an objective for LightGBM's trees."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ query of all), the cutoff ``k`` and parameters where the measure has them, a pro
 ``parse_metric(name).per_query``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from inspect import Parameter as Argument
 from inspect import Signature

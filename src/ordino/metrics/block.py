@@ -4,8 +4,6 @@ Labels that are small whole numbers, as most are, keep being labels: what one is
 sums are taken. Only where they are not is what every document is worth computed first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

@@ -9,8 +9,6 @@ labels are read, and only such a query, or one too long to be packed, is sorted 
 measure looks past a few ranks and nobody asks for ties, the best few documents are picked instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isfinite, isnan
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Measure rankings: means, values of each query, and what they hide (empty, tied, short queries)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from math import isnan

@@ -8,8 +8,6 @@ The first call after an installation compiles, so what compiles slowly is left o
 functions that only other kernels call. What most profiles do not need is a kernel of its own.
 """
 
-from __future__ import annotations
-
 from math import inf, nan
 from typing import Any
 

@@ -4,8 +4,6 @@ Knight's method: with the labels in the order of the scores, the wrongly ordered
 sort by label undoes, so that a query of n documents costs n log n, not n^2.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

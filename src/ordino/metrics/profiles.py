@@ -4,8 +4,6 @@ The same ranking is worth 0.49 or 0.52 depending on these choices, so each is na
 for each tool or paper; the conformance suite runs them against the tools themselves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from math import isnan, nan

@@ -4,8 +4,6 @@ Where few documents are relevant, counting the scores above each of them is ten 
 values are those of :func:`ordino.metrics.measure`, to the last digit.
 """
 
-from __future__ import annotations
-
 from typing import Any, final
 
 import numpy as np

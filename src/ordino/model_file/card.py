@@ -1,7 +1,5 @@
 """The card of a model: what it is, what it learned from and by which rules, for people and for other programs."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from collections.abc import Mapping

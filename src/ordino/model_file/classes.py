@@ -3,8 +3,6 @@
 And what earlier versions wrote under other names: parameters, values, and histories of other shapes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from types import MappingProxyType

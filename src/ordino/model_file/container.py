@@ -1,7 +1,5 @@
 """The file itself: a safetensors container with our JSON and a checksum in its header, written whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

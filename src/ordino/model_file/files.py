@@ -5,8 +5,6 @@ whose import takes longer than scoring a quarter of a million documents. Network
 logarithm are loaded as rankers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path

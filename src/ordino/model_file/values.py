@@ -4,8 +4,6 @@ What JSON has is written as it is; everything else is an object with one telling
 ``{"array": "layers_.0.W"}``. Arrays are called by where they stand in the model.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

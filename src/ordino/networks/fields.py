@@ -4,8 +4,6 @@ A parameter here has one meaning and one check: ``epochs: int = fields.epochs(50
 :mod:`ordino.networks.scoring`, which scores one document, and :mod:`ordino.networks.comparing`, which compares two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Compiled: the first layer of a pair network, gathered from what was computed once for each document."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

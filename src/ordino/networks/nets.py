@@ -1,7 +1,5 @@
 """Networks in torch: several of one shape along a leading axis, one for each seed, so that repeats train together."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise

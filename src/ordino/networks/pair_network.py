@@ -7,8 +7,6 @@ layer's neurons and their duals, are swapped, and the bias is the same (SortNet,
 here; those of the duals are the same rows, rolled by half.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, final

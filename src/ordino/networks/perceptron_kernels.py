@@ -1,7 +1,5 @@
 """PRank's rule over a stream of documents (Crammer and Singer, 2002, figure 1), compiled."""
 
-from __future__ import annotations
-
 from ordino.compiled import OUTER, njit
 
 

@@ -1,7 +1,5 @@
 """The one training loop: epochs of steps by an optimizer, a rate rule, the best epoch kept, a clean stop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial

@@ -4,8 +4,6 @@ A comparator that is not transitive orders some triples in a circle, and a sort 
 the algorithm. SortNet (section 3) reports orders that "seldom" differ, by 1 to 5 positions of 1000.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

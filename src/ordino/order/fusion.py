@@ -12,8 +12,6 @@ kemeny     the order that contradicts the members in the fewest pairs (Kemeny, 1
 ========== =======================================================================================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 

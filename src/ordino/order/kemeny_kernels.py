@@ -1,7 +1,5 @@
 """Kemeny's rule by local search, compiled: documents move to where they contradict the fewest members."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

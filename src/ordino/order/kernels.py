@@ -14,8 +14,6 @@ the documents (and 0), then size and padded width of half of each hidden layer. 
 references in a tuple are counted at every call, which takes longer than a comparison. Bounds are checked before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """A comparator as plain arrays: what a fitted ranker keeps, and all it takes to compare and to sort. No torch here."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The form of comparators: a pair network whose sort makes the ranking."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, final
 

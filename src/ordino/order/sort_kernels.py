@@ -4,8 +4,6 @@ Each sorts ``order``, numbers of documents, in place, and stays within it whatev
 relies on the comparator being transitive.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

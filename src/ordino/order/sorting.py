@@ -1,7 +1,5 @@
 """Ordering the documents of queries with a comparator: sorts by name, Python's own sort, tournaments over all pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cmp_to_key
 from itertools import pairwise

@@ -11,8 +11,6 @@ strong feature is taken for ever. Weights that add up over rounds as AdaBoost's 
 information retrieval", SIGIR 2007.
 """
 
-from __future__ import annotations
-
 from typing import final
 
 import numpy as np

@@ -4,8 +4,6 @@ Each member ranks the documents on its own; the ranks that a document gets are s
 first. Other rules (:data:`~ordino.order.fusion.METHODS`) take the place of the sum by name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import final

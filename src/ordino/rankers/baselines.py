@@ -8,8 +8,6 @@ The simplest of all baselines (subset regression with squared loss: Cossock and 
 :math:`b` moves every document alike, so that it is solved for and then left out of the score.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from numbers import Integral
 from typing import final

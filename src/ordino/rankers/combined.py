@@ -1,7 +1,5 @@
 """Rankers made of rankers, which are given as rankers or by their names on the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

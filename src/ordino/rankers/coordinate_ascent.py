@@ -5,8 +5,6 @@ made. A sweep over all weights follows another until one gains too little, and t
 Metzler and Croft, "Linear feature-based models for information retrieval", Information Retrieval 2007.
 """
 
-from __future__ import annotations
-
 from typing import final
 
 import numpy as np

@@ -5,8 +5,6 @@ tau that keeps signs (theorem 1), so sorting by w f(x) is sorting by the compara
 classes only, the higher class always first, never from ties; the cost of a pair is y_i (1 - r)^2.
 """
 
-from __future__ import annotations
-
 from typing import final
 
 import numpy as np

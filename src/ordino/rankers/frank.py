@@ -16,8 +16,6 @@ alpha is the minimum of :math:`\sum w_{ij} e^{-\alpha (h(x_i) - h(x_j))}`, which
 does. Tsai, Liu, Qin, Chen and Ma, "FRank: a ranking method with fidelity loss", SIGIR 2007.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import final
 

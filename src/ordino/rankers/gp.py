@@ -1,7 +1,5 @@
 """GPRank: a ranking formula by genetic programming (Yeh et al., LR4IR 2007, who call it RankGP)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, final
 

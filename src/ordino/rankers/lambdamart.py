@@ -8,8 +8,6 @@ where :math:`\Delta \mathrm{NDCG}_{ij}` is what swapping the two would cost. Eac
 pushes by a Newton step.
 """
 
-from __future__ import annotations
-
 from typing import final
 
 import numpy as np

@@ -5,8 +5,6 @@ to learning to rank: theory and algorithm", ICML 2008; Qin et al., "Query-level 
 retrieval", 2008; Burges, Ragno and Le, "Learning to rank with nonsmooth cost functions", NIPS 2006.
 """
 
-from __future__ import annotations
-
 from typing import final
 
 from ordino.losses import Loss, make_loss

@@ -6,8 +6,6 @@ In its multiple classification form all :math:`P(y = k)` come from one softmax o
 the trees learn :math:`P(y \ge k)` for each level above the lowest, and the levels' probabilities are differences.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final

@@ -4,8 +4,6 @@ The first ranker learns from all documents and orders them. The next learns from
 re-ranks only that; whatever falls below keeps its place. So later stages see the hard cases near the top and no others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import final

@@ -15,8 +15,6 @@ perceptron algorithm", ICML 2003. Burges et al. (RankNet, ICML 2005, section 6) 
 and quadratic form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final

@@ -14,8 +14,6 @@ RankBoost.B has two levels; any number works the same way), and :math:`r = \sum_
 once from one running sum of the potentials :math:`\pi` over each feature.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import final
 

@@ -10,8 +10,6 @@ Newton steps (Chapelle and Keerthi, "Efficient algorithms for ranking with SVMs"
 :mod:`ordino.svm.solver` has the solver.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, final
 

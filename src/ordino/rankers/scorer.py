@@ -1,7 +1,5 @@
 """Any loss with any model that scores: a linear function, a network, or boosted trees."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, final
 

@@ -11,8 +11,6 @@ that starts or ends at one place, which only moves forward; a Fenwick tree tells
 higher) label. A query of n documents costs n log n time and n memory.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ordino.compiled import OUTER, REORDERED, njit

@@ -13,8 +13,6 @@ Every w gives pair multipliers :math:`\alpha_p = -C c_p\,\ell'(m_p)` that are fe
 solver stops by that bound, not by a small step.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

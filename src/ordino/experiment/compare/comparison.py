@@ -1,7 +1,5 @@
 """Two rankers side by side: means, difference with its interval, test, effect, and who wins how many queries."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, final

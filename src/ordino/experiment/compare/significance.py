@@ -8,8 +8,6 @@ fewer than two values.
 :data:`~ordino.experiment.compare.tests.TESTS` is the table of all tests.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final

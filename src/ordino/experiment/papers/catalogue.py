@@ -1,7 +1,5 @@
 """Every table and figure of the five papers that can be run again, and how one is run."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import replace

@@ -5,8 +5,6 @@ validation pairs (section 2.3). A table or a bar chart is a list of settings; wh
 relevant documents, activations of neurons) has a function of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -6,8 +6,6 @@ Section 5.1 has Table 1 (quality of eight methods) and Table 2 (training times).
 paper prints no numbers for the points and not all places on the axes; two claims of its text can be checked, and are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple

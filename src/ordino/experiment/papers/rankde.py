@@ -1,7 +1,5 @@
 """RankDE (Bollegala et al., 2011), section 4: Tables 3 and 4 (six methods) and Table 5 (the learned weights)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from math import isnan

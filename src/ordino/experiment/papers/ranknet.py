@@ -8,8 +8,6 @@ Tables 3 to 6: the paper's data is private, so its protocol runs on any judged c
 validation; NDCG@15 with 95 % intervals, a Wilcoxon test of the two nets, training times.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import NamedTuple

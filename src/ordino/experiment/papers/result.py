@@ -1,7 +1,5 @@
 """What a reproduction found: the paper's number, ours with its deviation, and the difference, as page and figure."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """SortNet (Rigutini et al., 2008), section 4: Tables 1 and 2, Fig. 2 and 3, and the claim about shuffling."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

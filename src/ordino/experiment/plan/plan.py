@@ -3,8 +3,6 @@
 It is written in Python (:class:`Plan`), in a TOML file (:meth:`Plan.from_toml`) or as flags of ``ordino bench``.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """A ranker in a plan: its parameters, how they are chosen where they are, and what a search draws them from."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields

@@ -5,8 +5,6 @@ Trials of one data set and one profile make a board; trials of one label (and on
 averaged over the trials of a line first, so that repeats with other seeds do not pass for more queries than there are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose

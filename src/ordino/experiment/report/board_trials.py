@@ -5,8 +5,6 @@ trial again with other data or metrics, must not be averaged as if they were rep
 in which nothing is random are copies of one trial, and no sample.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

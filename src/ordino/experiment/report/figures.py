@@ -4,8 +4,6 @@
 features and data sets reach a chart as data only, never as a field name or an expression, so that none can break it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan

@@ -1,7 +1,5 @@
 """What a reader must know to trust a board: profile, empty queries, folds and seeds, which test against whom."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 

@@ -3,8 +3,6 @@
 All are drawn offline. The page needs no network, no server and no other file.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

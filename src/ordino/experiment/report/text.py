@@ -1,7 +1,5 @@
 """Boards as text: for the terminal, Markdown, LaTeX and CSV. What a store says, in the form that the reader needs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

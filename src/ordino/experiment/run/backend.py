@@ -3,8 +3,6 @@
 A worker process ends with Ctrl-C, and when the process that started it is gone.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

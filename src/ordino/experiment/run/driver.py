@@ -5,8 +5,6 @@ driver alone writes them to the store, each result in one transaction as it arri
 moment loses at most the trials under way.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing

@@ -4,8 +4,6 @@ Everything that a worker needs is in the task, which is small: the data stays on
 worker gives trials back and writes nothing.
 """
 
-from __future__ import annotations
-
 import json
 import time
 import warnings

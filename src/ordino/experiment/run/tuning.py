@@ -4,8 +4,6 @@ A search is replayed from the store: settings that were tried before are not tra
 only on the seed and on what was found, a search that was stopped goes on as if it had not been.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping
 from dataclasses import replace
 from typing import Any, final

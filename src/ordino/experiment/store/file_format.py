@@ -4,8 +4,6 @@ The values of queries are raw doubles, a row for each trial, part and metric, so
 others. Everything else is text, numbers and JSON that a person can read.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping

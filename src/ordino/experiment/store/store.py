@@ -4,8 +4,6 @@ A run that is killed at any moment leaves whole trials behind and nothing else. 
 the same time; a trial that two of them made is kept once. Reports are views of this file and need nothing else.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator

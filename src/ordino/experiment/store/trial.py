@@ -1,7 +1,5 @@
 """A trial: one ranker, one setting, one fold, one seed, and everything that came out of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A view of a store: boards, pages and papers read what they show, in pages, and never all of it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
