@@ -264,7 +264,7 @@ def _usual_features(
 
 
 @_inner
-def _plain_integer(data: Bytes, i: int, stop: int) -> tuple[bool, np.int64]:
+def _plain_integer(data: Bytes, i: int, stop: int) -> tuple[Any, np.int64]:
     """Whether the token is how Python would print an int64, and its value."""
     negative = data[i] == _MINUS
     i += negative
