@@ -40,8 +40,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.data.fingerprint import contents_hash
 from ordino.data.folds import Fold, read_folds
+from ordino.data.source import contents_hash
 from ordino.experiment.compare.significance import paired_t
 from ordino.experiment.store import Store
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key

@@ -49,6 +49,9 @@ ones, which load the caller from the cache.
 OUTER: Mapping[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 """Options of a kernel that Python calls."""
 
+OPEN: Any = None
+"""What a template leaves open until :func:`specialize` binds it."""
+
 WORTH_A_WORD = 1.0  # seconds of compiling, after which whoever waits at a terminal is told
 
 _NO_PLACE = "no locator available"  # what numba says where it finds no folder for its cache

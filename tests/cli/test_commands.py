@@ -14,7 +14,7 @@ from ordino.cli.app import app
 from ordino.cli.options import TABLES
 from ordino.data.files import ENDINGS
 from ordino.data.scaling import SCALERS, make_scaler
-from ordino.data.score_files import FORMATS
+from ordino.data.trec import FORMATS
 from ordino.metrics import METRICS, PROFILES
 from shell import ordino
 

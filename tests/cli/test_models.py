@@ -15,8 +15,7 @@ import pytest
 import ordino as library
 from ordino import synthetic
 from ordino.data.files import read_data, write_data
-from ordino.data.score_files import read_scores
-from ordino.data.trec import read_run
+from ordino.data.trec import read_run, read_scores
 from ordino.model_file import fingerprint, read_card
 from ordino.rankers import RANKERS, ranker_class
 from shell import ordino

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from ordino.data import letor, letor_text, letor_write
+from ordino.data import letor, letor_text
 from ordino.data.dataset import Dataset
 from ordino.data.letor import read_letor, write_letor
 from ordino.errors import DataError, LetorFormatError, ParameterError
@@ -420,7 +420,7 @@ def test_files_are_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.Monke
     def fail(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(letor_write, "write_lines", fail)
+    monkeypatch.setattr(letor, "write_lines", fail)
     with pytest.raises(RuntimeError):
         write_letor(data, tmp_path / "data.txt")
     assert (tmp_path / "data.txt").read_bytes() == before

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ordino import Dataset
 from ordino.data.files import read_data, read_file
-from ordino.data.score_files import ranks, read_scores, write_ranked
+from ordino.data.trec import ranks, read_scores, write_ranked
 from ordino.errors import DataError, ParameterError
 
 DATA = Dataset([[0.5], [1.5], [2.5]], [1, 0, 2], qid=["a", "b", "a"], doc_ids=["x", "y", "z"])

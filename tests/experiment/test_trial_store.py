@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordino.data.dataset import Dataset
-from ordino.data.fingerprint import contents_hash
+from ordino.data.source import contents_hash
 from ordino.errors import DataError
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.report.text import comma_separated

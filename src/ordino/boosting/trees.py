@@ -21,7 +21,7 @@ from ordino.forms import Form, Trees, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
 from ordino.metrics import parse_metric
-from ordino.metrics.checks import LARGEST_LABEL
+from ordino.metrics.engine import LARGEST_LABEL
 from ordino.parameters import Range, learned, param
 from ordino.progress import Steps
 from ordino.ranker import FeatureWeight, Ranker

@@ -32,7 +32,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(0) from None
-        sys.stderr.write(f"ordino: {_sentence(error)}\n")
+        sentence = str(error)
+        if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
+            sentence = f"{error.filename}: {error.strerror.lower()}"
+        sys.stderr.write(f"ordino: {sentence}\n")
         raise SystemExit(1) from None
 
 
@@ -48,9 +51,3 @@ def _shared_first(words: list[str]) -> list[str]:
         else:
             rest.append(word)
     return front + rest
-
-
-def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
-        return f"{error.filename}: {error.strerror.lower()}"
-    return str(error)

@@ -11,15 +11,13 @@ from ordino import __version__
 from ordino.cli.bench import bench
 from ordino.cli.compare import compare
 from ordino.cli.data import convert, doctor, inspect, synth
-from ordino.cli.evaluate import evaluate
+from ordino.cli.evaluate import evaluate, rank
 from ordino.cli.explain import explain
-from ordino.cli.options import Command, Seed, Shared, share
-from ordino.cli.rank import rank
-from ordino.cli.rankers import params, rankers
+from ordino.cli.options import SHARED, Command, Seed, Shared
 from ordino.cli.report import report
 from ordino.cli.reproduce import reproduce
 from ordino.cli.search import search
-from ordino.cli.train import train
+from ordino.cli.train import params, rankers, train
 
 app = typer.Typer(
     name="ordino",
@@ -47,7 +45,7 @@ def shared(
     seed: Seed = None,
 ) -> None:
     """Ordino puts things in order: learning to rank, from judged lists to a ranker in use."""
-    share(Shared(quiet, threads, seed))
+    SHARED.set(Shared(quiet, threads, seed))
     if threads is not None:  # numpy and torch read these when they are first loaded, which no command has done yet
         os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads)))
 

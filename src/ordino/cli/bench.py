@@ -8,7 +8,6 @@ import typer
 
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options, split_names
-from ordino.cli.values import parse_value
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan
@@ -61,13 +60,16 @@ def bench(
             if ranker not in tables:
                 raise typer.BadParameter(f"{text!r} is about {ranker!r}, which is not among --rankers")
             tables[ranker].setdefault(field, {})[parameter] = value
-    chosen = Plan(
-        data=data or [],
-        rankers=list(tables.values()),
-        measures=split_names(metrics), profile=profile, select=select, repeats=repeats, folds=folds, name=name,
-        seed=chosen_seed(seed) or 0,
-    )  # fmt: skip
-    run_and_show(chosen, out, n_jobs)
+    settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
+    run_and_show(make_plan(data or [], list(tables.values()), metrics, seed, **settings), out, n_jobs)
+
+
+def make_plan(data: list[str], rankers: list[dict[str, Any]], metrics: str, seed: int | None, **settings: Any) -> Plan:
+    """A plan from the options of a command."""
+    from ordino.experiment.plan import Plan
+
+    measures = split_names(metrics)
+    return Plan(data=data, rankers=rankers, measures=measures, seed=chosen_seed(seed) or 0, **settings)
 
 
 def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
@@ -89,6 +91,8 @@ def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
 
 def parameter_of(text: str) -> tuple[str, str, Any]:
     """Ranker, parameter and value of ``ranknet.hidden=64,32``."""
+    from ordino.parameters import parse_value
+
     target, equals, value = text.partition("=")
     ranker, dot, parameter = target.partition(".")
     if not (equals and dot):

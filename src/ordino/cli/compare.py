@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Json, split_names
+from ordino.cli.options import Json, Profile, split_names
 from ordino.cli.report import Test
 
 if TYPE_CHECKING:
@@ -20,9 +20,7 @@ def compare(
     data: Annotated[str | None, typer.Option(help="Labelled data: A and B are models or files of scores.")] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments: A and B are TREC runs.")] = None,
     metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")] = None,
-    profile: Annotated[
-        str | None, typer.Option(help="Metric profile, for files: `standard` by default, `trec` for runs.")
-    ] = None,
+    profile: Profile = None,
     test: Test = "wilcoxon",
     json: Json = False,
 ) -> None:
@@ -71,16 +69,13 @@ def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) 
 def _of_files(
     a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
 ) -> dict[str, list[Comparison]]:
-    from ordino.cli.evaluate import measure_model, measure_run, measure_scores
+    from ordino.cli.evaluate import measure_file, measure_run
     from ordino.experiment.compare.comparison import compare_evaluations
-    from ordino.model_file.container import is_model_file
 
     def measured(path: str) -> Evaluation:
         if data is None:
             return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
-        if is_model_file(path):
-            return measure_model(path, data, metrics, profile or "standard")
-        return measure_scores(data, path, metrics, profile or "standard")
+        return measure_file(data, path, metrics, profile or "standard")
 
     left, right = measured(a), measured(b)
     return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
@@ -93,17 +88,12 @@ def _print(title: str, several: list[Comparison], test: str) -> None:
     columns = ["metric", "A", "B", "A - B", "95 % interval", "p", "effect d", "A above", "equal", "B above"]
     rows = [
         (
-            found.measure,
-            f"{found.mean_a:.4f}",
-            f"{found.mean_b:.4f}",
-            f"{found.difference:+.4f}",
-            f"{found.interval.low:+.4f} to {found.interval.high:+.4f}",
-            f"{found.p:.2g}",
-            f"{found.effect:+.2f}",
+            found.measure, f"{found.mean_a:.4f}", f"{found.mean_b:.4f}", f"{found.difference:+.4f}",
+            f"{found.interval.low:+.4f} to {found.interval.high:+.4f}", f"{found.p:.2g}", f"{found.effect:+.2f}",
             *(f"{count:,}" for count in (found.n_above, found.n_equal, found.n_below)),
         )
         for found in several
-    ]
+    ]  # fmt: skip
     typer.echo(title)
     print_table(columns, rows)
     corrected = f", Holm-corrected for {len(several)} metrics" if len(several) > 1 else ""

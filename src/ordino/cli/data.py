@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordino.cli.options import Binarize, Json, Scaling, Seed, chosen_seed, shared_options, split_names
+
+if TYPE_CHECKING:
+    from ordino.data.dataset import Dataset
 
 
 def synth(
@@ -22,8 +25,7 @@ def synth(
 
     Example: ordino synth mq --queries 60 --seed 1 --out t.txt
     """
-    from ordino.cli.output import first_line, print_table, say
-    from ordino.data.files import write_data
+    from ordino.cli.output import first_line, print_table
     from ordino.data.synthetic import SYNTHETIC, synthetic
 
     if name == "list":
@@ -32,16 +34,20 @@ def synth(
     if out is None:
         raise typer.BadParameter("name a file to write, for example --out data.txt", param_hint="--out")
     options = {} if queries is None else {"queries": queries}
-    data = synthetic(name, seed=chosen_seed(seed) or 0, **options)
-    write_data(data, out)
-    say(f"{out}: {data.n_docs:,} documents, {data.n_queries:,} queries, {data.n_features} features")
+    _write(synthetic(name, seed=chosen_seed(seed) or 0, **options), out)
+
+
+def _write(data: Dataset, path: Path) -> None:
+    from ordino.cli.output import say
+    from ordino.data.files import write_data
+
+    write_data(data, path)
+    say(f"{path}: {data.n_docs:,} documents, {data.n_queries:,} queries, {data.n_features} features")
 
 
 def inspect(
     files: Annotated[list[str], typer.Argument(help="Data files or model files, or - for data from a pipe.")],
-    audit: Annotated[
-        str | None, typer.Option(metavar="DATA", help="Measure on this data how transitive a comparator is.")
-    ] = None,
+    audit: Annotated[str | None, typer.Option(metavar="DATA", help="Measure how transitive a comparator is.")] = None,
     json: Json = False,
 ) -> None:
     """Show rows, queries, labels and empty queries of data files, and the card of model files.
@@ -57,8 +63,8 @@ def inspect(
     found = {file: _described(file) if audit is None else _audited(file, audit) for file in files}
     if json:
         print_json({file: facts for file, (facts, _) in found.items()})
-        return
-    typer.echo("\n\n".join(f"{file}\n{text}" for file, (_, text) in found.items()))
+    else:
+        typer.echo("\n\n".join(f"{file}\n{text}" for file, (_, text) in found.items()))
 
 
 def _described(file: str) -> tuple[dict[str, Any], str]:
@@ -112,8 +118,8 @@ def doctor(
 
     findings = examine({file: read_data(file) for file in files})
     if findings or json:
-        rows = [(finding.severity, finding.where, finding.what, finding.fix) for finding in findings]
-        print_found(json, [asdict(finding) for finding in findings], ["severity", "where", "what", "fix"], rows)
+        rows = [(found.severity, found.where, found.what, found.fix) for found in findings]
+        print_found(json, [asdict(found) for found in findings], ["severity", "where", "what", "fix"], rows)
     else:
         typer.echo(format_findings(findings))
     if any(finding.severity == "error" for finding in findings):
@@ -123,21 +129,15 @@ def doctor(
 def convert(
     source: Annotated[str, typer.Argument(help="Data file to read, or - for a pipe.")],
     targets: Annotated[
-        list[Path],
-        typer.Argument(help="File to write, with one of the endings {endings}; - is a pipe. Several with --split."),
+        list[Path], typer.Argument(help="File to write ({endings}), or - for a pipe. Several with --split.")
     ],
     split: Annotated[
-        str | None,
-        typer.Option(help="Share of the queries for each file, such as 0.6,0.2,0.2; the last may be left out."),
+        str | None, typer.Option(help="Share of the queries for each file, such as 0.6,0.2,0.2; the last is optional.")
     ] = None,
     scaling: Scaling = None,
     binarize: Binarize = None,
-    drop_empty: Annotated[
-        bool, typer.Option("--drop-empty", help="Leave out queries with no relevant document.")
-    ] = False,
-    drop: Annotated[
-        str | None, typer.Option(help="Features to leave out, by name or by number from 1, such as 42,43.")
-    ] = None,
+    drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out queries with nothing relevant.")] = False,
+    drop: Annotated[str | None, typer.Option(help="Features to leave out, by name or number, such as 42,43.")] = None,
     seed: Seed = None,
 ) -> None:
     """Write a data file in another format, or cut it into parts that share no query; endings choose the formats.
@@ -148,8 +148,7 @@ def convert(
 
     Example: ordino convert all.txt fewer.txt --drop 42,43
     """
-    from ordino.cli.output import say
-    from ordino.data.files import read_data, write_data
+    from ordino.data.files import read_data
     from ordino.data.prepare import binarize_labels, drop_empty_queries, drop_features
     from ordino.data.scaling import make_scaler
     from ordino.errors import ParameterError
@@ -167,11 +166,9 @@ def convert(
         raise ParameterError(f"--split {split!r} is not a list of shares; give for example 0.6,0.2,0.2") from None
     parts = (data,) if shares is None else data.split(*shares, seed=chosen_seed(seed) or 0)
     if len(parts) != len(targets):
-        raise ParameterError(
-            f"there are {len(parts)} parts for {len(targets)} files; give --split one share for each file, such as "
-            f"--split {','.join(['0.6', '0.2', '0.2'][: len(targets)])}"
-        )
+        example = ",".join(["0.6", "0.2", "0.2"][: len(targets)])
+        fix = f"give --split one share for each file, such as --split {example}"
+        raise ParameterError(f"there are {len(parts)} parts for {len(targets)} files; {fix}")
     scaler = None if scaling is None else make_scaler(scaling).fit(parts[0])  # test data must not shape the scaling
     for part, target in zip(parts, targets, strict=True):
-        write_data(part if scaler is None else scaler.transform(part), target)
-        say(f"{target}: {part.n_docs:,} documents, {part.n_queries:,} queries, {part.n_features} features")
+        _write(part if scaler is None else scaler.transform(part), target)

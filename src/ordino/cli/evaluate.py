@@ -1,34 +1,75 @@
-"""``ordino evaluate``: how good an order is, by any tool's metric conventions."""
+"""A model on data: ``ordino rank`` puts documents in order, ``ordino evaluate`` measures an order by any convention."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import Json, Label, Metrics, Qid, split_names
+from ordino.cli.options import Json, Label, Metrics, ModelFile, Profile, Qid, split_names
 
 if TYPE_CHECKING:
+    from ordino.data.dataset import Dataset
     from ordino.metrics import Evaluation
+    from ordino.model_file.files import Scoring
 
 METRICS = "ndcg@10,map,p@10,mrr"
 
 
+def rank(
+    model: ModelFile,
+    data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write, in its ending's format; - is a pipe.")] = "-",
+    format: Annotated[str | None, typer.Option(help="{formats}; by default what the ending stands for.")] = None,
+    label: Label = None,
+    qid: Qid = None,
+) -> None:
+    """Score documents, in the order of the file: scores, a TREC run, or the input with the columns rank and score.
+
+    A table needs no labels. Its columns are found by the names of the model's features, if these have names.
+
+    Example: ordino rank model.ordino test.txt --out scores.txt
+
+    Example: ordino rank model.ordino test.txt --out test.run
+
+    Example: ordino rank model.ordino test.txt --out ranked.csv
+    """
+    from ordino.cli.output import say
+    from ordino.data.trec import write_ranked
+
+    scorer, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
+    write_ranked(documents, scorer.predict(documents), out, form=format, table=table)
+    if out != "-":
+        say(f"{out}: {documents.n_docs:,} documents, {documents.n_queries:,} queries")
+
+
+def open_files(
+    model: str, source: str, *, label: str | None, qid: str | None, labelled: bool
+) -> tuple[Scoring, dict[str, Any], Dataset, Any]:
+    """A model with its card, and the documents to score with the Arrow table that they came in (or None).
+
+    The features of a table are the columns that the model names.
+    """
+    from ordino.data.dataset import Dataset
+    from ordino.data.files import read_file, table_data
+    from ordino.model_file import load_scorer
+
+    scorer, card = load_scorer(model)
+    features = card["features"]
+    read = read_file(source, n_features=features["count"])
+    if isinstance(read, Dataset):
+        return scorer, card, read, None
+    data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)
+    return scorer, card, data, read
+
+
 def evaluate(
-    first: Annotated[
-        str | None,
-        typer.Argument(metavar="DATA|MODEL", help="Labelled data (LETOR, Arrow, Parquet, CSV), or a model."),
-    ] = None,
-    second: Annotated[
-        str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, one number per line, or the data for a model.")
-    ] = None,
+    first: Annotated[str | None, typer.Argument(metavar="DATA|MODEL", help="Labelled data, or a model.")] = None,
+    second: Annotated[str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, one per line, or data.")] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments, instead of DATA.")] = None,
     run: Annotated[str | None, typer.Option(help="TREC run, instead of SCORES.")] = None,
     metrics: Metrics = METRICS,
-    profile: Annotated[
-        str | None,
-        typer.Option(help="Metric profile: {profiles}; by default the model's, `standard`, or `trec` with --qrels."),
-    ] = None,
+    profile: Profile = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
     complete: Annotated[bool, typer.Option("--complete", help="Count judged queries missing in the run as 0.")] = False,
     label: Label = None,
@@ -48,50 +89,40 @@ def evaluate(
 
     names = split_names(metrics)
     if first is not None and second is not None and qrels is None and run is None:
-        if is_model_file(first):
-            result = measure_model(first, second, names, profile, label=label, qid=qid)
-        else:
-            result = measure_scores(first, second, names, profile or "standard", label=label, qid=qid)
+        data, scorer = (second, first) if is_model_file(first) else (first, second)
+        result = measure_file(data, scorer, names, profile, label=label, qid=qid)
     elif qrels is not None and run is not None and first is None:
         result = measure_run(qrels, run, names, profile or "trec", complete)
     else:
         raise typer.BadParameter("give DATA and SCORES, MODEL and DATA, or --qrels and --run")
     if json:
-        values = {
-            name: dict(zip(result.query_ids.tolist(), column, strict=True)) for name, column in result.per_query.items()
-        }
+        queries = result.query_ids.tolist()
+        values = {name: dict(zip(queries, column, strict=True)) for name, column in result.per_query.items()}
         print_json(result.to_dict() | ({"per_query": values} if per_query else {}))
         return
     if per_query:
-        columns = ["query", *result]
         rows = zip(result.query_ids, *result.per_query.values(), strict=True)
-        print_table(columns, [(str(query), *(f"{value:.4f}" for value in row)) for query, *row in rows])
+        print_table(["query", *result], [(str(query), *(f"{value:.4f}" for value in row)) for query, *row in rows])
     typer.echo(str(result))
 
 
-def measure_model(
-    model: str, data: str, metrics: list[str], profile: str | None, *, label: str | None = None, qid: str | None = None
+def measure_file(
+    data: str, file: str, metrics: list[str], profile: str | None, *, label: str | None = None, qid: str | None = None
 ) -> Evaluation:
-    """Metrics of a model on a file of labelled data; by default in the profile that the model was selected with."""
-    from ordino.cli.rank import open_files
-    from ordino.metrics import evaluate as measure
-
-    scorer, card, documents, _ = open_files(model, data, label=label, qid=qid, labelled=True)
-    documents = documents.as_grouped()
-    rules = profile or card["measure"]["profile"] or "standard"
-    return measure(documents, scorer.predict(documents), metrics=metrics, profile=rules)
-
-
-def measure_scores(
-    data: str, scores: str, metrics: list[str], profile: str, *, label: str | None = None, qid: str | None = None
-) -> Evaluation:
-    """Metrics of a file of scores on a file of labelled data."""
+    """Metrics of a model, or of a file of scores, on labelled data; by default in the model's profile."""
     from ordino.data.files import read_data
-    from ordino.data.score_files import read_scores
+    from ordino.data.trec import read_scores
     from ordino.metrics import evaluate as measure
+    from ordino.model_file.container import is_model_file
 
-    documents = read_data(data, label=label, qid=qid)
-    return measure(documents, read_scores(scores, n_docs=documents.n_docs), metrics=metrics, profile=profile)
+    if is_model_file(file):
+        scorer, card, documents, _ = open_files(file, data, label=label, qid=qid, labelled=True)
+        documents, profile = documents.as_grouped(), profile or card["measure"]["profile"]
+        scores = scorer.predict(documents)
+    else:
+        documents = read_data(data, label=label, qid=qid)
+        scores = read_scores(file, n_docs=documents.n_docs)
+    return measure(documents, scores, metrics=metrics, profile=profile or "standard")
 
 
 def measure_run(qrels: str, run: str, metrics: list[str], profile: str, complete: bool) -> Evaluation:

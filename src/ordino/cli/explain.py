@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from ordino.cli.options import Json, Label, Qid, Seed, chosen_seed, shared_options
+from ordino.cli.options import Json, Label, ModelFile, Profile, Qid, Seed, chosen_seed, shared_options
 
 
 def explain(
-    model: Annotated[str, typer.Argument(help="Model file that `ordino train` or ordino.save wrote.")],
+    model: ModelFile,
     data: Annotated[str | None, typer.Argument(help="Labelled data, for importance by a metric, or for --why.")] = None,
     why: Annotated[
         tuple[str, str] | None,
         typer.Option(metavar="A B", help="Two documents of a query: ids, or rows of the file from 0."),
     ] = None,
     metric: Annotated[str | None, typer.Option("--metric", "-m", help="The metric; by default the model's.")] = None,
-    profile: Annotated[str | None, typer.Option(help="Metric profile: {profiles}; by default the model's.")] = None,
+    profile: Profile = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often each feature is shuffled.")] = 5,
     top: Annotated[int | None, typer.Option(min=1, help="Number of features to show, the weightiest first.")] = None,
     label: Label = None,
@@ -50,9 +50,8 @@ def explain(
         return
     names = getattr(ranker, "feature_names_in_", None)
     features = None if names is None else [str(name) for name in names]
-    documents = read_data(
-        data, label=label, qid=qid, features=features, n_features=ranker.n_features_in_, labelled=why is None
-    )
+    width = ranker.n_features_in_
+    documents = read_data(data, label=label, qid=qid, features=features, n_features=width, labelled=why is None)
     seed = chosen_seed(seed) or 0
     if why is not None:
         pair = find_pair(documents, *why)

@@ -15,7 +15,7 @@ from ordino.rankers import RANKERS
 
 TABLES = {
     "endings": "ordino.data.files:ENDINGS",
-    "formats": "ordino.data.score_files:FORMATS",
+    "formats": "ordino.data.trec:FORMATS",
     "metrics": "ordino.metrics:METRICS",
     "profiles": "ordino.metrics:PROFILES",
     "scalings": "ordino.data.scaling:SCALERS",
@@ -28,11 +28,19 @@ def ranker_names(incomplete: str) -> list[str]:
     return [name for name in RANKERS if name.startswith(incomplete)]
 
 
+RankerName = Annotated[
+    str, typer.Option("--ranker", "-r", help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)
+]
+ModelFile = Annotated[str, typer.Argument(help="Model file that `ordino train` or ordino.save wrote.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Label = Annotated[str | None, typer.Option(help="Column of a table with the labels; `label` by default.")]
 Qid = Annotated[str | None, typer.Option(help="Column of a table with the query ids; `qid` by default.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
 Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas: {metrics}.")]
+Profile = Annotated[
+    str | None,
+    typer.Option(help="Metric profile: {profiles}; by default the model's, else `standard`, or `trec` for TREC runs."),
+]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
 Binarize = Annotated[float | None, typer.Option(help="Make labels of this value or more 1, all others 0.")]
 
@@ -68,17 +76,12 @@ class Shared:
     seed: int | None = None
 
 
-_SHARED: ContextVar[Shared] = ContextVar("shared")
+SHARED: ContextVar[Shared] = ContextVar("shared")
 
 
 def shared_options() -> Shared:
     """The options given before the command's name, or the defaults where there is no command line."""
-    return _SHARED.get(Shared())
-
-
-def share(options: Shared) -> None:
-    """Make the options of every command known."""
-    _SHARED.set(options)
+    return SHARED.get(Shared())
 
 
 def chosen_seed(seed: int | None) -> int | None:

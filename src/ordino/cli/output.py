@@ -20,7 +20,7 @@ def say(sentence: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print JSON, keeping key order; NaN becomes null."""
-    typer.echo(json.dumps(_finite(value), indent=2, allow_nan=False, default=_plain))
+    typer.echo(json.dumps(_plain(value), indent=2, allow_nan=False, default=str))
 
 
 def print_found(as_json: bool, value: Any, columns: Sequence[str], rows: Iterable[Sequence[str]], **title: str) -> None:
@@ -52,16 +52,12 @@ def first_line(thing: Any) -> str:
     return (thing.__doc__ or "").strip().partition("\n")[0]
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and value != value:
-        return None
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value
-
-
 def _plain(value: Any) -> Any:
-    """Arrays and numbers of numpy as Python's."""
-    return _finite(value.tolist()) if hasattr(value, "tolist") else str(value)
+    """Arrays and numbers of numpy as Python's, NaN as None."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and value != value else value

@@ -22,12 +22,8 @@ def report(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of printing.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure as PNG, SVG and PDF to this folder.")] = None,
-    metrics: Annotated[
-        str | None, typer.Option("--metrics", "-m", help="Metrics to show; the first one ranks.")
-    ] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="Label to compare with; by default the best of each column.")
-    ] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="To show; the first one ranks.")] = None,
+    baseline: Annotated[str | None, typer.Option(help="Label to compare with; by default each column's best.")] = None,
     test: Test = "wilcoxon",
     experiment: Annotated[str | None, typer.Option(help="Show only the trials of this experiment.")] = None,
 ) -> None:
@@ -45,9 +41,8 @@ def report(
 
     chosen = choose_format(format, out)
     with StoreView(store, experiment=experiment) as view:
-        boards = make_boards(
-            view, measures=None if metrics is None else split_names(metrics), baseline=baseline, test=test
-        )
+        measures = None if metrics is None else split_names(metrics)
+        boards = make_boards(view, measures=measures, baseline=baseline, test=test)
         text = render(boards, chosen, title=Path(store).stem)
         if out is None:
             typer.echo(text, nl=False)

@@ -7,26 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from ordino.cli.bench import STORE, Jobs, Metrics, Name, NumberOfFolds, Out, Profile, Select, run_and_show
+from ordino.cli.bench import STORE, Jobs, Metrics, Name, NumberOfFolds, Out, Profile, Select, make_plan, run_and_show
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Seed, chosen_seed, ranker_names, split_names
-from ordino.cli.values import parse_value
+from ordino.cli.options import RankerName, Seed
 
 LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its logarithm
 
 
 def search(
     data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to cut into folds.")],
-    ranker: Annotated[
-        str, typer.Option("--ranker", "-r", help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)
-    ],
+    ranker: RankerName,
     trials: Annotated[int, typer.Option(help="Settings to try on each fold.")] = 30,
-    space: Annotated[
-        list[str] | None, typer.Option(help="Such as l2=0.001..1 or hidden=[[8],[16]]; may be repeated.")
-    ] = None,
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", help="A parameter to keep fixed, such as epochs=20.")
-    ] = None,
+    space: Annotated[list[str] | None, typer.Option(help="Such as l2=0.1..1 or hidden=[[8],[16]]; repeatable.")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="To keep fixed, such as epochs=20.")] = None,
     repeats: Annotated[int, typer.Option(help="Repeats that measure the best setting.")] = 1,
     seed: Seed = None,
     metrics: Metrics = METRICS,
@@ -42,26 +35,21 @@ def search(
     Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
     """
     from ordino.cli.output import print_table
-    from ordino.experiment.plan import Plan
+    from ordino.parameters import parse_value
 
     if trials < 1:
         raise typer.BadParameter("--trials must be 1 or more")
     fixed = {parameter: parse_value(value) for parameter, value in map(_named, param or [])}
     ranges = {parameter: _range(value) for parameter, value in map(_named, space or [])}
-    plan = Plan(
-        data=data,
-        rankers=[{"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}],
-        measures=split_names(metrics), profile=profile, select=select, repeats=repeats, folds=folds, name=name,
-        seed=chosen_seed(seed) or 0,
-    )  # fmt: skip
+    settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
+    entry = {"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}
+    plan = make_plan(data, [entry], metrics, seed, **settings)
     chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
-    print_table(
-        ["data", "fold", f"{plan.selection} on validation", "parameters"],
-        [
-            (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
-            for place, trial in chosen.items()
-        ],
-    )
+    rows = [
+        (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
+        for place, trial in chosen.items()
+    ]
+    print_table(["data", "fold", f"{plan.selection} on validation", "parameters"], rows)
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -73,6 +61,8 @@ def _named(text: str) -> tuple[str, str]:
 
 def _range(text: str) -> Any:
     """A range from ``low..high``, or a list of values."""
+    from ordino.parameters import parse_value
+
     ends = re.fullmatch(r"(.+?)\.\.(.+)", text)
     if ends is None:
         return parse_value(text)

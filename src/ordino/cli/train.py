@@ -1,4 +1,4 @@
-"""``ordino train``: from a data file to a model file."""
+"""``ordino train``: from a data file to a model file; ``rankers`` and ``params`` list what can be trained."""
 
 from __future__ import annotations
 
@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import Binarize, Json, Label, Qid, Scaling, Seed, chosen_seed, ranker_names, shared_options
+from ordino.cli.options import (
+    Binarize,
+    Json,
+    Label,
+    Qid,
+    RankerName,
+    Scaling,
+    Seed,
+    chosen_seed,
+    ranker_names,
+    shared_options,
+)
 from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
@@ -17,16 +28,10 @@ if TYPE_CHECKING:
 
 def train(
     data: Annotated[str, typer.Argument(help="Labelled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
-    ranker: Annotated[
-        str, typer.Option("--ranker", "-r", help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)
-    ],
+    ranker: RankerName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", help="A parameter as name=value; may be repeated.")
-    ] = None,
-    valid: Annotated[
-        str | None, typer.Option(help="Validation data: a file, or the share of the queries to hold out.")
-    ] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; may be repeated.")] = None,
+    valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
     scaling: Scaling = None,
     binarize: Binarize = None,
     label: Label = None,
@@ -78,21 +83,27 @@ def train(
     save(model, out, data=documents, valid=held_out, notes=notes)
     rows = [(name, f"{value:.4f}") for name, value in reached.items()]
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], rows)
-    if json:
-        return
-    say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
+    if not json:
+        say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
 
 
 def _make(name: str, words: list[str], scaling: str | None, seed: int | None) -> Any:
     """The ranker with the given parameters, and with those that the shared options set."""
-    from ordino.cli.values import parse_params
     from ordino.errors import ParameterError
-    from ordino.parameters import parameters_of
+    from ordino.parameters import check_names, parameters_of, parse_value
     from ordino.rankers import make_ranker, ranker_class
 
     cls = ranker_class(name)
-    params = parse_params(words, cls)
-    known = parameters_of(cls)
+    known, params = parameters_of(cls), {}
+    for word in words:
+        key, equals, text = word.partition("=")
+        if not equals:
+            raise ParameterError(f"--param {word!r} has no value; write name=value, for example epochs=20")
+        if "__" in key:  # of a ranker inside
+            params[key] = parse_value(text)
+        else:
+            check_names(cls, [key])
+            params[key] = known[key].parse(text)
     if scaling is not None:
         if "scaling" not in known:
             raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scaling {scaling}")
@@ -107,3 +118,45 @@ def _is_share(text: str) -> bool:
         return 0 < float(text) < 1 and not Path(text).exists()
     except ValueError:
         return False
+
+
+def rankers(json: Json = False) -> None:
+    """List all rankers; `ordino params NAME` lists the parameters of one.
+
+    Example: ordino rankers
+    """
+    from ordino.cli.output import print_found
+    from ordino.rankers import RANKERS
+
+    facts = {name: {"class": entry.cls, "description": entry.description} for name, entry in RANKERS.items()}
+    rows = [(name, *entry.values()) for name, entry in facts.items()]
+    print_found(json, facts, ["name", "class", "what it is"], rows)
+
+
+def params(
+    ranker: Annotated[str, typer.Argument(help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)],
+    json: Json = False,
+) -> None:
+    """List the parameters of a ranker: name, default and meaning.
+
+    Example: ordino params ranknet
+    """
+    from ordino.cli.output import first_line, print_found
+    from ordino.parameters import parameters_of
+    from ordino.rankers import ranker_class
+
+    cls = ranker_class(ranker)
+    known = parameters_of(cls)
+    facts = {
+        name: {"default": value, "meaning": known[name].text if name in known else ""}
+        for name, value in cls().get_params(deep=False).items()
+    }
+    rows = [(name, _typed(fact["default"]), fact["meaning"]) for name, fact in facts.items()]
+    print_found(json, facts, ["name", "default", "meaning"], rows, title=f"{cls.__name__}: {first_line(cls)}")
+
+
+def _typed(value: object) -> str:
+    """A default as one would type it after ``--param name=``."""
+    if isinstance(value, tuple | list):
+        return ",".join(map(str, value)) or "()"
+    return str(value).lower() if value is None or isinstance(value, bool) else str(value)

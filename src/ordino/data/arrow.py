@@ -26,18 +26,16 @@ from ordino.data.columns import Groups, as_feature_names
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 
-FORMAT = "ordino.dataset"
-VERSION = 1
+FORMAT, VERSION = "ordino.dataset", 1
 _KEY = b"ordino"  # the schema metadata that makes an Arrow file ours: JSON
 _FIXED = {"X": "<f4", "y": "<f8", "weights": "<f8", "offsets": "<i8", "order": "<i8"}
 _COLUMNS = ("X", "y", "offsets", "query_ids", "order", "doc_ids", "weights")
 
 
 def save_dataset(dataset: Dataset, path: str | Path) -> None:
-    """Write a data set to one file that :func:`open_dataset` maps into memory.
+    """Write a data set, whose ids are numbers or strings, to one file that :func:`open_dataset` maps into memory.
 
-    The file appears only when it is complete: it is written beside its place and then moved there, so that a data set
-    may be saved over the file that it was opened from. Query and document ids may be numbers or strings.
+    The file takes its place when it is complete, so a data set may be saved over the file that it was opened from.
     """
     import pyarrow as pa
 
@@ -48,13 +46,8 @@ def save_dataset(dataset: Dataset, path: str | Path) -> None:
             columns[name] = pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
     shape = {"n_features": dataset.n_features, "feature_names": dataset.feature_names}
     header = {"format": FORMAT, "version": VERSION, **shape, "dtypes": dtypes}
-    batch = pa.record_batch(list(columns.values()), names=list(columns))
-    batch = batch.replace_schema_metadata({_KEY: json.dumps(header)})
-    with (
-        written_whole(Path(path)) as part,
-        pa.OSFile(str(part), "wb") as sink,
-        pa.ipc.new_file(sink, batch.schema) as writer,
-    ):
+    batch = pa.record_batch(columns).replace_schema_metadata({_KEY: json.dumps(header)})
+    with written_whole(Path(path)) as part, pa.ipc.new_file(str(part), batch.schema) as writer:
         writer.write_batch(batch)
 
 
@@ -68,18 +61,16 @@ def open_dataset(path: str | Path) -> Dataset:
     try:
         with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
             header = _header(path, reader.schema.metadata)
-            batch = reader.get_batch(0)
+            batch, dtypes = reader.get_batch(0), header["dtypes"]
             batch.validate()
-            dtypes = header["dtypes"]
             arrays = {name: _from_arrow(name, batch.column(name), dtypes[name]) for name in batch.schema.names}
         return _assemble(arrays, header)
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise DataError(
-            f"{path}: this is not a whole saved data set ({reason}); save it again from its source"
-        ) from None
+        what = f"this is not a whole saved data set ({reason})"
+        raise DataError(f"{path}: {what}; save it again from its source") from None
 
 
 def is_saved_dataset(path: str | Path) -> bool:
@@ -128,7 +119,12 @@ def _to_arrow(name: str, array: NDArray[Any]) -> tuple[Any, str]:
     import pyarrow as pa
 
     if array.dtype.kind not in "biufSU":
-        return pa.array([_to_json(name, value) for value in array.astype(object)], pa.large_string()), "json"
+        plain = [value.item() if isinstance(value, np.generic) else value for value in array.astype(object)]
+        for value in plain:
+            if type(value) not in {str, int, float, bool, type(None)}:
+                kind = type(value).__name__
+                raise DataError(f"{name} has {value!r}, a {kind}; only numbers and strings can be saved as ids")
+        return pa.array([json.dumps(value) for value in plain], pa.large_string()), "json"
     dtype = np.dtype(_FIXED.get(name, array.dtype)).newbyteorder("<")
     array = np.ascontiguousarray(array, dtype)
     if dtype.kind in "iuf" and dtype.itemsize <= 8:
@@ -154,13 +150,6 @@ def _from_arrow(name: str, column: Any, dtype: str) -> NDArray[Any]:
         raise DataError(f"{name} is kept as {values.type} but must be {_FIXED.get(name, dtype)}; save it again")
     data = values.buffers()[1]
     return np.frombuffer(data, wanted, len(values), values.offset * wanted.itemsize) if data else np.zeros(0, wanted)
-
-
-def _to_json(name: str, value: object) -> str:
-    plain = value.item() if isinstance(value, np.generic) else value
-    if type(plain) not in {str, int, float, bool, type(None)}:
-        raise DataError(f"{name} has {value!r}, a {type(value).__name__}; only numbers and strings can be saved as ids")
-    return json.dumps(plain)
 
 
 @contextmanager

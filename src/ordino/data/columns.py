@@ -5,7 +5,7 @@ Nothing here needs more than numpy, so that a model file can score without loadi
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -36,14 +36,20 @@ def as_features(X: ArrayLike) -> NDArray[np.float32]:
         raise DataError(f"X cannot be read as numbers ({error}); encode text columns first") from None
     if given.ndim != 2:
         raise DataError(f"X has shape {given.shape}; give a matrix with one row for each document")
-    for rows in row_blocks(len(features), BLOCK_ROWS):
-        if np.isinf(features[rows]).any():
-            row, column = np.argwhere(np.isinf(features[rows]))[0] + (rows.start, 0)
-            raise DataError(
-                f"X has {given[row, column]} in row {row}, column {column}, which float32 cannot hold; "
-                "rescale it, or use NaN for missing"
-            )
+    if (found := _first_where(np.isinf, features)) is not None:
+        row, column = found
+        fix = "rescale it, or use NaN for missing"
+        raise DataError(f"X has {given[row, column]} in row {row}, column {column}, which float32 cannot hold; {fix}")
     return features
+
+
+def _first_where(is_bad: Callable[[Features], NDArray[np.bool_]], X: Features) -> tuple[int, int] | None:
+    """Row and column of the first bad value, if there is one."""
+    for rows in row_blocks(len(X), BLOCK_ROWS):
+        if (bad := is_bad(X[rows])).any():
+            row, column = np.argwhere(bad)[0]
+            return rows.start + int(row), int(column)
+    return None
 
 
 def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np.float64]:
@@ -98,14 +104,9 @@ def check_features(data: Dataset, n_features: int, names: Sequence[str] | None) 
 
 def check_no_nan(data: Dataset, name: str, ranker: str) -> None:
     """Refuse missing values, for a ranker that cannot use them."""
-    for rows in row_blocks(data.n_docs, BLOCK_ROWS):
-        missing = np.isnan(data.X[rows])
-        if missing.any():
-            column = np.argwhere(missing)[0][1]
-            raise DataError(
-                f"{name} has NaN in column {column}, which {ranker} cannot use; fill it in first, "
-                "for example with sklearn.impute.SimpleImputer, or use a ranker of trees"
-            )
+    if (found := _first_where(np.isnan, data.X)) is not None:
+        fix = "fill it in first, for example with sklearn.impute.SimpleImputer, or use a ranker of trees"
+        raise DataError(f"{name} has NaN in column {found[1]}, which {ranker} cannot use; {fix}")
 
 
 def symmetric_log(X: Features, out: Features | None = None) -> Features:
@@ -148,22 +149,17 @@ def group_rows(qid: ArrayLike | Sequence[Hashable] | None, n_rows: int) -> Group
     rising = bool((first[1:] > first[:-1]).all())  # as ids mostly are: then no id comes twice
     if rising or len(np.unique(first)) == len(heads):
         return Groups(None, offsets, ids[heads])
-    return _gather(ids, codes)
-
-
-def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """Where queries with these numbers of documents begin and end."""
-    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-
-
-def _gather(ids: NDArray[Any], codes: NDArray[Any]) -> Groups:
-    """Bring the scattered rows of each query together."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     position = np.empty(len(first), np.intp)  # of a query among all, by its first row
     position[np.argsort(first)] = np.arange(len(first))
     by_query = position[inverse]
     order = np.argsort(by_query, kind="stable")
     return Groups(order, offsets_of(np.bincount(by_query)), ids[np.sort(first)])
+
+
+def offsets_of(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """Where queries with these numbers of documents begin and end."""
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
 
 
 def _sortable(ids: NDArray[Any]) -> NDArray[Any]:

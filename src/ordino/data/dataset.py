@@ -45,13 +45,11 @@ class Dataset:
         Features, shape ``(n_docs, n_features)``; kept as float32. NaN means missing, infinity is refused.
         A DataFrame gives its column names, a scipy sparse matrix becomes dense.
     y
-        Labels, shape ``(n_docs,)``; larger is better. Kept as float64, so large and fractional labels stay exact.
+        Labels, shape ``(n_docs,)``; larger is better. Kept as float64.
     qid
         The query of each row, any hashable kind, in any order; None makes all rows one query.
-    doc_ids, feature_names
-        Names of rows and columns, if they have any.
-    weights
-        The weight of each document in training, not negative.
+    doc_ids, feature_names, weights
+        Names of rows and columns, and the weight of each document in training (not negative), if they have any.
 
     Examples
     --------
@@ -71,21 +69,14 @@ class Dataset:
     doc_ids: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
     weights: NDArray[np.float64] | None
-    order: NDArray[np.intp] | None
-    """The caller's row of each row here, or None where the caller's order was kept."""
+    order: NDArray[np.intp] | None  # the caller's row of each row here, or None where the caller's order was kept
 
     def __init__(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        qid: ArrayLike | Sequence[Any] | None = None,
-        *,
-        doc_ids: ArrayLike | Sequence[str] | None = None,
-        feature_names: Sequence[str] | None = None,
+        self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | Sequence[Any] | None = None, *,
+        doc_ids: ArrayLike | Sequence[str] | None = None, feature_names: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
-    ) -> None:
-        if feature_names is None:
-            feature_names = column_names(X)
+    ) -> None:  # fmt: skip
+        feature_names = column_names(X) if feature_names is None else feature_names
         features = as_features(X)
         n_docs, n_features = features.shape
         labels = as_column("y", y, n_docs, "label")
@@ -172,10 +163,7 @@ class Dataset:
         return restored
 
     def as_grouped(self) -> Dataset:
-        """The same arrays with the order of the rows here as the caller's order.
-
-        Scores of it need no :meth:`restore`: what ``predict`` gives is what ``evaluate`` reads, row by row.
-        """
+        """The same arrays, with the order of the rows here as the caller's: scores need no :meth:`restore`."""
         return self if self.order is None else self.take_rows(slice(None), Groups(None, self.offsets, self.query_ids))
 
     def parts(self) -> Iterator[Dataset]:
@@ -189,8 +177,7 @@ class Dataset:
 
         Examples
         --------
-        >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["a", "b", "b"])
-        >>> data.select_queries([1]).y.tolist()
+        >>> Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["a", "b", "b"]).select_queries([1]).y.tolist()
         [1.0, 2.0]
         """
         chosen = np.asarray(which)
@@ -239,15 +226,14 @@ class Dataset:
         if len(features) != self.n_docs:
             raise DataError(f"X has {len(features)} rows but the data set has {self.n_docs}")
         given = self.feature_names if X is None and feature_names is None else feature_names
-        names = as_feature_names(given, features.shape[1])
-        return self.replace_features(features, names, y=None if y is None else as_column("y", y, self.n_docs, "label"))
+        labels = None if y is None else as_column("y", y, self.n_docs, "label")
+        return self.replace_features(features, as_feature_names(given, features.shape[1]), y=labels)
 
     def replace_features(
         self, X: NDArray[np.float32], feature_names: tuple[str, ...] | None, *, y: NDArray[np.float64] | None = None
     ) -> Dataset:
         """The same queries with features that were made here (by a scaler, for example); nothing is checked."""
-        groups = Groups(self.order, self.offsets, self.query_ids)
-        labels = self.y if y is None else y
+        groups, labels = Groups(self.order, self.offsets, self.query_ids), self.y if y is None else y
         return Dataset.of_groups(X, labels, groups, feature_names=feature_names, **self._optional(slice(None)))
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
@@ -257,8 +243,7 @@ class Dataset:
 
         Examples
         --------
-        >>> data = Dataset([[0.0]] * 10, [0] * 10, qid=range(10))
-        >>> train, test = data.split(0.8)
+        >>> train, test = Dataset([[0.0]] * 10, [0] * 10, qid=range(10)).split(0.8)
         >>> train.n_queries, test.n_queries
         (8, 2)
         """
@@ -294,14 +279,14 @@ class Dataset:
         frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
         features: Sequence[str] | None = None,
     ) -> Dataset:  # fmt: skip
-        """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.frames.from_frame`."""
-        from ordino.data.frames import from_frame
+        """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.files.from_frame`."""
+        from ordino.data.files import from_frame
 
         return from_frame(frame, label=label, qid=qid, doc_id=doc_id, weight=weight, features=features)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """A frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""
-        from ordino.data.frames import to_frame
+        from ordino.data.files import to_frame
 
         return to_frame(self, backend=backend)
 

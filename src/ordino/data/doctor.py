@@ -6,11 +6,11 @@ at the features block by block and makes nothing as large as the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ HUGE = 1e6  # a feature with larger values drowns the others where they are adde
 SENTINELS = (-1.0, -99.0, -999.0, -9999.0, -99999.0, 99.0, 999.0, 9999.0, 99999.0, 65535.0)
 """Numbers that often stand for a missing value."""
 _BLOCK = 16384  # rows
+_QUERIES = ("query has", "queries have")
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,10 @@ def format_findings(findings: Sequence[Finding]) -> str:
     return "\n".join(f"{f.severity:<{first}}  {f.where:<{second}}  {f.what}; {f.fix}" for f in findings)
 
 
+def _ill(severity: Severity, count: int | np.integer, one: str, many: str, rest: str, fix: str) -> Ill:
+    return severity, int(count), f"{count_of(int(count), one, many)} {rest}", fix
+
+
 def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
     """Rows of one query that do not stand together: other tools would see several queries."""
     if dataset.order is not None:
@@ -87,46 +92,36 @@ def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
 
 def labels_out_of_range(dataset: Dataset) -> Iterator[Ill]:
     """Labels that gains and rankers cannot take."""
-    y = dataset.y
-    kinds: tuple[tuple[Severity, NDArray[np.bool_], str, str], ...] = (
-        ("error", y < 0, f"negative (least {y.min(initial=0):g})",
-         "gains need labels from 0: shift them, or set them to 0"),
-        ("error", y > MAX_LABEL, f"above {MAX_LABEL} (up to {y.max(initial=0):g})",
-         f"the gain 2^label overflows and LightGBM stops at {MAX_LABEL}: map the labels to grades such as 0 to 4"),
-        ("warning", y != np.rint(y), "fractional",
-         "LightGBM's and XGBoost's ranking objectives want whole grades: round them for these"),
-    )  # fmt: skip
-    for severity, which, what, fix in kinds:
-        n = int(which.sum())
-        yield severity, n, f"{count_of(n, 'label is', 'labels are')} {what}", fix
+    y, words = dataset.y, ("label is", "labels are")
+    fix = "gains need labels from 0: shift them, or set them to 0"
+    yield _ill("error", (y < 0).sum(), *words, f"negative (least {y.min(initial=0):g})", fix)
+    fix = f"the gain 2^label overflows and LightGBM stops at {MAX_LABEL}: map the labels to grades such as 0 to 4"
+    yield _ill("error", (y > MAX_LABEL).sum(), *words, f"above {MAX_LABEL} (up to {y.max(initial=0):g})", fix)
+    fix = "LightGBM's and XGBoost's ranking objectives want whole grades: round them for these"
+    yield _ill("warning", (y != np.rint(y)).sum(), *words, "fractional", fix)
 
 
 def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
     """Queries that hold no pair to learn from."""
-    single = dataset.counts == 1
-    equal = has_equal_labels(dataset)
+    single, equal = dataset.counts == 1, has_equal_labels(dataset)
     empty = count_by_query(dataset, dataset.y > 0) == 0
     if equal.all():
         yield "error", len(equal), "no query has two different labels", "nothing can be learned: check the label column"
     else:
-        n = int((equal & ~single & ~empty).sum())
-        what = f"{count_of(n, 'query has', 'queries have')} equal labels above 0 throughout"
-        yield "note", n, what, "every order is perfect there: leave them out of means"
-    n = int(empty.sum())
-    fix = f"measures treat {'it' if n == 1 else 'them'} as empty: choose a profile that says how"
-    yield "note", n, f"{count_of(n, 'query has', 'queries have')} no relevant document", fix
-    n = int(single.sum())
-    fix = "it can teach nothing: leave it out" if n == 1 else "they can teach nothing: leave them out"
-    yield "note", n, f"{count_of(n, 'query has', 'queries have')} one document", fix
+        fix = "every order is perfect there: leave them out of means"
+        yield _ill("note", (equal & ~single & ~empty).sum(), *_QUERIES, "equal labels above 0 throughout", fix)
+    fix = f"measures treat {'it' if empty.sum() == 1 else 'them'} as empty: choose a profile that says how"
+    yield _ill("note", empty.sum(), *_QUERIES, "no relevant document", fix)
+    they, them = ("it", "it") if single.sum() == 1 else ("they", "them")
+    yield _ill("note", single.sum(), *_QUERIES, "one document", f"{they} can teach nothing: leave {them} out")
 
 
 def query_sizes(dataset: Dataset) -> Iterator[Ill]:
     """Queries that are too long for a tool, or much longer than the others."""
-    counts = dataset.counts
-    longest = counts.max(initial=0)
-    n = int((counts > MAX_QUERY).sum())
-    what = f"{count_of(n, 'query has', 'queries have')} more than {MAX_QUERY:,} documents (up to {longest:,})"
-    yield "warning", n, what, "LightGBM refuses such queries: sample documents with label 0 from them"
+    counts, longest = dataset.counts, dataset.counts.max(initial=0)
+    what = f"more than {MAX_QUERY:,} documents (up to {longest:,})"
+    fix = "LightGBM refuses such queries: sample documents with label 0 from them"
+    yield _ill("warning", (counts > MAX_QUERY).sum(), *_QUERIES, what, fix)
     if dataset.n_queries >= 10 and longest > 50 * np.median(counts):
         what = f"the longest query has {longest:,} documents, the median one {np.median(counts):g}"
         yield "note", 1, what, "losses that sum over pairs will see little else: weight or cap queries"
@@ -138,26 +133,28 @@ def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
     if dataset.doc_ids is not None:
         names, codes = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
         _, twice = _pairs(query, codes)
-        n = int((names[codes[twice]] != "").sum())  # no name is not a name
-        what = f"{count_of(n, 'document id is', 'document ids are')} repeated in the same query"
-        yield "warning", n, what, "keep one row of each: repeated documents count twice in every measure"
+        n = (names[codes[twice]] != "").sum()  # no name is not a name
+        fix = "keep one row of each: repeated documents count twice in every measure"
+        yield _ill("warning", n, "document id is", "document ids are", "repeated in the same query", fix)
     hashes = hash_rows(np.ascontiguousarray(dataset.X), np.empty((dataset.n_docs, 0), np.uint64))
     first, second = _pairs(query, hashes)
-    same = _equal_rows(dataset.X, first, second)
-    differ = dataset.y[first] != dataset.y[second]
-    n = int((same & differ).sum())
-    what = f"{count_of(n, 'row repeats', 'rows repeat')} the features of another of its query with a different label"
-    yield "warning", n, what, "no ranker can tell them apart: add features or agree on the label"
-    n = int((same & ~differ).sum())
-    what = f"{count_of(n, 'row repeats', 'rows repeat')} another of its query, label and all"
-    yield "note", n, what, "ties are certain there: see that the metric's profile says how ties count"
+    same = np.empty(len(first), bool)
+    for rows in row_blocks(len(first), _BLOCK):  # NaN for NaN: a hash alone may err
+        a, b = dataset.X[first[rows]], dataset.X[second[rows]]
+        same[rows] = ((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1)
+    differ, words = dataset.y[first] != dataset.y[second], ("row repeats", "rows repeat")
+    what = "the features of another of its query with a different label"
+    fix = "no ranker can tell them apart: add features or agree on the label"
+    yield _ill("warning", (same & differ).sum(), *words, what, fix)
+    fix = "ties are certain there: see that the metric's profile says how ties count"
+    yield _ill("note", (same & ~differ).sum(), *words, "another of its query, label and all", fix)
 
 
 def odd_features(dataset: Dataset) -> Iterator[Ill]:
     """Features that say nothing, hide missing values behind a number, or have a scale of their own."""
     if dataset.n_docs == 0 or dataset.n_features == 0:
         return
-    low, high, missing = _extremes(dataset.X)
+    low, high, missing = _extremes(dataset.X[rows] for rows in row_blocks(dataset.n_docs, _BLOCK))
     names = dataset.feature_names or tuple(str(j + 1) for j in range(dataset.n_features))
     gone = missing == dataset.n_docs
     constant = (low == high) & (dataset.n_docs > 1)
@@ -178,15 +175,11 @@ def odd_features(dataset: Dataset) -> Iterator[Ill]:
         yield severity, n, f"{subject} {what}", fix
 
 
+_ALL = (
+    scattered_queries, labels_out_of_range, queries_without_contrast, query_sizes, duplicate_documents, odd_features,
+)  # fmt: skip
 CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
-    {
-        "scattered queries": scattered_queries,
-        "labels out of range": labels_out_of_range,
-        "queries without contrast": queries_without_contrast,
-        "query sizes": query_sizes,
-        "duplicate documents": duplicate_documents,
-        "odd features": odd_features,
-    }
+    {check.__name__.replace("_", " "): check for check in _ALL}
 )
 """The checks that each data set goes through."""
 
@@ -194,14 +187,14 @@ CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
 def _compare(left: Dataset, right: Dataset) -> Iterator[Ill]:
     """Problems between two data sets."""
     shared = len(set(left.query_ids.tolist()) & set(right.query_ids.tolist()))
-    what = f"{count_of(shared, 'query id is', 'query ids are')} in both"
-    yield "error", shared, what, "what is tested must not be trained on: cut by query"
+    fix = "what is tested must not be trained on: cut by query"
+    yield _ill("error", shared, "query id is", "query ids are", "in both", fix)
     if left.n_features != right.n_features:
         what = f"{left.n_features} features against {right.n_features}"
         yield "error", 1, what, "read both with the same n_features"
     elif left.feature_names and right.feature_names and left.feature_names != right.feature_names:
-        what = "the features have different names or another order"
-        yield "error", 1, what, "choose the same columns in the same order"
+        fix = "choose the same columns in the same order"
+        yield "error", 1, "the features have different names or another order", fix
 
 
 def _pairs(query: NDArray[np.intp], code: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -211,25 +204,11 @@ def _pairs(query: NDArray[np.intp], code: NDArray[np.generic]) -> tuple[NDArray[
     return order[:-1][again], order[1:][again]
 
 
-def _equal_rows(X: NDArray[np.float32], first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which pairs of rows are the same, NaN for NaN: a hash alone may err."""
-    same = np.empty(len(first), bool)
-    for rows in row_blocks(len(first), _BLOCK):
-        a, b = X[first[rows]], X[second[rows]]
-        same[rows] = ((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1)
-    return same
-
-
-def _extremes(X: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int64]]:
+def _extremes(blocks: Iterable[NDArray[np.float32]]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Least and largest value of each column (NaN if it has none), and the number of missing values."""
-    low = np.full(X.shape[1], np.nan, np.float32)
-    high, missing = low.copy(), np.zeros(X.shape[1], np.int64)
-    for rows in row_blocks(len(X), _BLOCK):
-        block = X[rows]
-        low = np.fmin(low, np.fmin.reduce(block))
-        high = np.fmax(high, np.fmax.reduce(block))
-        missing += np.isnan(block).sum(axis=0)
-    return low, high, missing
+    found = ((np.fmin.reduce(block), np.fmax.reduce(block), np.isnan(block).sum(axis=0)) for block in blocks)
+    low, high, missing = zip(*found, strict=True)
+    return np.fmin.reduce(low), np.fmax.reduce(high), np.sum(missing, axis=0)
 
 
 def _sentinels(X: NDArray[np.float32], low: NDArray[np.float32], high: NDArray[np.float32]) -> NDArray[np.bool_]:
@@ -238,16 +217,11 @@ def _sentinels(X: NDArray[np.float32], low: NDArray[np.float32], high: NDArray[n
     A usual sentinel must be further from the rest than the rest spans, or be a negative number among others that
     are not; any other number must occur in 1 % of the rows and be ten times as far.
     """
-    inner_low, inner_high = np.full_like(low, np.nan), np.full_like(low, np.nan)  # of the values between
-    n_low, n_high = np.zeros(len(low), np.int64), np.zeros(len(low), np.int64)
-    for rows in row_blocks(len(X), _BLOCK):
-        block = X[rows]
-        at_low, at_high = block == low, block == high
-        n_low += at_low.sum(axis=0)
-        n_high += at_high.sum(axis=0)
-        inner = np.where(at_low | at_high, np.float32(np.nan), block)
-        inner_low = np.fmin(inner_low, np.fmin.reduce(inner))
-        inner_high = np.fmax(inner_high, np.fmax.reduce(inner))
+    blocks = row_blocks(len(X), _BLOCK)
+    is_inner = ((X[rows] != low) & (X[rows] != high) for rows in blocks)
+    inner = (np.where(inside, X[rows], np.float32(np.nan)) for inside, rows in zip(is_inner, blocks, strict=True))
+    inner_low, inner_high, _ = _extremes(inner)
+    n_low, n_high = (sum(np.equal(X[rows], extreme).sum(axis=0) for rows in blocks) for extreme in (low, high))
     found = np.zeros(len(low), bool)
     for extreme, n, nearest, farthest in ((low, n_low, inner_low, high), (high, n_high, inner_high, low)):
         span = np.abs(farthest.astype(np.float64) - nearest)  # of the rest; NaN if the column has two values only

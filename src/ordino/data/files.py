@@ -1,6 +1,7 @@
-"""Data sets from and to files; the ending (in reading also the first bytes) chooses the format.
+"""Data sets from and to tables: DataFrames in memory, and files whose ending (or first bytes) chooses the format.
 
-The command line reads and writes with this; each format has its own module or library.
+A frame may be pandas', polars', Arrow's or any other that narwhals supports. Its columns become a float32 matrix one at
+a time, so nothing is ever held twice in float64. The command line reads and writes with this.
 """
 
 from __future__ import annotations
@@ -9,13 +10,21 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.arrays import name_features
+from ordino.checks import check_choice
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
 from ordino.data.dataset import Dataset
-from ordino.data.frames import from_frame, to_frame
-from ordino.errors import DataError, unknown_name
+from ordino.errors import DataError, import_extra, unknown_name
 
+if TYPE_CHECKING:
+    import narwhals as nw
+
+BACKENDS = ("pandas", "polars", "pyarrow")
 _FORMATS = {
     "letor": (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat", ".gz"),
     "arrow": (".arrow", ".feather", ".ipc"),
@@ -24,9 +33,7 @@ _FORMATS = {
 }
 ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORMATS.items() for end in ends})
 """The format that an ending stands for; ``.gz`` may follow the endings of text."""
-
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
-_ROLES = ("label", "qid", "doc_id", "weight")
 
 
 def read_data(
@@ -36,13 +43,12 @@ def read_data(
 ) -> Dataset:  # fmt: skip
     """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, or CSV.
 
+    The path "-" is standard input, whose format is recognized by how it starts.
+
     Parameters
     ----------
-    path
-        The file; "-" is standard input: LETOR text, or a Parquet, Arrow or CSV table, recognized by how it starts.
     label, qid, doc_id, weight
-        Columns of a table; by default the columns called label and qid (which must exist) and doc_id and weight (if
-        they exist).
+        Columns of a table; by default those with these names (doc_id and weight need not exist).
     features
         Columns of a table that are features; all others by default.
     n_features
@@ -83,7 +89,7 @@ def table_data(
     table: Any, source: str, *, features: Sequence[str] | None = None, labelled: bool = True, **named: str | None
 ) -> Dataset:
     """The data set of a table; columns as for :func:`read_data`, errors start with the source."""
-    for role in _ROLES:
+    for role in ("label", "qid", "doc_id", "weight"):
         if named.get(role) is None and role in table.column_names:
             named[role] = role
     for role in ("label", "qid") if labelled else ("qid",):
@@ -96,14 +102,13 @@ def table_data(
 
 
 def write_data(dataset: Dataset, path: str | Path) -> None:
-    """Write a data set in the format that the ending of the path stands for.
+    """Write a data set in the format that the ending of the path stands for; "-" is LETOR text to standard output.
 
     ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet`` and ``.csv`` are tables
-    with the columns qid, label, doc_id, weight and the features, in the caller's row order; "-" is LETOR text to
-    standard output.
+    as :func:`to_frame` makes them.
     """
     if str(path) == "-" or _format_of_ending(Path(path)) == "letor":
-        from ordino.data.letor_write import write_letor
+        from ordino.data.letor import write_letor
 
         write_letor(dataset, sys.stdout.buffer if str(path) == "-" else path)
     elif Path(path).suffix.lower() == ".arrow":
@@ -120,8 +125,7 @@ def write_table(table: Any, path: str | Path) -> None:
     if str(path) == "-":
         csv.write_csv(table, sys.stdout.buffer)
         return
-    path = Path(path)
-    form = _format_of_ending(path)
+    path, form = Path(path), _format_of_ending(Path(path))
     if form == "letor":
         raise DataError(f"{path}: a table is written as .csv, .tsv, .parquet, .feather or .arrow")
     with written_whole(path) as part:
@@ -150,8 +154,7 @@ def _named_by(start: bytes) -> str | None:
 
 
 def _format_of_ending(path: Path) -> str:
-    last = path.suffix.lower()
-    inner = Path(path.stem).suffix.lower()
+    last, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
     if last not in ENDINGS:
         raise DataError(f"{path}: {unknown_name('ending', last, ENDINGS)}")
     return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
@@ -174,3 +177,116 @@ def _read_table(source: Any, form: str, path: str | Path) -> Any:
         return csv.read_csv(source, parse_options=csv.ParseOptions(delimiter=_delimiter(path)))
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
+
+
+def from_frame(
+    frame: Any, *, label: str | None, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
+    features: Sequence[str] | None = None,
+) -> Dataset:  # fmt: skip
+    """A data set from a pandas, polars, Arrow or other eager frame with one row for each document.
+
+    ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; without ``qid`` all rows are one query, and
+    ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are the columns that are
+    features, in this order; by default all others. They must be numbers or booleans; nulls become NaN.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"query": ["a", "a", "b"], "grade": [1, 0, 2], "bm25": [7.5, None, 3.0]})
+    >>> data = from_frame(frame, label="grade", qid="query")
+    >>> data, data.feature_names, data.X.ravel().tolist()
+    (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
+    """
+    import narwhals as nw
+
+    try:
+        table: Any = nw.from_native(frame)
+    except TypeError:
+        kind = type(frame).__name__
+        raise DataError(f"a {kind} is not a frame; give a pandas or polars one or an Arrow table") from None
+    if isinstance(table, nw.LazyFrame):
+        raise DataError("the frame is lazy; call its collect() (or compute()) first")
+    special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+    named = {role: column for role, column in special.items() if column is not None}
+    for role, column in [*named.items(), *(("features", column) for column in features or ())]:
+        if column not in table.columns:
+            raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
+    columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
+    return Dataset(
+        _matrix(table, columns),
+        np.zeros(len(table)) if label is None else _filled(table, label),
+        _filled(table, qid, is_id=True),
+        doc_ids=_filled(table, doc_id, is_id=True),
+        feature_names=[str(column) for column in columns],
+        weights=_filled(table, weight),
+    )
+
+
+def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
+    """A frame with qid, label, doc_id and weight (if there are any) and the features, rows in the caller's order.
+
+    Features without names are called f1, f2, ..., as in a LETOR file; the frame owns its memory.
+
+    Examples
+    --------
+    >>> to_frame(Dataset([[0.5], [1.5]], [2, 0], qid=[7, 7]), "polars").to_dict(as_series=False)
+    {'qid': [7, 7], 'label': [2.0, 0.0], 'f1': [0.5, 1.5]}
+    """
+    import narwhals as nw
+
+    check_choice("backend", backend, BACKENDS)
+    import_extra(backend, extra=backend, purpose=f"to_frame(backend={backend!r})")
+    columns = {"qid": dataset.qid, "label": dataset.y, "doc_id": dataset.doc_ids, "weight": dataset.weights}
+    table = {name: dataset.restore(values).copy() for name, values in columns.items() if values is not None}
+    for j, name in enumerate(name_features(dataset.feature_names, dataset.n_features)):
+        if name in table:
+            raise DataError(f"a feature is called {name!r} like another column of the frame; rename the feature")
+        table[name] = dataset.restore(np.ascontiguousarray(dataset.X[:, j]))
+    try:
+        return nw.from_dict(table, backend=cast(Any, backend)).to_native()
+    except (TypeError, ValueError, OverflowError) as error:  # ids that no column can hold, such as tuples
+        reason = " ".join(str(error).split())
+        raise DataError(f"{backend} cannot hold the ids in a column ({reason}); use numbers or strings") from None
+
+
+def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.float32]:
+    """Feature columns as a C-ordered matrix."""
+    if wrong := [name for name in columns if not _is_number(table[name])]:
+        named = ", ".join(f"{name!r} ({table[name].dtype})" for name in wrong[:5]) + (", ..." if len(wrong) > 5 else "")
+        fix = "encode them, or choose others with features="
+        raise DataError(f"feature columns must be numbers, but these are not: {named}; {fix}")
+    matrix = np.empty((len(table), len(columns)), np.float32)
+    for j, name in enumerate(columns):
+        with np.errstate(over="ignore"):
+            matrix[:, j] = _as_floats(table[name])
+        if (infinite := np.isinf(matrix[:, j])).any():
+            row = int(infinite.argmax())
+            fix = "rescale it, or use null for missing"
+            raise DataError(f"column {name!r} has {table[name][row]} in row {row}, which float32 cannot hold; {fix}")
+    return matrix
+
+
+def _is_number(column: nw.Series[Any]) -> bool:
+    return column.dtype.is_numeric() or str(column.dtype) == "Boolean"
+
+
+def _as_floats(column: nw.Series[Any]) -> NDArray[Any]:
+    """The numbers of a column, nulls as NaN."""
+    import narwhals as nw
+
+    return (column.cast(nw.Float64) if column.null_count() or column.dtype.is_decimal() else column).to_numpy()
+
+
+def _filled(table: nw.DataFrame[Any], name: str | None, *, is_id: bool = False) -> Any:
+    """A column that may not have nulls, of ids or else of numbers; None where no column is named."""
+    if name is None:
+        return None
+    column = table[name]
+    if not is_id and not _is_number(column):
+        raise DataError(f"column {name!r} is {column.dtype}; it must hold numbers")
+    if column.null_count():
+        row = int(column.is_null().to_numpy().argmax())
+        raise DataError(f"column {name!r} is null in row {row}; fill it in or drop the row")
+    if is_id:
+        return column.to_list() if str(column.dtype).startswith("Categorical") else column.to_numpy()
+    return _as_floats(column)

@@ -73,14 +73,10 @@ class Folds(Sequence[Fold]):
 def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds:
     """Find the folds of a directory; their files are read when a fold is asked for.
 
-    Parameters
-    ----------
-    directory
-        Holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have a name in
-        :data:`PART_NAMES` and an ending in :data:`PART_ENDINGS`. There may be no validation part.
-    n_features
-        The number of features of every part. By default the parts of a fold get as many as the widest has (a text file
-        does not mention trailing zeros), and a fold that differs from an earlier one is refused.
+    The directory holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have a name
+    in :data:`PART_NAMES` and an ending in :data:`PART_ENDINGS`; there may be no validation part. ``n_features`` is the
+    number of features of every part. By default the parts of a fold get as many as the widest has (a text file does not
+    mention trailing zeros), and a fold that differs from an earlier one is refused.
     """
     root = Path(directory)
     if not root.is_dir():
@@ -94,10 +90,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
         sets = {part: read_data(path, n_features=n_features) for part, path in parts[i].items()}
         width = n_features or max(dataset.n_features for dataset in sets.values())
         if earlier and width != earlier[0]:
-            raise DataError(
-                f"{homes[i]}: {width} features but an earlier fold has {earlier[0]}; "
-                f"pass n_features={max(width, earlier[0])} to read_folds"
-            )
+            fix = f"pass n_features={max(width, earlier[0])} to read_folds"
+            raise DataError(f"{homes[i]}: {width} features but an earlier fold has {earlier[0]}; {fix}")
         earlier[:] = [width]
         whole = {part: _widen(dataset, width, parts[i][part]) for part, dataset in sets.items()}
         return Fold(homes[i].name, whole["train"], whole.get("valid"), whole["test"])
@@ -108,15 +102,11 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
 def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = True) -> Folds:
     """Cut a data set into k folds by query, in LETOR's way; each query is tested once.
 
-    The same ``seed`` gives the same folds. One of the k parts serves for validation if ``valid``; if not, it is trained
-    on. There must be 3 folds, or 2 without validation parts.
+    One of the k parts serves for validation if ``valid``, so k is at least 3; if not, it is trained on.
 
     Examples
     --------
-    >>> folds = make_folds(Dataset([[0.0]] * 10, [0] * 10, qid=range(10)), k=5)
-    >>> folds
-    Folds(Fold1, Fold2, Fold3, Fold4, Fold5)
-    >>> fold = folds[0]
+    >>> fold = make_folds(Dataset([[0.0]] * 10, [0] * 10, qid=range(10)), k=5)[0]
     >>> fold.train.n_queries, fold.valid.n_queries, fold.test.n_queries
     (6, 2, 2)
     """
@@ -128,9 +118,8 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
     def load(i: int) -> Fold:
         turn = [parts[(i + j) % k] for j in range(k)]
         n_train = k - 2 if valid else k - 1
-        train, *others = (
-            dataset.select_queries(np.sort(chosen)) for chosen in (np.concatenate(turn[:n_train]), *turn[n_train:])
-        )
+        cut = (np.concatenate(turn[:n_train]), *turn[n_train:])
+        train, *others = (dataset.select_queries(np.sort(chosen)) for chosen in cut)
         return Fold(f"Fold{i + 1}", train, others[0] if valid else None, others[-1])
 
     return Folds([f"Fold{i + 1}" for i in range(k)], load)
@@ -154,8 +143,7 @@ class QueryKFold(BaseCrossValidator):
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0) -> None:
         self.n_splits = check_int("n_splits", n_splits, low=2)
-        self.shuffle = shuffle
-        self.seed = seed
+        self.shuffle, self.seed = shuffle, seed
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
         """The number of pairs that :meth:`split` gives."""
@@ -166,9 +154,8 @@ class QueryKFold(BaseCrossValidator):
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:  # fmt: skip
         """Row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
         if groups is None:
-            raise DataError(
-                "QueryKFold does not know the queries; pass groups=qid (to cross_val_score: params={'groups': qid})"
-            )
+            fix = "pass groups=qid (to cross_val_score: params={'groups': qid})"
+            raise DataError(f"QueryKFold does not know the queries; {fix}")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         order, offsets, query_ids = group_rows(groups, n_rows)
         if len(query_ids) < self.n_splits:

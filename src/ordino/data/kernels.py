@@ -13,7 +13,6 @@ from ordino.compiled import INNER, OUTER, njit, specialize
 
 Bytes = NDArray[np.uint8]
 
-QUERYMAX, MINMAX, ZSCORE = 0, 1, 2
 _SPACE, _MINUS, _DOT, _ZERO, _COLON = 32, 45, 46, 48, 58
 _POWERS = np.array([float(f"1e{e}") for e in range(23)])
 
@@ -45,25 +44,16 @@ IS_MINMAX: Any = None  # left open by the template
 IS_ZSCORE: Any = None
 
 
-def _scale_queries(
-    X: NDArray[np.float32],
-    rows: NDArray[np.intp],
-    offsets: NDArray[np.int64],
-    room: NDArray[np.float64],  # (6, n_features)
-    out: NDArray[np.float32],
-) -> None:
-    """Template: write ``(x - center) / spread`` of every query.
+def _scale_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
+    """Template: write ``(x - center) / spread`` of every query; ``rows`` names its rows, which saves a copy.
 
-    The rows of a query are named by ``rows``, so that scattered queries need no copy. NaN fails every comparison, so it
-    never becomes a minimum or a maximum, and it is not counted.
+    NaN fails every comparison, so it never becomes a minimum or a maximum, and it is not counted.
     """
     n_features = X.shape[1]
     low, high, count, total = room[0], room[1], room[2], room[3]
     center, factor = room[4], room[5]  # 1 / spread: its rounding never shows in float32
     for q in range(len(offsets) - 1):
-        for j in range(n_features):
-            low[j], high[j] = np.inf, -np.inf
-            count[j], total[j] = 0.0, 0.0
+        low[:], high[:], count[:], total[:] = np.inf, -np.inf, 0.0, 0.0
         for i in range(offsets[q], offsets[q + 1]):
             row = rows[i]
             for j in range(n_features):
@@ -97,17 +87,10 @@ def _scale_queries(
                 out[row, j] = (X[row, j] - center[j]) * factor[j]
 
 
-_SCALES = {
-    kind: specialize(_scale_queries, name, OUTER, IS_MINMAX=kind == MINMAX, IS_ZSCORE=kind == ZSCORE)
-    for kind, name in ((QUERYMAX, "querymax"), (MINMAX, "minmax"), (ZSCORE, "zscore"))
+SCALES = {
+    name: specialize(_scale_queries, name, OUTER, IS_MINMAX=name == "minmax", IS_ZSCORE=name == "zscore")
+    for name in ("querymax", "minmax", "zscore")
 }
-
-
-def scale_queries(
-    X: NDArray[np.float32], rows: NDArray[np.intp], offsets: NDArray[np.int64], kind: int, out: NDArray[np.float32]
-) -> None:
-    """Write ``(x - center) / spread`` of every query, center and spread being what ``kind`` says they are."""
-    _SCALES[kind](X, rows, offsets, np.empty((6, X.shape[1])), out)
 
 
 @njit(**OUTER)
@@ -134,7 +117,7 @@ def shares_below(
             else:
                 above = _first_above(known, x)  # known[above - 1] <= x < known[above]
                 if known[above - 1] == x:
-                    first = _first_at(known, x) if known[above - 2] == x else above - 1
+                    first = np.searchsorted(known, x) if known[above - 2] == x else above - 1
                     out[i, j] = (references[first] + references[above - 1]) / 2
                 else:
                     way = (x - known[above - 1]) / (known[above] - known[above - 1])
@@ -150,19 +133,6 @@ def _first_above(known: NDArray[np.float64], x: float) -> int:
         at += half * (known[at + half - 1] <= x)
         left -= half
     return at + (known[at] <= x)  # type: ignore[no-any-return]
-
-
-@njit(**INNER)
-def _first_at(known: NDArray[np.float64], x: float) -> int:
-    """Where the first value that is x or more stands in rising values."""
-    at, stop = 0, len(known)
-    while at < stop:
-        half = (at + stop) >> 1
-        if known[half] < x:
-            at = half + 1
-        else:
-            stop = half
-    return at
 
 
 @njit(cache=True, nogil=True)

@@ -123,8 +123,7 @@ def _ends_token(data: Bytes, i: int, stop: int) -> Any:
 @_kernel
 def count_lines(data: Bytes, start: int, stop: int) -> tuple[int, np.int64, int]:
     """How many lines hold a document, the largest number of a last feature, and where the line with it starts."""
-    n_rows, top, top_at = 0, np.int64(0), start
-    i = start
+    n_rows, top, top_at, i = 0, np.int64(0), start, start
     while i < stop:
         begin = i
         i = _line_end(data, i, stop, _TEXT_HASHES)
@@ -158,12 +157,9 @@ def count_lines(data: Bytes, start: int, stop: int) -> tuple[int, np.int64, int]
 @_inner
 def _decimal(data: Bytes, i: int, stop: int) -> tuple[int, float, int]:
     """Where the number that starts at i ends, its value, and how good that is: 2 exact, 1 within 2**-50, 0 unknown."""
-    negative = False
-    if i < stop and (data[i] == _MINUS or data[i] == _PLUS):
-        negative = data[i] == _MINUS
-        i += 1
-    mantissa, kept, shift, n_digits = np.uint64(0), 0, np.int64(0), 0
-    point = False
+    negative = i < stop and data[i] == _MINUS
+    i += negative or (i < stop and data[i] == _PLUS)
+    mantissa, kept, shift, n_digits, point = np.uint64(0), 0, np.int64(0), 0, False
     while i < stop:
         digit = np.int64(data[i]) - _ZERO
         if 0 <= digit <= 9:
@@ -185,10 +181,8 @@ def _decimal(data: Bytes, i: int, stop: int) -> tuple[int, float, int]:
         return i, 0.0, 0
     if i < stop and (data[i] == 69 or data[i] == 101):  # E, e
         i += 1
-        down = False
-        if i < stop and (data[i] == _MINUS or data[i] == _PLUS):
-            down = data[i] == _MINUS
-            i += 1
+        down = i < stop and data[i] == _MINUS
+        i += down or (i < stop and data[i] == _PLUS)
         exponent, n_digits = np.int64(0), 0
         while i < stop and _ZERO <= data[i] < _ZERO + 10:
             exponent = min(exponent * 10 + np.int64(data[i]) - _ZERO, np.int64(1_000_000_000))
@@ -282,9 +276,8 @@ def _plain_integer(data: Bytes, i: int, stop: int) -> tuple[bool, np.int64]:
             return False, np.int64(0)
         number = number * _U10 + np.uint64(data[i] - _ZERO)
         i += 1
-    if number > np.uint64(9223372036854775807):
-        return False, np.int64(0)
-    return True, -np.int64(number) if negative else np.int64(number)
+    is_plain = number <= np.uint64(9223372036854775807)
+    return is_plain, -np.int64(number) if negative else np.int64(number)
 
 
 @_kernel
@@ -299,8 +292,7 @@ def read_lines(
     ``marks`` has for each row where its label starts (or the complement, if the line must be read again), the query id
     as an integer, where it stands and how long it is, where the document id stands and how long it is.
     """
-    all_plain = True
-    i = start
+    all_plain, i = True, start
     while i < stop:
         i = _skip_blanks(data, i, stop)
         if i >= stop:

@@ -20,8 +20,8 @@ import math
 import mmap
 import os
 import re
-import stat
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -42,8 +42,7 @@ _DOC_ID = re.compile(rb"#[ \t\r]*docid[ \t\r]*[=:][ \t\r]*([^ \t\r]+)")
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _SHAPE = "a line is: label qid:ID 1:value 2:value ... #docid = NAME"
 _BLOCK = 4 << 20  # bytes that a thread takes at a time
-_GZIP = b"\x1f\x8b"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_GZIP, _BYTE_ORDER_MARK = b"\x1f\x8b", b"\xef\xbb\xbf"
 
 Content = bytes | bytearray | mmap.mmap
 Span = tuple[int, int]
@@ -91,11 +90,12 @@ def open_text(source: str | Path | BinaryIO) -> Text:
 
 
 def _content(file: BinaryIO, name: str) -> Content:
-    if _is_regular(file):
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        if mapped[:2] != _GZIP:
-            return mapped
-        mapped.close()
+    with suppress(AttributeError, OSError, ValueError):  # a stream, a pipe or an empty file cannot be mapped
+        if file.tell() == 0:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            if mapped[:2] != _GZIP:
+                return mapped
+            mapped.close()
     start = file.read(2)
     if not isinstance(start, bytes):
         raise ParameterError(f"{name} is open as text; open it in binary mode, or pass its path")
@@ -108,15 +108,6 @@ def _content(file: BinaryIO, name: str) -> Content:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{name}: the gzip file is damaged or cut short ({error}); fetch it again") from None
-
-
-def _is_regular(file: BinaryIO) -> bool:
-    """Whether it is a file on disk, not empty and read from its start, so that it can be mapped into memory."""
-    try:
-        status = os.fstat(file.fileno())
-    except (AttributeError, OSError):  # io.BytesIO has no file number
-        return False
-    return stat.S_ISREG(status.st_mode) and status.st_size > 0 and file.tell() == 0
 
 
 def _blocks(content: Content) -> list[tuple[int, int]]:
@@ -169,9 +160,8 @@ def parse_line(line: bytes, where: str, *, n_features: int | None = None) -> Lin
         numbers: list[int] = []
         values: list[float] = []
         for token, _ in tokens:
-            number = _number(token, numbers[-1] if numbers else 0, n_features)
-            numbers.append(number)
-            values.append(_value(number, token.partition(b":")[2]))
+            numbers.append(_number(token, numbers[-1] if numbers else 0, n_features))
+            values.append(_value(numbers[-1], token.partition(b":")[2]))
         doc_id = _DOC_ID.match(line, len(text))
         if doc_id is not None:
             _check_name("docid", doc_id[1])
@@ -181,10 +171,8 @@ def parse_line(line: bytes, where: str, *, n_features: int | None = None) -> Lin
 
 
 def _label(token: bytes) -> float:
-    if _DECIMAL.fullmatch(token):
-        label = float(token)
-        if math.isfinite(label):
-            return label
+    if _DECIMAL.fullmatch(token) and math.isfinite(label := float(token)):
+        return label
     if b":" in token:
         raise ValueError(f"there is no label before {_show(token)}; {_SHAPE}")
     if _DECIMAL.fullmatch(token) or _MISSING.fullmatch(token) or _INFINITE.fullmatch(token):
@@ -194,16 +182,15 @@ def _label(token: bytes) -> float:
 
 def _number(token: bytes, last: int, n_features: int | None) -> int:
     digits, colon, _ = token.partition(b":")
+    whole = _show(token)
     if digits == b"qid":
-        raise ValueError(f"{_show(token)} stands among the features; put one qid:ID right after the label")
+        raise ValueError(f"{whole} stands among the features; put one qid:ID right after the label")
     if not colon:
-        raise ValueError(f"{_show(token)} is not number:value; {_SHAPE}")
+        raise ValueError(f"{whole} is not number:value; {_SHAPE}")
     if not digits:
-        raise ValueError(f"{_show(token)} has no feature number; write number:value without blanks")
+        raise ValueError(f"{whole} has no feature number; write number:value without blanks")
     if not (digits.isdigit() and digits.isascii()):
-        raise ValueError(
-            f"{_show(digits)} in {_show(token)} is not a feature number; features are numbered 1, 2, 3 ..."
-        )
+        raise ValueError(f"{_show(digits)} in {whole} is not a feature number; features are numbered 1, 2, 3 ...")
     shown = digits.lstrip(b"0")[:20].decode() or "0"
     number = int(shown)
     if number == 0:
@@ -211,9 +198,8 @@ def _number(token: bytes, last: int, n_features: int | None) -> int:
     if n_features is not None and number > n_features:
         raise ValueError(f"feature {shown} is past n_features={n_features}; raise n_features or leave the feature out")
     if number > MAX_FEATURES:
-        raise ValueError(
-            f"feature {shown} is past {MAX_FEATURES}, which is too many for a dense matrix; renumber the features"
-        )
+        what = f"feature {shown} is past {MAX_FEATURES}, which is too many for a dense matrix"
+        raise ValueError(f"{what}; renumber the features")
     if number == last:
         raise ValueError(f"feature {number} is given twice; give each feature once in a line")
     if number < last:

@@ -29,8 +29,7 @@ def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
 
     Examples
     --------
-    >>> data = Dataset([[0.0]] * 3, [0, 1, 2])
-    >>> binarize_labels(data, threshold=2).y.tolist()
+    >>> binarize_labels(Dataset([[0.0]] * 3, [0, 1, 2]), threshold=2).y.tolist()
     [0.0, 0.0, 1.0]
     """
     return dataset.replace(y=(dataset.y >= threshold).astype(np.float64))
@@ -41,8 +40,7 @@ def drop_empty_queries(dataset: Dataset, relevant_from: float = 1) -> Dataset:
 
     Examples
     --------
-    >>> data = Dataset([[0.0]] * 4, [0, 1, 0, 0], qid=["a", "a", "b", "b"])
-    >>> drop_empty_queries(data).query_ids.tolist()
+    >>> drop_empty_queries(Dataset([[0.0]] * 4, [0, 1, 0, 0], qid=["a", "a", "b", "b"])).query_ids.tolist()
     ['a']
     """
     relevant = count_by_query(dataset, dataset.y >= relevant_from) > 0
@@ -69,16 +67,13 @@ def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
     kept = [j for j, name in enumerate(names) if name not in features]
     if not kept:
         raise ParameterError("no feature would be left; drop fewer")
-    return dataset.replace(
-        X=dataset.X[:, kept], feature_names=None if dataset.feature_names is None else [names[j] for j in kept]
-    )
+    return dataset.replace(X=dataset.X[:, kept], feature_names=dataset.feature_names and [names[j] for j in kept])
 
 
 def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> Any:
     """All features, then the products ``x_i x_j`` of every two, ``i <= j``, in the order (0,0), (0,1), ... (1,1), ...
 
-    Of a data set (whose names become ``a*b``) or a matrix, the same comes back, wider. A result of more than
-    ``max_gib`` GiB is refused before anything is computed.
+    A data set (names become ``a*b``) or a matrix comes back wider; more than ``max_gib`` GiB is refused beforehand.
 
     Examples
     --------
@@ -93,20 +88,16 @@ def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> An
     features = as_features(data)
     n_docs, n_features = features.shape
     n_wide = n_features + n_features * (n_features + 1) // 2
-    gib = n_docs * n_wide * 4 / 2**30
-    if gib > max_gib:
-        raise ParameterError(
-            f"{n_features} features make {n_wide} quadratic ones, {gib:.1f} GiB for {n_docs} documents; "
-            f"choose fewer features or documents, or raise max_gib={max_gib:g}"
-        )
+    if (gib := n_docs * n_wide * 4 / 2**30) > max_gib:
+        fix = f"choose fewer features or documents, or raise max_gib={max_gib:g}"
+        what = f"{n_features} features make {n_wide} quadratic ones, {gib:.1f} GiB for {n_docs} documents"
+        raise ParameterError(f"{what}; {fix}")
     wide = np.empty((n_docs, n_wide), np.float32)
     wide[:, :n_features] = features
-    start = n_features
     with np.errstate(over="ignore"):  # as_features refuses it with a sentence
         for i in range(n_features):
-            stop = start + n_features - i
-            np.multiply(features[:, i:], features[:, i : i + 1], out=wide[:, start:stop])
-            start = stop
+            start = (i + 1) * n_features - i * (i - 1) // 2  # behind the features and the products of earlier ones
+            np.multiply(features[:, i:], features[:, i : i + 1], out=wide[:, start : start + n_features - i])
     return as_features(wide)
 
 

@@ -1,12 +1,10 @@
 """Feature scaling that knows the query: scikit-learn transformers, chosen by name from :data:`SCALERS`.
 
-Features of different queries are not comparable, so three of the scalers work inside each query (SortNet eq. 4, RankDE
-eq. 5, z-score) and learn nothing; the others treat every document alike (DirectRanker's normal quantiles, symmetric
-logarithm). All give float32, leave NaN where it is, and need little memory beside the result.
-
-``fit(X, y=None, *, qid=None)``, ``transform(X, *, qid=None)`` and ``fit_transform`` take arrays and frames (rows in any
-order; the result has the caller's order) or a :class:`~ordino.data.dataset.Dataset`, which comes back with scaled
-features. With scikit-learn's metadata routing on, a pipeline passes ``qid`` on without being asked.
+Features of different queries are not comparable, so three of the scalers work inside each query and learn nothing (a
+feature that is the same in the whole query becomes 0); the others treat every document alike. All give float32 and
+leave NaN where it is. They take arrays and frames (rows in any order; the result has the caller's order) or a
+:class:`~ordino.data.dataset.Dataset`, which comes back with scaled features. With scikit-learn's metadata routing on, a
+pipeline passes ``qid`` on without being asked.
 """
 
 from __future__ import annotations
@@ -42,20 +40,16 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         features = as_features(X)
         check_columns("scaler", self.n_features_in_, self._names(), features.shape[1], column_names(X))
         if qid is None and self.by_query and self.n_queries_ > 1:
-            raise DataError(
-                f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries; "
-                "pass qid=..., or in a pipeline enable metadata routing"
-            )
+            fix = "pass qid=..., or in a pipeline enable metadata routing"
+            what = f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries"
+            raise DataError(f"{what}; {fix}")
         return self._scaled(features, group_rows(qid, len(features)))
 
 
 class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
     """What the scalers share: checks, queries, threads. Subclasses say how a matrix is scaled.
 
-    Parameters
-    ----------
-    n_jobs
-        The number of threads; None is one for each processor. The result does not depend on it.
+    ``n_jobs`` is the number of threads; None is one for each processor. The result does not depend on it.
     """
 
     __metadata_request__fit: ClassVar = {"qid": True}  # routed without being asked for: a scaler must know the query
@@ -63,8 +57,7 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
 
     n_features_in_: int
     n_queries_: int
-    by_query: ClassVar[bool] = False
-    """Whether a query is scaled by its own documents alone."""
+    by_query: ClassVar[bool] = False  # whether a query is scaled by its own documents alone
 
     def __init__(self, *, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
@@ -72,21 +65,20 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
     def fit(self, X: ArrayLike | Dataset | Source, y: object = None, *, qid: Ids = None) -> Self:  # noqa: ARG002
         """Learn what the scaler needs from the training part; ``y`` is not used.
 
-        A :class:`~ordino.data.source.Source` is read part by part, where nothing has to be learned from all rows
-        together; its parts are then transformed one by one.
+        A :class:`~ordino.data.source.Source` is read part by part, unless the scaler learns from all rows together.
         """
         count_threads(self.n_jobs)
+        names: Sequence[str] | None
         if isinstance(X, Source):
             _refuse_second_qid(qid)
-            names: Sequence[str] | None = X.feature_names
             self._learn(X.X if isinstance(X, Dataset) else None)
             self.n_queries_ = X.n_queries if isinstance(X, Dataset) else sum(part.n_queries for part in X.parts())
-            self.n_features_in_ = X.n_features
+            self.n_features_in_, names = X.n_features, X.feature_names
         else:
-            features, names = as_features(X), column_names(X)
+            features = as_features(X)
             self.n_queries_ = len(group_rows(qid, len(features)).query_ids)
             self._learn(features)
-            self.n_features_in_ = features.shape[1]
+            self.n_features_in_, names = features.shape[1], column_names(X)
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -131,7 +123,7 @@ class _QueryScaler(Scaler):
     """A scaler that looks at one query at a time and learns nothing but the number of features."""
 
     by_query: ClassVar[bool] = True
-    _kind: ClassVar[int]
+    _kind: ClassVar[str]
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
         scaled = np.empty_like(features)
@@ -139,7 +131,8 @@ class _QueryScaler(Scaler):
         rows = frozen(np.arange(len(features)) if groups.order is None else groups.order)
 
         def work(block: tuple[int, int]) -> None:
-            kernels.scale_queries(X, rows, offsets[block[0] : block[1] + 1], self._kind, scaled)
+            room = np.empty((6, X.shape[1]))
+            kernels.SCALES[self._kind](X, rows, offsets[block[0] : block[1] + 1], room, scaled)
 
         run_blocks(work, query_blocks(groups.offsets, BLOCK_ROWS), self.n_jobs)
         return scaled
@@ -151,18 +144,15 @@ class QueryMax(_QueryScaler):
 
     .. math:: \hat x = (x - \mu_q) / \max_q |x|
 
-    Values lie in [-1, 1] if the feature has one sign, in [-2, 2] otherwise. A feature that is 0 in the whole query
-    stays 0.
+    Values lie in [-1, 1] if the feature has one sign, in [-2, 2] otherwise.
 
     Examples
     --------
-    Query a: mean 2, largest 4. Query b: 5 is its own mean.
-
     >>> QueryMax().fit_transform([[0], [2], [4], [5]], qid=["a", "a", "a", "b"]).ravel().tolist()
     [-0.5, 0.0, 0.5, 0.0]
     """
 
-    _kind: ClassVar[int] = kernels.QUERYMAX
+    _kind = "querymax"
 
 
 @final
@@ -171,15 +161,13 @@ class MinMax(_QueryScaler):
 
     .. math:: \hat x = (x - \min_q x) / (\max_q x - \min_q x)
 
-    A feature that is the same in the whole query becomes 0.
-
     Examples
     --------
     >>> MinMax().fit_transform([[1], [2], [5], [7]], qid=["a", "a", "a", "b"]).ravel().tolist()
     [0.0, 0.25, 1.0, 0.0]
     """
 
-    _kind: ClassVar[int] = kernels.MINMAX
+    _kind = "minmax"
 
 
 @final
@@ -188,51 +176,37 @@ class ZScore(_QueryScaler):
 
     .. math:: \hat x = (x - \mu_q) / \sigma_q, \quad \sigma_q^2 = \tfrac{1}{n_q} \sum (x - \mu_q)^2
 
-    A feature that is the same in the whole query becomes 0.
-
     Examples
     --------
-    Mean 3, deviations -2, -2, 2, 2: the standard deviation is 2.
-
     >>> ZScore().fit_transform([[1], [1], [5], [5]]).ravel().tolist()
     [-1.0, -1.0, 1.0, 1.0]
     """
 
-    _kind: ClassVar[int] = kernels.ZSCORE
+    _kind = "zscore"
 
 
 @final
 class NormalQuantiles(Scaler):
     """Ranks among the training values, spread as a normal distribution with standard deviation 1/3 (DirectRanker 4.2).
 
-    A value becomes the share of training values below it, linear between ``n_quantiles`` quantiles, and the share
-    becomes the normal quantile: scikit-learn's ``QuantileTransformer(output_distribution="normal")`` over 3, fitted on
-    all rows. Values at or past the ends of the training values are clipped to -1.733 and 1.733. Unlike scikit-learn's,
-    a feature that was constant in training becomes 0 where it still has that value.
-
-    Parameters
-    ----------
-    n_quantiles
-        The number of quantiles to keep; at most one for each row.
-    std
-        Standard deviation of the result.
+    A value becomes the share of training values below it, linear between ``n_quantiles`` quantiles (at most one for
+    each row), and the share becomes the normal quantile times ``std``: scikit-learn's
+    ``QuantileTransformer(output_distribution="normal")`` over 3, fitted on all rows. Values at or past the ends of the
+    training values are clipped to -1.733 and 1.733. Unlike scikit-learn's, a feature that was constant in training
+    becomes 0 where it still has that value.
 
     Examples
     --------
-    The middle of the training values becomes 0; 84 % of a normal distribution lie below one standard deviation.
-
     >>> scaler = NormalQuantiles().fit(np.arange(101.0).reshape(-1, 1))
     >>> scaler.transform([[50], [84.13447], [500]]).ravel().round(3)
     array([0.   , 0.333, 1.733], dtype=float32)
     """
 
-    quantiles_: NDArray[np.float64]
-    """Shape ``(n_features, n_quantiles)``."""
+    quantiles_: NDArray[np.float64]  # (n_features, n_quantiles)
 
     def __init__(self, *, n_quantiles: int = 1000, std: float = 1 / 3, n_jobs: int | None = None) -> None:
         super().__init__(n_jobs=n_jobs)
-        self.n_quantiles = n_quantiles
-        self.std = std
+        self.n_quantiles, self.std = n_quantiles, std
 
     def _learn(self, features: Features | None) -> None:
         n_quantiles = check_int("n_quantiles", self.n_quantiles, low=2)
@@ -302,9 +276,6 @@ def make_scaler(name: str, **params: Any) -> Scaler:
     --------
     >>> make_scaler("quantile", n_quantiles=100)
     NormalQuantiles(n_quantiles=100)
-    >>> make_scaler("zcore")
-    Traceback (most recent call last):
-    ordino.errors.ParameterError: unknown scaling 'zcore'; did you mean 'zscore'?
     """
     if name in _REMOVED:
         raise ParameterError(f"scaling={name!r} no longer exists; use scaling={_REMOVED[name]}")

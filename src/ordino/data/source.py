@@ -1,4 +1,4 @@
-"""Data part by part: whole queries in canonical order, one part in memory at a time.
+"""Data part by part: whole queries in canonical order, one part in memory at a time; and hashes of data.
 
 Sums in floating point, and draws from a random stream, depend on the order of rows. Rankers learn from the canonical
 order, so a file whose rows or queries were shuffled, or that was cut into shards, gives the same model to the last bit.
@@ -6,7 +6,9 @@ order, so a file whose rows or queries were shuffled, or that was cut into shard
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Protocol, final, runtime_checkable
 
@@ -16,7 +18,6 @@ from numpy.typing import NDArray
 from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
 from ordino.data.files import ENDINGS, read_data
-from ordino.data.kernels import hash_rows
 from ordino.errors import DataError
 
 Keys = NDArray[np.uint64]
@@ -40,17 +41,10 @@ class Source(Protocol):
 
 @final
 class Shards:
-    """Files of whole queries, read one at a time.
+    """Files of whole queries, read one at a time: a folder, in the order of the names, or the files in their order.
 
     The files joined must be in canonical order: cut ``canonical(data)`` by ``select_queries`` and write each piece.
-
-    Parameters
-    ----------
-    files
-        A folder, whose data files are taken in the order of their names, or the files in their order.
-    n_features
-        The number of features; that of the first file by default. LETOR text needs it, because a line does not
-        mention trailing zeros.
+    ``n_features`` is that of the first file by default; LETOR text needs it, as a line does not mention trailing zeros.
     """
 
     def __init__(self, files: str | Path | Sequence[str | Path], *, n_features: int | None = None) -> None:
@@ -67,7 +61,7 @@ class Shards:
     def parts(self) -> Iterator[Dataset]:
         """The files in their order, each as a data set in canonical order."""
         home: dict[str, Path] = {}  # the file of each query
-        last: tuple[np.uint64, Path] | None = None  # the greatest key so far, and its file
+        last = (np.uint64(0), self.files[0])  # the greatest key so far, and its file
         for path in self.files:
             part, keys = _arrange(read_data(path, n_features=self.n_features))
             if (part.n_features, part.feature_names) != (self.n_features, self.feature_names):
@@ -76,10 +70,9 @@ class Shards:
                 if query in home:
                     raise DataError(f"{path}: query {query} is in {home[query]} too; keep each query in one file")
                 home[query] = path
-            if last is not None and len(keys) and keys[0] < last[0]:
-                raise DataError(
-                    f"{path}: its queries belong before those of {last[1]}; cut canonical(data) into shards"
-                )
+            if len(keys) and keys[0] < last[0]:
+                fix = "cut canonical(data) into shards"
+                raise DataError(f"{path}: its queries belong before those of {last[1]}; {fix}")
             last = (keys[-1], path) if len(keys) else last
             yield part
 
@@ -99,8 +92,44 @@ def canonical(data: Dataset) -> Dataset:
     return _arrange(data)[0]
 
 
+def fingerprint(data: Dataset) -> str:
+    """A hash of features, labels and grouping that does not depend on the order of rows or on the names of queries.
+
+    Examples
+    --------
+    >>> one = fingerprint(Dataset([[1.0], [2.0]], [0, 1], qid=[7, 7]))
+    >>> one == fingerprint(Dataset([[2.0], [1.0]], [1, 0], qid=["a", "a"]))
+    True
+    """
+    ordered = canonical(data)
+    digest = sha256(str(ordered.X.shape).encode())
+    for array in (ordered.X, ordered.y, ordered.offsets):
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()[:16]
+
+
+def contents_hash(data: Dataset | None) -> str:
+    """A hash of everything in a data set as it stands: order of rows, weights, query ids and feature names too.
+
+    Trials of a store carry it, so that trials on changed data are not taken for the old ones.
+    """
+    digest = blake2b(digest_size=16)
+    if data is not None:
+        for array in (data.X, data.y, data.offsets, data.weights, data.query_ids):
+            if array is None:
+                digest.update(b"none")
+            elif array.dtype.kind in "OU":  # a string is as wide as the longest, whichever that is
+                digest.update(json.dumps([str(value) for value in array]).encode())
+            else:
+                digest.update(np.ascontiguousarray(array).data)
+        digest.update(json.dumps([data.X.shape, data.feature_names]).encode())
+    return digest.hexdigest()
+
+
 def _arrange(data: Dataset) -> tuple[Dataset, Keys]:
     """The data in canonical order, and the key of each query, rising."""
+    from ordino.data.kernels import hash_rows  # compiled code, which a model file must load without
+
     weights = np.ones(data.n_docs) if data.weights is None else data.weights
     columns = np.column_stack((data.y + 0.0, weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
     rows: Keys = hash_rows(np.ascontiguousarray(data.X), columns)  # of features, label and weight

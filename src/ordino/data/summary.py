@@ -59,9 +59,12 @@ class Summary:
         }
 
     def __str__(self) -> str:
+        def part(n: int, total: int) -> str:
+            return f"{n:,} ({100 * n / max(total, 1):.1f} %)"
+
         size, relevant = self.docs_per_query, spread(self.relevant_percent)
         sizes = f"{size.min:,.0f} to {size.max:,.0f}, median {size.median:,g}, mean {size.mean:,.1f}"
-        labels = [(f"label {label:g}", _part(count, self.n_docs)) for label, count in self.labels.items()]
+        labels = [(f"label {label:g}", part(count, self.n_docs)) for label, count in self.labels.items()]
         if len(labels) > _SHOWN:
             labels[_SHOWN:] = [("other labels", f"{len(labels) - _SHOWN:,} distinct")]
         rows = [
@@ -71,36 +74,23 @@ class Summary:
             ("documents per query", sizes),
             ("relevant per query", f"{relevant.min:.1f} % to {relevant.max:.1f} %, mean {relevant.mean:.1f} %"),
             *labels,
-            ("queries with nothing relevant", _part(self.n_empty, self.n_queries)),
-            ("queries with equal labels", _part(self.n_equal, self.n_queries)),
-            ("queries with one document", _part(self.n_single, self.n_queries)),
+            ("queries with nothing relevant", part(self.n_empty, self.n_queries)),
+            ("queries with equal labels", part(self.n_equal, self.n_queries)),
+            ("queries with one document", part(self.n_single, self.n_queries)),
             ("missing feature values", f"{self.n_missing:,}"),
         ]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
 
-def _part(n: int, total: int) -> str:
-    return f"{n:,} ({100 * n / max(total, 1):.1f} %)"
-
-
 def summarize(dataset: Dataset) -> Summary:
-    """Counts of what a data set holds; one pass over the features, block by block.
+    """Counts of what a data set holds.
 
     Examples
     --------
-    >>> print(summarize(Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 0], qid=[1, 1, 1, 2])))
-    documents                      4
-    queries                        2
-    features                       1
-    documents per query            1 to 3, median 2, mean 2.0
-    relevant per query             0.0 % to 33.3 %, mean 16.7 %
-    label 0                        3 (75.0 %)
-    label 1                        1 (25.0 %)
-    queries with nothing relevant  1 (50.0 %)
-    queries with equal labels      1 (50.0 %)
-    queries with one document      1 (50.0 %)
-    missing feature values         0
+    >>> found = summarize(Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 0], qid=[1, 1, 1, 2]))
+    >>> found.docs_per_query, found.n_empty
+    (Spread(min=1.0, median=2.0, mean=2.0, max=3.0), 1)
     """
     counts = dataset.counts
     n_relevant = count_by_query(dataset, dataset.y > 0)
@@ -132,6 +122,5 @@ def has_equal_labels(dataset: Dataset) -> NDArray[np.bool_]:
 
 def spread(values: NDArray[Any]) -> Spread:
     """Least, median, mean and largest value; zeros if there are none."""
-    if len(values) == 0:
-        return Spread(0.0, 0.0, 0.0, 0.0)
-    return Spread(float(values.min()), float(np.median(values)), float(values.mean()), float(values.max()))
+    parts = (np.min, np.median, np.mean, np.max)
+    return Spread(*(float(part(values)) if len(values) else 0.0 for part in parts))

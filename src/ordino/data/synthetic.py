@@ -1,11 +1,10 @@
 """Synthetic data sets: those of the papers, and sets with the shapes of public ones. Same options, same data.
 
-:data:`SYNTHETIC` names them. The sets of the papers come first. Those with the shape of a public set (documents per
-query, label shares, kinds of features; no real row) are made so: a page has *fields* (body, title, anchor, url, links).
-Of each field a page either lacks the evidence or has a normal amount of it, which several features show through noise:
-as a count, a ratio, a heavy-tailed number. Relevance is half a weighted sum of the evidence and half a bent function of
-it, plus noise and plus the luck of the query, which no feature shows; the labels cut it at the shares of the real set.
-So a linear model finds a part of what can be found, trees or a network more, and nothing finds all.
+The sets with the shape of a public one (documents per query, label shares, kinds of features; no real row) are made
+like this: a page has *fields*. Of each field it either lacks the evidence or has a normal amount of it, which several
+features show through noise: as a count, a ratio, a heavy-tailed number. Relevance is half a weighted sum of the
+evidence and half a bent function of it, plus noise and plus the luck of the query, which no feature shows; the labels
+cut it at the shares of the real set. A linear model finds a part of what can be found, trees or a network more.
 """
 
 from __future__ import annotations
@@ -33,19 +32,12 @@ _BLOCK_ROWS = 16384  # about how many rows are made at a time
 
 
 def synthetic(name: str, **options: Any) -> Dataset:
-    """Make the synthetic data set with this name in :data:`SYNTHETIC`.
-
-    The options are ``queries`` (their number), ``seed``, and the others of the function of that name.
+    """Make the synthetic data set with this name in :data:`SYNTHETIC`, with the options of the function of that name.
 
     Examples
     --------
-    >>> synthetic("mq", queries=60, seed=1).n_features
-    46
     >>> synthetic("ranknet-net", queries=20)
     Dataset(1,000 documents, 20 queries, 50 features)
-    >>> synthetic("mq", quries=60)
-    Traceback (most recent call last):
-    ordino.errors.ParameterError: unknown option of synthetic set 'mq': 'quries'; did you mean 'queries'?
     """
     allowed = signature(SYNTHETIC[check_choice("synthetic set", name, SYNTHETIC)]).parameters
     for option, value in options.items():
@@ -60,17 +52,14 @@ def ranknet_net(
 ) -> Dataset:
     """RankNet's random network: features and weights uniform in [-1, 1], the output cut into 6 levels (section 5).
 
-    The network has two layers and tanh units, with biases. The output is cut so that all levels are equally frequent in
-    the whole set: two documents then differ in 5 of 6 cases, which is what the paper counts (20,382 of 24,500 pairs of
-    20 queries; equal levels inside each query would make exactly 20,820, equal steps of the output far fewer). A linear
-    model orders about 91 % of the pairs (the paper: 90 %).
+    The network has two layers and tanh units, with biases. All levels are equally frequent in the whole set: two
+    documents then differ in 5 of 6 cases, which is what the paper counts (20,382 of 24,500 pairs of 20 queries; equal
+    levels inside each query would make exactly 20,820). A linear model orders about 91 % of the pairs (paper: 90 %).
     """
     rng = np.random.default_rng(seed)
-    V = rng.uniform(-1, 1, (features, hidden))
-    bias = rng.uniform(-1, 1, hidden)
-    w = rng.uniform(-1, 1, hidden)
+    V, bias, w = (rng.uniform(-1, 1, size) for size in ((features, hidden), hidden, hidden))
     X = rng.uniform(-1, 1, (queries * docs, features))
-    return _of_equal_queries(X, equal_levels(np.tanh(X @ V + bias) @ w, levels), queries)
+    return _numbered(X, equal_levels(np.tanh(X @ V + bias) @ w, levels), np.arange(queries + 1) * docs)
 
 
 def ranknet_poly(*, queries: int = 1000, docs: int = 50, features: int = 50, levels: int = 6, seed: int = 0) -> Dataset:
@@ -79,8 +68,7 @@ def ranknet_poly(*, queries: int = 1000, docs: int = 50, features: int = 50, lev
     .. math:: w \cdot x, \quad \sum_i x_i x_{Q(i)}, \quad \sum_i x_i x_{R(i)} x_{S(i)}
 
     with random permutations Q, R, S, each term scaled to mean 0 and variance 1 over the set. Cut as in
-    :func:`ranknet_net`. A linear model orders about 73 % of the pairs; the paper, whose text leaves nothing else to
-    choose, says 69 %.
+    :func:`ranknet_net`. A linear model orders about 73 % of the pairs (paper: 69 %).
     """
     rng = np.random.default_rng(seed)
     w = rng.uniform(-1, 1, features)
@@ -88,7 +76,7 @@ def ranknet_poly(*, queries: int = 1000, docs: int = 50, features: int = 50, lev
     X = rng.uniform(-1, 1, (queries * docs, features))
     terms = [X @ w, np.einsum("ij,ij->i", X, X[:, Q]), np.einsum("ij,ij,ij->i", X, X[:, R], X[:, S])]
     values = np.mean([(term - term.mean()) / (term.std() or 1.0) for term in terms], axis=0)
-    return _of_equal_queries(X, equal_levels(values, levels), queries)
+    return _numbered(X, equal_levels(values, levels), np.arange(queries + 1) * docs)
 
 
 def directranker(
@@ -102,9 +90,8 @@ def directranker(
     0.25 moves 5 % of the labels of an inner class, 0.75 half of them.
 
     The paper trains on 100,000 documents and measures NDCG@20 on 50 random subsets of 50 to 150 documents of a test
-    set. Documents are drawn independently, so a query of 50 to 150 documents *is* such a subset, and the 1,000 queries
-    of the default hold about 100,000 documents. Make 1,050 queries and ``split`` off 50: training and test then share
-    the classes. ``docs`` may be one number; ``queries=1, docs=100_000`` is one pool.
+    set. Documents are drawn independently, so a query *is* such a subset. Make 1,050 queries and ``split`` off 50:
+    training and test then share the classes. ``docs`` may be one number; ``queries=1, docs=100_000`` is one pool.
     """
     fewest, most = (docs, docs) if isinstance(docs, int) else docs
     try:
@@ -126,25 +113,16 @@ def directranker(
 
 
 def equal_levels(values: NDArray[np.float64], levels: int) -> NDArray[np.float64]:
-    """Levels 0, 1, ... by rank, each for the same number of values (or one more or less).
-
-    Examples
-    --------
-    >>> equal_levels(np.array([0.3, -1.0, 9.0, 0.2]), 2).tolist()
-    [1.0, 0.0, 1.0, 0.0]
-    """
+    """Levels 0, 1, ... by rank, each for the same number of values (or one more or less)."""
     cut = np.empty(len(values))
     cut[np.argsort(values, kind="stable")] = np.arange(len(values)) * levels // len(values)
     return cut
 
 
-def _of_equal_queries(X: NDArray[np.float64], y: NDArray[np.float64], queries: int) -> Dataset:
-    return _numbered(X.astype(np.float32), y, np.arange(queries + 1) * (len(y) // queries))
-
-
-def _numbered(X: NDArray[np.float32], y: NDArray[np.float64], offsets: NDArray[np.int64]) -> Dataset:
+def _numbered(X: Block, y: NDArray[np.float64], offsets: NDArray[np.int64]) -> Dataset:
     """A data set whose queries are called 1, 2, 3 ..."""
-    return Dataset.of_groups(X, y, Groups(None, offsets, np.arange(1, len(offsets))))
+    groups = Groups(None, offsets, np.arange(1, len(offsets)))
+    return Dataset.of_groups(X.astype(np.float32, copy=False), y, groups)
 
 
 KINDS: Mapping[str, Callable[[Block], Block]] = MappingProxyType(
@@ -174,30 +152,20 @@ class Shape(NamedTuple):
 
 _TD2003 = Shape(
     columns=(
-        ("body", "count", 4), ("body", "heavy", 8), ("body", "level", 4),
-        ("title", "count", 3), ("title", "heavy", 5),
-        ("anchor", "count", 3), ("anchor", "heavy", 5),
-        ("url", "count", 2), ("url", "heavy", 2),
+        ("body", "count", 4), ("body", "heavy", 8), ("body", "level", 4), ("title", "count", 3), ("title", "heavy", 5),
+        ("anchor", "count", 3), ("anchor", "heavy", 5), ("url", "count", 2), ("url", "heavy", 2),
         ("links", "large", 4), ("links", "ratio", 4),
     ),
-    missing=(0.0, 0.7, 0.6, 0.8, 0.0),
-    label_shares=(0.99, 0.01),
-    luck=0.1,
+    missing=(0.0, 0.7, 0.6, 0.8, 0.0), label_shares=(0.99, 0.01), luck=0.1,
 )  # fmt: skip
 
 _MQ2007 = Shape(
     columns=(
-        ("body", "heavy", 6), ("body", "level", 10), ("body", "ratio", 2),
-        ("title", "count", 1), ("title", "heavy", 7),
-        ("anchor", "count", 1), ("anchor", "heavy", 6),
-        ("url", "count", 1), ("url", "heavy", 5),
-        ("links", "heavy", 1), ("links", "count", 1),
-        ("body", "zero", 5),
+        ("body", "heavy", 6), ("body", "level", 10), ("body", "ratio", 2), ("title", "count", 1), ("title", "heavy", 7),
+        ("anchor", "count", 1), ("anchor", "heavy", 6), ("url", "count", 1), ("url", "heavy", 5),
+        ("links", "heavy", 1), ("links", "count", 1), ("body", "zero", 5),
     ),
-    missing=(0.02, 0.56, 0.63, 0.79, 0.1),
-    label_shares=(0.742, 0.203, 0.055),
-    luck=0.64,
-    minmax=True,
+    missing=(0.02, 0.56, 0.63, 0.79, 0.1), label_shares=(0.742, 0.203, 0.055), luck=0.64, minmax=True,
 )  # fmt: skip
 
 _MQ2008 = _MQ2007._replace(missing=(0.02, 0.63, 0.7, 0.81, 0.1), label_shares=(0.807, 0.132, 0.061), luck=0.43)
@@ -209,9 +177,7 @@ _MSLR = Shape(
         *((field, "flag", 1) for field in FIELDS), *((field, "level", 4) for field in FIELDS),
         ("links", "large", 6), ("links", "sentinel", 3), ("url", "count", 2),
     ),
-    missing=(0.02, 0.3, 0.6, 0.8, 0.2),
-    label_shares=(0.520, 0.322, 0.133, 0.018, 0.007),
-    luck=0.7,
+    missing=(0.02, 0.3, 0.6, 0.8, 0.2), label_shares=(0.520, 0.322, 0.133, 0.018, 0.007), luck=0.7,
 )  # fmt: skip
 
 
@@ -223,8 +189,7 @@ def td2003(*, queries: int = 50, docs: int | None = None, seed: int = 0) -> Data
     """
     rng = np.random.default_rng(seed)
     counts = rng.integers(1000, 1046, queries)
-    counts[24::50] = 525
-    counts[49::50] = 533
+    counts[24::50], counts[49::50] = 525, 533
     return _make(_TD2003, counts, docs, rng)
 
 
@@ -247,8 +212,7 @@ def mq2008(*, queries: int = 784, docs: int | None = None, seed: int = 0) -> Dat
 def mslr(*, queries: int = 1000, docs: int | None = None, seed: int = 0) -> Dataset:
     """The shape of MSLR-WEB10K: 136 raw features, labels 0 to 4, about 120 documents per query, 1 query in 33 empty.
 
-    Counts, ratios, flags, heavy tails, negative logs, and three features in which -1 stands for "not known". The real
-    set has 10,000 queries; ``queries=10_000`` makes 1.2 million documents, which take 0.65 GB.
+    In three features -1 stands for "not known". The real set's 10,000 queries make 1.2 million documents, 0.65 GB.
     """
     rng = np.random.default_rng(seed)
     counts = np.clip(rng.lognormal(np.log(109), 0.44, queries), 1, 908)

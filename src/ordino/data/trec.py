@@ -1,30 +1,40 @@
-"""Judgments and runs in TREC's two text formats, joined the way trec_eval joins them.
+"""Scores and judgments as files: TREC's two text formats, one score per line, and documents with rank and score.
 
 ``qid 0 docno relevance`` is a line of judgments (qrels), ``qid Q0 docno rank score tag`` a line of a run. Both become
-dictionaries ``{qid: {docno: value}}``, the form that pytrec_eval, ir_measures and ranx use too.
+dictionaries ``{qid: {docno: value}}``, the form that pytrec_eval, ir_measures and ranx use too, and are joined the way
+trec_eval joins them.
 """
 
 from __future__ import annotations
 
 import gzip
 import math
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.checks import check_choice
 from ordino.data.arrow import opened_whole
 from ordino.data.columns import as_column
 from ordino.data.dataset import Dataset
+from ordino.data.files import ENDINGS, to_frame, write_table
 from ordino.errors import DataError
 
 Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 Value = TypeVar("Value", int, float)
+
+FORMATS: Mapping[str, str] = MappingProxyType(
+    {"scores": "one score per line", "trec": "a TREC run, best first", "rows": "the input with rank and score"}
+)
+"""What :func:`write_ranked` can write, by name."""
 
 
 class Judged(NamedTuple):
@@ -39,16 +49,9 @@ class Judged(NamedTuple):
 def read_qrels(path: str | Path) -> Qrels:
     """Read judgments: lines ``qid 0 docno relevance``, plain or gzipped.
 
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     file = Path(folder, "qrels.txt")
-    ...     _ = file.write_text("301 0 d7 2" + chr(10) + "301 0 d9 0")
-    ...     read_qrels(file)
-    {'301': {'d7': 2, 'd9': 0}}
+    The line ``301 0 d7 2`` becomes ``{"301": {"d7": 2}}``.
     """
-    return _read(path, "qid 0 docno relevance", 3, int, "a whole number")
+    return _read_table(path, "qid 0 docno relevance", 3, int, "a whole number")
 
 
 def read_run(path: str | Path) -> Run:
@@ -56,7 +59,7 @@ def read_run(path: str | Path) -> Run:
 
     Only the score orders the documents, as in trec_eval; the rank is ignored.
     """
-    return _read(path, "qid Q0 docno rank score tag", 4, _finite, "a finite number")
+    return _read_table(path, "qid Q0 docno rank score tag", 4, float, "a finite number")
 
 
 def join_run(
@@ -92,28 +95,113 @@ def join_run(
     return Judged(np.array(labels, np.float64), np.array(scores), np.array(qids), np.array(docnos))
 
 
-def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path, tag: str = "ordino") -> None:
+def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.float64]:
+    """Scores, ``n_docs`` if that is known, from a text file with one per line; lines that start with ``#`` are skipped.
+
+    A line may hold more columns (RankLib writes ``qid  number  score``): the last one is the score.
+    """
+    scores: list[float] = []
+    for where, words in _lines(path):
+        if words[0].startswith("#"):
+            continue
+        try:
+            scores.append(float(words[-1]))
+        except ValueError:
+            raise DataError(f"{where}: {words[-1]!r} is not a number; write one score per line") from None
+        if math.isnan(scores[-1]):
+            raise DataError(f"{where}: NaN cannot be ranked; write a number")
+    if n_docs is not None and len(scores) != n_docs:
+        raise DataError(f"{path}: {len(scores)} scores for {n_docs} documents; write one line for each document")
+    return np.array(scores, dtype=np.float64)
+
+
+def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path | BinaryIO, tag: str = "ordino") -> None:
     """Write scores, in the caller's row order, as a TREC run, each query best first; equal scores keep their row order.
 
-    Without document ids a document is called by its row number in the caller's order, from 0. An ending ``.gz``
-    compresses. ``tag`` is the name of the run, one word.
+    Without document ids a document is called by its row number in the caller's order, from 0. ``.gz`` compresses.
     """
-    with opened_whole(path) as file:
-        file.write(run_text(dataset, scores, tag).encode())
-
-
-def run_text(dataset: Dataset, scores: ArrayLike, tag: str = "ordino") -> str:
-    """The lines that :func:`write_run` writes."""
-    rows = np.arange(dataset.n_docs) if dataset.order is None else dataset.order
-    values = as_column("scores", scores, dataset.n_docs, "score")[rows]
-    docnos = rows if dataset.doc_ids is None else dataset.doc_ids
+    values = as_column("scores", scores, dataset.n_docs, "score")
+    callers_row = np.arange(dataset.n_docs) if dataset.order is None else dataset.order
+    docnos = callers_row if dataset.doc_ids is None else dataset.doc_ids
+    qids = [_word("query id", query) for query in dataset.query_ids]
     lines: list[str] = []
-    for q, (start, stop) in enumerate(pairwise(dataset.offsets)):
-        qid = _word("query id", dataset.query_ids[q])
-        for rank, row in enumerate(start + np.argsort(-values[start:stop], kind="stable"), 1):
-            docno = _word("document id", docnos[row])
-            lines.append(f"{qid} Q0 {docno} {rank} {float(values[row])!r} {_word('tag', tag)}\n")
-    return "".join(lines)
+    for q, row, rank in zip(dataset.query_number, *_best_first(dataset, values), strict=True):
+        docno, score = _word("document id", docnos[row]), float(values[callers_row[row]])
+        lines.append(f"{qids[q]} Q0 {docno} {rank} {score!r} {_word('tag', tag)}\n")
+    with opened_whole(path) as file:
+        file.write("".join(lines).encode())
+
+
+def ranks(data: Dataset, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The rank of each document in its query, from 1, in the caller's row order; equal scores keep row order."""
+    rows, ranked = _best_first(data, scores)
+    found = np.empty(data.n_docs, np.int64)
+    found[rows] = ranked
+    return data.restore(found)
+
+
+def _best_first(data: Dataset, scores: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """The rows query by query, each best first, and their ranks; scores are in the caller's row order."""
+    rows = np.lexsort((-scores if data.order is None else -scores[data.order], data.query_number))
+    return rows, np.arange(data.n_docs) - np.repeat(data.offsets[:-1], data.counts) + 1
+
+
+def format_of(path: str) -> str:
+    """The format that the ending of a file to write stands for; "-" and other endings mean scores.
+
+    Examples
+    --------
+    >>> [format_of(path) for path in ("s.txt", "bm25.run", "ranked.csv", "ranked.letor", "-")]
+    ['scores', 'trec', 'rows', 'rows', 'scores']
+    """
+    if (ending := _ending(path)) in (".run", ".trec"):
+        return "trec"
+    return "rows" if ending in ENDINGS and ending != ".txt" else "scores"
+
+
+def write_ranked(
+    data: Dataset, scores: NDArray[np.float64], path: str, *, form: str | None = None, table: Any = None
+) -> None:
+    """Write scores, given in the caller's row order, to a file or to standard output ("-").
+
+    ``form`` is a name in :data:`FORMATS`, by default the format that the ending stands for. ``table`` is the Arrow
+    table that the data came from, if it did, so that ``rows`` keeps all its columns.
+    """
+    form = format_of(path) if form is None else check_choice("format", form, FORMATS)
+    target: Any = sys.stdout.buffer if path == "-" else path
+    is_table = ENDINGS.get(_ending(path), "letor") != "letor"
+    if form == "trec":
+        write_run(data, scores, target)
+    elif form == "rows" and (is_table or (table is not None and path == "-")):
+        columns = to_frame(data, "pyarrow") if table is None else table
+        for name, values in (("rank", ranks(data, scores)), ("score", scores)):
+            if name in columns.column_names:
+                raise DataError(f"there is a column {name!r} already; rename it, or write --format scores")
+            columns = columns.append_column(name, [values])
+        write_table(columns, path)
+    else:
+        plain = "".join(f"{score!r}\n" for score in scores.tolist()).encode()
+        content = _letor_lines(data, scores) if form == "rows" else plain
+        with opened_whole(target) as file:
+            file.write(content)
+
+
+def _ending(path: str) -> str:
+    """The ending of the name, ``.gz`` aside."""
+    return Path(path.lower().removesuffix(".gz")).suffix
+
+
+def _letor_lines(data: Dataset, scores: NDArray[np.float64]) -> bytes:
+    """LETOR text with rank and score in the comments."""
+    from ordino.data.letor import write_letor
+
+    text = BytesIO()
+    write_letor(data, text)
+    rows = zip(text.getvalue().splitlines(), ranks(data, scores).tolist(), scores.tolist(), strict=True)
+    return b"".join(
+        b"%s%s rank = %d score = %r\n" % (line, b"" if b" #docid" in line else b" #", rank, score)
+        for line, rank, score in rows
+    )
 
 
 def _word(kind: str, value: object) -> str:
@@ -123,41 +211,35 @@ def _word(kind: str, value: object) -> str:
     return text
 
 
-def _finite(text: str) -> float:
-    if not math.isfinite(value := float(text)):
-        raise ValueError
-    return value
-
-
-def _read(
+def _read_table(
     path: str | Path, form: str, at: int, convert: Callable[[str], Value], kind: str
 ) -> dict[str, dict[str, Value]]:
-    """The values at one place of the lines, by query and document."""
+    """The values at one place of the lines, which have the words of ``form``, by query and document."""
     table: dict[str, dict[str, Value]] = {}
-    for where, words in _lines(path, form):
+    names = form.split()
+    for where, words in _lines(path):
+        if len(words) != len(names):
+            raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {form}")
         documents, docno = table.setdefault(words[0], {}), words[2]
         if docno in documents:
             raise DataError(f"{where}: query {words[0]} has document {docno} already; keep one of the two lines")
         try:
-            documents[docno] = convert(words[at])
+            documents[docno] = value = convert(words[at])
+            if not math.isfinite(value):
+                raise ValueError
         except ValueError:
-            raise DataError(f"{where}: {form.split()[at]} {words[at]!r} is not {kind}") from None
+            raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
     return table
 
 
-def _lines(path: str | Path, form: str) -> Iterator[tuple[str, list[str]]]:
-    """Each line that is not blank as ``file:line`` and its words, which must be those of the form."""
-    path = Path(path)
-    n_words = len(form.split())
+def _lines(path: str | Path) -> Iterator[tuple[str, list[str]]]:
+    """Each line of a file, plain or gzipped, that is not blank: ``file:line`` and its words."""
     try:
-        with path.open("rb") as probe:
-            zipped = probe.read(2) == b"\x1f\x8b"
-        with gzip.open(path, "rb") if zipped else path.open("rb") as file:
+        with Path(path).open("rb") as probe:
+            opener: Callable[..., Any] = gzip.open if probe.read(2) == b"\x1f\x8b" else Path.open
+        with opener(Path(path), "rt", encoding="utf-8", errors="surrogateescape") as file:
             for number, line in enumerate(file, 1):
-                words = line.decode("utf-8", "surrogateescape").removeprefix("\ufeff").split()
-                if words and len(words) != n_words:
-                    raise DataError(f"{path}:{number}: {len(words)} words instead of {n_words}; write: {form}")
-                if words:
+                if words := line.removeprefix("\ufeff").split():
                     yield f"{path}:{number}", words
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file") from None

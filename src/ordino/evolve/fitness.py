@@ -20,7 +20,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.evolve.kernels import CHUNK, weigh_chunks
 from ordino.metrics import Metric, Profile, find_profile, measure, parse_metric
-from ordino.metrics.by_ranks import ByRanks
+from ordino.metrics.rank_kernels import ByRanks
 from ordino.threads import count_threads
 
 BLOCK = 1024  # documents in a block of queries whose scores stay in the cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import check_offsets
 from ordino.errors import DataError
-from ordino.losses.kernels import number_labels
+from ordino.losses.levels import number_labels
 from ordino.threads import count_threads, run_blocks
 
 Float64 = NDArray[np.float64]
 N_BLOCKS = 32  # shares of the work that threads take in turn
 N_ROOMS = 12  # columns of numbers that a kernel has room for
 WORTH_THREADS = 2_000_000  # pairs, below which starting threads costs more than it saves
+NOT_WANTED = np.empty((0, 0))
 
 
 class Queries(NamedTuple):
@@ -35,11 +36,12 @@ class Queries(NamedTuple):
     uniform: bool  # whether all weights are 1
     offsets: NDArray[np.int64]  # (n_queries + 1,)
 
-    def rooms(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], Float64]:
-        """Buffers of the kernels for queries first..last: rows of a query, bounds of its labels, columns of numbers."""
+    def arguments(self, first: int, last: int) -> tuple[Any, ...]:
+        """What every kernel is called with for queries first to last: the data, then buffers; see ``kernels``."""
         longest = int(np.diff(self.offsets[first : last + 1]).max(initial=0))
-        bounds = np.empty(max(longest, self.labels[2]) + 1, np.int64)
-        return np.empty(longest, np.int64), bounds, np.empty((N_ROOMS, longest))
+        order, bounds = np.empty(longest, np.int64), np.empty(max(longest, self.labels[2]) + 1, np.int64)
+        place = (self.offsets, first, last, order, bounds, np.empty((N_ROOMS, longest)))
+        return self.scores, *self.labels, self.weights, *place
 
 
 class Loss(ABC):
@@ -54,24 +56,13 @@ class Loss(ABC):
     """Whether labels below 0 are refused, because the loss reads them as gains or weights."""
 
     @abstractmethod
-    def _sums(
-        self, queries: Queries, first: int, last: int, gradient: Float64, values: Float64, totals: Float64
-    ) -> None:
-        """Fill in the value, gradient and total weight of queries first..last."""
-
-    @abstractmethod
-    def _curvature(self, queries: Queries, first: int, last: int, curvature: Float64, totals: Float64) -> None:
-        """Fill in the curvature and total weight of queries first..last."""
+    def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
+        """Fill in ``gradient, curvature, values, totals`` of queries first to last; no curvature if that is empty."""
 
     def value_and_gradient(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike,
-        offsets: ArrayLike,
-        *,
-        weights: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> tuple[Any, NDArray[Any]]:
+        self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *,
+        weights: ArrayLike | None = None, n_jobs: int | None = None,
+    ) -> tuple[Any, NDArray[Any]]:  # fmt: skip
         """Loss of the scores, and its derivative with respect to each of them.
 
         Parameters
@@ -102,7 +93,7 @@ class Loss(ABC):
         gradient = np.zeros_like(queries.scores)
         values, totals = np.zeros((n_models, n_queries)), np.zeros(n_queries)
         run_blocks(
-            lambda block: self._sums(queries, *block, gradient, values, totals),
+            lambda block: self._fill(queries, *block, gradient, NOT_WANTED, values, totals),
             *_blocks(queries.offsets, n_models, n_jobs),
         )
         unknown = np.isnan(values)
@@ -114,24 +105,23 @@ class Loss(ABC):
         return (value if given.ndim == 2 else float(value[0])), gradient
 
     def curvature(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike,
-        offsets: ArrayLike,
-        *,
-        weights: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> NDArray[Any]:
-        """How sharply the loss bends in each score, never negative, in the shape of scores; arguments as above.
+        self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *,
+        weights: ArrayLike | None = None, n_jobs: int | None = None,
+    ) -> NDArray[Any]:  # fmt: skip
+        """How sharply the loss bends in each score, never negative, in the shape of scores.
+
+        The arguments are those of :meth:`value_and_gradient`.
 
         It is the second derivative where the loss has one that helps (RankNet, LambdaRank, the losses made of softmax),
         and a bound of it elsewhere: what a step of Newton's method, and so a boosted tree, divides the gradient by.
         """
         given, queries = self._checked(scores, y, offsets, weights)
-        curvature, totals = np.zeros_like(queries.scores), np.zeros(len(queries.offsets) - 1)
+        n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
+        gradient, curvature = np.empty_like(queries.scores), np.zeros_like(queries.scores)
+        values, totals = np.empty((n_models, n_queries)), np.zeros(n_queries)
         run_blocks(
-            lambda block: self._curvature(queries, *block, curvature, totals),
-            *_blocks(queries.offsets, len(queries.scores), n_jobs),
+            lambda block: self._fill(queries, *block, gradient, curvature, values, totals),
+            *_blocks(queries.offsets, n_models, n_jobs),
         )
         return _scaled(curvature, self._shares(totals), queries.offsets, given)
 
@@ -144,11 +134,7 @@ class Loss(ABC):
         return importance / whole if whole > 0 else np.zeros_like(totals)
 
     def _checked(
-        self,
-        scores: ArrayLike,
-        y: ArrayLike,
-        offsets: ArrayLike,
-        weights: ArrayLike | None,
+        self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, weights: ArrayLike | None
     ) -> tuple[NDArray[Any], Queries]:
         given = np.asarray(scores)
         if given.ndim not in (1, 2) or given.dtype.kind not in "fiub":
@@ -189,9 +175,9 @@ def _scaled(sums: Float64, shares: Float64, offsets: NDArray[np.int64], given: N
     return out
 
 
-def is_number(value: object, *, whole: bool = False) -> bool:
-    """Whether a parameter is a number (a whole one)."""
-    return isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+def is_number(value: object) -> bool:
+    """Whether a parameter is a number."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _own(values: ArrayLike, dtype: type) -> NDArray[Any]:

@@ -7,16 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OUTER, njit, specialize
-from ordino.losses.kernels import by_level
-from ordino.losses.list_kernels import gains_of
+from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
+from ordino.losses.kernels import by_level, gains_of
 from ordino.metrics.kernels import sort_descending
 
-IS_NDCG: Any = None  # left open by the templates: which measure they are for
-IS_MAP: Any = None
-ranked_lambdas: Any = None
+IS_NDCG = IS_MAP = ranked_lambdas = OPEN  # in the templates: which measure they are for
 FAR = 600.0  # the exponentials of scores that lie further apart would underflow
 
 
@@ -64,35 +60,17 @@ def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, fir
 
 
 def _lambdas_of_queries(
-    k: int,
-    relevant: float,
-    exponential: bool,
-    scores: NDArray[np.float64],  # (n_models, n_docs)
-    y: NDArray[np.float64],
-    numbers: NDArray[np.int64],
-    n_numbers: int,
-    weights: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    start_query: int,
-    stop_query: int,
-    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
-    bounds: NDArray[np.int64],
-    room: NDArray[np.float64],
-    gradient: NDArray[np.float64],  # (n_models, n_docs)
-    curvature: NDArray[np.float64],  # the same, or (0, 0) where it is not wanted
-    values: NDArray[np.float64],  # (n_models, n_queries)
-    totals: NDArray[np.float64],  # (n_queries,)
-) -> None:
-    """Template: fill in value, gradient and curvature of some queries.
-
-    A query that teaches something has the total 1; if a score of it is not finite, its value is NaN.
-    """
+    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first_query: int, last_query: int,
+    order: Any, bounds: Any, room: Any, k: int, relevant: float, exponential: bool,
+    gradient: Any, curvature: Any, values: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Template: fill in value, gradient and curvature; a query that teaches something has the total 1."""
     ranked, spare = np.empty_like(order), np.empty_like(order)
     labels, gains, s, e, worth, levels = room[0], room[1], room[2], room[3], room[4], room[11]
     w, g, h, hits, sums, discount = room[5], room[6], room[7], room[8], room[9], room[10]
     for r in range(len(discount)):
         discount[r] = 1.0 / np.log2(r + 2.0) if r < k else 0.0
-    for query in range(start_query, stop_query):
+    for query in range(first_query, last_query):
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[query], offsets[query + 1], order, levels, bounds)
         n = bounds[n_levels]
         for i in range(n):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ordino.arrays import query_numbers
 
 Ints = NDArray[np.int64]
+FEW = 64  # whole labels closer together than this are counted as they are; others are numbered in each query
 
 
 class Levels(NamedTuple):
@@ -43,3 +44,20 @@ def sort_labels(y: NDArray[np.float64], offsets: Ints) -> Levels:
     level[rows] = steps - steps[offsets[query]]
     n_pairs: NDArray[np.float64] = np.bincount(query, floor, len(offsets) - 1).astype(np.float64)
     return Levels(rows, floor, level, n_pairs)
+
+
+def number_labels(y: NDArray[np.float64], offsets: Ints) -> tuple[Ints, int]:
+    """A whole number from 0 for each label that rises with it inside the query, and how many numbers there may be.
+
+    Examples
+    --------
+    >>> number_labels(np.array([3.0, 1.0, 2.0]), np.array([0, 3]))
+    (array([2, 0, 1]), 3)
+    >>> number_labels(np.array([0.5, 7.25, 0.5]), np.array([0, 3]))
+    (array([0, 1, 0]), 2)
+    """
+    low, high = (y.min(), y.max()) if len(y) else (0.0, 0.0)
+    if high - low < FEW and (y == np.floor(y)).all():
+        return (y - low).astype(np.int64), int(high - low) + 1
+    level = sort_labels(y, offsets).level
+    return level, int(level.max()) + 1

@@ -9,38 +9,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
-from ordino.losses.kernels import by_level
+from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
+from ordino.losses.kernels import by_level, gains_of
 from ordino.metrics.kernels import sort_descending
 
 FAR = 300.0  # products of exponentials of scores that lie further apart would underflow
-
-
-@njit(**INNER)
-def gains_of(y: NDArray[np.float64], exponential: bool, gains: NDArray[np.float64]) -> None:
-    """Labels, or 2^y - 1 divided by 2^(largest y) so that large labels do not overflow."""
-    top = 0.0
-    for i in range(len(y)):
-        top = max(top, y[i])
-    for i in range(len(y)):
-        gains[i] = 2.0 ** (y[i] - top) - 2.0**-top if exponential else y[i]
+list_loss = OPEN  # in the template at the end
 
 
 @njit(**INNER)
 def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
-    """-sum goal log softmax(s); goal sums to 1, and a document of weight 2 is two documents in the softmax."""
-    high, mass = -np.inf, 0.0
+    """-sum goal log softmax(s), goal made to sum to 1; a document of weight 2 is two documents in the softmax."""
+    high, mass, whole = -np.inf, 0.0, 0.0
     for i in range(len(s)):
         high = max(high, s[i])
+        whole += goal[i]
     for i in range(len(s)):
         mass += w[i] * np.exp(s[i] - high)
     value = 0.0
     for i in range(len(s)):
-        p = w[i] * np.exp(s[i] - high) / mass
-        value -= goal[i] * (s[i] - high - np.log(mass))
-        g[i] = p - goal[i]
+        p, share = w[i] * np.exp(s[i] - high) / mass, goal[i] / whole
+        value -= share * (s[i] - high - np.log(mass))
+        g[i] = p - share
         h[i] = p * (1.0 - p)
     return value
 
@@ -49,25 +40,18 @@ def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
 def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the softmax of the labels and that of the scores."""
     goal = room
-    high, mass = y[len(y) - 1], 0.0  # labels rise
     for i in range(len(s)):
-        goal[i] = w[i] * np.exp(y[i] - high)
-        mass += goal[i]
-    for i in range(len(s)):
-        goal[i] /= mass
+        goal[i] = w[i] * np.exp(y[i] - y[len(y) - 1])  # labels rise
     return _cross_entropy(s, goal, w, g, h)
 
 
 @njit(**INNER)
 def softmax(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the gains, made to sum to 1, and the softmax of the scores."""
-    gains, goal, mass = room, room2, 0.0
-    gains_of(y, exponential, gains)
+    goal = room
+    gains_of(y, exponential, goal)
     for i in range(len(s)):
-        goal[i] = w[i] * gains[i]
-        mass += goal[i]
-    for i in range(len(s)):
-        goal[i] /= mass
+        goal[i] *= w[i]
     return _cross_entropy(s, goal, w, g, h)
 
 
@@ -213,34 +197,12 @@ def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha
     return value
 
 
-list_loss: Any = None  # left open by the template
-
-
 def _lists_of_queries(
-    scores: NDArray[np.float64],  # (n_models, n_docs)
-    y: NDArray[np.float64],
-    numbers: NDArray[np.int64],
-    n_numbers: int,
-    weights: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    first: int,
-    last: int,
-    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
-    bounds: NDArray[np.int64],
-    room: NDArray[np.float64],
-    exponential: bool,
-    center: bool,
-    smoothing: float,
-    alpha: float,
-    gradient: NDArray[np.float64],  # (n_models, n_docs)
-    curvature: NDArray[np.float64],  # the same, or (0, 0) where it is not wanted
-    values: NDArray[np.float64],  # (n_models, n_queries)
-    totals: NDArray[np.float64],  # (n_queries,)
-) -> None:
-    """Template: fill in value, gradient and curvature of queries ``first..last`` by ``list_loss``.
-
-    A query that teaches something has the total 1; if a score of it is not finite, its value is NaN.
-    """
+    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
+    order: Any, bounds: Any, room: Any, exponential: bool, center: bool, smoothing: float, alpha: float,
+    gradient: Any, curvature: Any, values: Any, totals: Any,
+) -> None:  # fmt: skip
+    """Template: fill in value, gradient and curvature by ``list_loss``; a query that teaches something has total 1."""
     levels = room[8]
     for q in range(first, last):
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)

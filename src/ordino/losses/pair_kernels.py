@@ -13,24 +13,14 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OUTER, REORDERED, njit, specialize
-from ordino.losses import margin_kernels as margins
+from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
+from ordino.losses import kernels as margins
 from ordino.losses.kernels import by_level
 
 FAR = 60.0  # scores of a query that lie further apart are met pair by pair
 ANYWHERE = np.finfo(np.float64).max  # for functions that need no exponentials
-
-# What the templates below leave open.
-margin: Any = None
-function: Any = None
-bend: Any = None
-row: Any = None
-rectangle: Any = None
-LEAST: Any = None
-LIMIT: Any = None
-BY_LABEL: Any = None
+margin = function = bend = row = rectangle = LEAST = LIMIT = BY_LABEL = OPEN  # in the templates below
 
 
 # One document a above (or beside) a stretch of documents: g gets their share of the gradient; what is given back is
@@ -182,29 +172,14 @@ def weigh_pairs(w, bounds, n_levels, neighbors, ties):  # type: ignore[no-untype
 
 
 def _pairs_of_queries(
-    scores: NDArray[np.float64],  # (n_models, n_docs)
-    y: NDArray[np.float64],
-    numbers: NDArray[np.int64],
-    n_numbers: int,
-    weights: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    first: int,
-    last: int,
-    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
-    bounds: NDArray[np.int64],
-    room: NDArray[np.float64],
-    neighbors: bool,
-    ties: bool,
-    target: float,
-    by_step: bool,
-    gradient: NDArray[np.float64],  # (n_models, n_docs)
-    values: NDArray[np.float64],  # (n_models, n_queries)
-    totals: NDArray[np.float64],  # (n_queries,)
-) -> int:
-    """Template: add the loss, gradient and weight of the pairs of each query ``first..last``, by ``rectangle``.
+    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
+    order: Any, bounds: Any, room: Any, neighbors: bool, ties: bool, target: float, by_step: bool,
+    gradient: Any, values: Any, totals: Any,
+) -> int:  # fmt: skip
+    """Template: fill in the loss, gradient and weight of the pairs of each query by ``rectangle``.
 
     Only of queries whose scores are more than ``LEAST`` and no more than ``LIMIT`` apart; how many others there are is
-    what this gives. The value of a query with a score that is not finite is NaN.
+    what this gives.
     """
     levels, s, e, w, g, product = room[0], room[1], room[2], room[3], room[4], room[5]
     n_others = 0
@@ -252,22 +227,9 @@ def _pairs_of_queries(
 
 
 def _curvature_of_queries(
-    scores: NDArray[np.float64],
-    y: NDArray[np.float64],
-    numbers: NDArray[np.int64],
-    n_numbers: int,
-    weights: NDArray[np.float64],
-    offsets: NDArray[np.int64],
-    first: int,
-    last: int,
-    order: NDArray[np.int64],  # buffers, as Queries.rooms gives them
-    bounds: NDArray[np.int64],
-    room: NDArray[np.float64],
-    neighbors: bool,
-    ties: bool,
-    curvature: NDArray[np.float64],  # (n_models, n_docs)
-    totals: NDArray[np.float64],  # (n_queries,)
-) -> None:
+    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
+    order: Any, bounds: Any, room: Any, neighbors: bool, ties: bool, curvature: Any, totals: Any,
+) -> None:  # fmt: skip
     """Template: sums over the pairs of each document of how sharply the loss bends in its score, by ``bend``."""
     levels, w = room[0], room[1]
     for q in range(first, last):
@@ -287,12 +249,7 @@ def _curvature_of_queries(
                             curvature[m, order[b]] += bent
 
 
-def _values_of_pairs(
-    margins: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    values: NDArray[np.float64],
-    slopes: NDArray[np.float64],
-) -> None:
+def _values_of_pairs(margins: Any, targets: Any, values: Any, slopes: Any) -> None:
     """Template: loss and slope of each of many pairs by ``margin``."""
     for i in range(len(margins)):
         values[i], slopes[i] = margin(margins[i], targets[i])
@@ -312,20 +269,16 @@ def _make_kernels(
     name: str,
     margin: Any,
     bend: Any,
-    *,
     near: Any,
+    *,
     certain: Any = None,
     limit: float = ANYWHERE,
     by_label: bool = False,
-) -> PairKernels:  # fmt: skip
+) -> PairKernels:
     """The kernels of a function ``margin(m, t)`` with the curvature ``bend(m)``, a function or one number.
 
-    Parameters
-    ----------
-    near, certain
-        Rectangles of documents whose scores are no further apart than ``limit``.
-    by_label
-        Whether a pair is weighed by the label of its better document.
+    ``near`` and ``certain`` are rectangles of documents whose scores are no further apart than ``limit``; ``by_label``
+    says whether a pair is weighed by the label of its better document.
     """
 
     def pairs(kind: str, rectangle: Any, least: float, limit: float) -> Any:
@@ -355,38 +308,31 @@ def _by_margin(name: str, margin: Any, options: Mapping[str, Any] = INNER) -> An
 def _of_probability(name: str, function: Any) -> PairKernels:
     near = _by_row(name, specialize(_probability_row, f"{name}_row", REORDERED, function=function))
     margin = specialize(margins.of_probability, f"{name}_margin", INNER, function=function)
-    return _make_kernels(name, margin, 0.25, near=near, limit=FAR)
+    return _make_kernels(name, margin, 0.25, near, limit=FAR)
 
 
 def _of_hinge(name: str, margin: Any, bend: float) -> PairKernels:
-    return _make_kernels(name, margin, bend, near=_by_margin(name, margin, REORDERED))
+    return _make_kernels(name, margin, bend, _by_margin(name, margin, REORDERED))
 
 
 def _of_direct(name: str, tau: Any, row: Any = None) -> PairKernels:
     margin = specialize(margins.direct, f"{name}_margin", INNER, tau=tau)
-    return _make_kernels(name, margin, 2.0, near=_by_row(name, row) if row else _by_margin(name, margin), by_label=True)
+    return _make_kernels(name, margin, 2.0, _by_row(name, row) if row else _by_margin(name, margin), by_label=True)
 
 
 RANKNET = _make_kernels(
-    "ranknet",
-    margins.cross_entropy,
-    margins.cross_entropy_bend,
-    near=_uncertain_rectangle,
-    certain=_certain_rectangle,
-    limit=FAR,
-)
+    "ranknet", margins.cross_entropy, margins.cross_entropy_bend, _uncertain_rectangle,
+    certain=_certain_rectangle, limit=FAR,
+)  # fmt: skip
 FIDELITY = _of_probability("fidelity", margins.fidelity)
 SQUARED = _of_probability("squared", margins.squared)
 ABSOLUTE = _of_probability("absolute", margins.absolute)
 HINGE = _of_hinge("hinge", margins.hinge, 1.0)
 SQUARED_HINGE = _of_hinge("squared_hinge", margins.squared_hinge, 2.0)
 EXPONENTIAL = _make_kernels(
-    "exponential",
-    margins.exponential,
-    margins.exponential_bend,
-    near=_by_row("exponential", _exponential_row),
+    "exponential", margins.exponential, margins.exponential_bend, _by_row("exponential", _exponential_row),
     limit=margins.STEEP,
-)
+)  # fmt: skip
 DIRECT: Mapping[str, PairKernels] = MappingProxyType(
     {
         "identity": _of_direct("direct", margins.identity, _direct_row),

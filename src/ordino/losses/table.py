@@ -12,9 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.errors import ParameterError, unknown_name
 from ordino.losses import lambda_kernels, list_kernels, pair_kernels
 from ordino.losses.base import Loss
-from ordino.losses.lambdas import LambdaLoss
-from ordino.losses.listwise import ListwiseLoss
-from ordino.losses.pairwise import PairwiseLoss, values_of_pairs
+from ordino.losses.families import LambdaLoss, ListwiseLoss, PairwiseLoss, values_of_pairs
 
 OF_PAIRS: Mapping[str, Any] = {"pairs": "all", "average": "pairs"}
 WITH_TARGETS: Mapping[str, Any] = {"ties": False, "target": 1.0, "target_by": "pair", **OF_PAIRS}
@@ -22,7 +20,7 @@ _FAMILIES = {"pairwise": PairwiseLoss, "listwise": ListwiseLoss, "lambda": Lambd
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LossEntry:
     """One line of ``LOSSES``."""
 
@@ -45,130 +43,41 @@ class LossEntry:
         object.__setattr__(self, "parameters", MappingProxyType(dict(self.parameters)))
 
 
-def _table(*entries: LossEntry) -> Mapping[str, LossEntry]:
-    return MappingProxyType({entry.name: entry for entry in entries})
-
-
-LOSSES: Mapping[str, LossEntry] = _table(
-    LossEntry(
-        name="ranknet",
-        family="pairwise",
-        formula="-t m + log(1 + exp(m))",
-        description="cross entropy of a pair's order (RankNet, eq. 3)",
-        kernel=pair_kernels.RANKNET,
-        parameters=WITH_TARGETS,
-        of_probability=True,
-    ),
-    LossEntry(
-        name="fidelity",
-        family="pairwise",
-        formula="1 - sqrt(t p) - sqrt((1 - t)(1 - p))",
-        description="fidelity of a pair's order (FRank); bounded, zero at best",
-        kernel=pair_kernels.FIDELITY,
-        parameters=WITH_TARGETS,
-        of_probability=True,
-    ),
-    LossEntry(
-        name="squared",
-        family="pairwise",
-        formula="(t - p)^2",
-        description="squared error of a pair's probability (SortNet, DeepNet)",
-        kernel=pair_kernels.SQUARED,
-        parameters=WITH_TARGETS,
-        of_probability=True,
-    ),
-    LossEntry(
-        name="absolute",
-        family="pairwise",
-        formula="abs(t - p)",
-        description="absolute error of a pair's probability (DeepNet)",
-        kernel=pair_kernels.ABSOLUTE,
-        parameters=WITH_TARGETS,
-        of_probability=True,
-    ),
-    LossEntry(
-        name="directranker",
-        family="pairwise",
-        formula="y_i (1 - tau(m))^2",
-        description="DirectRanker's cost of pairs of neighboring labels",
-        kernel=pair_kernels.DIRECT,
-        parameters={"activation": "identity", **OF_PAIRS, "pairs": "neighbors"},
-        needs_positive_labels=True,
-    ),
-    LossEntry(
-        name="hinge",
-        family="pairwise",
-        formula="max(0, 1 - m)",
-        description="what RankSVM minimizes",
-        kernel=pair_kernels.HINGE,
-        parameters=OF_PAIRS,
-    ),
-    LossEntry(
-        name="squared-hinge",
-        family="pairwise",
-        formula="max(0, 1 - m)^2",
-        description="hinge without the kink",
-        kernel=pair_kernels.SQUARED_HINGE,
-        parameters=OF_PAIRS,
-    ),
-    LossEntry(
-        name="exponential",
-        family="pairwise",
-        formula="exp(-m)",
-        description="what RankBoost minimizes; a straight line below m = -30",
-        kernel=pair_kernels.EXPONENTIAL,
-        parameters=OF_PAIRS,
-    ),
-    LossEntry(
-        name="listnet",
-        family="listwise",
-        formula="-sum softmax(y) log softmax(s)",
-        description="cross entropy of who comes first (ListNet, top one)",
-        kernel=list_kernels.LISTNET,
-    ),
-    LossEntry(
-        name="listmle",
-        family="listwise",
-        formula="sum log(exp(s_i) + sum of lower exp(s_j)) - s_i",
-        description="likelihood of the labels' order",
-        kernel=list_kernels.LISTMLE,
-    ),
-    LossEntry(
-        name="rankcosine",
-        family="listwise",
-        formula="(1 - cos(y, s)) / 2",
-        description="angle between scores and labels (RankCosine)",
-        kernel=list_kernels.RANKCOSINE,
-        parameters={"center": False, "smoothing": 0.01},
-    ),
-    LossEntry(
-        name="softmax",
-        family="listwise",
-        formula="-sum gain / total log softmax(s)",
-        description="cross entropy of gains and scores",
-        kernel=list_kernels.SOFTMAX,
-        parameters={"gain": "linear"},
-        needs_positive_labels=True,
-    ),
-    LossEntry(
-        name="approx-ndcg",
-        family="listwise",
-        formula="1 - NDCG of soft ranks",
-        description="NDCG made smooth (ApproxNDCG)",
-        kernel=list_kernels.APPROX_NDCG,
-        parameters={"gain": "exponential", "alpha": 10.0},
-        needs_positive_labels=True,
-    ),
-    LossEntry(
-        name="lambdarank",
-        family="lambda",
-        formula="abs(delta of the measure) log(1 + exp(-m))",
-        description="pairs weighed by what their swap changes in a measure (LambdaRank)",
-        kernel=lambda_kernels.MEASURES,
-        parameters={"metric": "ndcg@10", "gain": "exponential", "relevant": 1.0},
-        needs_positive_labels=True,
-    ),
+# fmt: off
+_ENTRIES = (
+    LossEntry("ranknet", "pairwise", "-t m + log(1 + exp(m))", "cross entropy of a pair's order (RankNet, eq. 3)",
+              pair_kernels.RANKNET, WITH_TARGETS, of_probability=True),
+    LossEntry("fidelity", "pairwise", "1 - sqrt(t p) - sqrt((1 - t)(1 - p))",
+              "fidelity of a pair's order (FRank); bounded, zero at best",
+              pair_kernels.FIDELITY, WITH_TARGETS, of_probability=True),
+    LossEntry("squared", "pairwise", "(t - p)^2", "squared error of a pair's probability (SortNet, DeepNet)",
+              pair_kernels.SQUARED, WITH_TARGETS, of_probability=True),
+    LossEntry("absolute", "pairwise", "abs(t - p)", "absolute error of a pair's probability (DeepNet)",
+              pair_kernels.ABSOLUTE, WITH_TARGETS, of_probability=True),
+    LossEntry("directranker", "pairwise", "y_i (1 - tau(m))^2", "DirectRanker's cost of pairs of neighboring labels",
+              pair_kernels.DIRECT, {"activation": "identity", **OF_PAIRS, "pairs": "neighbors"},
+              needs_positive_labels=True),
+    LossEntry("hinge", "pairwise", "max(0, 1 - m)", "what RankSVM minimizes", pair_kernels.HINGE, OF_PAIRS),
+    LossEntry("squared-hinge", "pairwise", "max(0, 1 - m)^2", "hinge without the kink",
+              pair_kernels.SQUARED_HINGE, OF_PAIRS),
+    LossEntry("exponential", "pairwise", "exp(-m)", "what RankBoost minimizes; a straight line below m = -30",
+              pair_kernels.EXPONENTIAL, OF_PAIRS),
+    LossEntry("listnet", "listwise", "-sum softmax(y) log softmax(s)",
+              "cross entropy of who comes first (ListNet, top one)", list_kernels.LISTNET),
+    LossEntry("listmle", "listwise", "sum log(exp(s_i) + sum of lower exp(s_j)) - s_i",
+              "likelihood of the labels' order", list_kernels.LISTMLE),
+    LossEntry("rankcosine", "listwise", "(1 - cos(y, s)) / 2", "angle between scores and labels (RankCosine)",
+              list_kernels.RANKCOSINE, {"center": False, "smoothing": 0.01}),
+    LossEntry("softmax", "listwise", "-sum gain / total log softmax(s)", "cross entropy of gains and scores",
+              list_kernels.SOFTMAX, {"gain": "linear"}, needs_positive_labels=True),
+    LossEntry("approx-ndcg", "listwise", "1 - NDCG of soft ranks", "NDCG made smooth (ApproxNDCG)",
+              list_kernels.APPROX_NDCG, {"gain": "exponential", "alpha": 10.0}, needs_positive_labels=True),
+    LossEntry("lambdarank", "lambda", "abs(delta of the measure) log(1 + exp(-m))",
+              "pairs weighed by what their swap changes in a measure (LambdaRank)", lambda_kernels.MEASURES,
+              {"metric": "ndcg@10", "gain": "exponential", "relevant": 1.0}, needs_positive_labels=True),
 )
+# fmt: on
+LOSSES: Mapping[str, LossEntry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
 """Every loss by name."""
 
 
@@ -199,12 +108,8 @@ def make_loss(name: str, **parameters: Any) -> Loss:
         if parameter not in entry.parameters:
             has = ", ".join(sorted(entry.parameters)) or "none"
             raise ParameterError(f"{name} has no parameter {parameter!r}; it has: {has}")
-    made: Loss = _FAMILIES[entry.family](
-        name=name,
-        kernel=entry.kernel,
-        needs_positive_labels=entry.needs_positive_labels,
-        **{**entry.parameters, **parameters},
-    )
+    known = {"kernel": entry.kernel, "needs_positive_labels": entry.needs_positive_labels}
+    made: Loss = _FAMILIES[entry.family](name=name, **known, **{**entry.parameters, **parameters})
     return made
 
 
@@ -224,6 +129,10 @@ def pair_loss(
 ) -> Callable[..., tuple[NDArray[Any], NDArray[Any]]]:
     """A loss of single pairs: ``pair_loss(name)(margin, target=1.0) -> (value, derivative)``, element by element.
 
+    The function takes an array of any shape and targets that broadcast to it, and gives two arrays of that shape,
+    float32 if the array is. The target is the probability that the first document should come first; hinge,
+    squared-hinge, exponential and directranker always take the first document to be the better one.
+
     Parameters
     ----------
     name
@@ -234,13 +143,6 @@ def pair_loss(
         closer than 1e-12 to 0 or 1 are moved away from them.
     activation
         DirectRanker's odd output function; the margin goes through it.
-
-    Returns
-    -------
-    function
-        Takes an array of any shape and targets that broadcast to it, and gives two arrays of that shape, float32 if
-        the array is. The target is the probability that the first document should come first; hinge, squared-hinge,
-        exponential and directranker take the first to be the better and know no other.
 
     Examples
     --------

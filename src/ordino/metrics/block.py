@@ -7,6 +7,7 @@ sums are taken. Only where they are not is what every document is worth computed
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, final
@@ -14,8 +15,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.arrays import frozen, query_numbers
-from ordino.metrics.checks import Floats, Ints
+from ordino.arrays import Floats, Ints, frozen, query_numbers
 from ordino.metrics.profiles import Profile
 
 Worth = tuple[Floats, Floats]
@@ -43,43 +43,20 @@ GAINS: Mapping[str, Callable[[Floats, float], Floats]] = MappingProxyType(
 
 
 @final
+@dataclass(eq=False)
 class Block:
-    """Whole queries in the order of their scores.
+    """Whole queries in the order of their scores."""
 
-    Parameters
-    ----------
-    ranked
-        Labels, query after query, best score first.
-    same
-        Whether a document has the score of the one before it.
-    offsets, lengths
-        Where each query stands in ``ranked``, and how many of its documents have a rank.
-    n_relevant
-        Relevant documents of each query.
-    n_labels
-        If labels are whole numbers from 0, one more than the largest there may be; else 0.
-    best
-        The labels of each query, highest first; None to sort them when they are asked for.
-    room
-        Three buffers, at least as long as ``ranked``.
-    """
-
-    def __init__(
-        self,
-        profile: Profile,
-        ranked: Floats,
-        same: NDArray[np.bool_],
-        offsets: Ints,
-        lengths: Ints,
-        n_relevant: Ints,
-        n_labels: int,
-        best: Floats | None,
-        room: Sequence[Floats],
-    ) -> None:
-        self.profile, self.ranked, self.same = profile, ranked, same
-        self.offsets, self.lengths, self.n_relevant = offsets, lengths, n_relevant
-        self.n_labels, self._given_best, self._room = n_labels, best, room
-        self._pairs: dict[tuple[int, int], Floats] = {}
+    profile: Profile
+    ranked: Floats  # labels, query after query, best score first
+    same: NDArray[np.bool_]  # whether a document has the score of the one before it
+    offsets: Ints  # where each query stands in ranked
+    lengths: Ints  # how many documents of each query have a rank
+    n_relevant: Ints  # relevant documents of each query
+    n_labels: int  # if labels are whole numbers from 0, one more than the largest there may be; else 0
+    given_best: Floats | None  # the labels of each query, highest first; None to sort them when they are asked for
+    room: Sequence[Floats]  # three buffers, at least as long as ranked
+    _pairs: dict[tuple[int, int], Floats] = field(default_factory=dict)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -94,15 +71,9 @@ class Block:
     @cached_property
     def best(self) -> Floats:
         """The labels of each query, highest first."""
-        if self._given_best is not None:
-            return self._given_best
-        query = query_numbers(self.offsets)
-        return self.ranked[np.lexsort((-self.ranked, query))]
-
-    def depths(self, k: int, lengths: Ints | None = None) -> Ints:
-        """How many ranks count in each query; k = 0 counts all."""
-        all_ranks = self.lengths if lengths is None else lengths
-        return np.minimum(all_ranks, k) if k else all_ranks
+        if self.given_best is not None:
+            return self.given_best
+        return self.ranked[np.lexsort((-self.ranked, query_numbers(self.offsets)))]
 
     def n_ranks(self, k: int) -> int:
         """How many ranks count in the longest query."""
@@ -130,49 +101,36 @@ class Block:
 
     def sums(self, worth: Worth, k: int, weights: Floats) -> Floats:
         """The sum over the first k ranks of each query of worth times the weight of the rank."""
-        from ordino.metrics.kernels import weighted_sums  # numba loads on first use
-
-        return self._filled(weighted_sums, *worth, self.offsets, self.lengths, k, weights)
+        return self._filled("weighted_sums", *worth, self.offsets, self.lengths, k, weights)
 
     def ideal(self, k: int) -> Floats:
         """The discounted gain of the best order of each query."""
-        from ordino.metrics.kernels import best_sums, weighted_sums
-
         if self.n_labels:
             counts, (labels, table) = np.empty(self.n_labels, np.int64), self._worth(self._best_gain)
-            return self._filled(best_sums, labels, table, self.offsets, k, self.discounts(k), counts)
+            return self._filled("best_sums", labels, table, self.offsets, k, self.discounts(k), counts)
         gains = GAINS[self._best_gain](self.best, self.profile.relevant_from)
-        return self._filled(weighted_sums, gains, _NO_TABLE, self.offsets, self.sizes, k, self.discounts(k))
+        return self._filled("weighted_sums", gains, _NO_TABLE, self.offsets, self.sizes, k, self.discounts(k))
 
     def mean_share(self) -> Floats:
         """The sum over all ranks of the discounted gain so far as a share of the best possible one."""
-        from ordino.metrics.kernels import mean_shares
-
         gains, table = self.gains
         own = table[gains.astype(np.int64)] if len(table) else gains
         best = GAINS[self._best_gain](self.best, self.profile.relevant_from)
-        return self._filled(mean_shares, own, best, self.offsets, self.lengths, self.discounts(0))
+        return self._filled("mean_shares", own, best, self.offsets, self.lengths, self.discounts(0))
 
     def precision_sums(self, k: int) -> Floats:
         """The sum of the precisions at the relevant documents among the first k."""
-        from ordino.metrics.kernels import precision_sums
-
-        grouped, relevant_from = self.profile.ties == "averaged", float(self.profile.relevant_from)
-        return self._filled(
-            precision_sums, self.ranked, self.same, self.offsets, self.lengths, k, relevant_from, grouped
-        )
+        how = (k, float(self.profile.relevant_from), self.profile.ties == "averaged")
+        return self._filled("precision_sums", self.ranked, self.same, self.offsets, self.lengths, *how)
 
     def first_hits(self, k: int) -> Floats:
         """The rank of the first relevant document among the first k; infinity if there is none."""
-        from ordino.metrics.kernels import first_hits
-
-        return self._filled(first_hits, self.ranked, self.offsets, self.lengths, k, float(self.profile.relevant_from))
+        how = (k, float(self.profile.relevant_from))
+        return self._filled("first_hits", self.ranked, self.offsets, self.lengths, *how)
 
     def expected_reciprocals(self, k: int, largest: float) -> Floats:
         """The expected reciprocal rank at which a reader is satisfied."""
-        from ordino.metrics.kernels import expected_reciprocals
-
-        return self._filled(expected_reciprocals, *self.chances(largest), self.offsets, self.lengths, k)
+        return self._filled("expected_reciprocals", *self.chances(largest), self.offsets, self.lengths, k)
 
     def pairs(self, samples: int = 0, seed: int = 0) -> Floats:
         """What measures of pairs are made of, shape ``(8, n_queries)``: see ``pair_kernels.pair_sums``."""
@@ -181,7 +139,7 @@ class Block:
         if (samples, seed) not in self._pairs:
             n_docs, out = len(self.ranked), np.empty((8, len(self.lengths)))
             position, position_out, ahead = (np.empty(n_docs, np.int64) for _ in range(3))
-            middle, (carry, keys_out, carry_out) = np.empty(n_docs), self._room
+            middle, (carry, keys_out, carry_out) = np.empty(n_docs), self.room
             pair_sums(
                 self.ranked.copy(), self.same, self.offsets, samples, seed, out,
                 position, position_out, middle, ahead, carry, keys_out, carry_out, np.zeros(1, np.uint64),
@@ -209,9 +167,12 @@ class Block:
         average_runs(table[values.astype(np.int64)] if len(table) else values, self.ranked, self.same, means)
         return means, _NO_TABLE
 
-    def _filled(self, kernel: Any, *arguments: Any) -> Floats:
+    def _filled(self, kernel: str, *arguments: Any) -> Floats:
+        """What a kernel of this name gives, one number for each query."""
+        from ordino.metrics import kernels  # numba loads on first use
+
         out = np.empty(len(self.lengths))
-        kernel(*arguments, out)
+        getattr(kernels, kernel)(*arguments, out)
         return out
 
 

@@ -1,31 +1,38 @@
-"""From labels and scores to one value for each query and metric: blocks of queries, threads, kernels.
+"""From labels and scores to one value for each query and metric: checks, then blocks of queries on threads.
 
 Queries are independent, so any number of threads gives the same values. A block has about :data:`BLOCK` documents: its
 ranked labels stay in the cache between the kernels that read them, and memory does not grow with the data.
+
+A block is ranked by a sort of integers. Query, score and place of a document are packed into one integer, with the
+score cut to 36 bits; numpy sorts integers several at a time. What the cut leaves in the wrong order is found while the
+labels are read, and only such a query, or one too long to be packed, is sorted by its scores themselves. Where no
+measure looks past a few ranks and nobody asks for ties, the best few documents are picked instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
+from math import isfinite, isnan
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.arrays import query_blocks
+from ordino.arrays import Floats, Ints, check_offsets, query_blocks, query_numbers
 from ordino.checks import check_int
+from ordino.errors import DataError
 from ordino.metrics.block import Block
-from ordino.metrics.checks import Floats, Ints, as_column, as_offsets, check_scores, docno_order, usable_labels
-from ordino.metrics.formulas import cutoff
+from ordino.metrics.formulas import cutoff, err_max
 from ordino.metrics.metric import Metric
 from ordino.metrics.profiles import Profile, find_profile
-from ordino.metrics.ranking import BLOCK, rank_queries
 from ordino.threads import count_threads, run_blocks
 
+BLOCK = 2**14  # documents, and queries, in a block; the kernels count with as many
 MOST_PICKED = 32  # documents up to which picking the best of a query is quicker than sorting it
 ENOUGH_FOR_THREADS = 65536  # documents below which threads cost more than they bring
 WHOLE_LABELS = 64  # labels that are whole numbers below this are counted and looked up
+LARGEST_LABEL = 1000  # 2^label must stay far from overflow
+_EVERY_BIT = np.uint64(2**64 - 1)
 
 
 class Values(NamedTuple):
@@ -37,30 +44,14 @@ class Values(NamedTuple):
 
 
 def values_of(
-    y: ArrayLike,
-    scores: ArrayLike,
-    offsets: ArrayLike,
-    metrics: Sequence[Metric],
-    *,
-    profile: str | Profile = "standard",
-    doc_ids: ArrayLike | None = None,
-    find_ties: bool = True,
+    y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, metrics: Sequence[Metric], *,
+    profile: str | Profile = "standard", doc_ids: ArrayLike | None = None, find_ties: bool = True,
     threads: int | None = None,
-) -> Values:
+) -> Values:  # fmt: skip
     """Measure every query with every metric; one sort of a query serves all metrics.
 
-    Parameters
-    ----------
-    y, scores
-        Label and score of each document, the documents of a query together, shape ``(n_docs,)``.
-    offsets
-        Query ``q`` owns rows ``offsets[q]:offsets[q + 1]``, shape ``(n_queries + 1,)``.
-    doc_ids
-        Names of the documents, for profiles that order ties by them; without, they are ordered as if named by row.
-    find_ties
-        Look for ties. Without, ``tied`` is False throughout, and metrics with small cutoffs need no sort: quicker.
-    threads
-        How many threads work; None takes the processors there are.
+    The arguments are those of :func:`ordino.metrics.measure`. Without ``find_ties``, ``tied`` is False throughout, and
+    metrics with small cutoffs need no sort, which is quicker.
 
     Examples
     --------
@@ -69,19 +60,81 @@ def values_of(
     [[1.0], [0.5]]
     """
     style = find_profile(profile)
-    labels, order_by = as_column("y", y), as_column("scores", scores)
-    check_scores(order_by, len(labels))
-    bounds = as_offsets(offsets, len(labels))
-    labels = usable_labels(labels, metrics, style)
+    labels, order_by = _as_column("y", y), _as_column("scores", scores)
+    _check_scores(order_by, len(labels))
+    bounds = np.require(check_offsets(offsets, len(labels)), np.int64, ["C", "W"])
+    labels = _usable_labels(labels, metrics, style)
     if style.scores == "float32":
         order_by = _single_precision(order_by)
     if style.ties == "docno" and doc_ids is not None:
-        rows = docno_order(doc_ids, bounds)
+        rows = _docno_order(doc_ids, bounds)
         labels, order_by = labels[rows], order_by[rows]
     if threads is None:
         threads = 1 if len(labels) < ENOUGH_FOR_THREADS else count_threads(None)
     top = 0 if find_ties else _top(metrics, style)
     return _run(labels, order_by, bounds, metrics, style, top, check_int("threads", threads, low=1))
+
+
+def _as_column(name: str, values: ArrayLike) -> Floats:
+    """One number for each document, as contiguous float64."""
+    try:
+        column = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} cannot be read as numbers ({error})") from None
+    if column.ndim != 1:
+        raise DataError(f"{name} has shape {column.shape}; give one number for each document")
+    return np.require(column, requirements=["C", "W"])  # a read-only array would have the kernels compiled once more
+
+
+def _check_scores(scores: Floats, n_docs: int) -> None:
+    """Refuse scores that do not make an order of the documents."""
+    if len(scores) != n_docs:
+        raise DataError(f"scores has {len(scores)} entries but y has {n_docs}; give one score for each document")
+    if n_docs and isnan(scores.min()):
+        row = int(np.flatnonzero(np.isnan(scores))[0])
+        raise DataError(f"scores has NaN in row {row}, which has no place in an order; give every document a number")
+
+
+def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> Floats:
+    """Labels that the metrics can use in this profile, or the reason why they cannot."""
+    if not len(y):
+        return y
+    low, high = float(y.min()), float(y.max())
+    if not (isfinite(low) and isfinite(high)):
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise DataError(f"y has {y[row]} in row {row}; every label must be a finite number")
+    if profile.gain == "binary":
+        return y
+    for metric in metrics:
+        if metric.measure.uses_gain and low < 0 and profile.negative == "refuse":
+            raise _refused(y, low, f"{metric} in profile {profile.name!r} needs labels from 0; shift the labels")
+        if metric.name == "err":
+            _check_err(y, high, metric, profile)
+        elif metric.measure.uses_gain and profile.gain != "linear" and high > LARGEST_LABEL:
+            hint = "use smaller labels, or a profile with linear gain such as 'sklearn'"
+            raise _refused(y, high, f"{metric} needs its gain, and 2^{high:g} is too large for a float; {hint}")
+    return np.maximum(y, 0.0) if low < 0 and profile.negative == "zero" else y
+
+
+def _check_err(y: Floats, high: float, metric: Metric, profile: Profile) -> None:
+    most = 1.0 if profile.err_chance == "label" else err_max(metric, profile)
+    if high > most:
+        hint = "divide the labels" if profile.err_chance == "label" else f"write it as 'err(max={np.ceil(high):g})'"
+        raise _refused(y, high, f"{metric} in profile {profile.name!r} takes labels up to {most:g}; {hint}")
+
+
+def _refused(y: Floats, label: float, why: str) -> DataError:
+    return DataError(f"y has {label:g} in row {int(np.flatnonzero(y == label)[0])}, but {why}")
+
+
+def _docno_order(doc_ids: ArrayLike, offsets: Ints) -> NDArray[np.intp]:
+    """Rows of each query by ascending document id, as text; the kernel reads them backward."""
+    names = np.asarray(doc_ids)
+    if names.shape != (offsets[-1],):
+        raise DataError(
+            f"doc_ids has shape {names.shape} but y has {offsets[-1]} entries; give one id for each document"
+        )
+    return np.lexsort((names.astype(str), query_numbers(offsets)))
 
 
 def _single_precision(scores: Floats) -> Floats:
@@ -116,7 +169,7 @@ def _run(
         same, packed = np.empty(room, np.bool_), np.empty(min(room, BLOCK), np.uint64)
 
         def rank(by: Floats, ties: str, into: Floats, first: int, last: int) -> Floats:
-            rank_queries(y, by, offsets, first, last, ties, top, packed, into, same, tied, lengths, spare)
+            _rank_queries(y, by, offsets, first, last, ties, top, packed, into, same, tied, lengths, spare)
             return into[: offsets[last] - offsets[first]]
 
         for first, last in mine:
@@ -125,7 +178,7 @@ def _run(
             best = None if n_labels else rank(y, "stable", np.empty(room), first, last)
             labels = rank(scores, profile.ties, ranked, first, last)
             places = offsets[first : last + 1] - offsets[first]
-            relevant[first:last] = count_relevant(labels, places, profile.relevant_from)
+            relevant[first:last] = _count_relevant(labels, places, profile.relevant_from)
             block = Block(
                 profile, labels, same[: len(labels)], places, lengths[first:last], relevant[first:last],
                 n_labels, best, spare,
@@ -140,7 +193,42 @@ def _run(
     return Values(values, empty, tied)
 
 
-def count_relevant(y: Floats, offsets: Ints, relevant_from: float) -> Ints:
+def _rank_queries(
+    y: Floats, scores: Floats, offsets: Ints, first: int, last: int, ties: str, top: int, packed: NDArray[np.uint64],
+    ranked: Floats, same: NDArray[np.bool_], tied: NDArray[np.bool_], lengths: Ints,
+    room: Sequence[Floats],
+) -> None:  # fmt: skip
+    """Fill ``ranked``, ``same``, ``tied`` and ``lengths`` as ``kernels.rank_block`` says.
+
+    If ``top`` is not 0, only this many documents of each query are ordered, and ``same`` and ``tied`` stay as they are.
+    ``packed`` and ``room`` are buffers for at least as many documents as the block has, ``packed`` for no more than
+    :data:`BLOCK`.
+    """
+    from ordino.metrics.kernels import PLACES, pack_block, rank_block, top_block, worst_first_block  # numba loads here
+
+    base, n_docs, backward = offsets[first], offsets[last] - offsets[first], ties == "docno"
+    if top:
+        top_block(y, scores, offsets, first, last, backward, top, ranked, lengths, room[0])
+        return
+    if n_docs > BLOCK:  # one long query
+        lengths[first], unordered = -1, 1
+    else:
+        keys = packed[:n_docs]
+        pack_block(scores.view(np.uint64), offsets, first, last, backward, keys)
+        keys.sort()
+        unordered = rank_block(y, scores, keys, PLACES, offsets, first, last, backward, ranked, same, tied, lengths)
+    for q in first + np.flatnonzero(lengths[first:last] < 0) if unordered else ():
+        own = scores[offsets[q] : offsets[q + 1]]
+        order = np.argsort(-own[::-1] if backward else -own, kind="stable").view(np.uint64)
+        place = offsets[q] - base
+        rank_block(
+            y, scores, order, _EVERY_BIT, offsets, q, q + 1, backward, ranked[place:], same[place:], tied, lengths
+        )
+    if ties in ("pessimistic", "averaged") and tied[first:last].any():
+        worst_first_block(offsets, first, last, ranked, same, tied, *room)
+
+
+def _count_relevant(y: Floats, offsets: Ints, relevant_from: float) -> Ints:
     """How many documents of each query have a label above ``relevant_from``."""
     counts, has_rows = np.zeros(len(offsets) - 1, np.int64), offsets[:-1] < offsets[1:]
     if has_rows.any():

@@ -75,28 +75,16 @@ class Evaluation(Mapping[str, float]):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of each query, ready for JSON; a mean over no query is None."""
-        return {
-            "profile": self.profile,
-            "metrics": {name: None if isnan(mean) else mean for name, mean in self.means.items()},
-            "n_queries": self.n_queries,
-            "n_empty": self.n_empty,
-            "n_tied": self.n_tied,
-            "n_short": self.n_short,
-            "n_left_out": self.n_left_out,
-        }
+        metrics = {name: None if isnan(mean) else mean for name, mean in self.means.items()}
+        counts = {name: getattr(self, name) for name in ("n_queries", "n_empty", "n_tied", "n_short", "n_left_out")}
+        return {"profile": self.profile, "metrics": metrics, **counts}
 
 
 def measure(
-    y: ArrayLike,
-    scores: ArrayLike,
-    offsets: ArrayLike,
-    metrics: str | Metric | Sequence[str | Metric],
-    *,
-    profile: str | Profile = "standard",
-    query_ids: ArrayLike | None = None,
-    doc_ids: ArrayLike | None = None,
+    y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, metrics: str | Metric | Sequence[str | Metric], *,
+    profile: str | Profile = "standard", query_ids: ArrayLike | None = None, doc_ids: ArrayLike | None = None,
     threads: int | None = None,
-) -> Evaluation:
+) -> Evaluation:  # fmt: skip
     """Measure rows that are already grouped: query ``q`` owns rows ``offsets[q]:offsets[q + 1]``.
 
     Parameters
@@ -152,15 +140,10 @@ def measure(
 
 
 def evaluate(
-    y: ArrayLike | Dataset,
-    scores: ArrayLike,
-    *,
-    qid: ArrayLike | Sequence[Any] | None = None,
-    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS,
-    profile: str | Profile = "standard",
-    doc_ids: ArrayLike | None = None,
-    threads: int | None = None,
-) -> Evaluation:
+    y: ArrayLike | Dataset, scores: ArrayLike, *, qid: ArrayLike | Sequence[Any] | None = None,
+    metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS, profile: str | Profile = "standard",
+    doc_ids: ArrayLike | None = None, threads: int | None = None,
+) -> Evaluation:  # fmt: skip
     """Measure scores against labels, query by query; rows may come in any order.
 
     Parameters
@@ -190,25 +173,16 @@ def evaluate(
         groups, labels, names = Groups(y.order, y.offsets, y.query_ids), y.y, y.doc_ids
         ordered = _ordered("scores", scores, groups)
     else:
-        groups = _groups(qid, np.shape(y)[0] if np.ndim(y) else 0)
+        n_docs = np.shape(y)[0] if np.ndim(y) else 0
+        if isinstance(qid, Sized) and len(qid) != n_docs:
+            raise DataError(f"qid has {len(qid)} entries but y has {n_docs}; give one query id for each document")
+        groups = group_rows(qid, n_docs)
         labels, ordered = _ordered("y", y, groups), _ordered("scores", scores, groups)
         names = None if doc_ids is None else _ordered("doc_ids", doc_ids, groups)
     return measure(
-        labels,
-        ordered,
-        groups.offsets,
-        metrics,
-        profile=profile,
-        query_ids=groups.query_ids,
-        doc_ids=names,
-        threads=threads,
-    )
-
-
-def _groups(qid: ArrayLike | Sequence[Any] | None, n_docs: int) -> Groups:
-    if isinstance(qid, Sized) and len(qid) != n_docs:
-        raise DataError(f"qid has {len(qid)} entries but y has {n_docs}; give one query id for each document")
-    return group_rows(qid, n_docs)
+        labels, ordered, groups.offsets, metrics,
+        profile=profile, query_ids=groups.query_ids, doc_ids=names, threads=threads,
+    )  # fmt: skip
 
 
 def _ordered(name: str, values: ArrayLike, groups: Groups) -> NDArray[Any]:

@@ -1,7 +1,8 @@
 """The formula of each measure: a function of a block of ranked queries that gives one value for each query.
 
 What tools do differently is a choice of the profile, made here. An entry of ``METRICS`` names its formula; the function
-of :mod:`ordino.metrics` that is made of the entry has the formula's name and its documentation.
+of :mod:`ordino.metrics` that is made of the entry has the formula's name and its documentation, of which the first line
+describes the measure.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ordino.arrays import frozen
+from ordino.arrays import Floats, Ints, frozen
 from ordino.metrics.block import Block, rank_discounts
-from ordino.metrics.checks import Floats, err_max
 
 if TYPE_CHECKING:
     from ordino.metrics.metric import Metric
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 def cutoff(metric: Metric, profile: Profile) -> int:
     """How many ranks a metric looks at; 0 is all."""
     return metric.k or (profile.no_cutoff if metric.measure.stops_early else None) or 0
+
+
+def err_max(metric: Metric, profile: Profile) -> float:
+    """The highest label that ERR expects: the metric's own, else the profile's."""
+    return metric.value_of("max") or profile.err_max
 
 
 def precision(block: Block, metric: Metric) -> Floats:
@@ -35,10 +40,14 @@ def precision(block: Block, metric: Metric) -> Floats:
     [0.5]
     """
     k = cutoff(metric, block.profile)
-    hits, short = block.sums(block.flags, k, _ones(block.n_ranks(k))), block.profile.short_precision
-    if short == "length":
-        return hits / np.maximum(block.depths(k), 1)
-    return np.where(k > block.lengths, 0.0, hits / k) if short == "zero" else hits / k
+    return precision_of_hits(block.sums(block.flags, k, _ones(block.n_ranks(k))), block.lengths, k, block.profile)
+
+
+def precision_of_hits(hits: Floats, lengths: Ints, k: int, profile: Profile) -> Floats:
+    """P@k from the relevant documents among the first k, by what the profile says of short lists."""
+    if profile.short_precision == "length":
+        return hits / np.maximum(np.minimum(lengths, k), 1)
+    return np.where(k > lengths, 0.0, hits / k) if profile.short_precision == "zero" else hits / k
 
 
 def recall(block: Block, metric: Metric) -> Floats:
@@ -55,7 +64,9 @@ def recall(block: Block, metric: Metric) -> Floats:
 
 
 def average_precision(block: Block, metric: Metric) -> Floats:
-    """Average precision, whose mean over queries is MAP (SortNet section 3.2, RankDE eq. 7).
+    """Average precision: the mean of the precisions at the ranks of the relevant documents.
+
+    Its mean over queries is MAP (SortNet section 3.2, RankDE eq. 7).
 
     Examples
     --------
@@ -66,14 +77,18 @@ def average_precision(block: Block, metric: Metric) -> Floats:
     [0.75]
     """
     k = cutoff(metric, block.profile)
-    relevant = block.n_relevant
-    if block.profile.map_divisor == "top k":
-        relevant = np.minimum(relevant, block.depths(k, block.sizes))
-    return _share(block.precision_sums(k), relevant, block.profile.map_of_empty)
+    return mean_precision(block.precision_sums(k), block.n_relevant, block.sizes, k, block.profile)
+
+
+def mean_precision(sums: Floats, n_relevant: Ints, sizes: Ints, k: int, profile: Profile) -> Floats:
+    """Average precision from the sums of precisions; the profile says what they are divided by."""
+    if profile.map_divisor == "top k":
+        n_relevant = np.minimum(n_relevant, np.minimum(sizes, k) if k else sizes)
+    return _share(sums, n_relevant, profile.map_of_empty)
 
 
 def dcg(block: Block, metric: Metric) -> Floats:
-    r"""Discounted cumulative gain.
+    r"""Discounted cumulative gain: the gains of the documents, each divided by the discount of its rank.
 
     .. math:: \mathrm{DCG@}k = \sum_{r=1}^{k} (2^{y_r} - 1) / \log_2(r + 1)
 
@@ -90,7 +105,9 @@ def dcg(block: Block, metric: Metric) -> Floats:
 
 
 def ndcg(block: Block, metric: Metric) -> Floats:
-    """DCG as a share of the best possible DCG (RankNet eq. 16).
+    """DCG as a share of the best possible DCG.
+
+    This is RankNet's eq. 16.
 
     Examples
     --------
@@ -110,7 +127,7 @@ def ndcg(block: Block, metric: Metric) -> Floats:
 
 
 def mean_ndcg(block: Block, _: Metric) -> Floats:
-    """The mean of NDCG@1, NDCG@2, ... up to the length of the list, as LETOR 4.0 reports it.
+    """The mean of NDCG@1, NDCG@2, ... up to the length of the list (LETOR 4.0).
 
     Examples
     --------
@@ -125,7 +142,7 @@ def mean_ndcg(block: Block, _: Metric) -> Floats:
 
 
 def reciprocal_rank(block: Block, metric: Metric) -> Floats:
-    """1 divided by the rank of the first relevant document, 0 if there is none (among the first k).
+    """Reciprocal rank: 1 divided by the rank of the first relevant document, 0 if there is none.
 
     Examples
     --------
@@ -137,7 +154,7 @@ def reciprocal_rank(block: Block, metric: Metric) -> Floats:
 
 
 def hit(block: Block, metric: Metric) -> Floats:
-    """1 if a relevant document stands among the first k, else 0.
+    """Hit: 1 if a relevant document stands among the first k, else 0.
 
     Examples
     --------
@@ -149,9 +166,10 @@ def hit(block: Block, metric: Metric) -> Floats:
 
 
 def expected_reciprocal_rank(block: Block, metric: Metric) -> Floats:
-    """Expected reciprocal rank at which a reader is satisfied (Chapelle et al., 2009).
+    """Expected reciprocal rank at which a reader who goes down the list is satisfied.
 
-    A document satisfies with chance ``(2^label - 1) / 2^max_label``; in profile ``catboost`` the label is the chance.
+    A document satisfies with chance ``(2^label - 1) / 2^max_label`` (Chapelle et al., 2009); in profile ``catboost``
+    the label is the chance.
 
     Examples
     --------
@@ -165,7 +183,7 @@ def expected_reciprocal_rank(block: Block, metric: Metric) -> Floats:
 
 
 def rank_biased_precision(block: Block, metric: Metric) -> Floats:
-    """Relevance met by a reader who goes on from each rank with chance ``p``.
+    """Rank-biased precision: relevance met by a reader who goes on from each rank with chance p.
 
     Examples
     --------
@@ -180,7 +198,7 @@ def rank_biased_precision(block: Block, metric: Metric) -> Floats:
 
 
 def pairwise_accuracy(block: Block, metric: Metric) -> Floats:
-    """The share of pairs with different labels whose scores are in the right order; equal scores count half.
+    """The share of pairs with different labels that are in the right order; equal scores count half.
 
     Examples
     --------
@@ -198,7 +216,7 @@ def pairwise_accuracy(block: Block, metric: Metric) -> Floats:
 
 
 def pairwise_error(block: Block, metric: Metric) -> Floats:
-    """What pairwise accuracy lacks to 1.
+    """The share of pairs with different labels that are in the wrong order; equal scores count half.
 
     Examples
     --------
@@ -211,7 +229,9 @@ def pairwise_error(block: Block, metric: Metric) -> Floats:
 
 
 def kendall(block: Block, _: Metric) -> Floats:
-    """Kendall's tau-b between labels and scores; NaN if all labels are equal, 0 if only the scores are.
+    """Kendall's tau-b between labels and scores.
+
+    NaN if all labels are equal, 0 if only the scores are.
 
     Examples
     --------
@@ -227,7 +247,9 @@ def kendall(block: Block, _: Metric) -> Floats:
 
 
 def spearman(block: Block, _: Metric) -> Floats:
-    """Spearman's rank correlation between labels and scores; NaN if all labels are equal, 0 if only the scores are.
+    """Spearman's rank correlation between labels and scores.
+
+    NaN if all labels are equal, 0 if only the scores are.
 
     Examples
     --------
@@ -250,8 +272,8 @@ def _correlation(block: Block, product: Floats, squares: Floats) -> Floats:
 
 
 def _share(part: Floats, whole: Floats | np.ndarray, otherwise: float) -> Floats:
-    """``part / whole``, or what there is where the whole is not more than 0."""
-    share: Floats = np.divide(part, whole, out=np.full(len(part), float(otherwise)), where=whole > 0)
+    """``part / whole``, and ``otherwise`` where the whole is not more than 0."""
+    share: Floats = np.divide(part, whole, out=np.full(part.shape, float(otherwise)), where=whole > 0)
     return share
 
 

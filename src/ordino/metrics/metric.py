@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
 from typing import Any, Literal, final
 
@@ -25,13 +25,14 @@ _NOTATION = re.compile(r"([a-z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(.+))?")
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Parameter:
     """A number that a measure takes in brackets, as in ``rbp(p=0.9)``."""
 
     name: str
     description: str
     default: float | None
+    _: KW_ONLY
     low: float
     high: float
     whole: bool
@@ -45,15 +46,15 @@ class Parameter:
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Measure:
     """An entry of :data:`METRICS`: what a measure is, before a cutoff or a parameter is chosen."""
 
     name: str
-    description: str
-    cutoff: Literal["required", "optional", "none"]
     formula: Callable[[Block, Metric], NDArray[np.float64]]
     """What gives the value of each query of a block."""
+    _: KW_ONLY
+    cutoff: Literal["required", "optional", "none"] = "optional"
     aliases: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     greater_is_better: bool = True
@@ -64,139 +65,40 @@ class Measure:
     high: float = 1.0
 
     @property
+    def description(self) -> str:
+        """One sentence: the first line of the formula's documentation."""
+        return (self.formula.__doc__ or "").partition("\n")[0]
+
+    @property
     def example(self) -> str:
         """How it is written: the least that parses."""
         return f"{self.name}@10" if self.cutoff == "required" else self.name
 
 
-def _measures(*measures: Measure) -> Mapping[str, Measure]:
-    return MappingProxyType({measure.name: measure for measure in measures})
-
-
 _SAMPLES = (
-    Parameter(
-        name="samples", description="pairs to draw; all by default", default=None, low=1, high=2**31 - 1, whole=True
-    ),
-    Parameter(name="seed", description="random seed", default=0, low=0, high=2**31 - 1, whole=True),
+    Parameter("samples", "pairs to draw; all by default", None, low=1, high=2**31 - 1, whole=True),
+    Parameter("seed", "random seed", 0, low=0, high=2**31 - 1, whole=True),
 )
+_LABEL = Parameter("max", "the highest label there is", None, low=1, high=100, whole=True, keyword="max_label")
+_CHANCE = Parameter("p", "chance to go on", 0.8, low=0.0, high=1.0, whole=False)
 
-METRICS: Mapping[str, Measure] = _measures(
-    Measure(
-        name="p",
-        description="Precision: the share of relevant documents among the first k.",
-        cutoff="required",
-        formula=formulas.precision,
-        aliases=("precision", "prec"),
-    ),
-    Measure(
-        name="recall",
-        description="Recall: the share of the relevant documents that stand among the first k.",
-        cutoff="required",
-        formula=formulas.recall,
-    ),
-    Measure(
-        name="map",
-        description="Average precision: the mean of the precisions at the ranks of the relevant documents.",
-        cutoff="optional",
-        formula=formulas.average_precision,
-        stops_early=True,
-        aliases=("ap", "average_precision"),
-    ),
-    Measure(
-        name="ndcg",
-        description="DCG as a share of the best possible DCG.",
-        cutoff="optional",
-        formula=formulas.ndcg,
-        stops_early=True,
-        uses_gain=True,
-    ),
-    Measure(
-        name="dcg",
-        description="Discounted cumulative gain: the gains of the documents, each divided by the discount of its rank.",
-        cutoff="optional",
-        formula=formulas.dcg,
-        uses_gain=True,
-        high=np.inf,
-    ),
-    Measure(
-        name="meanndcg",
-        description="The mean of NDCG@1, NDCG@2, ... up to the length of the list (LETOR 4.0).",
-        cutoff="none",
-        formula=formulas.mean_ndcg,
-        uses_gain=True,
-        aliases=("mean_ndcg",),
-    ),
-    Measure(
-        name="mrr",
-        description="Reciprocal rank: 1 divided by the rank of the first relevant document, 0 if there is none.",
-        cutoff="optional",
-        formula=formulas.reciprocal_rank,
-        aliases=("rr", "reciprocal_rank"),
-    ),
-    Measure(
-        name="err",
-        description="Expected reciprocal rank at which a reader who goes down the list is satisfied.",
-        cutoff="optional",
-        formula=formulas.expected_reciprocal_rank,
-        uses_gain=True,
-        parameters=(
-            Parameter(
-                name="max",
-                keyword="max_label",
-                description="the highest label there is",
-                default=None,
-                low=1,
-                high=100,
-                whole=True,
-            ),
-        ),
-    ),
-    Measure(
-        name="rbp",
-        description="Rank-biased precision: relevance met by a reader who goes on from each rank with chance p.",
-        cutoff="optional",
-        formula=formulas.rank_biased_precision,
-        parameters=(Parameter(name="p", description="chance to go on", default=0.8, low=0.0, high=1.0, whole=False),),
-    ),
-    Measure(
-        name="hit",
-        description="Hit: 1 if a relevant document stands among the first k, else 0.",
-        cutoff="required",
-        formula=formulas.hit,
-        aliases=("hit_rate", "success"),
-    ),
-    Measure(
-        name="pairwise_accuracy",
-        description="The share of pairs with different labels that are in the right order; equal scores count half.",
-        cutoff="none",
-        formula=formulas.pairwise_accuracy,
-        parameters=_SAMPLES,
-    ),
-    Measure(
-        name="pairwise_error",
-        description="The share of pairs with different labels that are in the wrong order; equal scores count half.",
-        cutoff="none",
-        formula=formulas.pairwise_error,
-        parameters=_SAMPLES,
-        greater_is_better=False,
-    ),
-    Measure(
-        name="kendall",
-        description="Kendall's tau-b between labels and scores.",
-        cutoff="none",
-        formula=formulas.kendall,
-        aliases=("kendall_tau", "tau"),
-        low=-1.0,
-    ),
-    Measure(
-        name="spearman",
-        description="Spearman's rank correlation between labels and scores.",
-        cutoff="none",
-        formula=formulas.spearman,
-        aliases=("rho",),
-        low=-1.0,
-    ),
+_ALL = (
+    Measure("p", formulas.precision, cutoff="required", aliases=("precision", "prec")),
+    Measure("recall", formulas.recall, cutoff="required"),
+    Measure("map", formulas.average_precision, stops_early=True, aliases=("ap", "average_precision")),
+    Measure("ndcg", formulas.ndcg, stops_early=True, uses_gain=True),
+    Measure("dcg", formulas.dcg, uses_gain=True, high=np.inf),
+    Measure("meanndcg", formulas.mean_ndcg, cutoff="none", uses_gain=True, aliases=("mean_ndcg",)),
+    Measure("mrr", formulas.reciprocal_rank, aliases=("rr", "reciprocal_rank")),
+    Measure("err", formulas.expected_reciprocal_rank, uses_gain=True, parameters=(_LABEL,)),
+    Measure("rbp", formulas.rank_biased_precision, parameters=(_CHANCE,)),
+    Measure("hit", formulas.hit, cutoff="required", aliases=("hit_rate", "success")),
+    Measure("pairwise_accuracy", formulas.pairwise_accuracy, cutoff="none", parameters=_SAMPLES),
+    Measure("pairwise_error", formulas.pairwise_error, cutoff="none", parameters=_SAMPLES, greater_is_better=False),
+    Measure("kendall", formulas.kendall, cutoff="none", aliases=("kendall_tau", "tau"), low=-1.0),
+    Measure("spearman", formulas.spearman, cutoff="none", aliases=("rho",), low=-1.0),
 )
+METRICS: Mapping[str, Measure] = MappingProxyType({measure.name: measure for measure in _ALL})
 """Every measure by name."""
 
 _BY_NAME = MappingProxyType(
@@ -290,12 +192,7 @@ class Metric:
     ) -> NDArray[np.float64]:
         """The value of each query, shape ``(n_queries,)``; NaN where the profile leaves the query out.
 
-        Parameters
-        ----------
-        y, scores
-            Label and score of each document, the documents of a query together, shape ``(n_docs,)``.
-        offsets
-            Query ``q`` owns rows ``offsets[q]:offsets[q + 1]``, shape ``(n_queries + 1,)``.
+        The arguments are those of :func:`ordino.metrics.measure`.
 
         Examples
         --------

@@ -7,7 +7,7 @@ for each tool or paper; the conformance suite runs them against the tools themse
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from math import isnan, nan
 from types import MappingProxyType
 from typing import Literal, final
@@ -16,12 +16,13 @@ from ordino.errors import ParameterError, unknown_name
 
 
 @final
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Profile:
     """How measures are computed: every choice that tools make differently, with the usual one as its default."""
 
     name: str
     description: str
+    _: KW_ONLY
     gain: Literal["exponential", "whole", "linear", "binary"] = "exponential"
     """What label l is worth: 2^l - 1, the same of the whole part of l, l itself, or 1 if relevant."""
     discount: Literal["log2", "letor"] = "log2"
@@ -45,7 +46,7 @@ class Profile:
     map_divisor: Literal["relevant", "top k"] = "relevant"
     """What MAP@k divides by: the relevant documents, or no more than k of them."""
     no_cutoff: int | None = None
-    """How many ranks NDCG and MAP without a cutoff look at: all, or so many."""
+    """How many ranks NDCG and MAP without a cutoff look at; None means all."""
     err_max: int = 4
     """The highest label that ERR expects: a document with label l satisfies with chance (2^l - 1) / 2^err_max."""
     err_chance: Literal["exponential", "label"] = "exponential"
@@ -75,12 +76,8 @@ class Profile:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name not in ("name", "description") and value != field.default:
-                told[field.name] = value if isinstance(value, str) else _as_text(value)
+                told[field.name] = value if isinstance(value, str) else "left out" if isnan(value) else f"{value:g}"
         return told
-
-
-def _as_text(value: float) -> str:
-    return "left out" if isnan(value) else f"{value:g}"
 
 
 def find_profile(profile: str | Profile) -> Profile:
@@ -104,90 +101,38 @@ def find_profile(profile: str | Profile) -> Profile:
         raise unknown_name("profile", profile, PROFILES) from None
 
 
-def _table(*profiles: Profile) -> Mapping[str, Profile]:
-    return MappingProxyType({profile.name: profile for profile in profiles})
-
-
-PROFILES: Mapping[str, Profile] = _table(
-    Profile(
-        name="standard",
-        description="What most papers and tools agree on: gain 2^l - 1, discount log2(1 + r), empty queries count 0.",
-    ),
-    Profile(
-        name="letor3",
-        description="LETOR 3.0's Eval-Score script: ranks 1 and 2 have no discount; P@k and NDCG@k past the end are 0.",
-        discount="letor",
-        short_precision="zero",
-        short_ndcg="zero",
-    ),
-    Profile(
-        name="letor4",
-        description="LETOR 4.0's Eval-Score script: as letor3, but P@k fills a short list with irrelevant documents.",
-        discount="letor",
-        short_ndcg="zero",
-    ),
-    Profile(
-        name="trec",
-        description="trec_eval, pytrec_eval, ir_measures: linear gain, ties by document id, float32 scores.",
-        gain="linear",
-        ties="docno",
-        scores="float32",
-        negative="zero",
-    ),
-    Profile(
-        name="sklearn",
-        description="scikit-learn's ndcg_score and average_precision_score: linear gain, mean over tied orders.",
-        gain="linear",
-        ties="averaged",
-    ),
-    Profile(
-        name="lightgbm",
-        description="LightGBM's ndcg and map: empty queries count 1, relevant is a label above 0.5.",
-        empty=1.0,
-        map_divisor="top k",
-        relevant_from=0.5,
-    ),
-    Profile(
-        name="xgboost",
-        description="XGBoost's ndcg, map and pre: empty queries count 1; ndcg and map without @k stop at rank 32.",
-        empty=1.0,
-        short_precision="length",
-        map_divisor="top k",
-        no_cutoff=32,
-        scores="float32",
-    ),
-    Profile(
-        name="catboost",
-        description="CatBoost's NDCG, MAP, MRR, ERR: linear gain, lowest label first among ties, empty 1 (MAP 0).",
-        gain="linear",
-        ties="pessimistic",
-        empty=1.0,
-        empty_map=0.0,
-        short_precision="length",
-        map_divisor="top k",
-        err_chance="label",
-        relevant_from=0.5,
-    ),
-    Profile(
-        name="ranklib",
-        description="RankLib 2.x: gain of the label's whole part, P@k of a short list divided by its length.",
-        gain="whole",
-        short_precision="length",
-    ),
-    Profile(
-        name="directranker",
-        description="The DirectRanker paper, section 4.2: labels are relevant or not, empty queries are left out.",
-        gain="binary",
-        empty=nan,
-        short_precision="length",
-        err_max=1,
-    ),
-    Profile(
-        name="rankde",
-        description="The RankDE paper, equations 6-9: labels are relevant or not, NDCG assumes k relevant documents.",
-        gain="binary",
-        ideal="ones",
-        err_max=1,
-    ),
+# fmt: off
+_ALL = (
+    Profile("standard",
+            "What most papers and tools agree on: gain 2^l - 1, discount log2(1 + r), empty queries count 0."),
+    Profile("letor3",
+            "LETOR 3.0's Eval-Score script: ranks 1 and 2 have no discount; P@k and NDCG@k past the end are 0.",
+            discount="letor", short_precision="zero", short_ndcg="zero"),
+    Profile("letor4",
+            "LETOR 4.0's Eval-Score script: as letor3, but P@k fills a short list with irrelevant documents.",
+            discount="letor", short_ndcg="zero"),
+    Profile("trec", "trec_eval, pytrec_eval, ir_measures: linear gain, ties by document id, float32 scores.",
+            gain="linear", ties="docno", scores="float32", negative="zero"),
+    Profile("sklearn", "scikit-learn's ndcg_score and average_precision_score: linear gain, mean over tied orders.",
+            gain="linear", ties="averaged"),
+    Profile("lightgbm", "LightGBM's ndcg and map: empty queries count 1, relevant is a label above 0.5.",
+            empty=1.0, map_divisor="top k", relevant_from=0.5),
+    Profile("xgboost",
+            "XGBoost's ndcg, map and pre: empty queries count 1; ndcg and map without @k stop at rank 32.",
+            empty=1.0, short_precision="length", map_divisor="top k", no_cutoff=32, scores="float32"),
+    Profile("catboost",
+            "CatBoost's NDCG, MAP, MRR, ERR: linear gain, lowest label first among ties, empty 1 (MAP 0).",
+            gain="linear", ties="pessimistic", empty=1.0, empty_map=0.0, short_precision="length", map_divisor="top k",
+            err_chance="label", relevant_from=0.5),
+    Profile("ranklib", "RankLib 2.x: gain of the label's whole part, P@k of a short list divided by its length.",
+            gain="whole", short_precision="length"),
+    Profile("directranker",
+            "The DirectRanker paper, section 4.2: labels are relevant or not, empty queries are left out.",
+            gain="binary", empty=nan, short_precision="length", err_max=1),
+    Profile("rankde",
+            "The RankDE paper, equations 6-9: labels are relevant or not, NDCG assumes k relevant documents.",
+            gain="binary", ideal="ones", err_max=1),
 )
+# fmt: on
+PROFILES: Mapping[str, Profile] = MappingProxyType({profile.name: profile for profile in _ALL})
 """Every profile by name."""

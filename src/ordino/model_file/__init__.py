@@ -5,7 +5,7 @@ model is and where it comes from), the model (parameters and what was learned, w
 checksum of everything. Classes are looked up in one fixed table, never imported by a name that the file gives.
 """
 
-from ordino.data.fingerprint import fingerprint
+from ordino.data.source import fingerprint
 from ordino.model_file.container import is_model_file
 from ordino.model_file.files import load, load_scorer, read_card, save
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ordino.data.dataset import Dataset
-from ordino.data.fingerprint import fingerprint
+from ordino.data.source import fingerprint
 from ordino.rankers import RANKERS
 
 

@@ -3,27 +3,17 @@
 ::
 
     network     PairNetwork, the comparator as plain arrays
-    sorting     sort_queries, the algorithms by name (SORTS)
-    once        sort_once, Python's sort that asks once for two documents
-    tournament  orders that do not depend on where the sort starts
+    sorting     sort_queries, the algorithms by name (SORTS); sort_once, Python's own sort; tournament
     audit       how far from transitive a comparator is on given data
-    kernels     the compiled comparator; sort_kernels, the sorts around it
+    pairs       the form of rankers that sort with a comparator
+    fusion      one order made of many
+    kernels     the compiled comparator; sort_kernels, the sorts around it; kemeny_kernels for fusion
 """
 
 from ordino.order.audit import Audit, audit
 from ordino.order.network import PairNetwork
-from ordino.order.python_sort import sort_once
-from ordino.order.sorting import SORTS, Sorted, scores_from_order, sort_queries
-from ordino.order.tournament import tournament
+from ordino.order.sorting import SORTS, Sorted, scores_from_order, sort_once, sort_queries, tournament
 
 __all__ = [
-    "SORTS",
-    "Audit",
-    "PairNetwork",
-    "Sorted",
-    "audit",
-    "scores_from_order",
-    "sort_once",
-    "sort_queries",
-    "tournament",
-]
+    "SORTS", "Audit", "PairNetwork", "Sorted", "audit", "scores_from_order", "sort_once", "sort_queries", "tournament",
+]  # fmt: skip

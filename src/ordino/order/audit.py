@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isnan
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -20,8 +21,7 @@ from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.order.kernels import OUT_DEGREE
 from ordino.order.network import PairNetwork
-from ordino.order.sorting import SORTS, sort_queries
-from ordino.order.tournament import meet_all
+from ordino.order.sorting import SORTS, meet_all, sort_queries
 
 Ints = NDArray[np.int64]
 
@@ -52,13 +52,9 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Give everything as plain values for JSON."""
-        return {
-            "n_docs": self.n_docs,
-            "n_queries": self.n_queries,
-            "n_sampled": self.n_sampled,
-            "cyclic_share": self.cyclic_share,
-            "moves": {name: moves._asdict() for name, moves in self.moves.items()},
-        }
+        counts = {"n_docs": self.n_docs, "n_queries": self.n_queries, "n_sampled": self.n_sampled}
+        moves = {name: moves._asdict() for name, moves in self.moves.items()}
+        return {**counts, "cyclic_share": self.cyclic_share, "moves": moves}
 
     def __str__(self) -> str:
         worst = np.nanmax(self.cyclic) if not np.isnan(self.cyclic).all() else 0.0
@@ -66,28 +62,18 @@ class Audit:
             ("documents", f"{self.n_docs:,}"),
             ("queries", f"{self.n_queries:,}, triples drawn in {self.n_sampled:,}"),
             ("cyclic triples", f"{100 * self.cyclic_share:.3g} %, worst query {100 * worst:.3g} %"),
-            *(
-                (
-                    f"moved by {name}",
-                    f"{m.docs:.1f} of 1000 documents, by {m.mean:.2f} positions of 1000, at most {m.max:.1f}",
-                )
-                for name, m in self.moves.items()
-            ),
         ]
+        for name, m in self.moves.items():
+            moved = f"{m.docs:.1f} of 1000 documents, by {m.mean:.2f} positions of 1000, at most {m.max:.1f}"
+            rows.append((f"moved by {name}", moved))
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
 
 def audit(
-    network: PairNetwork,
-    data: Dataset,
-    *,
-    shuffles: int = 5,
-    triples: int = 1_000_000,
-    algorithms: Sequence[str] = tuple(SORTS),
-    seed: int = 0,
-    n_jobs: int | None = None,
-) -> Audit:
+    network: PairNetwork, data: Dataset, *, shuffles: int = 5, triples: int = 1_000_000,
+    algorithms: Sequence[str] = tuple(SORTS), seed: int = 0, n_jobs: int | None = None,
+) -> Audit:  # fmt: skip
     """Count cyclic triples, and measure how far orders differ between shuffles and between algorithms.
 
     Parameters
@@ -103,7 +89,7 @@ def audit(
     algorithms
         Which of :data:`SORTS` are compared with merge sort; leave out "insertion" for queries of many thousands.
     seed, n_jobs
-        Of shuffles and draws; threads, None for all cores.
+        The seed of shuffles and draws; how many threads work, None for all cores.
 
     Documents with equal features are one to the comparator: when these change places nothing has moved.
 
@@ -121,11 +107,12 @@ def audit(
     check_int("shuffles", shuffles, low=1)
     check_int("triples", triples, low=1)
     X, offsets = network.check_features(data.X), data.offsets
-    alike = np.concatenate([np.empty(0, np.int64), *(_classes(X[start:stop]) for start, stop in _bounds(offsets))])
+    bounds = list(pairwise(offsets.tolist()))
+    alike = np.concatenate([np.empty(0, np.int64), *(_classes(X[start:stop]) for start, stop in bounds)])
 
     def positions(algorithm: str, start_seed: int | None) -> Ints:
         order = sort_queries(network, X, offsets, algorithm=algorithm, seed=start_seed, n_jobs=n_jobs).order
-        return _positions(alike[order], offsets)
+        return np.lexsort((alike[order], query_numbers(offsets)))  # where the documents of each class stand
 
     usual = positions("merge", None)
     shuffled = [positions("merge", seed + number) for number in range(shuffles)]
@@ -136,7 +123,7 @@ def audit(
     counts = data.counts
     sampled = counts * (counts - 1) // 2 > 3 * triples
     cyclic = np.full(data.n_queries, np.nan)
-    for q, (start, stop) in enumerate(_bounds(offsets)):
+    for q, (start, stop) in enumerate(bounds):
         if sampled[q]:
             cyclic[q] = sampled_share(network, X[start:stop], triples, seed)
         elif counts[q] >= 3:
@@ -152,33 +139,20 @@ def exact_share(network: PairNetwork, X: NDArray[np.float32], n_jobs: int | None
 
 
 def sampled_share(network: PairNetwork, X: NDArray[np.float32], triples: int, seed: int) -> float:
-    """The share of cyclic triples among so many drawn ones."""
-    rng = np.random.default_rng(seed)
-    n = len(X)
-    drawn = np.stack(
-        [rng.integers(n, size=triples), rng.integers(n - 1, size=triples), rng.integers(n - 2, size=triples)]
-    )
+    """The share of cyclic triples among those drawn, ``triples`` of them."""
+    rng, n = np.random.default_rng(seed), len(X)
+    drawn = np.stack([rng.integers(n - taken, size=triples) for taken in range(3)])
     drawn[1] += drawn[1] >= drawn[0]  # distinct: each number counts only what is still free
     low, high = np.minimum(drawn[0], drawn[1]), np.maximum(drawn[0], drawn[1])
     drawn[2] += drawn[2] >= low
     drawn[2] += drawn[2] >= high
-    return float(
-        network.kernels.count_cycles(network.packed.plan, *network.lay_out(X), np.sort(drawn.T, axis=1)) / triples
-    )
-
-
-def _bounds(offsets: Ints) -> list[tuple[int, int]]:
-    return list(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True))
+    cycles = network.kernels.count_cycles(network.packed.plan, *network.lay_out(X), np.sort(drawn.T, axis=1))
+    return float(cycles / triples)
 
 
 def _classes(X: NDArray[np.float32]) -> Ints:
     """A number for each document of a query, the same for those with equal features."""
     return np.unique(X, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def _positions(classes: Ints, offsets: Ints) -> Ints:
-    """Where the documents of each class stand, class by class within each query."""
-    return np.lexsort((classes, query_numbers(offsets)))
 
 
 def _moves(usual: Ints, others: list[Ints], offsets: Ints) -> Moves:

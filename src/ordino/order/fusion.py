@@ -18,29 +18,20 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ordino.arrays import query_numbers
+from ordino.arrays import Floats, Ints, query_numbers
 from ordino.checks import check_choice
 from ordino.order.kemeny_kernels import improve_orders
-
-Floats = NDArray[np.float64]
-Offsets = NDArray[np.int64]
 
 RRF_K = 60.0
 KEMENY_TOP = 1000
 """Documents of a query that Kemeny's rule orders; those below keep the order of their rank sums."""
 
 
-def fuse(scores: Floats, offsets: Offsets, method: str = "rank_sum") -> Floats:
-    """Scores of all members made one, by a rule of :data:`METHODS`.
+def fuse(scores: Floats, offsets: Ints, method: str = "rank_sum") -> Floats:
+    """Scores of all members made one, by a rule of :data:`METHODS`; larger is better.
 
-    Parameters
-    ----------
-    scores
-        One row for each member, shape ``(n_members, n_docs)``; larger is better.
-    offsets
-        Query ``q`` owns the documents ``offsets[q]:offsets[q + 1]``.
+    Scores have the shape ``(n_members, n_docs)``; query ``q`` owns the documents ``offsets[q]:offsets[q + 1]``.
 
     Examples
     --------
@@ -55,7 +46,7 @@ def fuse(scores: Floats, offsets: Offsets, method: str = "rank_sum") -> Floats:
     return METHODS[check_choice("method", method, METHODS)](scores, offsets)
 
 
-def query_ranks(scores: Floats, offsets: Offsets) -> Floats:
+def query_ranks(scores: Floats, offsets: Ints) -> Floats:
     """The rank of each document in its query, the best has 1; equal scores share their mean rank.
 
     Examples
@@ -74,21 +65,21 @@ def query_ranks(scores: Floats, offsets: Offsets) -> Floats:
     return ranks
 
 
-def _all_ranks(scores: Floats, offsets: Offsets) -> Floats:
+def _all_ranks(scores: Floats, offsets: Ints) -> Floats:
     return np.array([query_ranks(of_member, offsets) for of_member in scores])
 
 
-def _rank_sum(scores: Floats, offsets: Offsets) -> Floats:
+def _rank_sum(scores: Floats, offsets: Ints) -> Floats:
     mean: Floats = _all_ranks(scores, offsets).mean(axis=0)
     return -mean
 
 
-def _rrf(scores: Floats, offsets: Offsets) -> Floats:
+def _rrf(scores: Floats, offsets: Ints) -> Floats:
     fused: Floats = (1 / (RRF_K + _all_ranks(scores, offsets))).sum(axis=0)
     return fused
 
 
-def _median(scores: Floats, offsets: Offsets) -> Floats:
+def _median(scores: Floats, offsets: Ints) -> Floats:
     ranks = _all_ranks(scores, offsets)
     n_docs = np.repeat(np.diff(offsets), np.diff(offsets))
     # medians differ by a quarter at least, and what is added to decide among equal ones is an eighth at most
@@ -96,7 +87,7 @@ def _median(scores: Floats, offsets: Offsets) -> Floats:
     return -fused
 
 
-def _score_mean(scores: Floats, offsets: Offsets) -> Floats:
+def _score_mean(scores: Floats, offsets: Ints) -> Floats:
     query, counts = query_numbers(offsets), np.diff(offsets)
 
     def mean(values: Floats) -> Floats:
@@ -111,7 +102,7 @@ def _score_mean(scores: Floats, offsets: Offsets) -> Floats:
     return total / len(scores)
 
 
-def _kemeny(scores: Floats, offsets: Offsets) -> Floats:
+def _kemeny(scores: Floats, offsets: Ints) -> Floats:
     ranks = _all_ranks(scores, offsets)
     # the start: rank sums, and where they are equal the mean score, so that the order of the rows plays no role
     start = np.lexsort((-_score_mean(scores, offsets), ranks.mean(axis=0), query_numbers(offsets)))
@@ -121,7 +112,7 @@ def _kemeny(scores: Floats, offsets: Offsets) -> Floats:
     return -place
 
 
-METHODS: Mapping[str, Callable[[Floats, Offsets], Floats]] = MappingProxyType(
+METHODS: Mapping[str, Callable[[Floats, Ints], Floats]] = MappingProxyType(
     {"rank_sum": _rank_sum, "rrf": _rrf, "median": _median, "score_mean": _score_mean, "kemeny": _kemeny}
 )
 """How orders become one, by name."""

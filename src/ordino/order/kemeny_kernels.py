@@ -20,8 +20,7 @@ def improve_orders(
     for q in range(len(offsets) - 1):
         n = min(offsets[q + 1] - offsets[q], top)
         rows = order[offsets[q] : offsets[q] + n]
-        prefer = _preferences(ranks, rows)
-        _insert_until_settled(prefer, rows)
+        _insert_until_settled(_preferences(ranks, rows), rows)
     return order
 
 

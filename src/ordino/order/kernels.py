@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OUTER, njit, specialize
+from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
 
 LANES = 16
 COPELAND, BORDA, OUT_DEGREE = range(3)
@@ -114,10 +114,7 @@ OUTPUTS: Mapping[str, Any] = MappingProxyType(
 )
 """What the outputs do, by name: strictly increasing, so that their inputs decide as they would."""
 
-squash: Any = None  # left open by the templates below
-win: Any = None
-margin_of: Any = None
-_winner: Any = None
+squash = win = margin_of = _winner = OPEN  # in the templates below
 
 
 def _margin(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:

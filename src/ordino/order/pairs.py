@@ -13,8 +13,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.kernels import hash_rows
 from ordino.forms import Form, require
 from ordino.order.network import PairNetwork
-from ordino.order.python_sort import sort_once
-from ordino.order.sorting import scores_from_order, sort_queries
+from ordino.order.sorting import scores_from_order, sort_once, sort_queries
 
 
 @final

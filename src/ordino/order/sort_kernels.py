@@ -9,29 +9,26 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ordino.compiled import INNER, OUTER, specialize
+from ordino.compiled import INNER, OPEN, OUTER, specialize
 from ordino.order.kernels import make_kernels, project_rows
 
 MADE, FOUND, START, N_DOCS = range(4)
 """Entries of ``seen``: comparisons made, mis-compared pairs found; first row of the query, rows of all queries."""
 
 MOST_WAITING = 128  # entries of quick sort's stack: two for each halving
-margin_of: Any = None  # left open by the templates
-before: Any = None
-sift: Any = None
-sort: Any = None
+margin_of = before = sift = sort = OPEN  # in the templates below
 
 
-def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
-    """The margin of a over b; counts it, and records the pair if that contradicts the labels.
+def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
+    """The margin of a over b; counts it, and records the pair if that contradicts the labels ``y``.
 
     A pair is the number ``better * n_docs + worse`` of its rows; ``codes`` holds as many as it can.
     """
     margin = margin_of(a, b, table, plan, room)
     seen[MADE] += 1
-    if len(labels) and labels[a] != labels[b]:
+    if len(y) and y[a] != y[b]:
         better, worse, right = a, b, margin > 0
-        if labels[a] < labels[b]:
+        if y[a] < y[b]:
             better, worse, right = b, a, margin < 0
         if not right:
             if seen[FOUND] < len(codes):
@@ -41,7 +38,7 @@ def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, labels: Any, seen:
     return margin
 
 
-def merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
+def merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
     """Bottom-up: runs of 1, 2, 4 ... documents are merged; the right one goes first only if it wins."""
     n = len(order)
     run = 1
@@ -51,7 +48,7 @@ def merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, labels:
             left, right = start, middle
             for out in range(start, stop):
                 if left < middle and (
-                    right >= stop or not before(order[left], order[right], table, plan, room, labels, seen, codes) < 0
+                    right >= stop or not before(order[left], order[right], table, plan, room, y, seen, codes) < 0
                 ):
                     spare[out] = order[left]
                     left += 1
@@ -63,17 +60,17 @@ def merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, labels:
         run *= 2
 
 
-def insertion_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
+def insertion_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
     """Each document moves up past those that it beats."""
     for i in range(1, len(order)):
         document, hole = order[i], i
-        while hole > 0 and before(document, order[hole - 1], table, plan, room, labels, seen, codes) > 0:
+        while hole > 0 and before(document, order[hole - 1], table, plan, room, y, seen, codes) > 0:
             order[hole] = order[hole - 1]
             hole -= 1
         order[hole] = document
 
 
-def quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
+def quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
     """Hoare's, the middle document as pivot; the larger part waits on the stack, so 64 entries are always enough."""
     low, high, waiting = 0, len(order) - 1, 0
     while True:
@@ -81,17 +78,9 @@ def quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, labels:
             pivot = order[(low + high) // 2]
             i, j = low, high
             while i <= j:
-                while (
-                    i < high
-                    and order[i] != pivot
-                    and before(order[i], pivot, table, plan, room, labels, seen, codes) > 0
-                ):
+                while i < high and order[i] != pivot and before(order[i], pivot, table, plan, room, y, seen, codes) > 0:
                     i += 1
-                while (
-                    j > low
-                    and order[j] != pivot
-                    and before(order[j], pivot, table, plan, room, labels, seen, codes) < 0
-                ):
+                while j > low and order[j] != pivot and before(order[j], pivot, table, plan, room, y, seen, codes) < 0:
                     j -= 1
                 if i <= j:
                     order[i], order[j] = order[j], order[i]
@@ -110,29 +99,27 @@ def quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, labels:
         low, high = stack[waiting], stack[waiting + 1]
 
 
-def _sift(
-    order: Any, root: Any, stop: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any
-) -> Any:
+def _sift(order: Any, root: Any, stop: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
     document = order[root]
     while 2 * root + 1 < stop:
         child = 2 * root + 1
-        if child + 1 < stop and before(order[child], order[child + 1], table, plan, room, labels, seen, codes) > 0:
+        if child + 1 < stop and before(order[child], order[child + 1], table, plan, room, y, seen, codes) > 0:
             child += 1
-        if not before(document, order[child], table, plan, room, labels, seen, codes) > 0:
+        if not before(document, order[child], table, plan, room, y, seen, codes) > 0:
             break
         order[root] = order[child]
         root = child
     order[root] = document
 
 
-def heap_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, labels: Any, seen: Any, codes: Any) -> Any:
+def heap_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
     """The last in the order is the root of the heap, and goes to the end."""
     n = len(order)
     for root in range(n // 2 - 1, -1, -1):
-        sift(order, root, n, table, plan, room, labels, seen, codes)
+        sift(order, root, n, table, plan, room, y, seen, codes)
     for stop in range(n - 1, 0, -1):
         order[0], order[stop] = order[stop], order[0]
-        sift(order, 0, stop, table, plan, room, labels, seen, codes)
+        sift(order, 0, stop, table, plan, room, y, seen, codes)
 
 
 def _sort_block(

@@ -1,9 +1,11 @@
-"""Sorting the documents of queries with a comparator: algorithms by name, threads over queries, scores of orders."""
+"""Ordering the documents of queries with a comparator: sorts by name, Python's own sort, tournaments over all pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cmp_to_key
 from itertools import pairwise
+from threading import Lock
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -15,12 +17,15 @@ from ordino.checks import check_int
 from ordino.data.columns import as_column
 from ordino.errors import DataError, unknown_name
 from ordino.order import sort_kernels as kernels
+from ordino.order.kernels import BORDA, COPELAND, TILE, UNIT
 from ordino.order.network import PairNetwork
 from ordino.threads import run_blocks
 
 Ints = NDArray[np.int64]
 
 BLOCK_COMPARISONS = 20_000  # about how much a thread takes at a time
+RULES: Mapping[str, tuple[int, float]] = MappingProxyType({"copeland": (COPELAND, 2.0), "borda": (BORDA, float(UNIT))})
+"""Rules of tournaments, with the unit in which the kernels count."""
 
 
 class Sort(NamedTuple):
@@ -51,16 +56,9 @@ class Sorted(NamedTuple):
 
 
 def sort_queries(
-    network: PairNetwork,
-    X: ArrayLike,
-    offsets: ArrayLike,
-    *,
-    algorithm: str = "merge",
-    y: ArrayLike | None = None,
-    seed: int | None = None,
-    start: ArrayLike | None = None,
-    n_jobs: int | None = None,
-) -> Sorted:
+    network: PairNetwork, X: ArrayLike, offsets: ArrayLike, *, algorithm: str = "merge", y: ArrayLike | None = None,
+    seed: int | None = None, start: ArrayLike | None = None, n_jobs: int | None = None,
+) -> Sorted:  # fmt: skip
     """Sort the documents of every query, best first.
 
     Parameters
@@ -97,7 +95,7 @@ def sort_queries(
     features = network.check_features(X)
     bounds = frozen(check_offsets(offsets, len(features)))
     labels = frozen(np.empty(0) if y is None else as_column("y", y, len(features), "label"))
-    order = start_order(bounds, seed) if start is None else check_order(start, bounds).astype(np.int64)
+    order = _start_order(bounds, seed) if start is None else _check_order(start, bounds).astype(np.int64)
     comparisons = np.zeros(len(bounds) - 1, np.int64)
     packed, kernel = network.packed, kernels.make_sort(SORTS[algorithm].template, network.activation)
 
@@ -125,6 +123,92 @@ def sort_queries(
     return Sorted(order, comparisons, np.unique(np.concatenate([np.empty(0, np.int64), *found])))
 
 
+def sort_once(network: PairNetwork, X: ArrayLike, offsets: ArrayLike) -> NDArray[np.int64]:
+    """Row numbers, best first within each query, by Python's sort with a comparator that is asked once for two rows.
+
+    This is how DeepNet's thesis sorts (section 3.1): x goes before y if N>([x, y]) is more than N<([x, y]), whatever
+    the network says of [y, x]. A symmetric network answers both alike. A dense network may contradict itself: what
+    counts then is the order in which the sort meets the two. Every comparison is a call of Python's:
+    :func:`sort_queries` is hundreds of times faster, and asks in both orders.
+
+    Examples
+    --------
+    A network that says "the first of the two" whatever it sees; Python's sort asks for [later row, earlier row].
+
+    >>> from ordino.layers import Layer
+    >>> the_first = PairNetwork([[0]], [[0]], [0], (Layer([[0, 0]], [1, 0]),))
+    >>> sort_once(the_first, [[1.0], [2.0]], [0, 2]).tolist()
+    [1, 0]
+
+    One whose N> rises with y - x puts small numbers first.
+
+    >>> smaller = PairNetwork([[-1]], [[1]], [0], (Layer([[1, 0]], [0, 0.5]),))
+    >>> sort_once(smaller, [[3.0], [1.0], [2.0], [5.0], [4.0]], [0, 3, 5]).tolist()
+    [1, 2, 0, 4, 3]
+    """
+    features = network.check_features(X)
+    left, right = features @ network.left + network.bias, features @ network.right
+    bounds, top = check_offsets(offsets, len(features)), network.deeper[-1]
+    weights, bias = top.W[:, 1] - top.W[:, 0], top.b[1] - top.b[0]
+
+    def later(x: int, y: int) -> int:
+        """Less than 0 if the network puts x first of the pair [x, y]."""
+        return int(np.sign(network.hidden_values((left[x] + right[y])[None])[-1][0] @ weights + bias))
+
+    orders = [sorted(range(start, stop), key=cmp_to_key(later)) for start, stop in pairwise(bounds.tolist())]
+    return np.array([row for order in orders for row in order], np.int64)
+
+
+def tournament(
+    network: PairNetwork, X: ArrayLike, offsets: ArrayLike, *, rule: str = "copeland", n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    r"""Score every document by its comparisons with all others of its query, shape ``(n_docs,)``; larger is better.
+
+    .. math:: \text{Copeland: } \sum_{b \ne a} [a \succ b] + \tfrac12 [a \sim b], \qquad
+              \text{Borda: } \sum_{b \ne a} P(a \succ b)
+
+    A query of n documents takes n (n - 1) / 2 comparisons, and memory for a few rows a document: 60,000 documents are
+    1.8 billion comparisons, minutes, but no more memory than a sort. The sums are exact, so they do not depend on the
+    order of the rows or on the number of threads.
+
+    Rule "copeland" counts wins, a tie as half a win; "borda" adds up probabilities. The other arguments are those of
+    :func:`sort_queries`.
+
+    Examples
+    --------
+    >>> from ordino.layers import Layer
+    >>> larger_first = PairNetwork([[1, -1]], [[-1, 1]], [0, 0], (Layer([[1, -1], [-1, 1]], [0, 0]),))
+    >>> tournament(larger_first, [[1.0], [3.0], [2.0], [2.0]], [0, 4]).tolist()
+    [0.0, 3.0, 1.5, 1.5]
+    """
+    if rule not in RULES:
+        raise unknown_name("rule", rule, RULES)
+    features = network.check_features(X)
+    bounds = check_offsets(offsets, len(features))
+    code, unit = RULES[rule]
+    scores = np.empty(len(features))
+    for start, stop in pairwise(bounds.tolist()):
+        scores[start:stop] = meet_all(network, features[start:stop], code, n_jobs) / unit
+    return scores
+
+
+def meet_all(network: PairNetwork, X: NDArray[np.float32], rule: int, n_jobs: int | None) -> NDArray[np.int64]:
+    """The totals of one query under a rule of the kernels; a tile of documents is a thread's share."""
+    (table, room), n_docs, packed = network.lay_out(X), len(X), network.packed
+    totals = np.zeros(n_docs, np.int64)
+    lock = Lock()
+
+    def work(first: int) -> None:
+        own = np.zeros(n_docs, np.int64)
+        place = (table, np.empty_like(room), first, min(first + TILE, n_docs), n_docs)
+        network.kernels.tournament_rows(packed.bias, packed.plan, *place, rule, own)
+        with lock:
+            np.add(totals, own, out=totals)
+
+    run_blocks(work, list(range(0, n_docs, TILE)), n_jobs)
+    return totals
+
+
 def scores_from_order(order: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
     """Scores that reproduce an order within each query: the last document has 0, the next 1, and so on.
 
@@ -134,13 +218,13 @@ def scores_from_order(order: ArrayLike, offsets: ArrayLike) -> NDArray[np.float6
     [0.0, 2.0, 1.0, 0.0, 1.0]
     """
     bounds = check_offsets(offsets, np.size(order))
-    rows = check_order(order, bounds)
+    rows = _check_order(order, bounds)
     scores = np.empty(len(rows))
     scores[rows] = np.repeat(bounds[1:], np.diff(bounds)) - 1 - np.arange(len(rows))
     return scores
 
 
-def check_order(order: ArrayLike, offsets: Ints) -> NDArray[np.integer]:
+def _check_order(order: ArrayLike, offsets: Ints) -> NDArray[np.integer]:
     """Every row number once, those of each query where the query stands."""
     rows, query = np.asarray(order), query_numbers(offsets)
     if rows.dtype.kind not in "iu" or not np.array_equal(np.sort(rows), np.arange(len(query))):
@@ -150,7 +234,7 @@ def check_order(order: ArrayLike, offsets: Ints) -> NDArray[np.integer]:
     return rows
 
 
-def start_order(offsets: Ints, seed: int | None) -> Ints:
+def _start_order(offsets: Ints, seed: int | None) -> Ints:
     """Row numbers as they stand, or shuffled inside each query."""
     order = np.arange(offsets[-1])
     if seed is None:

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ordino.arrays import frozen
 from ordino.losses.levels import sort_labels
-from ordino.svm.kernels import curvature_of_queries, rows_times, slopes_of_queries, times_rows
-from ordino.svm.sweep_kernels import sweep_curvature, sweep_slopes
+from ordino.svm import kernels
 from ordino.threads import Run, worker_threads
 
 Vector = NDArray[np.float64]
@@ -40,29 +39,14 @@ class PairSums:
     Documents of queries without a pair are left out. The others stand by query and, inside it, by rising label: so do
     ``scores`` and all that is made of them.
 
-    Parameters
-    ----------
-    X, y, offsets
-        Documents by query.
-    weights
-        A pair counts the product of its documents' weights.
-    n_jobs
-        Threads; None takes all cores. The sums do not depend on it.
-
-    Attributes
-    ----------
-    rows
-        Which row of X each document is.
+    Documents are given by query. A pair counts the product of its documents' weights. The sums do not depend on
+    ``n_jobs``, the number of threads; None takes all cores. ``rows`` says which row of X each document is.
     """
 
     def __init__(
-        self,
-        X: NDArray[np.float32],
-        y: Vector,
-        offsets: NDArray[np.int64],
-        weights: Vector | None = None,
+        self, X: NDArray[np.float32], y: Vector, offsets: NDArray[np.int64], weights: Vector | None = None,
         n_jobs: int | None = 1,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.X = frozen(np.ascontiguousarray(X))
         levels = sort_labels(y, offsets)
         with_pairs = np.flatnonzero(levels.n_pairs)
@@ -89,11 +73,10 @@ class PairSums:
         parts = np.zeros((len(self.blocks), self.X.shape[1]))
 
         def part(block: Block) -> None:
-            times_rows(self.X, self.rows, v, *self._documents(block), parts[block.number])
+            kernels.times_rows(self.X, self.rows, v, *self._documents(block), parts[block.number])
 
         self._map(part, self.blocks)
-        total: Vector = parts.sum(axis=0)
-        return total
+        return np.asarray(parts.sum(axis=0))
 
     def sums(self, scores: Vector, low: float, high: float) -> HingeSums:
         """Sums over all pairs with a margin below high; low is minus infinity for the squared hinge."""
@@ -101,19 +84,15 @@ class PairSums:
         order = np.empty(len(scores) if self.is_long.any() else 0, np.int64)
 
         def part(block: Block) -> Vector:
-            found = np.array(
-                slopes_of_queries(
-                    *(scores, self.weights, self.floor, self.offsets, self.is_long),
-                    *(block.first, block.last, low, high, slope, degree),
-                )
-            )
+            place = (scores, self.weights, self.floor, self.offsets, self.is_long, block.first, block.last)
+            found = np.array(kernels.slopes_of_queries(*place, low, high, slope, degree))
             for own in self._long_queries(block):
                 order[own] = np.argsort(scores[own], kind="stable")
                 query = (scores[own], self.level[own], self.weights[own], order[own])
-                found += sweep_slopes(*query, high, slope[own], degree[own])
+                found += kernels.sweep_slopes(*query, high, slope[own], degree[own])
                 if low > -np.inf:
                     inner, inner_degree = np.empty_like(scores[own]), np.empty_like(scores[own])
-                    found -= sweep_slopes(*query, low, inner, inner_degree)
+                    found -= kernels.sweep_slopes(*query, low, inner, inner_degree)
                     slope[own] -= inner
                     degree[own] -= inner_degree
             return found
@@ -126,16 +105,14 @@ class PairSums:
         change, curved = self._times(v, at.degree), np.empty(len(scores))
 
         def part(block: Block) -> None:
-            curvature_of_queries(
-                *(scores, self.weights, self.floor, self.offsets, self.is_long),
-                *(block.first, block.last, at.low, at.high, at.degree, change, curved),
-            )
+            place = (scores, self.weights, self.floor, self.offsets, self.is_long, block.first, block.last)
+            kernels.curvature_of_queries(*place, at.low, at.high, at.degree, change, curved)
             for own in self._long_queries(block):
                 query = (scores[own], self.level[own], self.weights[own], at.order[own])
-                sweep_curvature(*query, at.high, change[own], curved[own])
+                kernels.sweep_curvature(*query, at.high, change[own], curved[own])
                 if at.low > -np.inf:
                     inner = np.empty_like(curved[own])
-                    sweep_curvature(*query, at.low, change[own], inner)
+                    kernels.sweep_curvature(*query, at.low, change[own], inner)
                     curved[own] -= inner
                 curved[own] += at.degree[own] * change[own]
 
@@ -152,7 +129,11 @@ class PairSums:
     def _times(self, w: Vector, wanted: Vector) -> Vector:
         """Products of the documents with w; 0 for those that are not wanted."""
         out = np.empty(len(self.rows))
-        self._map(lambda block: rows_times(self.X, self.rows, w, *self._documents(block), wanted, out), self.blocks)
+
+        def part(block: Block) -> None:
+            kernels.rows_times(self.X, self.rows, w, *self._documents(block), wanted, out)
+
+        self._map(part, self.blocks)
         return out
 
     def _documents(self, block: Block) -> tuple[int, int]:

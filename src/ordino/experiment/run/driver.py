@@ -17,7 +17,7 @@ from typing import TypeVar, final
 
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.data.fingerprint import contents_hash
+from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan.plan import Plan, refuse
 from ordino.experiment.run.backend import Backend, Failure, local_backend

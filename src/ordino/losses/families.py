@@ -1,0 +1,178 @@
+r"""The three families of losses: of the pairs of a query, of its list, and LambdaRank, which is between the two.
+
+**Pairwise** losses are functions of the margin of two documents, summed over the pairs of a query. For documents i and
+j with :math:`y_i > y_j`, the margin is :math:`m = s_i - s_j` and the probability that i comes first is
+:math:`p = 1 / (1 + e^{-m})` (RankNet, eq. 2). Each function is defined once, in ``kernels``, and used by itself
+(:func:`ordino.losses.pair_loss`) or over all pairs.
+
+**Listwise** losses are functions of all the scores of a query at once. Every query that has documents with different
+labels counts equally. In ListNet, softmax, ListMLE and RankCosine, a document of weight 2 is two documents; in
+ApproxNDCG it has twice the gain.
+
+**LambdaRank** takes RankNet's pairs, each weighed by what swapping its two documents would change in a measure.
+
+.. math:: \lambda_i = -\sum_{j:\, y_i > y_j} |\Delta_{ij}|\, \frac{1}{1 + e^{s_i - s_j}}
+                      + \sum_{j:\, y_i < y_j} |\Delta_{ij}|\, \frac{1}{1 + e^{s_j - s_i}}
+
+The change depends on the order of the scores alone, so as long as no two documents change places this is the gradient
+of :math:`\sum |\Delta_{ij}| \log(1 + e^{-(s_i - s_j)})`, which is given as the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.errors import ParameterError, unknown_name
+from ordino.losses.base import Float64, Loss, Queries, is_number
+from ordino.losses.lambda_kernels import MEASURES
+from ordino.losses.pair_kernels import PairKernels
+
+PAIRS = ("all", "neighbors")
+AVERAGES = ("pairs", "queries")
+TARGETS = ("pair", "step")
+GAINS = ("linear", "exponential")
+EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where slopes are infinite
+ALL_RANKS = 2**62
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PairwiseLoss(Loss):
+    """A function of the margin, over the pairs of every query; see ``docs/losses.md`` for its parameters."""
+
+    name: str
+    kernel: PairKernels | Mapping[str, PairKernels] = field(repr=False, compare=False)
+    needs_positive_labels: bool = False
+    pairs: str = "all"
+    average: str = "pairs"
+    ties: bool = False
+    target: float = 1.0
+    target_by: str = "pair"
+    activation: str = "identity"
+
+    def __post_init__(self) -> None:
+        activations = ["identity"] if isinstance(self.kernel, PairKernels) else list(self.kernel)
+        choices = {"pairs": PAIRS, "average": AVERAGES, "target_by": TARGETS, "activation": activations}
+        for parameter, allowed in choices.items():
+            if getattr(self, parameter) not in allowed:
+                raise unknown_name(parameter, getattr(self, parameter), allowed)
+        if not is_number(self.target) or not 0.5 <= self.target <= 1:
+            raise ParameterError(f"target={self.target!r}; it must be a probability from 0.5 to 1")
+
+    @property
+    def kernels(self) -> PairKernels:
+        """The compiled functions, for DirectRanker those of its activation."""
+        return self.kernel if isinstance(self.kernel, PairKernels) else self.kernel[self.activation]
+
+    def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
+        gradient, curvature, values, totals = results
+        kernels, place = self.kernels, queries.arguments(first, last)
+        which = (self.pairs == "neighbors", self.ties)
+        if len(curvature):
+            kernels.curvature(*place, *which, curvature, totals)
+            return
+        certain = queries.uniform and self.target == 1.0 and not self.ties
+        how = (*which, float(self.target), self.target_by == "step")
+        n_others = (kernels.certain if certain else kernels.pairs)(*place, *how, gradient, values, totals)
+        if n_others and kernels.far is not None:
+            kernels.far(*place, *how, gradient, values, totals)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class ListwiseLoss(Loss):
+    """A function of a query's scores, averaged over queries; see ``docs/losses.md`` for its parameters."""
+
+    name: str
+    kernel: Any = field(repr=False, compare=False)
+    needs_positive_labels: bool = False
+    gain: str = "linear"
+    center: bool = False
+    smoothing: float = 0.01
+    alpha: float = 10.0
+    average = "queries"
+
+    def __post_init__(self) -> None:
+        if self.gain not in GAINS:
+            raise unknown_name("gain", self.gain, GAINS)
+        if not is_number(self.smoothing) or not 0 <= self.smoothing < float("inf"):
+            raise ParameterError(f"smoothing={self.smoothing!r}; it must be a number, 0 or more")
+        if not is_number(self.alpha) or not 0 < self.alpha < float("inf"):
+            raise ParameterError(f"alpha={self.alpha!r}; it must be a number, more than 0")
+
+    def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
+        how = (self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha))
+        self.kernel(*queries.arguments(first, last), *how, *results)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class LambdaLoss(Loss):
+    """LambdaRank for a measure, averaged over queries; see ``docs/losses.md`` for its parameters."""
+
+    name: str
+    kernel: Mapping[str, Any] = field(repr=False, compare=False)
+    needs_positive_labels: bool = False
+    metric: str = "ndcg@10"
+    gain: str = "exponential"
+    relevant: float = 1.0
+    average = "queries"
+
+    def __post_init__(self) -> None:
+        measure, _ = parse_measure(self.metric)
+        object.__setattr__(self, "needs_positive_labels", self.needs_positive_labels and measure == "ndcg")  # gains
+        if self.gain not in GAINS:
+            raise unknown_name("gain", self.gain, GAINS)
+        if not is_number(self.relevant):
+            raise ParameterError(f"relevant={self.relevant!r}; it must be a number, the least label that is relevant")
+
+    def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
+        measure, k = parse_measure(self.metric)
+        how = (k, float(self.relevant), self.gain == "exponential")
+        self.kernel[measure](*queries.arguments(first, last), *how, *results)
+
+
+def parse_measure(metric: str) -> tuple[str, int]:
+    """The name of a measure, and how many ranks count; ndcg and mrr may be cut off.
+
+    Examples
+    --------
+    >>> parse_measure("ndcg@10")
+    ('ndcg', 10)
+    >>> parse_measure("map@10")
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: LambdaRank cannot cut off map, as 'map@10' says; give 'map', 'ndcg@k' or 'mrr@k'
+    """
+    parts = re.fullmatch(r"([a-z]+)(?:@([1-9][0-9]{0,8}))?", metric) if isinstance(metric, str) else None
+    if parts is None or parts[1] not in MEASURES:
+        raise unknown_name("measure for LambdaRank", metric, [*MEASURES, "ndcg@10", "mrr@10"])
+    if parts[1] == "map" and parts[2]:
+        raise ParameterError(f"LambdaRank cannot cut off map, as {metric!r} says; give 'map', 'ndcg@k' or 'mrr@k'")
+    return parts[1], int(parts[2]) if parts[2] else ALL_RANKS
+
+
+def values_of_pairs(
+    kernel: Any, given: ArrayLike, target: ArrayLike, *, of_probability: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Loss and derivative of each pair, from margins or probabilities; what :func:`ordino.losses.pair_loss` calls."""
+    array = np.asarray(given)
+    dtype = np.float32 if array.dtype == np.float32 else np.float64
+    inputs = np.array(array, np.float64).ravel()  # a copy
+    targets = np.array(np.broadcast_to(np.asarray(target, np.float64), array.shape)).ravel()
+    if ((targets < 0) | (targets > 1)).any():
+        raise ParameterError("target has values outside 0 to 1; it must be probabilities")
+    if of_probability:
+        np.clip(inputs, EDGE, 1 - EDGE, out=inputs)
+        spread = inputs * (1 - inputs)  # dp/dm
+        inputs = np.log(inputs) - np.log1p(-inputs)
+    values, slopes = np.empty_like(inputs), np.empty_like(inputs)
+    kernel(inputs, targets, values, slopes)
+    if of_probability:
+        slopes /= spread
+    return values.reshape(array.shape).astype(dtype), slopes.reshape(array.shape).astype(dtype)
