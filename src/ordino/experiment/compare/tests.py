@@ -37,21 +37,13 @@ class SignificanceTest:
         return function
 
 
-TESTS: Mapping[str, SignificanceTest] = MappingProxyType(
-    {
-        test.name: test
-        for test in (
-            SignificanceTest(
-                "wilcoxon", "Wilcoxon's signed rank test", "ranks of the differences; assumes no normal law"
-            ),
-            SignificanceTest("paired-t", "paired t-test", "mean of the differences; the usual test over queries"),
-            SignificanceTest("fisher", "Fisher's randomization test", "mean of the differences; assumes no law at all"),
-            SignificanceTest(
-                "welch", "Welch's t-test", "means of trials, such as repeats with other seeds", is_paired=False
-            ),
-        )
-    }
+_ALL = (
+    SignificanceTest("wilcoxon", "Wilcoxon's signed rank test", "ranks of the differences; assumes no normal law"),
+    SignificanceTest("paired-t", "paired t-test", "mean of the differences; the usual test over queries"),
+    SignificanceTest("fisher", "Fisher's randomization test", "mean of the differences; assumes no law at all"),
+    SignificanceTest("welch", "Welch's t-test", "means of trials, such as repeats with other seeds", is_paired=False),
 )
+TESTS: Mapping[str, SignificanceTest] = MappingProxyType({test.name: test for test in _ALL})
 """Every test by its name on the command line."""
 
 

@@ -41,26 +41,17 @@ def plain(repeats: int = REPEATS, **changes: Any) -> System:
 LARGE = deepnet(n_pairs=100_000, n_valid_pairs=50_000)
 DENSE = System("dense-comparator", {"asked": "once"}, like=plain(), repeats=REPEATS)
 """A net without shared weights, trained in the same way as the shallow comparator and asked once by the sort."""
-NESTED = System(
-    "nested-ranker",
-    {"ranker": LARGE, "sizes": (None, 1000, 750, 500, 200, 100, 50, 10), "metric": "map"},
-    quick={"sizes": (None, 10)},
-    repeats=REPEATS,
-)
+STAGES = {"ranker": LARGE, "sizes": (None, 1000, 750, 500, 200, 100, 50, 10), "metric": "map"}
+NESTED = System("nested-ranker", STAGES, quick={"sizes": (None, 10)}, repeats=REPEATS)
 """Eight stages, each of at most 100,000 pairs (section 5.2)."""
-AGGREGATED = System(
-    "rank-aggregation", {"ranker": LARGE, "n": 15, "method": "rank_sum"}, quick={"n": 2}, repeats=REPEATS
-)
+SUMMED = {"ranker": LARGE, "n": 15, "method": "rank_sum"}
+AGGREGATED = System("rank-aggregation", SUMMED, quick={"n": 2}, repeats=REPEATS)
 """15 networks on pairs of their own, by rank sum (section 5.3)."""
 
 
 BARS = Axes("bars", "measure", "mean over the queries", color="method", facet="part")
 ONE, THREE, TUNED = "1 layer", "3 layers, dropout", "3 layers, dropout, auto-encoders, ReLU"
-SETTINGS: Mapping[str, System] = {
-    ONE: plain(),
-    THREE: plain(hidden=THREE_LAYERS, dropout=0.25),
-    TUNED: deepnet(),
-}
+SETTINGS = {ONE: plain(), THREE: plain(hidden=THREE_LAYERS, dropout=0.25), TUNED: deepnet()}
 ALL_METHODS: Mapping[str, System] = {
     **BASELINES,
     "SortNet MAP": sortnet(10),

@@ -88,18 +88,9 @@ class Plan:
         if strange:
             raise ParameterError(f"{path}: {'; '.join(strange)}")
         home = Path(path).parent
-
-        def found(given: Any) -> Any:
-            match given:
-                case str():
-                    return home / given
-                case dict():
-                    return {name: found(one) for name, one in given.items()}
-                case list():
-                    return [found(one) for one in given]
-            return given  # which check() refuses
-
-        return cls(**(read | {"data": found(read["data"]), "rankers": _with_none(read["rankers"])}))
+        data = _changed(read["data"], lambda one: home / one if isinstance(one, str) else one)
+        rankers = _changed(read["rankers"], lambda one: None if one == "none" else one, but=("label",))
+        return cls(**(read | {"data": data, "rankers": rankers}))
 
     @property
     def selection(self) -> str:
@@ -219,15 +210,11 @@ def _sentence(action: Callable[[], object]) -> list[str]:
     return []
 
 
-def _with_none(given: Any) -> Any:
-    match given:
-        case "none":
-            return None
-        case dict():  # a label is a text, whatever it says
-            return {name: one if name == "label" else _with_none(one) for name, one in given.items()}
-        case list():
-            return [_with_none(one) for one in given]
-    return given
+def _changed(given: Any, change: Callable[[Any], Any], but: Sequence[str] = ()) -> Any:
+    """Lists and tables of TOML with every value in them changed, but for those of some names."""
+    if isinstance(given, dict):
+        return {name: one if name in but else _changed(one, change, but) for name, one in given.items()}
+    return [_changed(one, change, but) for one in given] if isinstance(given, list) else change(given)
 
 
 def _name(source: Source) -> str:

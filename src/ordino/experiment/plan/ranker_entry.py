@@ -214,17 +214,13 @@ def check_space(given: Mapping[str, Any]) -> dict[str, Space]:
     >>> check_space({"l2": {"low": 0.1, "high": 10, "log": True}, "hidden": [[8], [16]]})
     {'l2': Range(low=0.1, high=10, log=True), 'hidden': Choices(values=[[8], [16]])}
     """
-    return {name: _space(name, one) for name, one in given.items()}
-
-
-def _space(name: str, given: Any) -> Space:
-    try:
-        if isinstance(given, Range | Choices):
-            return given
-        if isinstance(given, Mapping):
-            return Range(**given)
-        if isinstance(given, Sequence):
-            return Choices(given)
-    except (ParameterError, TypeError) as error:
-        raise ParameterError(f"space of {name}: {error}") from None
-    raise ParameterError(f"space of {name} is {given!r}; give a list of values, or low and high")
+    found: dict[str, Space] = {}
+    for name, one in given.items():
+        try:
+            space = Range(**one) if isinstance(one, Mapping) else Choices(one) if isinstance(one, Sequence) else one
+        except (ParameterError, TypeError) as error:
+            raise ParameterError(f"space of {name}: {error}") from None
+        if not isinstance(space, Range | Choices):
+            raise ParameterError(f"space of {name} is {one!r}; give a list of values, or low and high")
+        found[name] = space
+    return found

@@ -19,7 +19,7 @@ from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan.plan import Plan, refuse
 from ordino.experiment.run.backend import Backend, Failure, local_backend
-from ordino.experiment.run.task import Task, Trained, find_problems, measure_setting, try_setting
+from ordino.experiment.run.task import Task, find_problems, measure_setting, try_setting
 from ordino.experiment.run.tuning import Search
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import Trial, trial_key
@@ -168,11 +168,11 @@ class _Driver:
             together = type(ranker).fit_repeats is not Ranker.fit_repeats
             missing += [replace(task, seeds=tuple(some)) for some in ([left] if together else zip(left)) if some]
 
-        def receive(_: int, found: list[Trained]) -> None:
-            for one in found:
-                if self.models is not None and one.model is not None:
-                    model_path(self.models, one.trial.key).write_bytes(one.model)
-            self.store.add(*(one.trial for one in found))
+        def receive(_: int, found: list[tuple[Trial, bytes | None]]) -> None:
+            for trial, model in found:
+                if self.models is not None and model is not None:
+                    model_path(self.models, trial.key).write_bytes(model)
+            self.store.add(*(trial for trial, _ in found))
 
         self._work_through(measure_setting, missing, "trials", len(missing), receive)
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -81,20 +81,16 @@ class Task:
         return _open_part(self.files[name]) if name in self.files else None
 
 
-class Trained(NamedTuple):
-    """A trial, and the model file where the task keeps models."""
+def measure_setting(task: Task) -> list[tuple[Trial, bytes | None]]:
+    """Train a setting with every seed, together where the ranker can do so, and measure it on test data.
 
-    trial: Trial
-    model: bytes | None = None
-
-
-def measure_setting(task: Task) -> list[Trained]:
-    """Train a setting with every seed, together where the ranker can do so, and measure it on test data."""
+    Beside each trial is its model file, where the task keeps models.
+    """
     fitted, trials = _fit(task, tuning=False)
     test = task.part("test")
     assert test is not None
     return [
-        Trained(_measured(task, ranker, trial, test), _model_of(ranker) if task.keeps_models else None)
+        (_measured(task, ranker, trial, test), _model_of(ranker) if task.keeps_models else None)
         for ranker, trial in zip(fitted, trials, strict=True)
     ]
 
