@@ -544,8 +544,8 @@ def test_models_are_kept_beside_the_store(store, tmp_path):
     assert len(list((tmp_path / "models").iterdir())) == 3
 
 
-def test_a_first_trial_takes_no_longer_than_its_twin(store):
-    """In a fresh process, loading and compiling come before the clock starts."""
+def test_a_first_trial_takes_no_longer_than_its_twin(store, tmp_path):
+    """In a fresh process, loading and compiling (here with an empty cache) come before the clock starts."""
     code = (
         "from dataclasses import replace\nfrom ordino.data.folds import make_folds\n"
         "from ordino.experiment.plan import Plan\nfrom ordino.experiment.run import run\n"
@@ -556,9 +556,10 @@ def test_a_first_trial_takes_no_longer_than_its_twin(store):
         f"first, second = run(plan, {str(store)!r}, n_jobs=1)\n"
         "print(first.train_seconds, second.train_seconds)"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    fresh = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=fresh).stdout
     first, second = map(float, shown.split())
-    assert first < 5 * second
+    assert first < second + 2  # seconds; loading and compiling take several
 
 
 def test_trials_without_chance_are_made_once_and_never_pass_for_a_sample(folder, capsys):
