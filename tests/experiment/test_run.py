@@ -550,7 +550,7 @@ def test_a_first_trial_takes_no_longer_than_its_twin(store, tmp_path):
         "from dataclasses import replace\nfrom ordino.data.folds import make_folds\n"
         "from ordino.experiment.plan import Plan\nfrom ordino.experiment.run import run\n"
         "from ordino.testing import easy_data\nfrom ordino.experiment.run import driver\n"
-        "driver.rehearse = lambda tasks: []\n"  # a worker process has not seen the driver's
+        "driver.find_problems = lambda tasks: []\n"  # a worker process has not seen the driver's
         "twin = {'ranker': 'ranknet', 'params': {'epochs': 30, 'hidden': [8]}}\n"
         "data = {'easy': make_folds(easy_data(n_queries=30), 3)[:1]}\n"
         "plan = Plan(data=data, rankers=[twin | {'label': 'A'}, twin | {'label': 'B'}])\n"
