@@ -87,15 +87,15 @@ def pack_block(bits: Any, offsets: Any, first: int, last: int, backward: bool, p
 @njit(**OUTER)
 def rank_block(
     y: Any, scores: Any, order: Any, places: Any, offsets: Any, first: int, last: int, backward: bool,
-    ranked: Any, same: Any, tied: Any, lengths: Any,
+    relevant_from: float, ranked: Any, same: Any, tied: Any, lengths: Any, relevant: Any,
 ) -> int:  # fmt: skip
     """Put the labels of queries ``first`` to ``last`` into ``ranked``, best score first, query after query.
 
     ``order`` has the documents of each query in rank order, their places in the bits that ``places`` picks: what
     :func:`pack_block` made, sorted, or exact numbers. ``same[i]`` says that a document has the score of the one before
     it, ``tied[q]`` that equal scores have different labels in query ``q``, ``lengths[q]`` how many documents have a
-    rank: those with score -inf have none. A query whose packed scores were too coarse to order it has length -1; how
-    many there are is what this gives.
+    rank: those with score -inf have none, ``relevant[q]`` how many have a label above ``relevant_from``. A query whose
+    packed scores were too coarse to order it has length -1; how many there are is what this gives.
     """
     base = offsets[first]
     unfinished = 0
@@ -105,12 +105,14 @@ def rank_block(
         rising = False
         ambiguous = False
         length = 0
+        n_relevant = 0
         above = inf
         for i in range(start, stop):
             place = np.int64(order[i] & places)
             row = base + (start + stop - 1 - place if backward else place)
             score = scores[row]
             ranked[i] = y[row]
+            n_relevant += y[row] > relevant_from
             same[i] = i > start and score == above
             rising = rising or score > above
             if score > NO_RANK:
@@ -119,14 +121,15 @@ def rank_block(
             above = score
         tied[q] = ambiguous
         lengths[q] = -1 if rising else length
+        relevant[q] = n_relevant
         unfinished += rising
     return unfinished
 
 
 @njit(**OUTER)
 def top_block(
-    y: Any, scores: Any, offsets: Any, first: int, last: int, backward: bool, top: int,
-    ranked: Any, lengths: Any, heads: Any,
+    y: Any, scores: Any, offsets: Any, first: int, last: int, backward: bool, top: int, relevant_from: float,
+    ranked: Any, lengths: Any, relevant: Any, heads: Any,
 ) -> None:  # fmt: skip
     """Put the labels of the ``top`` best documents of each query first, best score first, the others behind them.
 
@@ -138,10 +141,12 @@ def top_block(
         stop = offsets[q + 1]
         kept = 0
         length = 0
+        n_relevant = 0
         for step in range(stop - start):
             row = stop - 1 - step if backward else start + step
             score = scores[row]
             at = start - base + step
+            n_relevant += y[row] > relevant_from
             if score > NO_RANK:
                 length += 1
             if kept == top and score <= heads[top - 1]:
@@ -159,6 +164,7 @@ def top_block(
             heads[i] = score
             ranked[start - base + i] = y[row]
         lengths[q] = length
+        relevant[q] = n_relevant
 
 
 @njit(**OUTER)
@@ -193,49 +199,52 @@ def average_runs(values: Any, labels: Any, same: Any, out: Any) -> None:
         i = j
 
 
+@njit(**INNER)
+def worth(value: float, table: Any) -> float:
+    """The value itself, or what stands at this place in the table if it has entries."""
+    return table[int(value)] if len(table) > 0 else value
+
+
 @njit(**OUTER)
 def weighted_sums(values: Any, table: Any, offsets: Any, lengths: Any, k: int, weights: Any, out: Any) -> None:
-    """Sum the values of each query's documents, each times the weight of its rank.
-
-    If ``table`` has entries, a value is a place in it.
-    """
+    """Sum what each query's documents are worth, each times the weight of its rank."""
     for q in range(len(out)):
         depth = min(lengths[q], k) if k > 0 else lengths[q]
         total = 0.0
         for i in range(depth):
-            value = values[offsets[q] + i]
-            total += (table[int(value)] if len(table) > 0 else value) * weights[i]
+            total += worth(values[offsets[q] + i], table) * weights[i]
         out[q] = total
 
 
 @njit(**OUTER)
-def best_sums(labels: Any, table: Any, offsets: Any, k: int, weights: Any, counts: Any, out: Any) -> None:
-    """The same for the best order of the labels: whole numbers below ``len(counts)``, which are counted, not sorted."""
-    for q in range(len(out)):
-        n = offsets[q + 1] - offsets[q]
+def best_labels(labels: Any, offsets: Any, k: int, counts: Any, out: Any) -> None:
+    """The k highest labels of each query, highest first: whole numbers below ``len(counts)``, counted and not sorted."""
+    for q in range(len(offsets) - 1):
+        start, stop = offsets[q], offsets[q + 1]
         for whole in range(len(counts)):
             counts[whole] = 0
-        for i in range(n):
-            counts[int(labels[offsets[q] + i])] += 1
-        total, whole = 0.0, len(counts) - 1
-        for i in range(min(n, k) if k > 0 else n):
+        for i in range(start, stop):
+            counts[int(labels[i])] += 1
+        whole = len(counts) - 1
+        for i in range(start, min(stop, start + k) if k > 0 else stop):
             while counts[whole] == 0:
                 whole -= 1
             counts[whole] -= 1
-            total += table[whole] * weights[i]
-        out[q] = total
+            out[i] = whole
 
 
 @njit(**OUTER)
-def mean_shares(values: Any, best: Any, offsets: Any, lengths: Any, weights: Any, out: Any) -> None:
+def mean_shares(
+    values: Any, table: Any, best: Any, best_table: Any, offsets: Any, lengths: Any, weights: Any, out: Any
+) -> None:
     """The sum over ranks of the weighted sum so far as a share of the best possible one; NaN if that is 0."""
     for q in range(len(out)):
         total = ideal = shares = 0.0
         for i in range(lengths[q]):
-            ideal += best[offsets[q] + i] * weights[i]
-            total += values[offsets[q] + i] * weights[i]
+            ideal += worth(best[offsets[q] + i], best_table) * weights[i]
+            total += worth(values[offsets[q] + i], table) * weights[i]
             shares += total / ideal if ideal > 0.0 else 0.0
-        has_gain = offsets[q] < offsets[q + 1] and best[offsets[q]] > 0.0
+        has_gain = offsets[q] < offsets[q + 1] and worth(best[offsets[q]], best_table) > 0.0
         out[q] = shares if has_gain else nan
 
 
@@ -276,9 +285,7 @@ def expected_reciprocals(chances: Any, table: Any, offsets: Any, lengths: Any, k
         depth = min(lengths[q], k) if k > 0 else lengths[q]
         reader, value = 1.0, 0.0
         for i in range(depth):
-            chance = chances[offsets[q] + i]
-            if len(table) > 0:
-                chance = table[int(chance)]
+            chance = worth(chances[offsets[q] + i], table)
             value += reader * chance / (i + 1)
             reader *= 1.0 - chance
         out[q] = value
