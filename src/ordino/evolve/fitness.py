@@ -79,7 +79,7 @@ class Objective:
 
         ``scores_of(b)`` gives the scores in block ``b``, shape ``(size, documents of the block)`` or wider.
         """
-        out = np.empty((size, len(self.offsets) - 1))
+        out = np.zeros((size, len(self.offsets) - 1))
 
         def work(start: int) -> None:
             for b in range(start, len(self.blocks), self.n_jobs):

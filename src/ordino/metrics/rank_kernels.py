@@ -16,7 +16,7 @@ from ordino.metrics.kernels import sort_descending
 from ordino.metrics.metric import Metric
 from ordino.metrics.profiles import Profile
 
-MANY = 48  # relevant documents from which bisecting beats counting
+MANY = 256  # relevant documents from which bisecting beats counting
 find_ranks = LEAST = MOST = OPEN  # in the template below
 
 
@@ -24,12 +24,13 @@ find_ranks = LEAST = MOST = OPEN  # in the template below
 def _count_above(scores: Any, row: int) -> int:
     """How many documents stand above this one; equal scores keep the row order."""
     own = scores[row]
-    before, after = scores[:row], scores[row + 1 :]  # loops from 0 compile to vector instructions
-    above = np.int32(0)
-    for d in range(before.shape[0]):
-        above = np.int32(above + np.int32(before[d] >= own))
-    for d in range(after.shape[0]):
-        above = np.int32(above + np.int32(after[d] > own))
+    above, equal = np.int32(0), np.int32(0)
+    for d in range(scores.shape[0]):  # compiles to vector instructions
+        above = np.int32(above + np.int32(scores[d] > own))
+        equal = np.int32(equal + np.int32(scores[d] == own))
+    if equal > 1:
+        for d in range(row):
+            above = np.int32(above + np.int32(scores[d] == own))
     return int(above)
 
 
@@ -103,7 +104,7 @@ def _sums_by_ranks(
             out[p, q] = hits if hits_alone else total
 
 
-sums_of_few = specialize(_sums_by_ranks, "sums_of_few", OUTER, find_ranks=_ranks_by_counting, LEAST=0, MOST=MANY)
+sums_of_few = specialize(_sums_by_ranks, "sums_of_few", OUTER, find_ranks=_ranks_by_counting, LEAST=1, MOST=MANY)
 sums_of_many = specialize(
     _sums_by_ranks, "sums_of_many", OUTER, find_ranks=_ranks_by_bisection, LEAST=MANY, MOST=np.iinfo(np.int64).max
 )
@@ -119,7 +120,7 @@ class ByRanks:
 
     >>> from ordino.metrics import find_profile, parse_metric
     >>> by_ranks = ByRanks(np.array([1.0, 0.0]), np.array([0, 2]), parse_metric("map"), find_profile("standard"))
-    >>> sums = np.empty((2, 1))
+    >>> sums = np.zeros((2, 1))
     >>> by_ranks.add_up(np.array([[2.0, 1.0], [1.0, 2.0]]), 0, 1, sums)
     >>> by_ranks.values(sums).tolist()
     [[1.0], [0.5]]
@@ -144,7 +145,7 @@ class ByRanks:
         """Fill in what :meth:`values` needs of queries ``first`` to ``last``, for each row of scores.
 
         ``scores`` are those of the documents of these queries, shape ``(n_orders, n_docs)`` or larger, ``sums`` has
-        the shape ``(n_orders, n_queries)``.
+        the shape ``(n_orders, n_queries)``, and is 0 before.
         """
         place = (self._is_relevant, self._relevant, self._bounds, self.offsets, first, last)
         for kernel in (sums_of_few, sums_of_many) if self._most >= MANY else (sums_of_few,):
