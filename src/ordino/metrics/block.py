@@ -88,11 +88,12 @@ class Block:
 
     def sums(self, worth: Worth, k: int, weights: Floats) -> Floats:
         """The sum over the first k ranks of each query of worth times the weight of the rank."""
-        return self._filled("weighted_sums", *worth, self.offsets, self.lengths, k, weights)
+        return self._filled("weighted_sums", *worth, self.offsets, self.lengths, self.n_ranks(k), weights)
 
     def ideal(self, k: int) -> Floats:
         """The discounted gain of the best order of each query."""
-        return self._filled("weighted_sums", *self._best_gains(k), self.offsets, self.sizes, k, self.discounts(k))
+        how = (self.offsets, self.sizes, self.n_ranks(k), self.discounts(k))
+        return self._filled("weighted_sums", *self._best_gains(k), *how)
 
     def mean_share(self) -> Floats:
         """The sum over all ranks of the discounted gain so far as a share of the best possible one."""
@@ -101,17 +102,18 @@ class Block:
 
     def precision_sums(self, k: int) -> Floats:
         """The sum of the precisions at the relevant documents among the first k."""
-        how = (k, float(self.profile.relevant_from), self.profile.ties == "averaged")
+        how = (self.n_ranks(k), float(self.profile.relevant_from), self.profile.ties == "averaged")
         return self._filled("precision_sums", self.ranked, self.same, self.offsets, self.lengths, *how)
 
     def first_hits(self, k: int) -> Floats:
         """The rank of the first relevant document among the first k; infinity if there is none."""
-        how = (k, float(self.profile.relevant_from))
+        how = (self.n_ranks(k), float(self.profile.relevant_from))
         return self._filled("first_hits", self.ranked, self.offsets, self.lengths, *how)
 
     def expected_reciprocals(self, k: int, largest: float) -> Floats:
         """The expected reciprocal rank at which a reader is satisfied."""
-        return self._filled("expected_reciprocals", *self.chances(largest), self.offsets, self.lengths, k)
+        how = (self.offsets, self.lengths, self.n_ranks(k))
+        return self._filled("expected_reciprocals", *self.chances(largest), *how)
 
     def pairs(self, samples: int = 0, seed: int = 0) -> Floats:
         """What measures of pairs are made of, shape ``(8, n_queries)``: see ``pair_kernels.pair_sums``."""
@@ -136,7 +138,7 @@ class Block:
             return GAINS[kind](self.sorted_labels, self.profile.relevant_from), _NO_TABLE
         from ordino.metrics.kernels import best_labels
 
-        best_labels(self.ranked, self.offsets, k, np.empty(self.n_labels, np.int64), self.room[0])
+        best_labels(self.ranked, self.offsets, self.n_ranks(k), np.empty(self.n_labels, np.int64), self.room[0])
         return self.room[0], _table(kind, self.profile.relevant_from, 1.0, self.n_labels)
 
     def _worth(self, kind: str, divisor: float = 1.0) -> Worth:

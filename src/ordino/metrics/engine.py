@@ -216,14 +216,17 @@ def _rank_queries(
         keys = packed[:n_docs]
         pack_block(scores.view(np.uint64), offsets, first, last, backward, keys)
         keys.sort()
-        how = (PLACES, offsets, first, last, backward, relevant_from)
-        unordered = rank_block(y, scores, keys, *how, ranked, same, *of_queries)
+        unordered = rank_block(
+            y, scores, keys, PLACES, offsets, first, last, backward, relevant_from, ranked, same, *of_queries
+        )
     for q in first + np.flatnonzero(lengths[first:last] < 0) if unordered else ():
         own = scores[offsets[q] : offsets[q + 1]]
         order = np.argsort(-own[::-1] if backward else -own, kind="stable").view(np.uint64)
         place = offsets[q] - base
-        how = (_EVERY_BIT, offsets, q, q + 1, backward, relevant_from)
-        rank_block(y, scores, order, *how, ranked[place:], same[place:], *of_queries)
+        rank_block(
+            y, scores, order, _EVERY_BIT, offsets, q, q + 1, backward, relevant_from, ranked[place:], same[place:],
+            *of_queries,
+        )  # fmt: skip
     if ties in ("pessimistic", "averaged") and tied[first:last].any():
         worst_first_block(offsets, first, last, ranked, same, tied, *room[:3])
 

@@ -4,8 +4,8 @@ Queries are worked on in blocks that share one sort: :func:`rank_block` puts the
 the scores, the sums read them. Buffers come from the caller, as long as the largest block; nothing is allocated here.
 Bounds are checked before.
 
-The first call after an installation compiles, so what compiles slowly is left out: slices, tuples, wrappers for
-functions that only other kernels call. What most profiles do not need is a kernel of its own.
+The first call after an installation compiles, so what compiles slowly is left out: slices, tuples, ``min``, ``max``
+and ``int``, wrappers for functions that only other kernels call. What most profiles do not need is a kernel of its own.
 """
 
 from math import inf, nan
@@ -26,9 +26,9 @@ def sort_descending(keys: Any, carry: Any, first: int, last: int, keys_out: Any,
     width = 1
     while width < last - first:
         for start in range(first, last, 2 * width):
-            middle = min(start + width, last)
-            stop = min(start + 2 * width, last)
-            if middle == stop or keys[middle - 1] >= keys[middle]:
+            middle = start + width
+            stop = middle + width if middle + width < last else last
+            if middle >= stop or keys[middle - 1] >= keys[middle]:
                 continue
             left = at = start
             right = middle
@@ -139,13 +139,14 @@ def top_block(
     for q in range(first, last):
         start = offsets[q]
         stop = offsets[q + 1]
+        head = start - base
         kept = 0
         length = 0
         n_relevant = 0
         for step in range(stop - start):
             row = stop - 1 - step if backward else start + step
             score = scores[row]
-            at = start - base + step
+            at = head + step
             n_relevant += y[row] > relevant_from
             if score > NO_RANK:
                 length += 1
@@ -153,16 +154,16 @@ def top_block(
                 ranked[at] = y[row]
                 continue
             if kept == top:
-                ranked[at] = ranked[start - base + top - 1]  # the last of the best gives way
+                ranked[at] = ranked[head + top - 1]  # the last of the best gives way
             else:
                 kept += 1
             i = kept - 1
             while i > 0 and heads[i - 1] < score:
                 heads[i] = heads[i - 1]
-                ranked[start - base + i] = ranked[start - base + i - 1]
+                ranked[head + i] = ranked[head + i - 1]
                 i -= 1
             heads[i] = score
-            ranked[start - base + i] = y[row]
+            ranked[head + i] = y[row]
         lengths[q] = length
         relevant[q] = n_relevant
 
@@ -181,7 +182,7 @@ def worst_first_block(
 
 
 # What follows reads ranked labels, query after query. ``offsets`` count from the start of the block, ``lengths`` says
-# how many documents of a query have a rank, ``k`` how many ranks count (0 counts all); ``out`` gets a number a query.
+# how many documents of a query have a rank, ``k`` how many ranks count; ``out`` gets a number a query.
 
 
 @njit(**OUTER)
@@ -202,14 +203,14 @@ def average_runs(values: Any, labels: Any, same: Any, out: Any) -> None:
 @njit(**INNER)
 def worth(value: float, table: Any) -> float:
     """The value itself, or what stands at this place in the table if it has entries."""
-    return table[int(value)] if len(table) > 0 else value
+    return table[np.int64(value)] if len(table) > 0 else value
 
 
 @njit(**OUTER)
 def weighted_sums(values: Any, table: Any, offsets: Any, lengths: Any, k: int, weights: Any, out: Any) -> None:
     """Sum what each query's documents are worth, each times the weight of its rank."""
     for q in range(len(out)):
-        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        depth = lengths[q] if lengths[q] < k else k
         total = 0.0
         for i in range(depth):
             total += worth(values[offsets[q] + i], table) * weights[i]
@@ -218,15 +219,15 @@ def weighted_sums(values: Any, table: Any, offsets: Any, lengths: Any, k: int, w
 
 @njit(**OUTER)
 def best_labels(labels: Any, offsets: Any, k: int, counts: Any, out: Any) -> None:
-    """The k highest labels of each query, highest first: whole numbers below ``len(counts)``, counted and not sorted."""
+    """The k highest labels of each query, highest first: whole numbers below ``len(counts)``, which are counted."""
     for q in range(len(offsets) - 1):
         start, stop = offsets[q], offsets[q + 1]
         for whole in range(len(counts)):
             counts[whole] = 0
         for i in range(start, stop):
-            counts[int(labels[i])] += 1
+            counts[np.int64(labels[i])] += 1
         whole = len(counts) - 1
-        for i in range(start, min(stop, start + k) if k > 0 else stop):
+        for i in range(start, stop if stop - start < k else start + k):
             while counts[whole] == 0:
                 whole -= 1
             counts[whole] -= 1
@@ -254,7 +255,7 @@ def precision_sums(
 ) -> None:
     """Sum of the precisions at the relevant documents; if ``grouped``, equal scores all stand at their last rank."""
     for q in range(len(out)):
-        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        depth = lengths[q] if lengths[q] < k else k
         hits = found = 0
         total = 0.0
         for i in range(depth):
@@ -270,7 +271,7 @@ def precision_sums(
 def first_hits(labels: Any, offsets: Any, lengths: Any, k: int, relevant_from: float, out: Any) -> None:
     """The rank of the first relevant document; infinity if there is none."""
     for q in range(len(out)):
-        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        depth = lengths[q] if lengths[q] < k else k
         out[q] = inf
         for i in range(depth):
             if labels[offsets[q] + i] > relevant_from:
@@ -282,7 +283,7 @@ def first_hits(labels: Any, offsets: Any, lengths: Any, k: int, relevant_from: f
 def expected_reciprocals(chances: Any, table: Any, offsets: Any, lengths: Any, k: int, out: Any) -> None:
     """The expected reciprocal rank at which a reader stops who stops at each document with a chance."""
     for q in range(len(out)):
-        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        depth = lengths[q] if lengths[q] < k else k
         reader, value = 1.0, 0.0
         for i in range(depth):
             chance = worth(chances[offsets[q] + i], table)

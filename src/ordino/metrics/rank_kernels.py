@@ -21,24 +21,21 @@ find_ranks = LEAST = MOST = OPEN  # in the template below
 
 
 @njit(**INNER)
-def _count_above(scores: Any, row: int) -> int:
-    """How many documents stand above this one; equal scores keep the row order."""
-    own = scores[row]
-    above, equal = np.int32(0), np.int32(0)
-    for d in range(scores.shape[0]):  # compiles to vector instructions
-        above = np.int32(above + np.int32(scores[d] > own))
-        equal = np.int32(equal + np.int32(scores[d] == own))
-    if equal > 1:
-        for d in range(row):
-            above = np.int32(above + np.int32(scores[d] == own))
-    return int(above)
+def _ranks_by_counting(scores: Any, _: Any, __: int, relevant: Any, ranks: Any) -> None:
+    """Ranks of the relevant documents, from 1, rising: for each, count the scores above its own.
 
-
-@njit(**INNER)
-def _ranks_by_counting(scores: Any, _: Any, relevant: Any, ranks: Any) -> None:
-    """Ranks of the relevant documents, from 1, rising: for each, count the scores above its own."""
+    Equal scores keep the row order.
+    """
     for i in range(relevant.shape[0]):
-        rank = _count_above(scores, relevant[i]) + 1
+        own = scores[relevant[i]]
+        above, equal = np.int32(0), np.int32(0)
+        for d in range(scores.shape[0]):  # compiles to vector instructions
+            above = np.int32(above + np.int32(scores[d] > own))
+            equal = np.int32(equal + np.int32(scores[d] == own))
+        rank = above + 1
+        if equal > 1:
+            for d in range(relevant[i]):
+                rank += scores[d] == own
         j = i
         while j > 0 and ranks[j - 1] > rank:
             ranks[j] = ranks[j - 1]
@@ -47,7 +44,7 @@ def _ranks_by_counting(scores: Any, _: Any, relevant: Any, ranks: Any) -> None:
 
 
 @njit(**INNER)
-def _ranks_by_bisection(scores: Any, is_relevant: Any, relevant: Any, ranks: Any) -> None:
+def _ranks_by_bisection(scores: Any, is_relevant: Any, start: int, relevant: Any, ranks: Any) -> None:
     """The same for many relevant documents: sort them, then find for each other document which of them it is above."""
     n_relevant = relevant.shape[0]
     keys, order = np.empty_like(scores[:n_relevant]), np.empty(n_relevant, np.int64)
@@ -57,7 +54,7 @@ def _ranks_by_bisection(scores: Any, is_relevant: Any, relevant: Any, ranks: Any
         keys, order, 0, n_relevant, np.empty_like(keys), np.empty_like(order)
     )  # equal keys keep their order
     for d in range(scores.shape[0]):
-        if is_relevant[d]:
+        if is_relevant[start + d]:
             continue
         low, high = 0, n_relevant  # the first relevant document below d
         while low < high:
@@ -96,8 +93,9 @@ def _sums_by_ranks(
             depth = stop - start
             if 0 < k < depth:
                 depth = k
-            find_ranks(scores[p, start - base : stop - base], is_relevant[start:stop], own, ranks)
-            hits, total = 0, 0.0
+            find_ranks(scores[p, start - base : stop - base], is_relevant, start, own, ranks)
+            hits = 0
+            total = 0.0
             while hits < len(own) and ranks[hits] <= depth:
                 hits += 1
                 total += hits / ranks[hits - 1]
