@@ -38,11 +38,11 @@ class RankBoost(StumpRanker):
     stumps_
         The weak rankers: feature (from 0), threshold, alpha.
     history_
-        For each round ``r`` of the weak ranker taken and, if there is one, the metric on ``valid``.
+        For each round, ``r`` of the chosen weak ranker and the metric on ``valid``, if given.
 
     Examples
     --------
-    Three pairs: the labels 2, 1, 0 with the feature 1, 1, 0. "Above 0.5" puts two pairs right and leaves one equal,
+    Labels 2, 1, 0 make three pairs; the feature is 1, 1, 0. "Above 0.5" orders two pairs correctly and ties one,
     so r = 2/3 and alpha = ln(5) / 2 = 0.804719.
 
     >>> ranker = RankBoost(rounds=1).fit([[1.0], [1.0], [0.0]], [2, 1, 0])
