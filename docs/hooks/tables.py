@@ -20,7 +20,7 @@ TABLE = """\
 # Rankers
 
 Every ranker has a name on the command line and a class in Python. `ordino rankers` prints the same table, and
-`ordino params NAME` lists the parameters of one. For their results on real data, see [results](../results/baselines.md).
+`ordino params NAME` lists the parameters of one. For results on real data, see [results](../results/baselines.md).
 
 | name | class | what it is |
 |---|---|---|

@@ -1,4 +1,4 @@
-r"""The three families of losses: of the pairs of a query, of its list, and LambdaRank, which is between the two.
+r"""The three families of losses: pairwise, listwise, and LambdaRank, which is between the two.
 
 **Pairwise** losses are functions of the margin of two documents, summed over the pairs of a query. For documents i and
 j with :math:`y_i > y_j`, the margin is :math:`m = s_i - s_j` and the probability that i comes first is
@@ -9,7 +9,7 @@ j with :math:`y_i > y_j`, the margin is :math:`m = s_i - s_j` and the probabilit
 labels counts equally. In ListNet, softmax, ListMLE and RankCosine, a document of weight 2 is two documents; in
 ApproxNDCG it has twice the gain.
 
-**LambdaRank** takes RankNet's pairs, each weighed by what swapping its two documents would change in a measure.
+**LambdaRank** uses RankNet's pairs, each weighted by how much swapping its two documents would change a metric.
 
 .. math:: \lambda_i = -\sum_{j:\, y_i > y_j} |\Delta_{ij}|\, \frac{1}{1 + e^{s_i - s_j}}
                       + \sum_{j:\, y_i < y_j} |\Delta_{ij}|\, \frac{1}{1 + e^{s_j - s_i}}
@@ -112,7 +112,7 @@ class ListwiseLoss(Loss):
 @final
 @dataclass(frozen=True, kw_only=True)
 class LambdaLoss(Loss):
-    """LambdaRank for a measure, averaged over queries; see ``docs/losses.md`` for its parameters."""
+    """LambdaRank for a metric, averaged over queries; see ``docs/losses.md`` for its parameters."""
 
     name: str
     kernel: Mapping[str, Any] = field(repr=False, compare=False)

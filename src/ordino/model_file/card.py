@@ -1,4 +1,4 @@
-"""The card of a model: what it is, what it learned from and by which rules, for people and for other programs."""
+"""The card of a model: what it is, and how and from which data it was trained, for people and programs."""
 
 import platform
 import sys
@@ -51,12 +51,12 @@ def last_step(ranker: Any) -> Any:
 
 
 def form_of(ranker: Any) -> str:
-    """How scores come about: linear, stumps, trees, network, pairs (which are sorted), or other."""
+    """How scores are computed: linear, stumps, trees, network, pairs (which are sorted), or other."""
     return "other" if hasattr(ranker, "steps") else str(ranker.form().kind)
 
 
 def describe(data: Dataset) -> dict[str, Any]:
-    """What a data set was: its fingerprint, its size, its labels."""
+    """A description of a data set: its fingerprint, size and labels."""
     levels = np.unique(data.y)
     return {
         "fingerprint": fingerprint(data),

@@ -29,7 +29,7 @@ class Contents(NamedTuple):
 
 
 def write_file(path: Path, contents: Contents) -> None:
-    """Write beside the place, to the disk, then move there: the name never stands for half a file."""
+    """Write a temporary file, then move it into place, so that the file is never incomplete."""
     from safetensors.numpy import save
 
     header = {"format": FORMAT, "version": VERSION, "sha256": _checksum(contents)}
@@ -43,7 +43,7 @@ def write_file(path: Path, contents: Contents) -> None:
 
 
 def read_file(path: Path) -> Contents:
-    """Read and check all of a model file; what is wrong is said in one sentence."""
+    """Read and check a whole model file; an error is one sentence."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
@@ -67,7 +67,7 @@ def read_file(path: Path) -> Contents:
 
 
 def is_model_file(path: str | Path) -> bool:
-    """Whether a file starts as a model file does (a length of 8 bytes, then JSON); no word on whether it is whole."""
+    """Whether a file starts like a model file (a length of 8 bytes, then JSON); does not check its integrity."""
     try:
         with Path(path).open("rb") as file:
             start = file.read(9)

@@ -1,4 +1,4 @@
-"""``save`` and ``load``: a fitted ranker into one file and back, with the same scores to the last bit.
+"""``save`` and ``load`` a fitted ranker in one file, with the same scores to the last bit.
 
 ``load_scorer`` scores with numpy alone where the model is a network: the class of a ranker brings scikit-learn with it,
 whose import takes longer than scoring a quarter of a million documents. Networks behind other scalers than the
@@ -33,15 +33,15 @@ def save(
 ) -> None:
     """Write a fitted ranker, or a scikit-learn pipeline that ends in one, to a file.
 
-    The file takes its name only when all of it is on the disk. What a ranker keeps for going on with training under a
-    private name (the state of an evolution) is not saved.
+    The file appears under its name only when it is complete. Private state for continuing training (the state of an
+    evolution) is not saved.
 
     Parameters
     ----------
     data, valid
-        What the ranker learned from and was chosen on: their size, labels and fingerprint go on the card.
+        Training and validation data; the card records their size, labels and fingerprint.
     notes
-        What else the card shall say; values that JSON has.
+        Anything else for the card, as JSON values.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def save(
 
 
 def load(path: str | Path, *, rankers: Sequence[type] = ()) -> Any:
-    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are classes of your own it may name."""
+    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are your own classes that it may use."""
     return loaded(Path(path), read_file(Path(path)), rankers)
 
 
@@ -92,7 +92,7 @@ def sentences_about(path: Path) -> Iterator[None]:
 
 
 def read_card(path: str | Path) -> dict[str, Any]:
-    """Read the card of a model file: ranker, parameters, features, data, measures, versions."""
+    """Read the card of a model file: ranker, parameters, features, data, metrics, versions."""
     return read_file(Path(path)).card
 
 
