@@ -1,7 +1,7 @@
-"""Problems of data sets that would hurt training or comparison, each with its fix.
+"""Find problems in data sets that would hurt training or comparison, each with a fix.
 
-:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. It looks
-at the features block by block and makes nothing as large as the data.
+:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. It reads
+the features block by block, so memory stays small.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ Ill = tuple[Severity, int, str, str]
 
 
 def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
-    """Problems of data sets, given by name, that would hurt training or comparison; the worst first.
+    """Problems in data sets, given by name, that would hurt training or comparison; the worst first.
 
     Examples
     --------

@@ -48,7 +48,7 @@ TESTS: Mapping[str, SignificanceTest] = MappingProxyType({test.name: test for te
 
 
 def find_test(name: str) -> SignificanceTest:
-    """The test of a name in :data:`TESTS`."""
+    """The test with this name in :data:`TESTS`."""
     if name not in TESTS:
         raise unknown_name("test", name, TESTS)
     return TESTS[name]

@@ -1,4 +1,4 @@
-"""A ranker in a plan: its parameters, how they are chosen where they are, and what a search draws them from."""
+"""A ranker in a plan: its parameters, its settings to choose from, and its search space."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,12 +25,12 @@ class Entry:
     ranker
         Its name on the command line.
     params
-        Parameters that are not to have their defaults; a ranker inside a ranker is reached as ``ranker__hidden``.
+        Parameters that differ from their defaults; ``ranker__hidden`` sets one of a ranker inside the ranker.
     grid
         Values to try by parameter; every combination is trained on each fold. A list of such tables tries the
         combinations of each.
     trials
-        The number of settings that Optuna tries on each fold, in place of a grid.
+        The number of settings that Optuna tries on each fold, instead of a grid.
     space
         What Optuna draws from by parameter: a list of values, or a table with ``low``, ``high`` and perhaps
         ``log = true``; by default the spaces that the ranker's parameters have of their own.
