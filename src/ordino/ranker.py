@@ -158,17 +158,17 @@ class Ranker(BaseEstimator, ABC):
         for name, known in parameters_of(type(self)).items():
             known.verify(name, getattr(self, name))
         if data.n_docs == 0:
-            raise DataError("there is no document to learn from; check how the data was selected")
+            raise DataError("there are no documents to learn from; check how the data was selected")
         self._check_nan(data, "X")
         if data.weights is not None and not self.uses_weights:
             warnings.warn(
-                f"{type(self).__name__} does not use the weights of documents; every document counts the same here",
+                f"{type(self).__name__} does not use document weights; every document counts the same",
                 UserWarning,
                 stacklevel=3,
             )
         if held_out is not None:
             if held_out.n_docs == 0:
-                raise DataError("valid has no document; leave it out, or check how it was selected")
+                raise DataError("valid has no documents; leave it out, or check how it was selected")
             self._check_nan(held_out, "valid")
             if held_out.n_features != data.n_features:
                 raise DataError(
@@ -261,7 +261,7 @@ def as_dataset(X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Seq
     """X, y and qid as a data set; a data set as itself."""
     if isinstance(X, Dataset):
         if y is not None or qid is not None:
-            raise DataError("a Dataset brings its own labels and queries; leave out y and qid")
+            raise DataError("a Dataset has its own labels and queries; leave out y and qid")
         return X
     if y is None:
         raise DataError("y is missing; give one label for each row of X, or a Dataset")

@@ -106,7 +106,7 @@ def test_sentences(tmp_path: Path, small: Dataset) -> None:
         (tmp_path / f"bad{ending}").write_bytes(b"")
         with pytest.raises(DataError, match=rf"bad{ending}: cannot be read as {form} \([^\n]*\)$"):
             read_data(tmp_path / f"bad{ending}")
-    with pytest.raises(DataError, match=r"no/d\.csv: cannot be written \(.*\); choose another place$"):
+    with pytest.raises(DataError, match=r"no/d\.csv: cannot be written \(.*\); choose another path$"):
         write_data(small, tmp_path / "no" / "d.csv")
     pl.DataFrame({"label": [1], "qid": [1], "f": [np.inf]}).write_parquet(tmp_path / "inf.parquet")
     with pytest.raises(DataError, match=r"inf\.parquet: column 'f' has inf in row 0"):

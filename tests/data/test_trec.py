@@ -134,7 +134,7 @@ def test_without_ids_documents_are_called_by_row(tmp_path: Path) -> None:
 def test_what_a_run_cannot_hold(tmp_path: Path) -> None:
     data = Dataset([[1.0]], [0], qid=["two words"])
     with pytest.raises(
-        DataError, match=r"^the query id 'two words' is not one word; a TREC run has words between spaces$"
+        DataError, match=r"^the query id 'two words' is not one word; a TREC run needs words without blanks$"
     ):
         write_run(data, [1.0], tmp_path / "r.txt")
     with pytest.raises(DataError, match=r"^the tag '' is not one word"):

@@ -455,7 +455,7 @@ def test_bench_carries_out_a_plan_from_a_file(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["data.txt"], 1, "there is no ranker; choose from"),
+        (["data.txt"], 1, "there is not a ranker; choose from"),
         ([], 2, "give DATA and --rankers, or --plan"),
         (["data.txt", "--plan", "plan.toml"], 2, "give DATA and --rankers, or --plan"),
         (["data.txt", "-r", "prank", "-p", "epochs=3"], 2, "'epochs=3' is not RANKER.PARAMETER=VALUE"),
@@ -568,7 +568,7 @@ def test_trials_without_chance_are_made_once_and_never_pass_for_a_sample(folder,
     brief = ["-p", "lambda-mart.rounds=5", "-p", "mc-rank.rounds=5"]
     ordino("bench", *words, *brief, "--repeats", 10, "-o", "ten.sqlite")
     printed = capsys.readouterr().out
-    assert "Nothing is random in" in printed
+    assert "No randomness in" in printed
     ordino("bench", *words, *brief, "-o", "one.sqlite")
     with Store("ten.sqlite") as opened:
         assert sum(trial.label in ("LambdaMART", "McRank") for trial in opened.trials()) == 6

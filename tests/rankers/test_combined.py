@@ -187,7 +187,7 @@ def test_missing_values_are_for_those_whose_members_all_know_them():
         (RankAggregation(Spy(), method="sum"), "unknown method 'sum'"),
         (RankAggregation(Spy(), resample="pears"), "unknown resample 'pears'"),
         (RankAggregation(Spy(), resample="queries", share=0), "share=0; it must be"),
-        (RankAggregation(LinearRegressionRanker()), "draws nothing at random, so all 15 members would be equal"),
+        (RankAggregation(LinearRegressionRanker()), "uses no randomness, so all 15 members would be equal"),
         (RankAggregation(Spy(), n=2, n_jobs=0), "n_jobs=0; it must be a whole number"),
         (NestedRanker(Spy(), sizes=10), "give None .all documents. and then falling"),
         (NestedRanker(Spy(), sizes=()), "give None .all documents. and then falling"),

@@ -26,8 +26,8 @@ def test_weights_are_used_or_warned_of(name: str):
         assert said == []
         assert not np.allclose(ranker.predict(DATA), quick(name).fit(DATA).predict(DATA))
     else:
-        assert said == [f"{type(ranker).__name__} does not use the weights of documents; "
-                        "every document counts the same here"]  # fmt: skip
+        assert said == [f"{type(ranker).__name__} does not use document weights; "
+                        "every document counts the same"]  # fmt: skip
 
 
 def test_networks_trees_and_regression_use_weights():

@@ -168,7 +168,7 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
         taken = choice.takes_which(waiting)
         waiting.clear()
         if choice.history and np.isnan(choice.history[0]):
-            raise DataError(f"valid has no query that {metric} in profile {profile!r} counts; give others")
+            raise DataError(f"valid has no query that {metric} in profile {profile!r} counts; use other data")
         return best_round if taken is None else done + taken + 1
 
     with Steps(label, rounds, verbose=ranker.verbose) as steps:

@@ -17,20 +17,20 @@ STORE = "ordino.sqlite"
 
 Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")]
 Profile = Annotated[str, typer.Option(help="Metric profile.")]
-Select = Annotated[str, typer.Option(help="Metric for model selection on validation data; by default the first one.")]
-NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is cut into.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")]
-Name = Annotated[str, typer.Option(help="What the store calls the experiment.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")]
+Select = Annotated[str, typer.Option(help="Metric for model selection on validation data; the first by default.")]
+NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is split into.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run continues from it.")]
+Name = Annotated[str, typer.Option(help="Name of the experiment in the store.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; all cores by default.")]
 
 
 def bench(
-    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to cut into folds.")] = None,
+    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to split into folds.")] = None,
     rankers: Annotated[
-        str, typer.Option("--rankers", "-r", help="Names, separated by commas.", autocompletion=ranker_names)
+        str, typer.Option("--rankers", "-r", help="Ranker names, separated by commas.", autocompletion=ranker_names)
     ] = "",
-    plan: Annotated[str | None, typer.Option(help="A TOML file, in place of DATA and the other options.")] = None,
-    repeats: Annotated[int, typer.Option(help="Repeats of each ranker that depends on chance.")] = 1,
+    plan: Annotated[str | None, typer.Option(help="A TOML file, instead of DATA and the other options.")] = None,
+    repeats: Annotated[int, typer.Option(help="Repeats of each ranker that uses randomness.")] = 1,
     seed: Seed = None,
     metrics: Metrics = METRICS,
     profile: Profile = "standard",
@@ -42,7 +42,7 @@ def bench(
     name: Name = "bench",
     n_jobs: Jobs = None,
 ) -> None:
-    """Train and measure rankers on every fold; trials that the store has already are not made again.
+    """Train and evaluate rankers on every fold; trials that are already in the store are not repeated.
 
     Example: ordino bench train.txt --rankers single-feature,rank-svm --folds 3 --n-jobs 1 --out bench.sqlite
     """

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 def compare(
     things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
-    data: Annotated[str | None, typer.Option(help="Labelled data: A and B are models or files of scores.")] = None,
-    qrels: Annotated[str | None, typer.Option(help="TREC judgments: A and B are TREC runs.")] = None,
+    data: Annotated[str | None, typer.Option(help="Labeled data; A and B are models or files of scores.")] = None,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments; A and B are TREC runs.")] = None,
     metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")] = None,
     profile: Profile = None,
     test: Test = "wilcoxon",
     json: Json = False,
 ) -> None:
-    """Compare two rankers query by query: difference, interval, p-value, effect, wins.
+    """Compare two rankers query by query: difference, interval, p-value, effect size, wins.
 
     Example: ordino compare bench.sqlite RankNet LambdaMART --metrics ndcg@10,map
 

@@ -9,21 +9,21 @@ from ordino.cli.options import Json, Label, ModelFile, Profile, Qid, Seed, chose
 
 def explain(
     model: ModelFile,
-    data: Annotated[str | None, typer.Argument(help="Labelled data, for importance by a metric, or for --why.")] = None,
+    data: Annotated[str | None, typer.Argument(help="Labeled data, for importance by a metric or for --why.")] = None,
     why: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Two documents of a query: ids, or rows of the file from 0."),
+        typer.Option(metavar="A B", help="Two documents of a query: ids, or row numbers starting at 0."),
     ] = None,
     metric: Annotated[str | None, typer.Option("--metric", "-m", help="The metric; by default the model's.")] = None,
     profile: Profile = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often each feature is shuffled.")] = 5,
-    top: Annotated[int | None, typer.Option(min=1, help="Number of features to show, the weightiest first.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Number of features to show, most important first.")] = None,
     label: Label = None,
     qid: Qid = None,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Show the weights of features; with DATA, what shuffling each costs; with --why, what sets two documents apart.
+    """Show feature weights; with DATA, the cost of shuffling each feature; with --why, why A ranks above B.
 
     Example: ordino explain model.ordino test.txt --top 5
 

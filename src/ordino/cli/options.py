@@ -40,7 +40,7 @@ Profile = Annotated[
     typer.Option(help="Metric profile: {profiles}; by default the model's, else `standard`, or `trec` for TREC runs."),
 ]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
-Binarize = Annotated[float | None, typer.Option(help="Make labels of this value or more 1, all others 0.")]
+Binarize = Annotated[float | None, typer.Option(help="Turn labels of this value or more into 1, all others into 0.")]
 
 
 class Command(TyperCommand):

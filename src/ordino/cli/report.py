@@ -14,13 +14,13 @@ Test = Annotated[str, typer.Option(help=f"Significance test: {', '.join(TESTS)}.
 
 
 def report(
-    store: Annotated[str, typer.Argument(help="A store of trials, as `ordino bench` writes it.")],
+    store: Annotated[str, typer.Argument(help="A store that `ordino bench` wrote.")],
     format: Annotated[
         str | None, typer.Option(help=f"{', '.join(FORMATS)}; by default the ending of --out decides.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of printing.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure as PNG, SVG and PDF to this folder.")] = None,
-    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="To show; the first one ranks.")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="To show; the first one sorts.")] = None,
     baseline: Annotated[str | None, typer.Option(help="Label to compare with; by default each column's best.")] = None,
     test: Test = "wilcoxon",
     experiment: Annotated[str | None, typer.Option(help="Show only the trials of this experiment.")] = None,

@@ -19,18 +19,18 @@ def reproduce(
     targets: Annotated[
         list[str] | None, typer.Argument(help="Tables and figures, such as ranknet.table1; see --list.")
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List every target, its data and its time.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List every target with its data and time.")] = False,
     data: Annotated[Path | None, typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Only see that it runs; the numbers mean nothing.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only check that it runs; the numbers mean nothing.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")] = 0,
     repeats: Annotated[int | None, typer.Option(min=1, help="At most this many repeats per setting.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the table (.md, .csv) and figure (.png, .svg).")] = None,
     keep: Annotated[
-        Path | None, typer.Option(help="Folder for the store of trials and the models; a stopped run goes on from it.")
+        Path | None, typer.Option(help="Folder for the store and the models; a stopped run continues from it.")
     ] = None,
-    n_jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")] = None,
+    n_jobs: Annotated[int | None, typer.Option(min=1, help="Number of worker processes; all cores by default.")] = None,
 ) -> None:
-    """Run a table or figure of a paper again: paper, ours with its deviation, difference.
+    """Reproduce a table or figure of a paper: the paper's number, ours with its deviation, the difference.
 
     Example: ordino reproduce --list
 

@@ -13,12 +13,12 @@ LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its loga
 
 
 def search(
-    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to cut into folds.")],
+    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to split into folds.")],
     ranker: RankerName,
-    trials: Annotated[int, typer.Option(help="Settings to try on each fold.")] = 30,
-    space: Annotated[list[str] | None, typer.Option(help="Such as l2=0.1..1 or hidden=[[8],[16]]; repeatable.")] = None,
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="To keep fixed, such as epochs=20.")] = None,
-    repeats: Annotated[int, typer.Option(help="Repeats that measure the best setting.")] = 1,
+    trials: Annotated[int, typer.Option(help="Number of settings to try on each fold.")] = 30,
+    space: Annotated[list[str] | None, typer.Option(help="Search space, as l2=0.1..1 or hidden=[[8],[16]].")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="Fixed, such as epochs=20.")] = None,
+    repeats: Annotated[int, typer.Option(help="Number of repeats of the best setting.")] = 1,
     seed: Seed = None,
     metrics: Metrics = METRICS,
     profile: Profile = "standard",
@@ -28,7 +28,7 @@ def search(
     name: Name = "search",
     n_jobs: Jobs = None,
 ) -> None:
-    """Tune a ranker with Optuna; by default every parameter with a search space of its own is searched.
+    """Tune a ranker with Optuna; by default, every parameter that has a search space is tuned.
 
     Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
     """

@@ -103,7 +103,7 @@ def _read(
     parts = [(text, *bound) for text, bound in zip(texts, bounds, strict=True)]
     for text, start, stop in parts:
         if start == stop:
-            raise DataError(f"{text.name}: there is no document in it; check that it was written to the end")
+            raise DataError(f"{text.name}: the file has no documents; check that it is complete")
     for part in parts:
         is_plain &= _finish(*part, X, stride, n_features, absent, y, marks)
     if not fits:

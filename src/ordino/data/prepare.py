@@ -44,7 +44,7 @@ def drop_empty_queries(dataset: Dataset, relevant_from: float = 1) -> Dataset:
     relevant = count_by_query(dataset, dataset.y >= relevant_from) > 0
     if not relevant.any():
         largest = f"the largest label is {dataset.y.max():g}" if dataset.n_docs else "there are no documents"
-        raise DataError(f"no query has a label from {relevant_from:g} on ({largest}); lower relevant_from")
+        raise DataError(f"no query has a label of {relevant_from:g} or more ({largest}); lower relevant_from")
     return dataset.select_queries(relevant)
 
 

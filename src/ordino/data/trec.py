@@ -175,7 +175,7 @@ def write_ranked(
         columns = to_frame(data, "pyarrow") if table is None else table
         for name, values in (("rank", ranks(data, scores)), ("score", scores)):
             if name in columns.column_names:
-                raise DataError(f"there is a column {name!r} already; rename it, or write --format scores")
+                raise DataError(f"there is already a column {name!r}; rename it, or write --format scores")
             columns = columns.append_column(name, [values])
         write_table(columns, path)
     else:
@@ -206,7 +206,7 @@ def _letor_lines(data: Dataset, scores: NDArray[np.float64]) -> bytes:
 def _word(kind: str, value: object) -> str:
     text = str(value)
     if len(text.split()) != 1 or text != text.strip():
-        raise DataError(f"the {kind} {text!r} is not one word; a TREC run has words between spaces")
+        raise DataError(f"the {kind} {text!r} is not one word; a TREC run needs words without blanks")
     return text
 
 
@@ -221,7 +221,7 @@ def _read_table(
             raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {form}")
         documents, docno = table.setdefault(words[0], {}), words[2]
         if docno in documents:
-            raise DataError(f"{where}: query {words[0]} has document {docno} already; keep one of the two lines")
+            raise DataError(f"{where}: query {words[0]} already has document {docno}; keep one of the two lines")
         try:
             documents[docno] = value = convert(words[at])
             if not math.isfinite(value):

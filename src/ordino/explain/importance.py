@@ -94,7 +94,7 @@ def permutation_importance(
         return float(np.nanmean(chosen.quality(values)))
 
     if not np.isfinite(chosen.per_query(scaled.y, np.zeros(scaled.n_docs), scaled.offsets, profile=rules)).any():
-        raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; give others")
+        raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; use other data")
     whole = quality(scaled.X)
     query = scaled.query_number
     losses = np.empty((scaled.n_features, repeats))

@@ -170,9 +170,9 @@ def find_pair(data: Dataset, a: str, b: str) -> Meeting:
     queries_a, queries_b = (np.searchsorted(data.offsets, rows, side="right") - 1 for rows in (rows_a, rows_b))
     common = np.intersect1d(queries_a, queries_b)
     if len(common) == 0:
-        raise DataError(f"{a} and {b} belong to different queries; only documents of one query are compared")
+        raise DataError(f"{a} and {b} belong to different queries; give two documents of the same query")
     if len(common) > 1:
-        raise DataError(f"{a} and {b} meet in {len(common)} queries; call them by their rows in the data, from 0")
+        raise DataError(f"{a} and {b} are both in {len(common)} queries; give their row numbers in the data, from 0")
     start, stop = data.offsets[common[0]], data.offsets[common[0] + 1]
     first, second = rows_a[queries_a == common[0]][0], rows_b[queries_b == common[0]][0]
     return Meeting(int(first - start), int(second - start), data.X[start:stop])
@@ -185,5 +185,5 @@ def _rows_of(data: Dataset, name: str) -> NDArray[np.intp]:
         if len(found):
             return found
     if not name.isdecimal() or int(name) >= data.n_docs:
-        raise DataError(f"there is no document {name!r}; give an id, or a row from 0 to {data.n_docs - 1}")
+        raise DataError(f"there is no document {name!r}; give an id, or a row number from 0 to {data.n_docs - 1}")
     return data.restore(np.arange(data.n_docs))[[int(name)]]

@@ -128,7 +128,7 @@ class LambdaLoss(Loss):
         if self.gain not in GAINS:
             raise unknown_name("gain", self.gain, GAINS)
         if not is_number(self.relevant):
-            raise ParameterError(f"relevant={self.relevant!r}; it must be a number, the least label that is relevant")
+            raise ParameterError(f"relevant={self.relevant!r}; it must be a number, the lowest label that is relevant")
 
     def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
         measure, k = parse_measure(self.metric)
@@ -151,7 +151,7 @@ def parse_measure(metric: str) -> tuple[str, int]:
     if parts is None or parts[1] not in MEASURES:
         raise unknown_name("measure for LambdaRank", metric, [*MEASURES, "ndcg@10", "mrr@10"])
     if parts[1] == "map" and parts[2]:
-        raise ParameterError(f"LambdaRank cannot cut off map, as {metric!r} says; give 'map', 'ndcg@k' or 'mrr@k'")
+        raise ParameterError(f"{metric!r}: LambdaRank has no cutoff for map; give 'map', 'ndcg@k' or 'mrr@k'")
     return parts[1], int(parts[2]) if parts[2] else ALL_RANKS
 
 
@@ -164,7 +164,7 @@ def values_of_pairs(
     inputs = np.array(array, np.float64).ravel()  # a copy
     targets = np.array(np.broadcast_to(np.asarray(target, np.float64), array.shape)).ravel()
     if ((targets < 0) | (targets > 1)).any():
-        raise ParameterError("target has values outside 0 to 1; it must be probabilities")
+        raise ParameterError("target has values outside 0 to 1; give probabilities")
     if of_probability:
         np.clip(inputs, EDGE, 1 - EDGE, out=inputs)
         spread = inputs * (1 - inputs)  # dp/dm

@@ -167,7 +167,7 @@ def pair_loss(
         raise unknown_name("of", of, ("margin", "probability"))
     if of == "probability" and not LOSSES[name].of_probability:
         needed = ", ".join(probability_losses())
-        raise ParameterError(f"{name} is a function of margins; of='probability' needs one of {needed}")
+        raise ParameterError(f"{name} takes only margins; for of='probability' use one of {needed}")
 
     def values(given: ArrayLike, target: ArrayLike = 1.0) -> tuple[NDArray[Any], NDArray[Any]]:
         return values_of_pairs(kernel, given, target, of_probability=of == "probability")

@@ -88,7 +88,7 @@ def sentences_about(path: Path) -> Iterator[None]:
         raise ModelFileError(f"{path}: {error}") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise ModelFileError(f"{path}: the model in it cannot be put together ({reason}); get it again") from None
+        raise ModelFileError(f"{path}: the model in it cannot be restored ({reason}); get it again") from None
 
 
 def read_card(path: str | Path) -> dict[str, Any]:

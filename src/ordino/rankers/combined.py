@@ -28,9 +28,7 @@ def as_rankers(given: RankerLike | Sequence[RankerLike]) -> list[Ranker]:
         raise ParameterError(f"ranker={given!r}; give a ranker, the name of one, or a list of these")
     for one in several:
         if not isinstance(one, str | Ranker):
-            raise ParameterError(
-                f"ranker={one!r} is not a ranker; give an Ordino ranker, or its name such as 'ranknet'"
-            )
+            raise ParameterError(f"ranker={one!r} is not a ranker; give a ranker, or a name such as 'ranknet'")
     return [ranker_class(one)() if isinstance(one, str) else clone(one) for one in several]
 
 

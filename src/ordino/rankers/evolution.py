@@ -64,9 +64,7 @@ class RankDE(EvolvedRanker):
     F: float = param(0.5, "Scale of the difference vector.", above=0, high=2, space=Range(0.1, 1.0))
     CR: float = param(0.5, "Probability that a weight comes from the mutant.", low=0, high=1, space=Range(0.1, 1.0))
     mutation: str = param(
-        "rand/1",
-        "Mutation scheme: rand/1 (the paper's equation 2), best/1 or current-to-best/1.",
-        choices=strategies.BASES,
+        "rand/1", "rand/1 (the paper's equation 2), best/1 or current-to-best/1.", choices=strategies.BASES
     )
     self_adaptive: bool = param(
         False, "Let every individual adapt its own F and CR (jDE), starting from the given values."

@@ -78,9 +78,7 @@ class McRank(TreeRanker):
     renamed: ClassVar[Mapping[str, str]] = {"form": "classification"}
 
     classification: str = param(
-        "multiclass",
-        "multiclass (one softmax over all levels) or ordinal (P(y >= k) for each).",
-        choices=CLASSIFICATIONS,
+        "multiclass", "multiclass (all levels in one softmax) or ordinal (P(y >= k) for each).", choices=CLASSIFICATIONS
     )
     value: str = param(
         "linear",

@@ -72,9 +72,7 @@ class RankSVM(LinearRanker):
         "(query, as in SVM-rank). It is multiplied by the document weights.",
         choices=PAIR_WEIGHTS,
     )
-    tol: float = param(
-        1e-5, "Stop when the objective is provably within this relative distance of the optimum.", above=0
-    )
+    tol: float = param(1e-5, "Stop when the objective is provably within this share of the optimum.", above=0)
     max_iter: int = param(200, "Maximum number of Newton steps for each C.", low=1)
     metric: str = metric_param(text="The metric used to choose among several values of C.")
     profile: str = profile_param()

@@ -51,9 +51,7 @@ class Scorer(ScoringNetwork):
     leaves: int = param(
         31, "Leaves of each tree at most, for model='trees'.", low=2, high=131072, space=Range(4, 63, log=True)
     )
-    min_leaf: int = param(
-        20, "Minimum number of documents per leaf, for model='trees'.", low=1, space=Range(5, 200, log=True)
-    )
+    min_leaf: int = param(20, "Minimum documents per leaf, for model='trees'.", low=1, space=Range(5, 200, log=True))
     learning_rate: float | None = fields.learning_rate(  # type: ignore[assignment]
         None, "The first step size, or how much of each tree counts; None is 0.003, and 0.05 for trees."
     )

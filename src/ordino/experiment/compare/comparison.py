@@ -105,7 +105,7 @@ def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon")
 def _compare(measure: str, a: ArrayLike, b: ArrayLike, p: float) -> Comparison:
     d = differences(a, b)
     if not len(d):
-        raise DataError(f"{measure}: the two have no query in common; compare rankers on the same data")
+        raise DataError(f"{measure}: the two rankers have no query in common; compare them on the same data")
     both = ~np.isnan(np.asarray(a, np.float64) - np.asarray(b, np.float64))
     return Comparison(
         measure=measure,

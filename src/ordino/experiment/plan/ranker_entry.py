@@ -160,13 +160,13 @@ def as_entry(given: str | Mapping[str, Any] | Entry) -> Entry:
     if isinstance(given, str):
         return Entry(ranker=given)
     if not isinstance(given, Mapping):
-        raise ParameterError(f"rankers: {given!r} is no ranker; give a name, or a table with the fields of an entry")
+        raise ParameterError(f"rankers: {given!r} is not a ranker; give a name, or a table with the fields of an entry")
     known = [one.name for one in fields(Entry)]
     for name in given:
         if name not in known:
             raise ParameterError(f"rankers: {unknown_name('field', name, known)}")
     if "ranker" not in given:
-        raise ParameterError(f"rankers: {dict(given)!r} has no field 'ranker'; it names the ranker")
+        raise ParameterError(f"rankers: {dict(given)!r} has no field 'ranker'; add it with the ranker's name")
     return Entry(**given)
 
 

@@ -80,7 +80,7 @@ class LocalProcesses:
                     yield under_way.pop(future), future.result()
         except BrokenProcessPool:
             raise OrdinoError(
-                "a worker process died, perhaps for want of memory; run again with fewer n_jobs to go on from here"
+                "a worker process died, perhaps for lack of memory; run again with fewer n_jobs to continue from here"
             ) from None
         finally:
             for future in under_way:

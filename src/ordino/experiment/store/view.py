@@ -61,7 +61,7 @@ class StoreView:
             self._where += " AND key IN (SELECT value FROM json_each(?))"
             self._given.append(json.dumps(list(keys)))
         if self._owns and not self.groups():
-            raise DataError(f"{source}: holds no trial that was measured on test data; run `ordino bench` first")
+            raise DataError(f"{source}: has no trial that was evaluated on test data; run `ordino bench` first")
 
     @classmethod
     def of(cls, trials: Iterable[Trial]) -> Self:
