@@ -235,7 +235,7 @@ def test_intervals_without_spread():
         (
             lambda: differences([1, 2], [1]),
             DataError,
-            r"shapes \(2,\) and \(1,\); give one value of each for each query",
+            r"shapes \(2,\) and \(1,\); give both values of each query",
         ),
         (lambda: welch([[1, 2]], [1]), DataError, r"not shape \(1, 2\); give flat arrays"),
         (lambda: find_test("wilcoxen"), ParameterError, "unknown test 'wilcoxen'; did you mean 'wilcoxon'?"),

@@ -183,9 +183,7 @@ def differences(a: ArrayLike, b: ArrayLike) -> Floats:
     """
     left, right = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if left.shape != right.shape:
-        raise DataError(
-            f"a paired test got shapes {left.shape} and {right.shape}; give one value of each for each query"
-        )
+        raise DataError(f"a paired test got shapes {left.shape} and {right.shape}; give both values of each query")
     d = left - right
     return measured(np.where(np.abs(d) <= ROUNDING * np.maximum(np.abs(left), np.abs(right)), 0.0, d))
 

@@ -92,7 +92,7 @@ def board_notes(
         ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)
         notes.append(
             f"Queries in which equal scores have different labels: {ranked}; profile {profile.name}: "
-            "{TIES[profile.ties]}."
+            f"{TIES[profile.ties]}."
         )
     elif None not in tied.values():
         notes.append("In no query do equal scores have different labels.")
