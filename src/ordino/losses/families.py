@@ -137,7 +137,7 @@ class LambdaLoss(Loss):
 
 
 def parse_measure(metric: str) -> tuple[str, int]:
-    """The name of a measure, and how many ranks count; ndcg and mrr may be cut off.
+    """The name of a metric, and the number of ranks that count; ndcg and mrr may have a cutoff.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def parse_measure(metric: str) -> tuple[str, int]:
     """
     parts = re.fullmatch(r"([a-z]+)(?:@([1-9][0-9]{0,8}))?", metric) if isinstance(metric, str) else None
     if parts is None or parts[1] not in MEASURES:
-        raise unknown_name("measure for LambdaRank", metric, [*MEASURES, "ndcg@10", "mrr@10"])
+        raise unknown_name("metric for LambdaRank", metric, [*MEASURES, "ndcg@10", "mrr@10"])
     if parts[1] == "map" and parts[2]:
         raise ParameterError(f"{metric!r}: LambdaRank has no cutoff for map; give 'map', 'ndcg@k' or 'mrr@k'")
     return parts[1], int(parts[2]) if parts[2] else ALL_RANKS
