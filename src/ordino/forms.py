@@ -59,7 +59,7 @@ class Form(ABC):
 def require(fits: object, part: str) -> None:
     """Refuse a learned part by its name, unless it fits."""
     if not fits:
-        raise DataError(f"{part} does not match the other parts of the model; get the file again")
+        raise DataError(f"{part} does not fit the other parts of the model; get the file again")
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,7 +175,7 @@ def test_any_set_can_be_examined(data: Dataset) -> None:
 def test_the_order_of_rows_changes_only_whether_they_stand_together(rows: list[int]) -> None:
     data = column(np.where(ROWS < 5, -1, UNIFORM))
     mixed = Dataset(data.X[rows], data.y[rows], data.qid[rows])
-    assert [f for f in found(mixed) if "stand together" not in f[1]] == SENTINEL
+    assert [f for f in found(mixed) if "scattered" not in f[1]] == SENTINEL
 
 
 def test_every_check_has_a_sentence() -> None:

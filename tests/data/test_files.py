@@ -97,10 +97,10 @@ def test_n_features_widens_text(tmp_path: Path) -> None:
 def test_sentences(tmp_path: Path, small: Dataset) -> None:
     with pytest.raises(DataError, match=r"none\.txt: there is no such file$"):
         read_data(tmp_path / "none.txt")
-    with pytest.raises(DataError, match=r"d\.parqet: unknown ending '\.parqet'; did you mean '\.parquet'\?$"):
+    with pytest.raises(DataError, match=r"d\.parqet: unknown extension '\.parqet'; did you mean '\.parquet'\?$"):
         write_data(small, tmp_path / "d.parqet")
     (tmp_path / "d.doc").write_text("text")
-    with pytest.raises(DataError, match=r"d\.doc: unknown ending '\.doc'; choose from: \.arrow, \.csv, "):
+    with pytest.raises(DataError, match=r"d\.doc: unknown extension '\.doc'; choose from: \.arrow, \.csv, "):
         read_data(tmp_path / "d.doc")
     for form, ending in (("parquet", ".parquet"), ("arrow", ".arrow"), ("csv", ".csv")):
         (tmp_path / f"bad{ending}").write_bytes(b"")

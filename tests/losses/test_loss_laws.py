@@ -375,7 +375,7 @@ def test_thread_count_must_be_positive():
         ("approx-ndcg", {"alpha": 0}, "alpha=0"),
         ("lambdarank", {"metric": "err"}, "unknown metric for LambdaRank 'err'"),
         ("lambdarank", {"metric": 7}, "unknown metric for LambdaRank 7"),
-        ("lambdarank", {"metric": "map@10"}, "cannot cut off map"),
+        ("lambdarank", {"metric": "map@10"}, "LambdaRank has no cutoff for map"),
         ("lambdarank", {"gain": "cubic"}, "unknown gain"),
         ("lambdarank", {"relevant": "high"}, "relevant='high'"),
     ],
