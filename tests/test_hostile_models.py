@@ -174,7 +174,7 @@ def put_array(name, value):
         ("ranknet", put("learned", "n_features_in_", value="4"), "n_features_in_"),
         ("ranknet", put_array("layers_.0.W", np.zeros((4, 9), np.float32)), "layers_"),
         ("ranknet", put_array("layers_.0.W", np.zeros((4, 8))), "layers_"),
-        ("ranknet", put("learned", "scaler_", value={"float": "1e9"}), "the number '1e9'"),
+        ("ranknet", put("learned", "scaler_", value={"float": "1e9"}), "the invalid number '1e9'"),
         ("ranknet", put("learned", "scaler_", value={"dtype": "V8"}), "the invalid number type 'V8'"),
         ("ranknet", put("learned", "feature_names_in_", value={"strings": ["a"], "kind": "O"}), "feature_names_in_"),
         ("kernel-ranknet", put("learned", "scaler_", value=7), "scaler_"),

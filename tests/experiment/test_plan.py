@@ -156,7 +156,7 @@ def test_all_problems_are_told_at_once(folder):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"rankers": []}, "there is not a ranker; choose from: ranknet"),
+        ({"rankers": []}, "there is no ranker; choose from: ranknet"),
         ({"measures": []}, "metrics is empty"),
         ({"data": []}, "there is no data"),
         ({"data": ["all.txt", "all.txt"]}, "two sources of data have the same name"),

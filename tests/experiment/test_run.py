@@ -455,7 +455,7 @@ def test_bench_carries_out_a_plan_from_a_file(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["data.txt"], 1, "there is not a ranker; choose from"),
+        (["data.txt"], 1, "there is no ranker; choose from"),
         ([], 2, "give DATA and --rankers, or --plan"),
         (["data.txt", "--plan", "plan.toml"], 2, "give DATA and --rankers, or --plan"),
         (["data.txt", "-r", "prank", "-p", "epochs=3"], 2, "'epochs=3' is not RANKER.PARAMETER=VALUE"),
