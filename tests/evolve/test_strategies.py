@@ -193,7 +193,7 @@ def test_speed_is_limited() -> None:
     ("make", "sentence"),
     [
         (lambda: DifferentialEvolution(np.zeros((3, 2))), "needs 4 or more"),
-        (lambda: DifferentialEvolution(np.zeros((4, 0))), "one row an individual"),
+        (lambda: DifferentialEvolution(np.zeros((4, 0))), "one row for each individual"),
         (lambda: DifferentialEvolution([[0.0], [1.0], [2.0], [np.inf]]), "NaN or inf"),
         (lambda: DifferentialEvolution(np.zeros((4, 2)), mutation="rand/2"), "unknown mutation 'rand/2'"),
         (lambda: EvolutionStrategy([0.0], mutation="gauss"), "did you mean 'gaussian'"),

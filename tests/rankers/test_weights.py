@@ -21,7 +21,7 @@ def test_weights_are_used_or_warned_of(name: str):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ranker.fit(FIRST_QUERIES_ALONE)
-    said = [str(warning.message) for warning in caught if "weights of documents" in str(warning.message)]
+    said = [str(warning.message) for warning in caught if "document weights" in str(warning.message)]
     if ranker.uses_weights:
         assert said == []
         assert not np.allclose(ranker.predict(DATA), quick(name).fit(DATA).predict(DATA))
