@@ -179,8 +179,8 @@ def test_a_baseline_of_another_data_set_gives_way_to_the_best():
     [
         ([a_trial("A", [0.5, 0.0, 0.0]), a_trial("B", [0.5, 0.2, 0.0])], 1, "counts 0; 3 queries, 1 of them empty"),
         ([a_trial("A", [0.5, np.nan], profile="directranker")], 1, "are left out; 2 queries, 1 of them empty"),
-        ([a_trial("A", [1.0, 0.5], profile="lightgbm")], None, "an empty query counts 1; 2 queries."),
-        ([a_trial("A", [0.0, 0.5], measure="p@5")], None, "an empty query counts 0; 2 queries."),
+        ([a_trial("A", [1.0, 0.5], profile="lightgbm")], None, "an empty query counts as 1; 2 queries."),
+        ([a_trial("A", [0.0, 0.5], measure="p@5")], None, "an empty query counts as 0; 2 queries."),
     ],
     ids=["counted 0", "left out", "counted 1", "cannot be told"],
 )
@@ -255,7 +255,7 @@ def test_a_deviation_is_promised_only_where_there_is_one():
 
 def test_a_line_that_lacks_folds_is_told():
     trials = [a_trial("A", [0.5, 0.6]), a_trial("A", [0.5, 0.7], fold="Fold2", ids=[5, 6]), a_trial("B", [0.4, 0.1])]
-    assert "B lacks 1 fold: its means cover fewer queries." in make_boards(trials)[0].notes
+    assert "B is missing 1 fold: its means cover fewer queries." in make_boards(trials)[0].notes
 
 
 def test_a_measure_that_only_some_trials_have():
