@@ -177,7 +177,7 @@ def test_a_baseline_of_another_data_set_gives_way_to_the_best():
 @pytest.mark.parametrize(
     ("trials", "n_empty", "note"),
     [
-        ([a_trial("A", [0.5, 0.0, 0.0]), a_trial("B", [0.5, 0.2, 0.0])], 1, "counts 0; 3 queries, 1 of them empty"),
+        ([a_trial("A", [0.5, 0.0, 0.0]), a_trial("B", [0.5, 0.2, 0.0])], 1, "counts as 0; 3 queries, 1 of them empty"),
         ([a_trial("A", [0.5, np.nan], profile="directranker")], 1, "are left out; 2 queries, 1 of them empty"),
         ([a_trial("A", [1.0, 0.5], profile="lightgbm")], None, "an empty query counts as 1; 2 queries."),
         ([a_trial("A", [0.0, 0.5], measure="p@5")], None, "an empty query counts as 0; 2 queries."),
