@@ -52,7 +52,7 @@ def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
     --------
     >>> train = Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], qid=["a", "a", "b"])
     >>> print(format_findings(examine({"train": train})))
-    note  train  1 query has no relevant document; measures treat it as empty: choose a profile that says how
+    note  train  1 query has no relevant document; profiles differ in how they count empty queries: choose one
     note  train  1 query has one document; it can teach nothing: leave it out
     """
     alone = ((name, check(data)) for name, data in datasets.items() for check in CHECKS.values())

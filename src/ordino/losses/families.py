@@ -145,7 +145,7 @@ def parse_measure(metric: str) -> tuple[str, int]:
     ('ndcg', 10)
     >>> parse_measure("map@10")
     Traceback (most recent call last):
-    ordino.errors.ParameterError: LambdaRank cannot cut off map, as 'map@10' says; give 'map', 'ndcg@k' or 'mrr@k'
+    ordino.errors.ParameterError: 'map@10': LambdaRank has no cutoff for map; give 'map', 'ndcg@k' or 'mrr@k'
     """
     parts = re.fullmatch(r"([a-z]+)(?:@([1-9][0-9]{0,8}))?", metric) if isinstance(metric, str) else None
     if parts is None or parts[1] not in MEASURES:
