@@ -46,7 +46,7 @@ def reproduce(name: str, request: Request) -> Result:
     if request.repeats:
         most = count(request.repeats, "repeat")
         notes.append(f"Reduced by `--repeats {request.repeats}`: at most {most} per setting.")
-    return replace(result, target=name, seed=request.seed, notes=notes)
+    return replace(result, target=name, notes=notes)
 
 
 def _reproduce(target: Target, request: Request, folder: Path) -> Result:
@@ -63,6 +63,6 @@ def _reproduce(target: Target, request: Request, folder: Path) -> Result:
         tuning_keys |= done.tuning_keys
     start = time.perf_counter()
     with Store(folder / STORE) as store:
-        result = target.view(request, Trials(store, keys, folder / MODELS))
+        result = target.result(request, Trials(store, keys, folder / MODELS))
         seconds = store.seconds([*keys, *tuning_keys])
     return replace(result, seconds=seconds + time.perf_counter() - start)

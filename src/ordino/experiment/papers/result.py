@@ -83,11 +83,11 @@ class Axes(NamedTuple):
 class Result:
     """Numbers with what one must know to read them."""
 
-    title: str
-    columns: tuple[str, ...]
+    title: str = ""
+    columns: tuple[str, ...] = ()
     """What the labels of a number are."""
-    numbers: Sequence[Number]
-    protocol: str
+    numbers: Sequence[Number] = ()
+    protocol: str = ""
     """What was done, in sentences; where it departs from the paper, how."""
     spread: str = "standard deviation"
     of: str = "repeats"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, final
@@ -14,9 +14,10 @@ import numpy as np
 from ordino.arrays import mean_of_counted
 from ordino.data.folds import Folds, read_folds
 from ordino.errors import DataError
-from ordino.experiment.papers.result import Result
+from ordino.experiment.papers.result import Number, Result
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.plan.ranker_entry import Entry
+from ordino.experiment.report.notes import count
 from ordino.experiment.run.driver import model_path
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import TrialInfo, Values
@@ -197,12 +198,31 @@ class Target:
     """The data to name with ``--data``; any folder of the same shape will do."""
     takes: str
     """About how long on two cores."""
-    view: Callable[[Request, Trials], Result]
-    """From the trials to what the page shows."""
+    page: Result
+    """What stands around the numbers, in which {data}, {folds}, {repeats}, {n} and {seed} are filled in.
+
+    Without a title of its own it has what the target shows.
+    """
+    view: Callable[[Request, Trials], Iterable[Number | str]]
+    """From the trials to the numbers, and to sentences about them."""
     plans: Callable[[Request], Sequence[Plan]] = lambda _: ()
     """What has to be trained."""
     is_timed: bool = False
     """Whether it shows training times, for which one ranker is trained after the other, and everything anew."""
+
+    def result(self, request: Request, trials: Trials) -> Result:
+        """The page with the numbers of these trials."""
+        found = list(self.view(request, trials))
+        numbers = [one for one in found if isinstance(one, Number)]
+        folds: dict[str, set[str]] = {}
+        for trial in trials.all:
+            folds.setdefault(trial.dataset, set()).add(trial.fold)
+        n = max(len(number.ours) for number in numbers)
+        facts = {"data": " and ".join(folds), "folds": count(max(map(len, folds.values()), default=0), "fold")}
+        facts |= {"n": str(n), "repeats": count(n, "repeat"), "seed": str(request.seed)}
+        title, protocol = (text.format(**facts) for text in (self.page.title or self.shows, self.page.protocol))
+        notes = [one for one in found if isinstance(one, str)]
+        return replace(self.page, title=title, protocol=protocol, numbers=numbers, notes=notes, seed=request.seed)
 
 
 @cache
