@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordino.boosting.frank_kernels import fidelity_loss, split_weights
-from ordino.boosting.rankboost_kernels import pair_potentials
+from ordino.boosting.kernels import fidelity_loss, pair_potentials, split_weights
 from ordino.boosting.stumps import bin_features
 from ordino.data.dataset import Dataset
 from ordino.data.source import canonical

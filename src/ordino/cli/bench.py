@@ -1,19 +1,21 @@
-"""``ordino bench``: compare rankers on all folds, with repeats, into a store that every report is made from."""
+"""Experiments: ``ordino bench`` compares rankers on all folds, ``ordino search`` tunes one; both write into a store."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options, split_names
+from ordino.cli.options import RankerName, Seed, chosen_seed, ranker_names, shared_options, split_names
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan
     from ordino.experiment.store import Trial
 
 STORE = "ordino.sqlite"
+LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its logarithm
 
 Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")]
 Profile = Annotated[str, typer.Option(help="Metric profile.")]
@@ -64,6 +66,44 @@ def bench(
     run_and_show(make_plan(data or [], list(tables.values()), metrics, seed, **settings), out, n_jobs)
 
 
+def search(
+    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to cut into folds.")],
+    ranker: RankerName,
+    trials: Annotated[int, typer.Option(help="Settings to try on each fold.")] = 30,
+    space: Annotated[list[str] | None, typer.Option(help="Such as l2=0.1..1 or hidden=[[8],[16]]; repeatable.")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="To keep fixed, such as epochs=20.")] = None,
+    repeats: Annotated[int, typer.Option(help="Repeats that measure the best setting.")] = 1,
+    seed: Seed = None,
+    metrics: Metrics = METRICS,
+    profile: Profile = "standard",
+    select: Select = "",
+    folds: NumberOfFolds = 5,
+    out: Out = STORE,
+    name: Name = "search",
+    n_jobs: Jobs = None,
+) -> None:
+    """Tune a ranker with Optuna; by default every parameter with a search space of its own is searched.
+
+    Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
+    """
+    from ordino.cli.output import print_table
+    from ordino.parameters import parse_value
+
+    if trials < 1:
+        raise typer.BadParameter("--trials must be 1 or more")
+    fixed = {parameter: parse_value(value) for parameter, value in map(_named, param or [])}
+    ranges = {parameter: _range(value) for parameter, value in map(_named, space or [])}
+    settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
+    entry = {"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}
+    plan = make_plan(data, [entry], metrics, seed, **settings)
+    chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
+    rows = [
+        (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
+        for place, trial in chosen.items()
+    ]
+    print_table(["data", "fold", f"{plan.selection} on validation", "parameters"], rows)
+
+
 def make_plan(data: list[str], rankers: list[dict[str, Any]], metrics: str, seed: int | None, **settings: Any) -> Plan:
     """A plan from the options of a command."""
     from ordino.experiment.plan import Plan
@@ -98,3 +138,22 @@ def parameter_of(text: str) -> tuple[str, str, Any]:
     if not (equals and dot):
         raise typer.BadParameter(f"{text!r} is not RANKER.PARAMETER=VALUE, such as ranknet.hidden=64,32")
     return ranker, parameter, parse_value(value)
+
+
+def _named(text: str) -> tuple[str, str]:
+    parameter, equals, value = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not PARAMETER=VALUE")
+    return parameter, value
+
+
+def _range(text: str) -> Any:
+    """A range from ``low..high``, or a list of values."""
+    from ordino.parameters import parse_value
+
+    ends = re.fullmatch(r"(.+?)\.\.(.+)", text)
+    if ends is None:
+        return parse_value(text)
+    low, high = parse_value(ends[1]), parse_value(ends[2])
+    is_wide = isinstance(low, int | float) and isinstance(high, int | float) and low > 0 and high / low >= LOG_FROM
+    return {"low": low, "high": high, "log": is_wide}

@@ -16,7 +16,9 @@ TABLES = {
     "formats": "ordino.data.trec:FORMATS",
     "metrics": "ordino.metrics:METRICS",
     "profiles": "ordino.metrics:PROFILES",
+    "reports": "ordino.experiment.report.formats:FORMATS",
     "scalings": "ordino.data.scaling:SCALERS",
+    "tests": "ordino.experiment.compare.significance:TESTS",
 }
 """The tables that a help text may name in braces; they are loaded when help is asked for."""
 
@@ -39,6 +41,7 @@ Profile = Annotated[
     str | None,
     typer.Option(help="Metric profile: {profiles}; by default the model's, else `standard`, or `trec` for TREC runs."),
 ]
+Test = Annotated[str, typer.Option(help="Significance test: {tests}.")]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
 Binarize = Annotated[float | None, typer.Option(help="Make labels of this value or more 1, all others 0.")]
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.data.source import fingerprint
+from ordino.plain import as_json
 from ordino.rankers import RANKERS
 
 
@@ -18,7 +19,7 @@ def make_card(
 ) -> dict[str, Any]:
     """Gather the card of a fitted ranker or of a pipeline that ends in one."""
     last = last_step(ranker)
-    params = {key: _plain(value) for key, value in last.get_params(deep=False).items()}
+    params = {key: as_json(value) for key, value in last.get_params(deep=False).items()}
     names = getattr(ranker, "feature_names_in_", None)
     scaler = getattr(last, "scaler_", None)
     packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
@@ -69,27 +70,12 @@ def describe(data: Dataset) -> dict[str, Any]:
 def _figures(ranker: Any) -> dict[str, Any]:
     """What training left behind that is one number or one short text, and the last row of its history."""
     figures = {
-        key.removesuffix("_"): _plain(value)
+        key.removesuffix("_"): as_json(value)
         for key, value in vars(ranker).items()
         if key.endswith("_") and not key.startswith("_") and isinstance(value, bool | int | float | str | np.number)
         if not (isinstance(value, str) and len(value) > 2000)
     }
     history = getattr(ranker, "history_", None)
     if history:
-        figures["last_history"] = _plain(history[-1])
+        figures["last_history"] = as_json(history[-1])
     return figures
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it; what JSON has no word for is told by its text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None if np.isnan(value) else repr(value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return " ".join(repr(value).split())

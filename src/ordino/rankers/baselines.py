@@ -85,7 +85,7 @@ def reduce_rows(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]
     decomposition, block after block: the same least squares problem in ``n_features + 1`` rows, without squaring its
     condition as the normal equations would.
     """
-    weights = np.ones(data.n_docs) if data.weights is None else data.weights
+    weights = data.doc_weights
     total = max(float(weights.sum()), np.finfo(float).tiny)
     blocks = row_blocks(data.n_docs, BLOCK)
     means = sum(weights[rows] @ _table(data, rows) for rows in blocks) / total  # (n_features + 1,)

@@ -22,7 +22,7 @@ from typing import final
 import numpy as np
 
 from ordino.arrays import frozen
-from ordino.boosting.frank_kernels import fidelity_loss, split_weights
+from ordino.boosting.kernels import fidelity_loss, split_weights
 from ordino.boosting.stumps import Bins, StumpRanker, rounds_param, thresholds_param
 from ordino.data.dataset import Dataset
 from ordino.forms import Stump

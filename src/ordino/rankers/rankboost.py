@@ -20,7 +20,7 @@ from typing import final
 import numpy as np
 
 from ordino.arrays import frozen
-from ordino.boosting.rankboost_kernels import best_threshold, bin_sums, pair_potentials
+from ordino.boosting.kernels import best_threshold, bin_sums, pair_potentials
 from ordino.boosting.stumps import Bins, StumpRanker
 from ordino.data.dataset import Dataset
 from ordino.forms import Stump
@@ -54,7 +54,7 @@ class RankBoost(StumpRanker):
 
     def _rounds(self, data: Dataset, bins: Bins) -> Iterator[tuple[Stump, dict[str, float]]]:
         level = sort_labels(data.y, data.offsets).level
-        weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
+        weights = data.doc_weights
         scores, potential = np.zeros(data.n_docs), np.empty(data.n_docs)
         sums = np.empty((data.n_features, int(bins.n_bins.max(initial=1))))
         while True:

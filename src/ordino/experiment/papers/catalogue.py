@@ -11,9 +11,9 @@ from ordino.errors import OrdinoError, unknown_name
 from ordino.experiment.papers import deepnet, directranker, rankde, ranknet, sortnet
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, Target, Trials
-from ordino.experiment.report.notes import count
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store.store import Store
+from ordino.plain import count_of
 
 STORE, MODELS = "trials.sqlite", "models"
 """What the folder of ``--keep`` holds."""
@@ -44,7 +44,7 @@ def reproduce(name: str, request: Request) -> Result:
             result = _reproduce(target, request, request.kept)
     notes = list(result.notes)
     if request.repeats:
-        most = count(request.repeats, "repeat")
+        most = count_of(request.repeats, "repeat")
         notes.append(f"Reduced by `--repeats {request.repeats}`: at most {most} per setting.")
     return replace(result, target=name, notes=notes)
 

@@ -13,10 +13,10 @@ import numpy as np
 
 from ordino.errors import import_extra
 from ordino.experiment.report.figures import COLORS
-from ordino.experiment.report.notes import count
 from ordino.experiment.report.page import write_chart
 from ordino.experiment.report.text import csv_text, markdown_table
 from ordino.experiment.store.trial import installed_versions
+from ordino.plain import count_of
 
 WIDTH, HEIGHT = 320, 240
 MOST_NAMES = 60  # bars that can all have their name below them
@@ -173,7 +173,7 @@ def summary(result: Result) -> str:
     if not found:
         return "the paper has no numbers for this data"
     low, high, mean = (f"{value:+.{result.digits}f}" for value in (min(found), max(found), np.mean(found)))
-    return f"{count(len(found), 'number')} of the paper: ours are from {low} to {high} of them, {mean} on average"
+    return f"{count_of(len(found), 'number')} of the paper: ours are from {low} to {high} of them, {mean} on average"
 
 
 def save(result: Result, folder: Path) -> list[Path]:

@@ -17,12 +17,12 @@ from ordino.errors import DataError
 from ordino.experiment.papers.result import Number, Result
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.report.notes import count
 from ordino.experiment.run.driver import model_path
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import TrialInfo, Values
 from ordino.experiment.store.view import StoreView
 from ordino.model_file import load
+from ordino.plain import count_of
 from ordino.ranker import Ranker
 from ordino.rankers import ranker_class
 
@@ -218,8 +218,8 @@ class Target:
         for trial in trials.all:
             folds.setdefault(trial.dataset, set()).add(trial.fold)
         n = max(len(number.ours) for number in numbers)
-        facts = {"data": " and ".join(folds), "folds": count(max(map(len, folds.values()), default=0), "fold")}
-        facts |= {"n": str(n), "repeats": count(n, "repeat"), "seed": str(request.seed)}
+        facts = {"data": " and ".join(folds), "folds": count_of(max(map(len, folds.values()), default=0), "fold")}
+        facts |= {"n": str(n), "repeats": count_of(n, "repeat"), "seed": str(request.seed)}
         title, protocol = (text.format(**facts) for text in (self.page.title or self.shows, self.page.protocol))
         notes = [one for one in found if isinstance(one, str)]
         return replace(self.page, title=title, protocol=protocol, numbers=numbers, notes=notes, seed=request.seed)

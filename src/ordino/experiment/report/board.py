@@ -14,8 +14,7 @@ import numpy as np
 
 from ordino.errors import ParameterError, unknown_name
 from ordino.experiment.compare.comparison import Comparison, compare_values
-from ordino.experiment.compare.significance import Floats, compare_all, leaning
-from ordino.experiment.compare.tests import find_test
+from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
 from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
 from ordino.experiment.store.trial import Trial, TrialInfo
@@ -117,7 +116,7 @@ def make_boards(
     baseline
         The label that the others are compared with; by default the best line of each metric.
     test
-        A name in :data:`~ordino.experiment.compare.tests.TESTS`.
+        A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     labels
         Which lines to show, by default all; a board without any of them is left out.
     """

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ordino.experiment.store.trial import TUNED, TrialInfo
+from ordino.plain import count_of
 
 AreCopies = Callable[[str, Sequence[str]], bool]
 """Whether trials, given by their keys, have the same value of a metric for every query."""
@@ -61,10 +62,11 @@ def choose_trials(trials: Sequence[TrialInfo], are_copies: AreCopies = lambda *_
     single, copied = _without_copies(kept, are_copies)
     notes = [f"{label} has been run with several settings: each is a line of its own." for label in several]
     notes += [f"All repeats of {label} are equal on every query, so they count as one trial." for label in copied]
+    made = ("trial was made", "trials were made")
     if n_outdated := len(trials) - len(current):
-        notes.append(f"{_trials_were(n_outdated)} made on other data of this name, and not counted here.")
+        notes.append(f"{count_of(n_outdated, *made)} on other data of this name, and not counted here.")
     if n_replaced := len(current) - len(kept):
-        notes.append(f"{_trials_were(n_replaced)} made again later, with other metrics or settings: the last count.")
+        notes.append(f"{count_of(n_replaced, *made)} again later, with other metrics or settings: the last count.")
     return BoardTrials(single, notes)
 
 
@@ -119,10 +121,6 @@ def _without_copies(trials: list[TrialInfo], are_copies: AreCopies) -> tuple[lis
             first = {group[0].key for group in places.values()}
             dropped |= {trial.key for group in places.values() for trial in group} - first
     return [trial for trial in trials if trial.key not in dropped], copied
-
-
-def _trials_were(number: int) -> str:
-    return "1 trial was" if number == 1 else f"{number:,} trials were"
 
 
 def _text(value: Any) -> str:

@@ -1,24 +1,19 @@
 """The formats of a report by name, and which one a file's name asks for."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ordino.errors import ParameterError, unknown_name
-
-if TYPE_CHECKING:
-    from ordino.experiment.report.board import Board
+from ordino.experiment.report import page, text
+from ordino.experiment.report.board import Board
 
 
 class Format(NamedTuple):
     """An entry of :data:`FORMATS`."""
 
-    writer: str
-    """The function of this package that turns boards and a title into text; loaded when it is used."""
+    write: Callable[[Sequence[Board]], str]
     suffix: str | None
     """The ending of files that hold it."""
     description: str
@@ -26,12 +21,12 @@ class Format(NamedTuple):
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
     {
-        "terminal": Format("text.terminal", None, "tables with colors"),
-        "text": Format("text.plain_text", ".txt", "the same tables without colors"),
-        "markdown": Format("text.markdown", ".md", "for README files and issues"),
-        "latex": Format("text.latex", ".tex", "for papers, with booktabs"),
-        "csv": Format("text.comma_separated", ".csv", "every number in full precision"),
-        "html": Format("page.html", ".html", "one page with charts, which works offline"),
+        "terminal": Format(text.terminal, None, "tables with colors"),
+        "text": Format(text.plain_text, ".txt", "the same tables without colors"),
+        "markdown": Format(text.markdown, ".md", "for README files and issues"),
+        "latex": Format(text.latex, ".tex", "for papers, with booktabs"),
+        "csv": Format(text.comma_separated, ".csv", "every number in full precision"),
+        "html": Format(page.html, ".html", "one page with charts, which works offline"),
     }
 )
 """Every format by its name on the command line."""
@@ -59,9 +54,7 @@ def choose_format(name: str | None, out: str | Path | None) -> str:
     raise ParameterError(f"{out}: no format has this ending; use one of {endings}, or --format")
 
 
-def render(boards: Sequence[Board], name: str, *, title: str = "Comparison of rankers") -> str:
+def render(boards: Sequence[Board], name: str, *, title: str = page.TITLE) -> str:
     """The boards as text in a format of :data:`FORMATS`; only the page shows the title."""
-    module, _, function = FORMATS[choose_format(name, None)].writer.partition(".")
-    write = getattr(import_module(f"ordino.experiment.report.{module}"), function)
-    text: str = write(boards, title=title) if name == "html" else write(boards)
-    return text
+    write = FORMATS[choose_format(name, None)].write
+    return page.html(boards, title=title) if write is page.html else write(boards)

@@ -19,11 +19,12 @@ from ordino.experiment.report.text import header, number, plain
 
 TEMPLATE = Path(__file__).with_name("page.html")
 FORMATS = ("png", "svg", "pdf")
+TITLE = "Comparison of rankers"
 _TEXT = {"labelFontSize": 12, "titleFontSize": 13, "labelLimit": 260}
 LIGHT = {"background": "white", "view": {"stroke": None}, "axis": _TEXT, "legend": _TEXT, "font": "sans-serif"}
 
 
-def html(boards: Sequence[Board], *, title: str = "Comparison of rankers") -> str:
+def html(boards: Sequence[Board], *, title: str = TITLE) -> str:
     """The page: for each board a table that sorts, the notes, and every figure.
 
     Charts are drawn by Vega in the reader's browser, from scripts that lie in the page itself. Its policy forbids the
