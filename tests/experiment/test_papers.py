@@ -228,7 +228,7 @@ def test_systems_with_other_settings_have_other_labels():
     systems = [
         *(row.system for experiment in deepnet.EXPERIMENTS.values() for row in experiment["rows"]()),
         *(row.system for row in (*sortnet.TABLE_1, *sortnet._methods("TD2004"))),
-        *(method.system for method in directranker.METHODS.values()),
+        *directranker.METHODS.values(),
         *rankde.METHODS.values(),
         *ranknet.SYSTEMS.values(),
     ]
@@ -390,7 +390,7 @@ def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(tmp_path):
 
 @pytest.mark.slow
 def test_the_methods_of_table_1_on_real_folds_are_near_the_paper(real_folds, tmp_path):
-    request, system = Request(real_folds), directranker.METHODS["AdaRank"].system
+    request, system = Request(real_folds), directranker.METHODS["AdaRank"]
     folds = directranker._binary(request.collections(("MQ2008",))["MQ2008"][:1], 1)
     plan = request.plan({"MQ2008": folds}, [system], measures=("ndcg@10",), profile="directranker")
     done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1)

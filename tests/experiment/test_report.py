@@ -20,7 +20,7 @@ from ordino.experiment.compare.comparison import bootstrap_interval, compare_val
 from ordino.experiment.compare.significance import TESTS, holm
 from ordino.experiment.report import text as report
 from ordino.experiment.report.board import compare_labels, make_boards
-from ordino.experiment.report.formats import FORMATS, choose_format, render
+from ordino.experiment.report.page import FORMATS, choose_format, render
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial
 from trials import MEASURES, made_trials

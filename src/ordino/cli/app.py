@@ -8,8 +8,7 @@ import typer
 from ordino import __version__
 from ordino.cli.bench import bench, search
 from ordino.cli.data import convert, doctor, inspect, synth
-from ordino.cli.evaluate import evaluate, rank
-from ordino.cli.explain import explain
+from ordino.cli.evaluate import evaluate, explain, rank
 from ordino.cli.options import SHARED, Command, Seed, Shared
 from ordino.cli.report import compare, report
 from ordino.cli.reproduce import reproduce

@@ -9,6 +9,7 @@ import typer
 
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import RankerName, Seed, chosen_seed, ranker_names, shared_options, split_names
+from ordino.cli.output import print_table
 
 if TYPE_CHECKING:
     from ordino.experiment.plan import Plan
@@ -86,7 +87,6 @@ def search(
 
     Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
     """
-    from ordino.cli.output import print_table
     from ordino.parameters import parse_value
 
     if trials < 1:

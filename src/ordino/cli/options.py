@@ -16,7 +16,7 @@ TABLES = {
     "formats": "ordino.data.trec:FORMATS",
     "metrics": "ordino.metrics:METRICS",
     "profiles": "ordino.metrics:PROFILES",
-    "reports": "ordino.experiment.report.formats:FORMATS",
+    "reports": "ordino.experiment.report.page:FORMATS",
     "scalings": "ordino.data.scaling:SCALERS",
     "tests": "ordino.experiment.compare.significance:TESTS",
 }
@@ -28,9 +28,9 @@ def ranker_names(incomplete: str) -> list[str]:
     return [name for name in RANKERS if name.startswith(incomplete)]
 
 
-RankerName = Annotated[
-    str, typer.Option("--ranker", "-r", help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)
-]
+_RANKER: Any = {"help": "Ranker name; see `ordino rankers`.", "autocompletion": ranker_names}
+RankerName = Annotated[str, typer.Option("--ranker", "-r", **_RANKER)]
+RankerArgument = Annotated[str, typer.Argument(**_RANKER)]
 ModelFile = Annotated[str, typer.Argument(help="Model file that `ordino train` or ordino.save wrote.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Label = Annotated[str | None, typer.Option(help="Column of a table with the labels; `label` by default.")]

@@ -9,6 +9,7 @@ import typer
 
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import Json, Profile, Test, split_names
+from ordino.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
     from ordino.experiment.compare.comparison import Comparison
@@ -34,7 +35,7 @@ def report(
     Example: ordino report bench.sqlite --format latex --out table.tex --figures figures
     """
     from ordino.experiment.report.board import make_boards
-    from ordino.experiment.report.formats import choose_format, render
+    from ordino.experiment.report.page import choose_format, render, write_figures
     from ordino.experiment.store import StoreView
 
     chosen = choose_format(format, out)
@@ -48,8 +49,6 @@ def report(
             out.write_text(text, encoding="utf-8")
             typer.echo(f"{out}: written", err=True)
         if figures is not None:
-            from ordino.experiment.report.page import write_figures
-
             typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)
 
 
@@ -72,8 +71,6 @@ def compare(
 
     Example: ordino compare run.txt other-run.txt --qrels qrels.txt
     """
-    from ordino.cli.output import print_json
-
     names = None if metrics is None else split_names(metrics)
     found: dict[str, list[Comparison]]
     if len(things) == 3 and data is None and qrels is None and profile is None:
@@ -120,7 +117,6 @@ def _of_files(
 
 
 def _print(title: str, several: list[Comparison], test: str) -> None:
-    from ordino.cli.output import print_table
     from ordino.experiment.compare.significance import find_test
 
     columns = ["metric", "A", "B", "A - B", "95 % interval", "p", "effect d", "A above", "equal", "B above"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordino.cli.options import shared_options
+from ordino.cli.output import print_table
 
 if TYPE_CHECKING:
     from ordino.experiment.papers.result import Result
@@ -36,7 +37,6 @@ def reproduce(
 
     Example: ordino reproduce ranknet.table2 --quick
     """
-    from ordino.cli.output import print_table
     from ordino.experiment.papers import catalogue
     from ordino.experiment.papers.target import Request
     from ordino.threads import count_threads
@@ -62,7 +62,6 @@ def reproduce(
 
 
 def _show(result: Result, out: Path | None) -> None:
-    from ordino.cli.output import print_table
     from ordino.experiment.papers.result import save, summary
 
     typer.echo(f"{result.target}: {result.title}")

@@ -40,24 +40,17 @@ ROUNDS = {"rounds": 3}
 GENERATIONS = {"generations": 3}
 
 
-class Method(NamedTuple):
-    """A row of the table."""
-
-    system: System
-    maximizes: bool = True
-    """Whether it learns by the metric itself, and so is trained once for each."""
-
-
-METHODS: Mapping[str, Method] = {
-    "DirectRanker": Method(System("directranker", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-    "RankNet": Method(System("ranknet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-    "ListNet": Method(System("listnet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-    "LambdaMART": Method(System("lambda-mart", quick=ROUNDS, grid=TREES)),
-    "AdaRank": Method(System("ada-rank", quick=ROUNDS)),
-    "ES-Rank": Method(System("es-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
-    "IESR-Rank": Method(System("iesr-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
-    "IESVM-Rank": Method(System("iesvm-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
+METHODS: Mapping[str, System] = {
+    "DirectRanker": System("directranker", NETWORK, "", QUICK, NETWORKS, N_SEEDS),
+    "RankNet": System("ranknet", NETWORK, "", QUICK, NETWORKS, N_SEEDS),
+    "ListNet": System("listnet", NETWORK, "", QUICK, NETWORKS, N_SEEDS),
+    "LambdaMART": System("lambda-mart", quick=ROUNDS, grid=TREES),
+    "AdaRank": System("ada-rank", quick=ROUNDS),
+    "ES-Rank": System("es-rank", quick=GENERATIONS, repeats=N_EVOLVED),
+    "IESR-Rank": System("iesr-rank", quick=GENERATIONS, repeats=N_EVOLVED),
+    "IESVM-Rank": System("iesvm-rank", quick=GENERATIONS, repeats=N_EVOLVED),
 }
+ONCE = ("DirectRanker", "RankNet", "ListNet")  # the others learn by the metric itself: they are trained once for each
 
 
 def plans(request: Request, *, collections: Sequence[str] = COLLECTIONS, by: Sequence[str] = MEASURES) -> list[Plan]:
@@ -66,31 +59,29 @@ def plans(request: Request, *, collections: Sequence[str] = COLLECTIONS, by: Seq
         name: _binary(folds, 2 if name == "MSLR-WEB10K" else 1)
         for name, folds in request.collections(collections).items()
     }
-    once = [method.system for method in METHODS.values() if not method.maximizes]
-    each = [method.system for method in METHODS.values() if method.maximizes]
-    runs = [(once, by), *((each, (metric,)) for metric in by)]
-    return [request.plan(data, systems, measures=measures, profile=PROFILE) for systems, measures in runs if systems]
+    each = [system for name, system in METHODS.items() if name not in ONCE]
+    runs = [([METHODS[name] for name in ONCE], by), *((each, (metric,)) for metric in by)]
+    return [request.plan(data, systems, measures=measures, profile=PROFILE) for systems, measures in runs]
 
 
 def table1(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Quality of all methods on the collections that are there."""
     for collection in request.collections(COLLECTIONS):
-        for name, method in METHODS.items():
-            label = method.system.label(request)
+        for name, system in METHODS.items():
+            label = system.label(request)
             printed = PRINTED["table1"][name].get(collection, (None, None))
             for metric, paper in zip(MEASURES, printed, strict=True):
                 yield Number((collection, metric, name), paper, trials.by_fold(collection, label, metric))
-                if method.maximizes or metric == MEASURES[0]:
+                if name not in ONCE or metric == MEASURES[0]:
                     own = trials.of(collection, label, metric)
-                    yield from _chosen(f"{name} on {collection}, by {metric}", own, method.system)
+                    yield from _chosen(f"{name} on {collection}, by {metric}", own, system)
 
 
 def table2(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Training time of all methods, per fold and seed."""
     for collection in request.collections(COLLECTIONS[::-1]):
-        for name, method in METHODS.items():
-            label = method.system.label(request)
-            seconds = trials.by_fold(collection, label, MEASURES[0], lambda trial: trial.train_seconds)
+        for name, system in METHODS.items():
+            seconds = trials.by_fold(collection, system.label(request), MEASURES[0], lambda trial: trial.train_seconds)
             paper = PRINTED["table2"][name] if collection == "MSLR-WEB10K" else None
             yield Number((collection, name), paper, seconds)
     yield "Seconds of one training with the setting that is kept; what choosing it takes is not counted."

@@ -15,7 +15,7 @@ from ordino.errors import import_extra
 from ordino.experiment.report.figures import COLORS
 from ordino.experiment.report.page import write_chart
 from ordino.experiment.report.text import csv_text, markdown_table
-from ordino.experiment.store.trial import installed_versions
+from ordino.experiment.store.trial import grouped, installed_versions
 from ordino.plain import count_of
 
 WIDTH, HEIGHT = 320, 240
@@ -189,9 +189,7 @@ def draw(result: Result) -> Any:
     if axes.facet is None:
         panels = [_panel(alt, result, axes, result.numbers)]
     else:
-        facets: dict[str, list[Number]] = {}
-        for number in result.numbers:
-            facets.setdefault(result.label(number, axes.facet), []).append(number)
+        facets = grouped((result.label(number, axes.facet), number) for number in result.numbers)
         panels = [_panel(alt, result, axes, own).properties(title=facet) for facet, own in facets.items()]
     subtitle = f"ours ± {result.spread} over the {result.of}" if result.is_spread else "ours"
     if any(number.compared is not None for number in result.numbers):

@@ -19,7 +19,7 @@ from ordino.experiment.plan.plan import Plan
 from ordino.experiment.plan.ranker_entry import Entry
 from ordino.experiment.run.driver import model_path
 from ordino.experiment.store.store import Store
-from ordino.experiment.store.trial import TrialInfo, Values
+from ordino.experiment.store.trial import TrialInfo, Values, grouped
 from ordino.experiment.store.view import StoreView
 from ordino.model_file import load
 from ordino.plain import count_of
@@ -170,10 +170,7 @@ class Trials:
 
     def first_of_folds(self, dataset: str, label: str) -> list[TrialInfo]:
         """The trial with the first seed on each fold."""
-        first: dict[str, TrialInfo] = {}
-        for trial in self.of(dataset, label):
-            first.setdefault(trial.fold, trial)
-        return list(first.values())
+        return [first for first, *_ in grouped((trial.fold, trial) for trial in self.of(dataset, label)).values()]
 
     def ranker(self, trial: TrialInfo) -> Ranker:
         """The fitted ranker of a trial."""
@@ -181,11 +178,8 @@ class Trials:
         return fitted
 
 
-def _averaged(values: Iterable[tuple[object, float]]) -> tuple[float, ...]:
-    groups: dict[object, list[float]] = {}
-    for group, value in values:
-        groups.setdefault(group, []).append(value)
-    return tuple(float(np.mean(group)) for group in groups.values())
+def _averaged(values: Iterable[tuple[int | str, float]]) -> tuple[float, ...]:
+    return tuple(float(np.mean(group)) for group in grouped(values).values())
 
 
 @final
@@ -214,9 +208,7 @@ class Target:
         """The page with the numbers of these trials."""
         found = list(self.view(request, trials))
         numbers = [one for one in found if isinstance(one, Number)]
-        folds: dict[str, set[str]] = {}
-        for trial in trials.all:
-            folds.setdefault(trial.dataset, set()).add(trial.fold)
+        folds = grouped({(trial.dataset, trial.fold): None for trial in trials.all})
         n = max(len(number.ours) for number in numbers)
         facts = {"data": " and ".join(folds), "folds": count_of(max(map(len, folds.values()), default=0), "fold")}
         facts |= {"n": str(n), "repeats": count_of(n, "repeat"), "seed": str(request.seed)}

@@ -17,7 +17,7 @@ from ordino.experiment.compare.comparison import Comparison, compare_values
 from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
 from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
-from ordino.experiment.store.trial import Trial, TrialInfo
+from ordino.experiment.store.trial import Trial, TrialInfo, grouped
 from ordino.experiment.store.view import Group, StoreView
 from ordino.metrics import parse_metric
 
@@ -154,9 +154,7 @@ def _board(
     trials = chosen.trials
     stored = list(dict.fromkeys(name for trial in trials for name in trial.test))
     shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
-    by_label: dict[str, list[TrialInfo]] = {}
-    for trial in trials:
-        by_label.setdefault(trial.label, []).append(trial)
+    by_label = grouped((trial.label, trial) for trial in trials)
     index: dict[Any, int] = {}
     keys = {trial.key for trial in trials}
     places = {

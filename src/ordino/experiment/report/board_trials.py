@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ordino.experiment.store.trial import TUNED, TrialInfo
+from ordino.experiment.store.trial import TUNED, TrialInfo, grouped
 from ordino.plain import count_of
 
 AreCopies = Callable[[str, Sequence[str]], bool]
@@ -44,9 +44,7 @@ def choose_trials(trials: Sequence[TrialInfo], are_copies: AreCopies = lambda *_
     """
     last_data = {trial.fold: trial.data for trial in trials if trial.data}
     current = [trial for trial in trials if not trial.data or trial.data == last_data[trial.fold]]
-    by_label: dict[tuple[str, bool], list[TrialInfo]] = {}
-    for trial in current:
-        by_label.setdefault((trial.label, trial.is_tuned), []).append(trial)
+    by_label = grouped(((trial.label, trial.is_tuned), trial) for trial in current)
     names: dict[str, str] = {}
     several = {label: None for label, is_tuned in by_label if is_tuned and (label, False) in by_label}
     for (label, is_tuned), group in by_label.items():
@@ -105,13 +103,10 @@ def _last_of_each(trials: Sequence[TrialInfo]) -> list[TrialInfo]:
 
 def _without_copies(trials: list[TrialInfo], are_copies: AreCopies) -> tuple[list[TrialInfo], list[str]]:
     """The trials without repeats that are copies on every fold of their label; and these labels."""
-    by_label: dict[str, dict[tuple[str, str], list[TrialInfo]]] = {}
-    for trial in trials:
-        for name in trial.test:
-            by_label.setdefault(trial.label, {}).setdefault((trial.fold, name), []).append(trial)
     copied = []
     dropped: set[str] = set()
-    for label, places in by_label.items():
+    for label, own in grouped((trial.label, trial) for trial in trials).items():
+        places = grouped(((trial.fold, name), trial) for trial in own for name in trial.test)
         repeated = {place: group for place, group in places.items() if len(group) > 1}
         if repeated and all(
             len({repr(trial.test[name]) for trial in group}) == 1 and are_copies(name, [trial.key for trial in group])

@@ -18,6 +18,7 @@ from ordino.experiment.compare.comparison import bootstrap_interval
 from ordino.experiment.compare.significance import differences
 from ordino.experiment.report.board import Board, Line
 from ordino.experiment.report.text import plain
+from ordino.experiment.store.trial import grouped
 from ordino.metrics import Metric, parse_metric
 
 History = Sequence[Mapping[str, Any]]
@@ -246,12 +247,12 @@ def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     >>> cutoffs(["ndcg@10", "map", "ndcg@5", "p@5"])
     {'ndcg': [(5, 'ndcg@5'), (10, 'ndcg@10')]}
     """
-    families: dict[str, list[tuple[int, str]]] = {}
-    for name in measures:
-        metric = parse_metric(name)
-        if metric.k is not None:
-            family = str(Metric(metric.name, 1, metric.parameters)).removesuffix("@1")
-            families.setdefault(family, []).append((metric.k, name))
+    parsed = [(parse_metric(name), name) for name in measures]
+    families = grouped(
+        (str(Metric(metric.name, 1, metric.parameters)).removesuffix("@1"), (metric.k, name))
+        for metric, name in parsed
+        if metric.k is not None
+    )
     return {family: sorted(names) for family, names in families.items() if len(names) > 1}
 
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ordino.experiment.compare.significance import Floats, find_test
-from ordino.experiment.store.trial import QUERY_COUNTS, TrialInfo
+from ordino.experiment.store.trial import QUERY_COUNTS, TrialInfo, grouped
 from ordino.metrics import find_profile
 from ordino.plain import count_of
 
@@ -30,9 +30,7 @@ def count_queries(trials: Sequence[TrialInfo], sizes: Mapping[str, int], n_queri
     ``sizes`` has the number of queries of each fold. Nothing where a trial does not say (it was stored before they were
     counted), or where folds share queries.
     """
-    by_fold: dict[str, list[TrialInfo]] = {}
-    for trial in trials:
-        by_fold.setdefault(trial.fold, []).append(trial)
+    by_fold = grouped((trial.fold, trial) for trial in trials)
     if not all(trial.query_counts for trial in trials) or sum(sizes[fold] for fold in by_fold) != n_queries:
         return {}
     return {
@@ -46,9 +44,7 @@ def count_tied(trials: Sequence[TrialInfo]) -> float | None:
     """Queries in which a ranker's equal scores have different labels: of all folds, the mean over the seeds."""
     if not all(trial.query_counts for trial in trials):
         return None
-    by_fold: dict[str, list[int]] = {}
-    for trial in trials:
-        by_fold.setdefault(trial.fold, []).append(trial.query_counts["n_tied"])
+    by_fold = grouped((trial.fold, trial.query_counts["n_tied"]) for trial in trials)
     return float(sum(np.mean(counts) for counts in by_fold.values()))
 
 

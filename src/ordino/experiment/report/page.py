@@ -1,24 +1,25 @@
-"""Where figures go: into one HTML page that needs nothing else, or into files for slides, the web and papers.
+"""Where boards go: into text, one HTML page that needs nothing else, or figures for slides, the web and papers.
 
 All are drawn offline. The page needs no network, no server and no other file.
 """
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import isnan, nan
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from ordino.errors import DataError, import_extra
+from ordino.errors import DataError, ParameterError, import_extra, unknown_name
+from ordino.experiment.report import text
 from ordino.experiment.report.board import Board, Line
 from ordino.experiment.report.figures import FIGURES
-from ordino.experiment.report.text import header, number, plain
 
 TEMPLATE = Path(__file__).with_name("page.html")
-FORMATS = ("png", "svg", "pdf")
+PICTURES = ("png", "svg", "pdf")
 TITLE = "Comparison of rankers"
 _TEXT = {"labelFontSize": 12, "titleFontSize": 13, "labelLimit": 260}
 LIGHT = {"background": "white", "view": {"stroke": None}, "axis": _TEXT, "legend": _TEXT, "font": "sans-serif"}
@@ -39,7 +40,7 @@ def html(boards: Sequence[Board], *, title: str = TITLE) -> str:
         sections.append(
             {
                 "dataset": board.dataset,
-                "columns": header(board),
+                "columns": text.header(board),
                 "rows": [_row(board, line) for line in board.lines],
                 "notes": board.notes,
                 "figures": [(len(specs) + i, FIGURES[name]) for i, name in enumerate(drawn)],
@@ -59,7 +60,7 @@ def _row(board: Board, line: Line) -> list[dict[str, Any]]:
         cell = line.cells[name]
         cells.append(
             {
-                "text": number(replace(cell, deviation=nan)),
+                "text": text.number(replace(cell, deviation=nan)),
                 "deviation": "" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}",
                 "sort": "" if isnan(cell.mean) else cell.mean,
                 "mark": cell.mark,
@@ -85,7 +86,7 @@ def figure_specs(board: Board) -> dict[str, dict[str, Any]]:
     return {name: chart.to_dict(validate=False) for name, chart in drawn.items() if chart is not None}
 
 
-def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Sequence[str] = FORMATS) -> list[Path]:
+def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Sequence[str] = PICTURES) -> list[Path]:
     """Write every figure of every board as ``<data set>-<profile>-<figure>.<format>``; give the paths.
 
     The folder is made if there is none.
@@ -97,12 +98,12 @@ def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Seque
     written = []
     for stem, board in zip(file_stems(boards), boards, strict=True):
         for name, spec in figure_specs(board).items():
-            spec.setdefault("title", f"{FIGURES[name].title}, {plain(board.dataset)}")
+            spec.setdefault("title", f"{FIGURES[name].title}, {text.plain(board.dataset)}")
             written += write_chart(spec, target / f"{stem}-{name}", formats)
     return written
 
 
-def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = PICTURES) -> list[Path]:
     """Draw a Vega-Lite specification as files with this name and the ending of each format."""
     convert = import_extra("vl_convert", extra="plots", purpose="a figure")
     written = []
@@ -127,3 +128,53 @@ def lite_version() -> str:
     """The version of Vega-Lite that Altair writes, as vl-convert names it."""
     version: str = import_extra("altair", extra="plots", purpose="a figure").SCHEMA_VERSION
     return ".".join(version.split(".")[:2])
+
+
+class Format(NamedTuple):
+    """An entry of :data:`FORMATS`."""
+
+    write: Callable[[Sequence[Board]], str]
+    suffix: str | None
+    """The ending of files that hold it."""
+    description: str
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "terminal": Format(text.terminal, None, "tables with colors"),
+        "text": Format(text.plain_text, ".txt", "the same tables without colors"),
+        "markdown": Format(text.markdown, ".md", "for README files and issues"),
+        "latex": Format(text.latex, ".tex", "for papers, with booktabs"),
+        "csv": Format(text.comma_separated, ".csv", "every number in full precision"),
+        "html": Format(html, ".html", "one page with charts, which works offline"),
+    }
+)
+"""Every format by its name on the command line."""
+
+
+def choose_format(name: str | None, out: str | Path | None) -> str:
+    """The format of this name, else the one that the file's ending asks for, else the terminal's.
+
+    Examples
+    --------
+    >>> choose_format(None, "table.tex"), choose_format("csv", "table.tex"), choose_format(None, None)
+    ('latex', 'csv', 'terminal')
+    """
+    if name is not None:
+        if name not in FORMATS:
+            raise unknown_name("format", name, FORMATS)
+        return name
+    if out is None:
+        return "terminal"
+    suffix = Path(out).suffix.lower()
+    for candidate, entry in FORMATS.items():
+        if entry.suffix == suffix:
+            return candidate
+    endings = ", ".join(entry.suffix for entry in FORMATS.values() if entry.suffix)
+    raise ParameterError(f"{out}: no format has this ending; use one of {endings}, or --format")
+
+
+def render(boards: Sequence[Board], name: str, *, title: str = TITLE) -> str:
+    """The boards as text in a format of :data:`FORMATS`; only the page shows the title."""
+    write = FORMATS[choose_format(name, None)].write
+    return html(boards, title=title) if write is html else write(boards)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self, final
 from ordino.errors import DataError, unknown_name
 from ordino.experiment.store.file_format import INFO, to_info, to_values
 from ordino.experiment.store.store import MEMORY, Store
-from ordino.experiment.store.trial import Trial, TrialInfo, Values
+from ordino.experiment.store.trial import Trial, TrialInfo, Values, grouped
 
 PAGE = 500
 """How many trials are read at a time."""
@@ -94,12 +94,11 @@ class StoreView:
 
     def groups(self) -> list[Group]:
         """The data sets and profiles, in the order of their first trials."""
-        found: dict[tuple[str, str], list[tuple[str, int]]] = {}
-        for dataset, profile, label, n_trials in self._rows(
+        rows = self._rows(
             "SELECT dataset, profile, label, count(*) FROM trials WHERE {} "
             "GROUP BY dataset, profile, label ORDER BY min(number)"
-        ):
-            found.setdefault((dataset, profile), []).append((label, n_trials))
+        )
+        found = grouped(((dataset, profile), of) for dataset, profile, *of in rows)
         return [Group(*group, [label for label, _ in of], sum(n for _, n in of)) for group, of in found.items()]
 
     def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
