@@ -17,8 +17,7 @@ from ordino.errors import ParameterError
 from ordino.losses.levels import sort_labels
 from ordino.metrics import parse_metric
 from ordino.rankers.adarank import AdaRank
-from ordino.rankers.frank import FRank
-from ordino.rankers.rankboost import RankBoost
+from ordino.rankers.stump_boosting import FRank, RankBoost
 from ordino.testing import easy_data
 
 QUICK = {
