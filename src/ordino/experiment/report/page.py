@@ -6,16 +6,14 @@ All are drawn offline. The page needs no network, no server and no other file.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
-from math import isnan, nan
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ordino.errors import DataError, ParameterError, import_extra, unknown_name
 from ordino.experiment.report import text
-from ordino.experiment.report.board import Board, Line
+from ordino.experiment.report.board import Board
 from ordino.experiment.report.figures import FIGURES
 
 TEMPLATE = Path(__file__).with_name("page.html")
@@ -41,7 +39,7 @@ def html(boards: Sequence[Board], *, title: str = TITLE) -> str:
             {
                 "dataset": board.dataset,
                 "columns": text.header(board),
-                "rows": [_row(board, line) for line in board.lines],
+                "rows": text.table_rows(board),
                 "notes": board.notes,
                 "figures": [(len(specs) + i, FIGURES[name]) for i, name in enumerate(drawn)],
             }
@@ -51,24 +49,6 @@ def html(boards: Sequence[Board], *, title: str = TITLE) -> str:
         title=title, sections=sections, specs=json.dumps(specs).replace("<", r"\u003c"), vega=_vega()
     )
     return page
-
-
-def _row(board: Board, line: Line) -> list[dict[str, Any]]:
-    """Cells: what is shown, what sorts, what the pointer shows, and how it looks."""
-    cells: list[dict[str, Any]] = [{"text": value, "sort": value} for value in (line.label, line.n_trials)]
-    for name in board.measures:
-        cell = line.cells[name]
-        cells.append(
-            {
-                "text": text.number(replace(cell, deviation=nan)),
-                "deviation": "" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}",
-                "sort": "" if isnan(cell.mean) else cell.mean,
-                "mark": cell.mark,
-                "told": "the reference" if isnan(cell.p) else f"p = {cell.p:.2g} against {board.references[name]}",
-                "is_best": cell.is_best,
-            }
-        )
-    return [*cells, {"text": f"{line.train_seconds:.2f}", "sort": line.train_seconds}]
 
 
 @cache

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self, final
 
@@ -26,7 +26,7 @@ class Group(NamedTuple):
 
 
 @final
-class StoreView:
+class StoreView(AbstractContextManager["StoreView"]):
     """The trials of a store that were measured on test data.
 
     Parameters
@@ -71,9 +71,6 @@ class StoreView:
         view = cls(store)
         view._owns = True
         return view
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
