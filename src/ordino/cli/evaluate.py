@@ -12,7 +12,7 @@ from ordino.cli.output import print_found, print_json, print_table, say
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
     from ordino.metrics import Evaluation
-    from ordino.model_file.files import Scoring
+    from ordino.model_file.files import Score
 
 METRICS = "ndcg@10,map,p@10,mrr"
 
@@ -37,15 +37,15 @@ def rank(
     """
     from ordino.data.trec import write_ranked
 
-    scorer, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
-    write_ranked(documents, scorer.predict(documents), out, form=format, table=table)
+    score, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
+    write_ranked(documents, score(documents), out, form=format, table=table)
     if out != "-":
         say(f"{out}: {documents.n_docs:,} documents, {documents.n_queries:,} queries")
 
 
 def open_files(
     model: str, source: str, *, label: str | None, qid: str | None, labelled: bool
-) -> tuple[Scoring, dict[str, Any], Dataset, Any]:
+) -> tuple[Score, dict[str, Any], Dataset, Any]:
     """A model with its card, and the documents to score with the Arrow table that they came in (or None).
 
     The features of a table are the columns that the model names.
@@ -54,13 +54,13 @@ def open_files(
     from ordino.data.files import read_file, table_data
     from ordino.model_file import load_scorer
 
-    scorer, card = load_scorer(model)
+    score, card = load_scorer(model)
     features = card["features"]
     read = read_file(source, n_features=features["count"])
     if isinstance(read, Dataset):
-        return scorer, card, read, None
+        return score, card, read, None
     data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)
-    return scorer, card, data, read
+    return score, card, data, read
 
 
 def evaluate(
@@ -115,9 +115,9 @@ def measure_file(
     from ordino.model_file.container import is_model_file
 
     if is_model_file(file):
-        scorer, card, documents, _ = open_files(file, data, label=label, qid=qid, labelled=True)
+        score, card, documents, _ = open_files(file, data, label=label, qid=qid, labelled=True)
         documents, profile = documents.as_grouped(), profile or card["measure"]["profile"]
-        scores = scorer.predict(documents)
+        scores = score(documents)
     else:
         documents = read_data(data, label=label, qid=qid)
         scores = read_scores(file, n_docs=documents.n_docs)

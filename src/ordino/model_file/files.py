@@ -5,10 +5,10 @@ whose import takes longer than scoring a quarter of a million documents. Network
 logarithm are loaded as rankers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from ordino.layers import ACTIVATIONS
 from ordino.model_file.card import last_step, make_card, steps_of
 from ordino.model_file.container import Contents, read_file, write_file
 from ordino.model_file.values import Decoder, Encoder
+
+Score = Callable[[Dataset], NDArray[np.float64]]
+"""Gives scores to the documents of a data set, in the caller's row order."""
 
 
 def save(
@@ -126,38 +129,7 @@ def check_part(part: Any) -> None:
         require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
 
 
-class Scoring(Protocol):
-    """Whatever gives scores to the documents of a data set."""
-
-    def predict(self, data: Dataset) -> NDArray[np.float64]:
-        """Scores in the caller's row order."""
-
-
-@final
-class NetworkScorer:
-    """The layers of a network, and the checks that its ranker would make."""
-
-    def __init__(self, contents: Contents) -> None:
-        decoder = Decoder(contents.arrays)
-        learned = contents.model["learned"]
-        self._name = contents.card["ranker"]
-        self._names = decoder.decode(learned.get("feature_names_in_"))
-        self._is_scaled = learned["scaler_"] is not None
-        layers, activation = decoder.decode(learned["layers_"]), contents.model["params"]["activation"]
-        self._form = Network(None, learned["n_features_in_"], layers, activation)
-        self._form.check()
-        require(self._names is None or np.shape(self._names) == (self._form.n_features,), "feature_names_in_")
-
-    def predict(self, data: Dataset) -> NDArray[np.float64]:
-        """The same scores as the ranker's own ``predict``, to the last bit."""
-        check_features(data, self._form.n_features, self._names)
-        check_no_nan(data, "X", self._name)
-        scaled = data.replace(X=symmetric_log(data.X), feature_names=data.feature_names) if self._is_scaled else data
-        scores: NDArray[np.float64] = data.restore(self._form.score_scaled(scaled))
-        return scores
-
-
-def load_scorer(path: str | Path) -> tuple[Scoring, dict[str, Any]]:
+def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
     """What scores as the model of a file does, and the model's card; the ranker itself unless layers are enough."""
     contents = read_file(Path(path))
     card, model = contents.card, contents.model
@@ -165,5 +137,24 @@ def load_scorer(path: str | Path) -> tuple[Scoring, dict[str, Any]]:
         scaler = model["learned"]["scaler_"]
         has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
         if card["form"] == "network" and has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
-            return NetworkScorer(contents), card
-    return loaded(Path(path), contents), card
+            return _network_score(contents), card
+    score: Score = loaded(Path(path), contents).predict
+    return score, card
+
+
+def _network_score(contents: Contents) -> Score:
+    """What the layers of a network give, to the last bit, with the checks that its ranker would make."""
+    decoder, learned = Decoder(contents.arrays), contents.model["learned"]
+    names, is_scaled = decoder.decode(learned.get("feature_names_in_")), learned["scaler_"] is not None
+    layers, activation = decoder.decode(learned["layers_"]), contents.model["params"]["activation"]
+    form = Network(None, learned["n_features_in_"], layers, activation)
+    form.check()
+    require(names is None or np.shape(names) == (form.n_features,), "feature_names_in_")
+
+    def score(data: Dataset) -> NDArray[np.float64]:
+        check_features(data, form.n_features, names)
+        check_no_nan(data, "X", contents.card["ranker"])
+        scaled = data.replace(X=symmetric_log(data.X), feature_names=data.feature_names) if is_scaled else data
+        return data.restore(form.score_scaled(scaled))
+
+    return score
