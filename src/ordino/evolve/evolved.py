@@ -152,7 +152,7 @@ class EvolvedRanker(Ranker):
         counts = range(len(sizes), 0, -1)
         with LinearFitness(self.prepared(as_dataset(X, y, qid)), self.metric, profile=self.profile) as fitness:
             values = fitness([prune_weights(self.coef_, keep=kept) for kept in counts])
-            sign = 1 if fitness.objective.metric.greater_is_better else -1
+            sign = fitness.objective.metric.quality(1)
         return [
             PruningStep(kept, float(sizes[kept - 1]), sign * float(value), float(values[0] - value))
             for kept, value in zip(counts, values, strict=True)
@@ -216,6 +216,6 @@ def run_search(
             before=before,
         )
     ranker.history_ = run.history
-    ranker.fitness_ = run.fitness if fitness.objective.metric.greater_is_better else -run.fitness
+    ranker.fitness_ = fitness.objective.metric.quality(run.fitness)
     ranker._last = search, run, settings
     return search, run

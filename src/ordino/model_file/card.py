@@ -11,7 +11,7 @@ import numpy as np
 from ordino.data.dataset import Dataset
 from ordino.data.source import fingerprint
 from ordino.plain import as_json
-from ordino.rankers import RANKERS
+from ordino.rankers import NAMES
 
 
 def make_card(
@@ -25,7 +25,7 @@ def make_card(
     packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
     return {
         "ranker": type(last).__name__,
-        "name": next((name for name, entry in RANKERS.items() if entry.cls == type(last).__name__), None),
+        "name": NAMES.get(type(last).__name__),
         "form": form_of(ranker),
         "steps": [type(step).__name__ for step in steps_of(ranker)],
         "parameters": params,

@@ -62,6 +62,9 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
 )
 """Every ranker by its name on the command line."""
 
+NAMES: Mapping[str, str] = MappingProxyType({entry.cls: name for name, entry in RANKERS.items()})
+"""The name on the command line of each class."""
+
 
 def ranker_class(name: str) -> type[Ranker]:
     """The class of a ranker by its name, written with or without dashes and capitals.

@@ -228,8 +228,8 @@ def _column(
     for label, own in means.items():
         gain = _goodness(name, centers[label]) - _goodness(name, centers[reference])
         # ranks, or queries that weigh alike, may see another one ahead than the means do: then neither is marked
-        seen = 0.0 if label == reference else _toward(name, leaning(samples[label], samples[reference], test=test))
-        is_marked = p.get(label, 1.0) < ALPHA and gain * seen > 0
+        ahead = 0.0 if label == reference else leaning(samples[label], samples[reference], test=test)
+        is_marked = p.get(label, 1.0) < ALPHA and gain * parse_metric(name).quality(ahead) > 0
         column[label] = Cell(
             mean=centers[label],
             deviation=float(own.std(ddof=1)) if len(own) > 1 else np.nan,
@@ -242,9 +242,4 @@ def _column(
 
 def _goodness(name: str, mean: float) -> float:
     """Larger is better; a metric without a value is the worst there is."""
-    return -np.inf if np.isnan(mean) else _toward(name, mean)
-
-
-def _toward(name: str, value: float) -> float:
-    """Larger is better."""
-    return value if parse_metric(name).greater_is_better else -value
+    return -np.inf if np.isnan(mean) else parse_metric(name).quality(mean)

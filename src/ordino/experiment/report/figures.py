@@ -102,7 +102,7 @@ def wins(board: Board) -> Chart | None:
     """How many queries each line wins and loses against the reference."""
     alt = _altair()
     metric = board.measures[0]
-    reference, sign = board.line(board.references[metric]), _sign(metric)
+    reference, sign = board.line(board.references[metric]), parse_metric(metric).quality(1)
     others = [line for line in board.lines if line is not reference]
     rows = []
     for line in others:
@@ -130,7 +130,7 @@ def queries(board: Board) -> Chart | None:
     alt = _altair()
     if len(board.lines) < 2:
         return None
-    metric, sign = board.measures[0], _sign(board.measures[0])
+    metric, sign = board.measures[0], parse_metric(board.measures[0]).quality(1)
     columns = [line.per_query[metric] for line in board.lines]
     rows = [
         {"query": plain(str(query))} | {f"r{i}": _number(round(float(value), 5)) for i, value in enumerate(values)}
@@ -217,10 +217,6 @@ def _curves(lines: Sequence[Line], rows: list[dict[str, Any]], x: Any, y: str, t
     chart = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, **mark)
     chart = chart.encode(x=x, y=alt.Y(y, title=title, scale=alt.Scale(zero=False)), tooltip=["label:N", x.shorthand, y])
     return chart.encode(color=alt.Color("label:N", title=None, scale=scale)).properties(width=PANE, height=260)
-
-
-def _sign(metric: str) -> int:
-    return 1 if parse_metric(metric).greater_is_better else -1
 
 
 def _number(value: float) -> float | None:
