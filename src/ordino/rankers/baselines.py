@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import name_features, row_blocks
-from ordino.checks import check_int
+from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.data.kernels import hash_rows
-from ordino.errors import ParameterError, unknown_name
+from ordino.errors import ParameterError
 from ordino.forms import BLOCK
 from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
@@ -175,9 +175,7 @@ def column_of(feature: object, data: Dataset) -> int:
     if isinstance(feature, Integral):
         return check_int("feature", feature, low=1, high=data.n_features) - 1
     names = name_features(data.feature_names, data.n_features)
-    if feature not in names:
-        raise unknown_name("feature", feature, names)
-    return names.index(str(feature))
+    return names.index(check_choice("feature", feature, names))
 
 
 @final

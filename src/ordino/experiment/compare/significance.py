@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from ordino.errors import DataError, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import DataError
 
 Floats = NDArray[np.float64]
 
@@ -278,6 +279,4 @@ TESTS: Mapping[str, SignificanceTest] = MappingProxyType({test.name: test for te
 
 def find_test(name: str) -> SignificanceTest:
     """The test of a name in :data:`TESTS`."""
-    if name not in TESTS:
-        raise unknown_name("test", name, TESTS)
-    return TESTS[name]
+    return TESTS[check_choice("test", name, TESTS)]

@@ -7,7 +7,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
-from ordino.errors import OrdinoError, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import OrdinoError
 from ordino.experiment.papers import deepnet, directranker, rankde, ranknet, sortnet
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, Target, Trials
@@ -33,9 +34,7 @@ def reproduce(name: str, request: Request) -> Result:
 
     The seconds of the result are those of all its trials, as if one was made after the other, and of the view.
     """
-    if name not in TARGETS:
-        raise unknown_name("target", name, TARGETS)
-    target = TARGETS[name]
+    target = TARGETS[check_choice("target", name, TARGETS)]
     with TemporaryDirectory(prefix="ordino-") as folder:
         if request.kept is None or target.is_timed:
             n_jobs = 1 if target.is_timed else request.n_jobs

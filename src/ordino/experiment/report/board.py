@@ -12,7 +12,8 @@ from typing import Any, final
 
 import numpy as np
 
-from ordino.errors import ParameterError, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import ParameterError
 from ordino.experiment.compare.comparison import Comparison, compare_values
 from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
@@ -91,10 +92,8 @@ class Board:
 
     def line(self, label: str) -> Line:
         """The line of a label."""
-        found = [line for line in self.lines if line.label == label]
-        if not found:
-            raise unknown_name("label", label, [line.label for line in self.lines])
-        return found[0]
+        lines = {line.label: line for line in self.lines}
+        return lines[check_choice("label", label, lines)]
 
 
 def make_boards(
@@ -127,11 +126,10 @@ def make_boards(
     found = {trial.label for chosen in boards for trial in chosen.trials}
     if labels is not None:
         for label in labels:
-            if label not in found:
-                raise unknown_name("label", label, found)
+            check_choice("label", label, found)
         boards = [BoardTrials([one for one in board.trials if one.label in labels], board.notes) for board in boards]
-    if baseline is not None and baseline not in (labels or found):
-        raise unknown_name("baseline", baseline, labels or found)
+    if baseline is not None:
+        check_choice("baseline", baseline, labels or found)
     return [
         _board(view, group, chosen, measures, baseline, test)
         for group, chosen in zip(groups, boards, strict=True)

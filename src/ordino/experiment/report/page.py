@@ -11,7 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ordino.errors import DataError, ParameterError, import_extra, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import DataError, ParameterError, import_extra
 from ordino.experiment.report import text
 from ordino.experiment.report.board import Board
 from ordino.experiment.report.figures import FIGURES
@@ -141,9 +142,7 @@ def choose_format(name: str | None, out: str | Path | None) -> str:
     ('latex', 'csv', 'terminal')
     """
     if name is not None:
-        if name not in FORMATS:
-            raise unknown_name("format", name, FORMATS)
-        return name
+        return check_choice("format", name, FORMATS)
     if out is None:
         return "terminal"
     suffix = Path(out).suffix.lower()

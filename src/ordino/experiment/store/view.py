@@ -7,7 +7,8 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self, final
 
-from ordino.errors import DataError, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import DataError
 from ordino.experiment.store.file_format import INFO, to_info, to_values
 from ordino.experiment.store.store import MEMORY, Store
 from ordino.experiment.store.trial import Trial, TrialInfo, Values, grouped
@@ -54,8 +55,7 @@ class StoreView(AbstractContextManager["StoreView"]):
         self._owns = not isinstance(source, Store)
         self._where, self._given = "test <> '{}'", list[str]()
         if experiment is not None:
-            if experiment not in self.experiments():
-                raise unknown_name("experiment", experiment, self.experiments())
+            check_choice("experiment", experiment, self.experiments())
             self._where, self._given = f"{self._where} AND experiment = ?", [experiment]
         if keys is not None:
             self._where += " AND key IN (SELECT value FROM json_each(?))"
