@@ -5,8 +5,8 @@ from math import isfinite
 from typing import Any
 
 
-def as_json(value: Any) -> Any:
-    """A value as JSON has it: arrays and tuples as lists, NaN as None, infinity and all else as text.
+def as_json(value: Any, *, strict: bool = False) -> Any:
+    """A value as JSON has it: arrays and tuples as lists, NaN as None, infinity and (if not strict) all else as text.
 
     Examples
     --------
@@ -20,9 +20,11 @@ def as_json(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return {str(key): as_json(item) for key, item in value.items()}
+        return {str(key): as_json(item, strict=strict) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [as_json(item) for item in value]
+        return [as_json(item, strict=strict) for item in value]
+    if strict:
+        raise TypeError(f"{value!r} is nothing that JSON has")
     return " ".join(repr(value).split())
 
 

@@ -385,7 +385,7 @@ def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(tmp_path):
         # where the other feature is right; nothing of the empty query
         assert trials.by_fold("both", system.label(request), "map") == (0.5, 0.5)
     assert [*directranker._chosen("one", own, system)] == ["one: feature 1, sign 1; feature 2, sign 1."]
-    assert directranker._chosen("other", own, System("single-feature")) == []
+    assert [*directranker._chosen("other", own, System("single-feature"))] == []
 
 
 @pytest.mark.slow

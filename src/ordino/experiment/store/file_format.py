@@ -88,7 +88,10 @@ def _move_values(connection: sqlite3.Connection) -> None:
 def to_row(trial: Trial) -> list[Any]:
     """The columns of a trial."""
     values = {name: getattr(trial, name) for name in COLUMNS}
-    return [json.dumps(as_json(values[name])) if name in (*_JSON, *_OPENED) else values[name] for name in COLUMNS]
+    return [
+        json.dumps(as_json(values[name], strict=True)) if name in (*_JSON, *_OPENED) else values[name]
+        for name in COLUMNS
+    ]
 
 
 def to_value_rows(trial: Trial) -> Iterator[tuple[str, str, bytes]]:
