@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import mean_of_counted
+from ordino.checks import renamed
 from ordino.data.columns import Groups, group_rows
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
@@ -78,10 +79,11 @@ class Evaluation(Mapping[str, float]):
         return {"profile": self.profile, "metrics": metrics, **counts}
 
 
+@renamed(threads="n_jobs")
 def measure(
     y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, metrics: str | Metric | Sequence[str | Metric], *,
     profile: str | Profile = "standard", query_ids: ArrayLike | None = None, doc_ids: ArrayLike | None = None,
-    threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Evaluation:  # fmt: skip
     """Evaluate rows that are already grouped: query ``q`` owns rows ``offsets[q]:offsets[q + 1]``.
 
@@ -98,7 +100,7 @@ def measure(
         Ids of the queries in the result; by default their numbers.
     doc_ids
         Ids of the documents; the profile ``trec`` orders equal scores by them.
-    threads
+    n_jobs
         Number of threads; None uses all cores. It does not change the values.
 
     Examples
@@ -109,7 +111,7 @@ def measure(
     """
     chosen = parse_metrics(metrics)
     style = find_profile(profile)
-    found = values_of(y, scores, offsets, chosen, profile=style, doc_ids=doc_ids, threads=threads)
+    found = values_of(y, scores, offsets, chosen, profile=style, doc_ids=doc_ids, n_jobs=n_jobs)
     n_queries = len(found.empty)
     if n_queries == 0:
         raise DataError("there are no queries to evaluate; give at least one document")
@@ -137,10 +139,11 @@ def measure(
     )
 
 
+@renamed(threads="n_jobs")
 def evaluate(
     y: ArrayLike | Dataset, scores: ArrayLike, *, qid: ArrayLike | Sequence[Any] | None = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS, profile: str | Profile = "standard",
-    doc_ids: ArrayLike | None = None, threads: int | None = None,
+    doc_ids: ArrayLike | None = None, n_jobs: int | None = None,
 ) -> Evaluation:  # fmt: skip
     """Evaluate scores against labels, query by query; rows may come in any order.
 
@@ -158,7 +161,7 @@ def evaluate(
         A name in :data:`ordino.metrics.PROFILES`.
     doc_ids
         Ids of the documents, by which the profile ``trec`` orders equal scores; a data set has its own.
-    threads
+    n_jobs
         Number of threads; None uses all cores. It does not change the values.
 
     Examples
@@ -185,7 +188,7 @@ def evaluate(
         names = None if doc_ids is None else _ordered("doc_ids", doc_ids, groups)
     return measure(
         labels, ordered, groups.offsets, metrics,
-        profile=profile, query_ids=groups.query_ids, doc_ids=names, threads=threads,
+        profile=profile, query_ids=groups.query_ids, doc_ids=names, n_jobs=n_jobs,
     )  # fmt: skip
 
 

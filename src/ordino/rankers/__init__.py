@@ -44,9 +44,9 @@ _LINES = (
     ("rank-svm", "RankSVM", "ranksvm", "a linear ranker with large margins between documents of different labels"),
     ("prank", "PRank", "perceptrons", "an online perceptron with a threshold for each level"),
     ("oap-bpm", "OAPBPM", "perceptrons", "many PRank perceptrons on random parts of the data, averaged"),
-    ("rank-boost", "RankBoost", "rankboost", "thresholds on single features, boosted on weighted pairs"),
+    ("rank-boost", "RankBoost", "stump_boosting", "thresholds on single features, boosted on weighted pairs"),
     ("ada-rank", "AdaRank", "adarank", "single features, boosted on queries weighted by a metric"),
-    ("frank", "FRank", "frank", "an additive model boosted on the fidelity of pairs"),
+    ("frank", "FRank", "stump_boosting", "an additive model boosted on the fidelity of pairs"),
     ("coordinate-ascent", "CoordinateAscent", "coordinate_ascent", "linear weights tuned to a metric, one at a time"),
     ("lambda-mart", "LambdaMART", "lambdamart", "boosted trees on LambdaRank's gradients, grown by LightGBM"),
     ("mc-rank", "McRank", "mcrank", "boosted trees that predict the level; ranks by the expected level"),
@@ -61,6 +61,9 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
     {name: RankerEntry(cls, f"ordino.rankers.{module}", text) for name, cls, module, text in _LINES}
 )
 """Every ranker by its name on the command line."""
+
+NAMES: Mapping[str, str] = MappingProxyType({entry.cls: name for name, entry in RANKERS.items()})
+"""The name on the command line of each class."""
 
 
 def ranker_class(name: str) -> type[Ranker]:

@@ -15,6 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.boosting.stumps import rounds_param
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.judge import Choice, Judge
@@ -57,12 +58,7 @@ class AdaRank(LinearRanker):
     features_: list[int] = learned()
     alphas_: list[float] = learned()
 
-    rounds: int = param(
-        200,
-        "T, the maximum number of weak rankers. With `valid`, the best number on it is kept; otherwise all.",
-        low=1,
-        brief=2,
-    )
+    rounds: int = rounds_param(200)
     metric: str = metric_param(
         text="The metric E to optimize (map for AdaRank-MAP, ndcg@10 for AdaRank-NDCG), also used to choose the "
         "number of rounds. Its values must lie between -1 and 1."
