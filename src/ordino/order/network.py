@@ -84,6 +84,11 @@ class PairNetwork:
         """How many features a document has."""
         return int(self.left.shape[0])
 
+    @property
+    def deep(self) -> bool:
+        """Whether there is more than one hidden layer."""
+        return len(self.deeper) > 1
+
     @cached_property
     def symmetric(self) -> bool:
         """Whether the sharing rules hold, weight for weight: then N>(x, y) = N<(y, x)."""
@@ -151,20 +156,15 @@ class PairNetwork:
     @property
     def kernels(self) -> kernels.Kernels:
         """What is compiled for networks with these activations."""
-        return kernels.make_kernels(self.activation, self.output)
+        return kernels.make_kernels(self.activation, self.output, self.deep)
 
     def lay_out(self, X: Floats) -> tuple[Floats, Floats]:
         """The kernels' table of the weights and of the projections of these documents, and a buffer for comparisons."""
-        table = self.make_table(len(X))
-        project_rows(frozen(X), 0, len(X), self.packed.first, table, len(self.packed.weights))
-        return table, np.empty((4, table.shape[1]), np.float32)
-
-    def make_table(self, n_docs: int) -> Floats:
-        """The kernels' table: the weights, and below them two rows for each document."""
         weights = self.packed.weights
-        table = np.empty((len(weights) + 2 * n_docs, weights.shape[1]), np.float32)
+        table = np.zeros((len(weights) + 2 * len(X), weights.shape[1]), np.float32)
         table[: len(weights)] = weights
-        return table
+        project_rows(frozen(X), self.packed.first, table, len(weights))
+        return table, np.empty((4, table.shape[1]), np.float32)
 
     def check_features(self, X: ArrayLike) -> Floats:
         """The features as the kernels want them: finite, float32, as many columns as the network takes."""
