@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from comparators import larger_first, preferences, random_network
@@ -76,7 +78,7 @@ def test_no_order_over_all_pairs_depends_on_rows_or_threads(
     monkeypatch.setattr(meetings, "BLOCK_PAIRS", 500)
     network, X = circles(700)
     offsets = np.array([0, 60, 360, 360, 361, 500, 700])
-    rows = np.concatenate([np.random.default_rng(0).permutation(np.arange(*q)) for q in zip(offsets, offsets[1:])])
+    rows = np.concatenate([np.random.default_rng(0).permutation(np.arange(*q)) for q in pairwise(offsets)])
     order = order_queries(network, X, offsets, algorithm=algorithm, top=top, n_jobs=2)
     alone = order_queries(network, X, offsets, algorithm=algorithm, top=top, n_jobs=1)
     shuffled = order_queries(network, X[rows], offsets, algorithm=algorithm, top=top)

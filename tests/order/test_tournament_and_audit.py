@@ -33,11 +33,11 @@ def test_every_pair_meets_once_whatever_the_tiles(n: int, hidden: tuple[int, ...
     X = np.random.default_rng(n).normal(size=(n, 3)).astype(np.float32)
     network = random_network(3, hidden, "tanh", scale=4)
     P = preferences(network, X)
-    assert tournament(network, X, [0, n]).tolist() == ((P > 0.5).sum(axis=1)).tolist()
-    rows = meetings.Meetings(network, X, None).totals(np.array([0, n]), 5)[WINS] / 2
-    first, met = min(n, 5), (P > 0.5)[:, : min(n, 5)].sum(axis=1)
-    assert rows[:first].tolist() == (P > 0.5).sum(axis=1)[:first].tolist()  # the first have met all others
-    assert rows[first:].tolist() == met[first:].tolist()
+    points = (P > 0.5) + 0.5 * (P == 0.5) - 0.5 * np.eye(n)  # none for meeting oneself
+    assert tournament(network, X, [0, n]).tolist() == points.sum(axis=1).tolist()
+    wins = meetings.Meetings(network, X, None).totals(np.array([0, n]), 5)[WINS] / 2
+    assert wins[:5].tolist() == points[:5].sum(axis=1).tolist()  # the first have met all others
+    assert wins[5:].tolist() == points[5:, :5].sum(axis=1).tolist()
 
 
 @pytest.mark.parametrize("rule", ["copeland", "borda"])

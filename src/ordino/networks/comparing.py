@@ -103,7 +103,7 @@ class Comparator(Ranker):
     profile: str = profile_param()
     scaling: str | None = scaling_param("quantile")
     algorithm: str = param(
-        "merge",
+        "copeland",
         "How comparisons become a ranking: over all pairs of a query, whatever the order of its documents (copeland "
         "counts wins, borda adds up probabilities), or by a sort (merge, quick, heap or insertion).",
         choices=ORDERS,

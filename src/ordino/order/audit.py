@@ -1,7 +1,8 @@
 """How far from transitive a comparator is on given data, and how much that moves documents.
 
 A comparator that is not transitive orders some triples in a circle. What a sort makes of it then depends on where it
-starts and on the algorithm; an order over all pairs depends on the documents alone. SortNet (section 3) reports orders that "seldom" differ, by 1 to 5 positions of 1000.
+starts and on the algorithm; an order over all pairs depends on the documents alone. SortNet (section 3) reports orders
+that "seldom" differ, by 1 to 5 positions of 1000.
 """
 
 from collections.abc import Mapping, Sequence

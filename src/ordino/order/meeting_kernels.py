@@ -104,7 +104,7 @@ def _meet_rows(
                 meet(a, low, (n + LANES - 1) // LANES * LANES, bias, plan, weights, sides, room)
                 margins, middles, at = room[2, 0], room[3, 0], low - first
                 lost, left_over, behind = totals[WINS, at:], totals[SUMS, at:], totals[OUT_DEGREES, at:]
-                wins, total, ahead = 0, 0, 0
+                wins, total, ahead = np.int64(0), np.int64(0), np.int64(0)
                 for b in range(n):
                     margin, middle = margins[b], middles[b]
                     p = max(win(middle + abs(margin), middle - abs(margin)), ABOVE_HALF) if margin != 0 else 0.5

@@ -26,7 +26,8 @@ Floats = NDArray[np.float32]
 LONG = 4000  # documents of a query that all meet each other; of longer queries only the best do
 SAMPLE = 512  # documents of a long query that meet all others first
 BLOCK_DOCS = 8192  # documents of whole queries whose projections are kept at a time
-BLOCK_PAIRS = 100_000  # about how many a thread takes at a time
+BLOCK_PAIRS = 100_000  # about how many a thread takes at a time,
+BLOCK_ROWS = 16  # and of how many documents at least, which then share what is in the cache
 
 SCALES = {"copeland": (WINS, 2.0), "borda": (SUMS, float(UNIT))}  # the totals of a rule, and what counts as 1 there
 
@@ -57,7 +58,9 @@ def tournament(
         raise unknown_name("rule", rule, SCALES)
     features = network.check_features(X)
     row, unit = SCALES[rule]
-    return all_totals(network, features, check_offsets(offsets, len(features)), n_jobs)[row] / unit
+    totals = all_totals(network, features, check_offsets(offsets, len(features)), n_jobs)
+    scores: NDArray[np.float64] = totals[row] / unit
+    return scores
 
 
 def all_totals(network: PairNetwork, X: Floats, offsets: Ints, n_jobs: int | None) -> Ints:
@@ -155,7 +158,7 @@ def _blocks_of_rows(offsets: Ints, first: int | None) -> list[tuple[int, int]]:
     place = np.arange(len(query)) - offsets[query]
     meets = np.ones(len(query), bool) if first is None else place < first
     work = np.where(meets, counts[query] - place + LANES, 0)
-    share = np.cumsum(work) // BLOCK_PAIRS
+    share = np.cumsum(work) // max(BLOCK_PAIRS, BLOCK_ROWS * int(counts.max(initial=0)))
     cuts = np.flatnonzero(np.diff(share) | np.diff(meets)) + 1
     blocks = pairwise([0, *cuts.tolist(), len(query)])
     return [(start, stop) for start, stop in blocks if start < stop and meets[start]]

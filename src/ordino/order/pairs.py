@@ -16,7 +16,7 @@ from ordino.order.network import PairNetwork
 from ordino.order.orders import ORDERS, SORTS
 from ordino.order.sorting import check_order, scores_from_order, sort_once, sort_queries
 
-TOP = 1000
+TOP = 500
 """Documents of a long query that meet all others, unless another number is asked for."""
 
 

@@ -92,7 +92,8 @@ def sort_queries(
             codes = np.empty(found, np.int64)  # sort again, now with room for all
         order[rows] = sorted_rows + own[0]
         better, worse = np.divmod(codes[:found], max(n_docs, 1))
-        return (better + own[0]) * len(features) + worse + own[0]
+        found_codes: Ints = (better + own[0]) * len(features) + worse + own[0]
+        return found_codes
 
     found = run_blocks(work, _blocks_of_work(bounds), n_jobs)
     if y is None:

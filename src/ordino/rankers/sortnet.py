@@ -73,7 +73,7 @@ class SortNet(Comparator):
         published: dict[str, Any] = {
             "hidden": 20, "activation": "sigmoid", "dropout": 0.0, "initializer": "unit", "loss": "squared",
             "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1, "batch": None,
-            "epochs": 300, "patience": None, "metric": "map", "scaling": "querymax",
+            "epochs": 300, "patience": None, "metric": "map", "scaling": "querymax", "algorithm": "merge",
         }  # fmt: skip
         return cls(**(published | changes))
 
