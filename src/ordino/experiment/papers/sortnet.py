@@ -70,7 +70,7 @@ def iterations(request: Request, trials: Trials) -> Result:
 
 def shuffling(request: Request, trials: Trials) -> Result:
     """How many of 1000 test documents move when the sort starts elsewhere, or is another sort."""
-    from ordino.order.audit import audit
+    from ordino.order import SORTS, audit
 
     numbers = []
     for name, folds in request.collections(COLLECTIONS).items():
@@ -78,7 +78,7 @@ def shuffling(request: Request, trials: Trials) -> Result:
         own = trials.first_of_folds(name, row.system.label(request))
         fitted = [trials.ranker(trial) for trial in own]
         audits = [
-            audit(ranker.network_, ranker.prepared(fold.test), seed=request.seed)
+            audit(ranker.network_, ranker.prepared(fold.test), algorithms=tuple(SORTS), seed=request.seed)
             for ranker, fold in zip(fitted, folds, strict=True)
         ]
         for what in audits[0].moves:
