@@ -131,7 +131,8 @@ def all_pairs(X: np.ndarray, repeats: int) -> None:
         best = np.minimum(best, timed).tolist()
     print(
         f"all {n_pairs:,} pairs of 1,000 documents, 40 hidden: {1e3 * best[1]:.1f} ms on one thread, "
-        f"{1e3 * best[2]:.1f} on two; their activations alone {1e3 * best[0]:.1f} ms, so {best[1] / best[0]:.2f} times the arithmetic"
+        f"{1e3 * best[2]:.1f} on two; their activations alone {1e3 * best[0]:.1f} ms, "
+        f"so {best[1] / best[0]:.2f} times the arithmetic"
     )
 
 
