@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import check_offsets, frozen, query_blocks, query_numbers, row_blocks
-from ordino.errors import unknown_name
+from ordino.checks import check_choice
 from ordino.order.kernels import LANES
 from ordino.order.meeting_kernels import SUMS, TILE, UNIT, WINS, make_meetings
 from ordino.order.network import PairNetwork
@@ -54,10 +54,8 @@ def tournament(
     >>> tournament(larger_first, [[1.0], [3.0], [2.0], [2.0]], [0, 4]).tolist()
     [0.0, 3.0, 1.5, 1.5]
     """
-    if rule not in SCALES:
-        raise unknown_name("rule", rule, SCALES)
+    row, unit = SCALES[check_choice("rule", rule, SCALES)]
     features = network.check_features(X)
-    row, unit = SCALES[rule]
     totals = all_totals(network, features, check_offsets(offsets, len(features)), n_jobs)
     scores: NDArray[np.float64] = totals[row] / unit
     return scores

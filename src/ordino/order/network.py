@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import frozen
+from ordino.checks import check_choice
 from ordino.data.columns import as_features
-from ordino.errors import DataError, ParameterError, unknown_name
+from ordino.errors import DataError, ParameterError
 from ordino.layers import ACTIVATIONS, Layer
 from ordino.order import kernels
 from ordino.order.kernels import LANES, Packed, project_rows
@@ -68,10 +69,8 @@ class PairNetwork:
     output: str = "sigmoid"
 
     def __post_init__(self) -> None:
-        if self.activation not in kernels.ACTIVATIONS:
-            raise unknown_name("activation", self.activation, kernels.ACTIVATIONS)
-        if self.output not in kernels.OUTPUTS:
-            raise unknown_name("output activation", self.output, kernels.OUTPUTS)
+        check_choice("activation", self.activation, kernels.ACTIVATIONS)
+        check_choice("output activation", self.output, kernels.OUTPUTS)
         for name in ("left", "right", "bias"):
             object.__setattr__(self, name, _as_weights(name, getattr(self, name)))
         object.__setattr__(

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import check_offsets, query_numbers
+from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
 from ordino.data.kernels import hash_rows
-from ordino.errors import unknown_name
 from ordino.forms import Form, require
 from ordino.order.meetings import order_by_totals
 from ordino.order.network import PairNetwork
@@ -82,8 +82,7 @@ def order_queries(
     >>> order_queries(larger_first, [[1.0], [3.0], [2.0], [5.0], [6.0]], [0, 3, 5]).tolist()
     [1, 2, 0, 4, 3]
     """
-    if algorithm not in ORDERS:
-        raise unknown_name("algorithm", algorithm, ORDERS)
+    check_choice("algorithm", algorithm, ORDERS)
     features = network.check_features(X)
     bounds = check_offsets(offsets, len(features))
     rows = _by_content(features, bounds) if start is None else check_order(start, bounds)

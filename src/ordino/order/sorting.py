@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import check_offsets, frozen, query_numbers
-from ordino.checks import check_int
+from ordino.checks import check_choice, check_int
 from ordino.data.columns import as_column
-from ordino.errors import DataError, unknown_name
+from ordino.errors import DataError
 from ordino.order import sort_kernels as kernels
 from ordino.order.network import PairNetwork
 from ordino.order.orders import SORTS
@@ -65,14 +65,13 @@ def sort_queries(
     >>> result.comparisons.tolist(), [divmod(code, 5) for code in result.miscompared.tolist()]
     ([3, 1], [(0, 1), (0, 2)])
     """
-    if algorithm not in SORTS:
-        raise unknown_name("sort", algorithm, SORTS)
+    sort = SORTS[check_choice("sort", algorithm, SORTS)].sort
     features = network.check_features(X)
     bounds = check_offsets(offsets, len(features))
     labels = np.empty(0) if y is None else as_column("y", y, len(features), "label")
     order = start_order(bounds, seed) if start is None else check_order(start, bounds).astype(np.int64)
     comparisons = np.zeros(len(bounds) - 1, np.int64)
-    kernel = kernels.make_sort(SORTS[algorithm].sort, network.activation, network.deep)
+    kernel = kernels.make_sort(sort, network.activation, network.deep)
 
     def work(block: tuple[int, int]) -> Ints:
         own = bounds[block[0] : block[1] + 1]
