@@ -87,7 +87,7 @@ def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
     if not hasattr(ranker, "network_"):
         raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
     documents = ranker.prepared(read_data(data, n_features=ranker.n_features_in_))
-    found = audit(ranker.network_, documents, n_jobs=shared_options().threads)
+    found = audit(ranker.network_, documents, algorithm=ranker.algorithm, n_jobs=shared_options().threads)
     return found.to_dict(), str(found)
 
 
