@@ -1,6 +1,7 @@
 """The card of a model: what it is, what it learned from and by which rules, for people and for other programs."""
 
 import platform
+import re
 import sys
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -92,4 +93,4 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
-    return " ".join(repr(value).split())
+    return re.sub(r" at 0x\w+", "", " ".join(repr(value).split()))  # where a function lies says nothing of the model

@@ -66,15 +66,24 @@ def save(
     write_file(Path(path), Contents(card, model, encoder.arrays))
 
 
-def load(path: str | Path, *, rankers: Sequence[type] = ()) -> Any:
-    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are classes of your own it may name."""
-    return loaded(Path(path), read_file(Path(path)), rankers)
+def load(path: str | Path, *, rankers: Sequence[type] = (), module: Any = None) -> Any:
+    """Read the ranker, or the pipeline, that :func:`save` wrote.
+
+    Parameters
+    ----------
+    rankers
+        Classes of rankers of your own that the file may name.
+    module
+        For a :class:`~ordino.TorchRanker`: the module, or the function that makes it, into which the weights of the
+        file are loaded. A module is copied, never changed.
+    """
+    return loaded(Path(path), read_file(Path(path)), rankers, {"module": module})
 
 
-def loaded(path: Path, contents: Contents, rankers: Sequence[type] = ()) -> Any:
+def loaded(path: Path, contents: Contents, rankers: Sequence[type] = (), given: Mapping[str, Any] | None = None) -> Any:
     """Make the ranker of a file's contents."""
     with sentences_about(path):
-        ranker = Decoder(contents.arrays, rankers).decode(contents.model)
+        ranker = Decoder(contents.arrays, rankers, given).decode(contents.model)
         check_model(ranker)
     return ranker
 
