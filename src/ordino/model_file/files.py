@@ -77,13 +77,17 @@ def load(path: str | Path, *, rankers: Sequence[type] = (), module: Any = None) 
         For a :class:`~ordino.TorchRanker`: the module, or the function that makes it, into which the weights of the
         file are loaded. A module is copied, never changed.
     """
-    return loaded(Path(path), read_file(Path(path)), rankers, {"module": module})
+    given = {} if module is None else {"module": module}
+    return loaded(Path(path), read_file(Path(path)), rankers, given)
 
 
 def loaded(path: Path, contents: Contents, rankers: Sequence[type] = (), given: Mapping[str, Any] | None = None) -> Any:
     """Make the ranker of a file's contents."""
     with sentences_about(path):
-        ranker = Decoder(contents.arrays, rankers, given).decode(contents.model)
+        decoder = Decoder(contents.arrays, rankers, given)
+        ranker = decoder.decode(contents.model)
+        for name in set(given or ()) - decoder.used:
+            raise ModelFileError(f"the model needs no {name}; leave it out")
         check_model(ranker)
     return ranker
 

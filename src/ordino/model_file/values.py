@@ -133,6 +133,7 @@ class Decoder:
         self._arrays = arrays
         self._own = own
         self._given = given or {}
+        self.used: set[str] = set()
         self._kinds: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
             "float": lambda text, _: _number(text),
             "text": lambda name, _: self._array(name).tobytes().decode(),
@@ -168,8 +169,10 @@ class Decoder:
         return np.asfortranarray(array) if given.get("order") == "F" else array
 
     def _unsaved(self, name: Any) -> Any:
-        if self._given.get(name) is None:
-            raise ModelFileError(f"the {name} that it was trained with is code of yours; load it with {name}=...")
+        if name not in self._given:
+            advice = f"load it in Python with ordino.load(path, {name}=...)"
+            raise ModelFileError(f"it scores with code of yours, which no file holds; {advice}")
+        self.used.add(name)
         return self._given[name]
 
     def _record(self, name: Any, given: Mapping[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
@@ -146,11 +146,12 @@ class Scoring:
         if not self.lists:
             yield from ((block, data.counts) for block in row_blocks(data.n_docs, BLOCK))
             return
-        order, start = np.argsort(-data.counts, kind="stable"), 0
-        while start < len(order):
-            queries = order[start : start + max(SQUARES // int(data.counts[order[start]]) ** 2, 1)]
-            yield rows_of(data.offsets, queries), data.counts[queries]
-            start += len(queries)
+        order = np.argsort(-data.counts, kind="stable")  # the longest first
+        while len(order):
+            lengths = data.counts[order]
+            n_lists = min(max(SQUARES // int(lengths[0]) ** 2, 1), int((lengths > lengths[0] // 2).sum()))
+            yield rows_of(data.offsets, order[:n_lists]), lengths[:n_lists]
+            order = order[n_lists:]
 
     def _tensor(self, X: NDArray[np.float32]) -> Tensor:
         import torch
@@ -172,22 +173,18 @@ class Scoring:
         """Refuse a module of the other kind, one that lets padding count, and one without weights to learn."""
         import torch
 
-        inputs = (None, None) if self.lists else (None,)
-        with suppress(ValueError):  # a module whose signature cannot be read
-            try:
-                inspect.signature(self.module.forward).bind(*inputs)
-            except TypeError:
-                raise ParameterError(
-                    "the module must take lists and their mask, module(X, mask), because list_size is given"
-                    if self.lists
-                    else "the module must take documents alone, module(X); give list_size for one that takes a mask"
-                ) from None
+        if not takes(self.module.forward, 2 if self.lists else 1):
+            raise ParameterError(
+                "the module must take lists and their mask, module(X, mask), because list_size is given"
+                if self.lists
+                else "the module must take documents alone, module(X); give list_size for one that takes a mask"
+            )
         few = data.X[:8]
         self.module.eval()
         with torch.no_grad():  # the first call also completes lazy layers
             first = self(few, np.array([len(few)]))
             again = self(few, np.array([len(few)]), padding=3) if self.lists else self(few[:1], np.array([1]))
-        if not torch.allclose(first[: len(again)], again, rtol=1e-3, atol=1e-4):
+        if not torch.allclose(first[: len(again)], again, rtol=1e-3, atol=1e-4, equal_nan=True):
             raise ParameterError(
                 "the module's scores change with padding; it must leave out what the mask says is no document"
                 if self.lists
@@ -200,6 +197,25 @@ class Scoring:
                 )
         if not any(p.requires_grad for p in self.module.parameters()):
             raise ParameterError("the module has no weights that learn; give one with parameters")
+
+
+def takes(function: Any, n_inputs: int) -> bool:
+    """Whether a function can be called with this many inputs; True if its signature cannot be read.
+
+    Examples
+    --------
+    >>> takes(lambda X: X, 1), takes(lambda X: X, 2), takes(lambda X, mask=None: X, 2)
+    (True, False, True)
+    """
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return True
+    try:
+        signature.bind(*[None] * n_inputs)
+    except TypeError:
+        return False
+    return True
 
 
 def rows_of(offsets: NDArray[np.int64], queries: NDArray[np.int64]) -> NDArray[np.int64]:
