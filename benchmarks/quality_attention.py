@@ -17,7 +17,6 @@ import os
 import platform
 import runpy
 import sys
-import time
 from collections.abc import Mapping
 from datetime import date
 from functools import partial
@@ -94,16 +93,13 @@ def main() -> None:
 
 
 def measured(candidate: Ranker, fold: Fold, n_seeds: int) -> dict[str, Any]:
-    """Quality on validation data, test values of each seed, and the seconds of all."""
+    """Quality on validation data, and test values of each seed."""
     assert fold.valid is not None
-    start = time.perf_counter()
     fitted = candidate.fit_repeats(fold.train, range(n_seeds), valid=fold.valid)
-    seconds = time.perf_counter() - start
     results = [evaluate(fold.test, one.predict(fold.test), metrics=METRICS, profile=PROFILE) for one in fitted]
     return {
         "valid": float(np.mean([one.score(fold.valid) for one in fitted])),
         "test": [[round(result[name], 5) for name in METRICS] for result in results],
-        "seconds": round(seconds, 1),
     }
 
 
@@ -117,8 +113,8 @@ def page(folds: list[str], n_seeds: int, pieces: Mapping[str, Any]) -> str:
         "`examples/attention.py`, trained by [`TorchRanker`](../torch.md). Means over the official folds in profile",
         "`directranker`; ± is the standard deviation over seeds. Epochs and dropout are chosen on validation parts.",
         "",
-        "| ranker | NDCG@10 | MAP | dropout, fold by fold | seconds |",
-        "|---|---|---|---|---|",
+        "| ranker | NDCG@10 | MAP | dropout, fold by fold |",
+        "|---|---|---|---|",
     ]
     for name in ROWS:
         keys = [[f"{fold} {name} {i} {n_seeds}" for i in range(len(DROPOUTS))] for fold in folds]
@@ -126,8 +122,7 @@ def page(folds: list[str], n_seeds: int, pieces: Mapping[str, Any]) -> str:
         dropouts = ", ".join(str(DROPOUTS[of_fold.index(key)]) for of_fold, key in zip(keys, chosen, strict=True))
         runs = np.mean([pieces[key]["test"] for key in chosen], axis=0)  # (n_seeds, n_metrics)
         cells = " | ".join(f"{m:.4f} ± {s:.4f}" for m, s in zip(runs.mean(axis=0), runs.std(axis=0), strict=True))
-        seconds = sum(pieces[key]["seconds"] for of_fold in keys for key in of_fold)
-        lines.append(f"| {name} | {cells} | {dropouts} | {seconds:.0f} |")
+        lines.append(f"| {name} | {cells} | {dropouts} |")
     return "\n".join(lines) + "\n"
 
 
