@@ -225,8 +225,7 @@ class Ranker(BaseEstimator, ABC):
             )
         metric = parse_metric(getattr(self, "metric", "ndcg@10"))
         profile = getattr(self, "profile", "standard")
-        mean = evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)]
-        return mean if metric.greater_is_better else -mean
+        return metric.quality(evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)])
 
     def documents(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
         """Documents to score, as a data set with the features that fit saw."""

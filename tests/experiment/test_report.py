@@ -17,11 +17,10 @@ from scipy import stats
 from ordino.cli import main
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.compare.comparison import bootstrap_interval, compare_values
-from ordino.experiment.compare.significance import holm
-from ordino.experiment.compare.tests import TESTS
+from ordino.experiment.compare.significance import TESTS, holm
 from ordino.experiment.report import text as report
 from ordino.experiment.report.board import compare_labels, make_boards
-from ordino.experiment.report.formats import FORMATS, choose_format, render
+from ordino.experiment.report.page import FORMATS, choose_format, render
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial
 from trials import MEASURES, made_trials

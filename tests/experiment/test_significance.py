@@ -15,6 +15,7 @@ from ordino.experiment.compare.comparison import (
     cohens_d_paired,
 )
 from ordino.experiment.compare.significance import (
+    TESTS,
     Outcome,
     compare_all,
     differences,
@@ -25,7 +26,6 @@ from ordino.experiment.compare.significance import (
     welch,
     wilcoxon,
 )
-from ordino.experiment.compare.tests import TESTS
 
 NAN = float("nan")
 VALUES = st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=2, max_size=30)

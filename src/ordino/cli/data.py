@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordino.cli.options import Binarize, Json, Scaling, Seed, chosen_seed, shared_options, split_names
+from ordino.cli.output import first_line, print_found, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
@@ -25,7 +26,6 @@ def synth(
 
     Example: ordino synth mq --queries 60 --seed 1 --out t.txt
     """
-    from ordino.cli.output import first_line, print_table
     from ordino.data.synthetic import SYNTHETIC, synthetic
 
     if name == "list":
@@ -38,7 +38,6 @@ def synth(
 
 
 def _write(data: Dataset, path: Path) -> None:
-    from ordino.cli.output import say
     from ordino.data.files import write_data
 
     write_data(data, path)
@@ -58,8 +57,6 @@ def inspect(
 
     Example: ordino inspect comparator.ordino --audit test.txt
     """
-    from ordino.cli.output import print_json
-
     found = {file: _described(file) if audit is None else _audited(file, audit) for file in files}
     if json:
         print_json({file: facts for file, (facts, _) in found.items()})
@@ -112,7 +109,6 @@ def doctor(
 
     Example: ordino doctor train.txt test.txt
     """
-    from ordino.cli.output import print_found
     from ordino.data.doctor import examine, format_findings
     from ordino.data.files import read_data
 

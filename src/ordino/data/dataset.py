@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.arrays import frozen, query_numbers
 from ordino.data.columns import Groups, as_column, as_feature_names, as_features, column_names, group_rows, offsets_of
 from ordino.errors import DataError, ParameterError
+from ordino.plain import count_of
 
 if TYPE_CHECKING:
     from ordino.data.summary import Summary
@@ -129,6 +130,11 @@ class Dataset:
     def counts(self) -> NDArray[np.int64]:
         """The number of documents of each query, shape ``(n_queries,)``."""
         return np.diff(self.offsets)
+
+    @property
+    def doc_weights(self) -> NDArray[np.float64]:
+        """The weight of each document, 1 where none were given, as an array of the caller's own."""
+        return np.ones(self.n_docs) if self.weights is None else np.array(self.weights)
 
     @property
     def qid(self) -> NDArray[Any]:
@@ -291,10 +297,5 @@ class Dataset:
         return to_frame(self, backend=backend)
 
     def __repr__(self) -> str:
-        docs, queries = count_of(self.n_docs, "document", "documents"), count_of(self.n_queries, "query", "queries")
-        return f"Dataset({docs}, {queries}, {count_of(self.n_features, 'feature', 'features')})"
-
-
-def count_of(n: int, one: str, many: str) -> str:
-    """A number with its noun, such as ``1 query`` and ``2,000 queries``."""
-    return f"{n:,} {one if n == 1 else many}"
+        docs, queries = count_of(self.n_docs, "document"), count_of(self.n_queries, "query", "queries")
+        return f"Dataset({docs}, {queries}, {count_of(self.n_features, 'feature')})"

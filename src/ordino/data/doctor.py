@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import row_blocks
-from ordino.data.dataset import Dataset, count_of
+from ordino.data.dataset import Dataset
 from ordino.data.kernels import hash_rows
 from ordino.data.summary import count_by_query, has_equal_labels
+from ordino.plain import count_of
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

@@ -7,6 +7,7 @@ leave NaN where it is. They take arrays and frames (rows in any order; the resul
 pipeline passes ``qid`` on without being asked.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from types import MappingProxyType
@@ -44,7 +45,7 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._scaled(features, group_rows(qid, len(features)))
 
 
-class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
+class Scaler(_ArrayScaler, ABC, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
     """What the scalers share: checks, queries, threads. Subclasses say how a matrix is scaled.
 
     ``n_jobs`` is the number of threads; None is one for each processor. The result does not depend on it.
@@ -104,9 +105,9 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
     def _learn(self, features: Features | None) -> None:
         """Learn from the training rows (None if they come in parts), if there is anything to learn."""
 
+    @abstractmethod
     def _scaled(self, features: Features, groups: Groups) -> Features:
         """Scale a matrix whose columns were checked; the result is finite or NaN."""
-        raise NotImplementedError
 
     def _names(self) -> Sequence[str] | None:
         return getattr(self, "feature_names_in_", None)

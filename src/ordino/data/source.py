@@ -128,8 +128,7 @@ def _arrange(data: Dataset) -> tuple[Dataset, Keys]:
     """The data in canonical order, and the key of each query, rising."""
     from ordino.data.kernels import hash_rows  # compiled code, which a model file must load without
 
-    weights = np.ones(data.n_docs) if data.weights is None else data.weights
-    columns = np.column_stack((data.y + 0.0, weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
+    columns = np.column_stack((data.y + 0.0, data.doc_weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
     rows: Keys = hash_rows(np.ascontiguousarray(data.X), columns)  # of features, label and weight
     within = np.lexsort((rows, data.query_number))  # rows of a query by their hash
     position = np.arange(data.n_docs, dtype=np.uint64) - np.repeat(data.offsets[:-1], data.counts).astype(np.uint64)

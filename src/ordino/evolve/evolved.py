@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino import recurring
 from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, import_extra
@@ -22,16 +23,6 @@ from ordino.forms import Form, Linear
 from ordino.linear import name_weights
 from ordino.parameters import learned, param
 from ordino.ranker import FeatureWeight, Ranker, as_dataset
-from ordino.recurring import (
-    metric_param,
-    n_jobs_param,
-    patience_param,
-    profile_param,
-    scaling_param,
-    seed_param,
-    verbose_param,
-    warm_start_param,
-)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -85,14 +76,14 @@ class EvolvedRanker(Ranker):
     fitness_: float = learned()
 
     generations: int = generations_param(1000, "How often the population breeds")
-    patience: int | None = patience_param(None, PATIENCE)
-    metric: str = metric_param("map", FITNESS)
-    profile: str = profile_param()
-    scaling: str | None = scaling_param("minmax")
-    warm_start: bool = warm_start_param()
-    seed: int = seed_param()
-    n_jobs: int | None = n_jobs_param()
-    verbose: bool = verbose_param()
+    patience: int | None = recurring.patience_param(None, PATIENCE)
+    metric: str = recurring.metric_param("map", FITNESS)
+    profile: str = recurring.profile_param()
+    scaling: str | None = recurring.scaling_param("minmax")
+    warm_start: bool = recurring.warm_start_param()
+    seed: int = recurring.seed_param()
+    n_jobs: int | None = recurring.n_jobs_param()
+    verbose: bool = recurring.verbose_param()
 
     @abstractmethod
     def _start(self, data: Dataset, valid: Dataset | None) -> Floats:
@@ -161,7 +152,7 @@ class EvolvedRanker(Ranker):
         counts = range(len(sizes), 0, -1)
         with LinearFitness(self.prepared(as_dataset(X, y, qid)), self.metric, profile=self.profile) as fitness:
             values = fitness([prune_weights(self.coef_, keep=kept) for kept in counts])
-            sign = 1 if fitness.objective.metric.greater_is_better else -1
+            sign = fitness.objective.metric.quality(1)
         return [
             PruningStep(kept, float(sizes[kept - 1]), sign * float(value), float(values[0] - value))
             for kept, value in zip(counts, values, strict=True)
@@ -225,6 +216,6 @@ def run_search(
             before=before,
         )
     ranker.history_ = run.history
-    ranker.fitness_ = run.fitness if fitness.objective.metric.greater_is_better else -run.fitness
+    ranker.fitness_ = fitness.objective.metric.quality(run.fitness)
     ranker._last = search, run, settings
     return search, run

@@ -98,7 +98,7 @@ class Objective:
         offsets = self.offsets[first : last + 1] - begin
         for p in range(len(out)):
             one = scores[p, : end - begin].astype(np.float64)
-            found = measure(self.y[begin:end], one, offsets, self.metric, profile=style, doc_ids=names, threads=1)
+            found = measure(self.y[begin:end], one, offsets, self.metric, profile=style, doc_ids=names, n_jobs=1)
             out[p, first:last] = found.per_query[str(self.metric)]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import mean_of_counted
+from ordino.checks import renamed
 from ordino.data.columns import Groups, group_rows
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
@@ -78,10 +79,11 @@ class Evaluation(Mapping[str, float]):
         return {"profile": self.profile, "metrics": metrics, **counts}
 
 
+@renamed(threads="n_jobs")
 def measure(
     y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, metrics: str | Metric | Sequence[str | Metric], *,
     profile: str | Profile = "standard", query_ids: ArrayLike | None = None, doc_ids: ArrayLike | None = None,
-    threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Evaluation:  # fmt: skip
     """Measure rows that are already grouped: query ``q`` owns rows ``offsets[q]:offsets[q + 1]``.
 
@@ -98,7 +100,7 @@ def measure(
         Names of the queries for the result; their numbers if None.
     doc_ids
         Names of the documents: profile ``trec`` orders equal scores by them.
-    threads
+    n_jobs
         How many threads work; None takes the processors there are. The values are the same for any number.
 
     Examples
@@ -109,7 +111,7 @@ def measure(
     """
     chosen = parse_metrics(metrics)
     style = find_profile(profile)
-    found = values_of(y, scores, offsets, chosen, profile=style, doc_ids=doc_ids, threads=threads)
+    found = values_of(y, scores, offsets, chosen, profile=style, doc_ids=doc_ids, n_jobs=n_jobs)
     n_queries = len(found.empty)
     if n_queries == 0:
         raise DataError("there are no queries to measure; give at least one document")
@@ -137,10 +139,11 @@ def measure(
     )
 
 
+@renamed(threads="n_jobs")
 def evaluate(
     y: ArrayLike | Dataset, scores: ArrayLike, *, qid: ArrayLike | Sequence[Any] | None = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS, profile: str | Profile = "standard",
-    doc_ids: ArrayLike | None = None, threads: int | None = None,
+    doc_ids: ArrayLike | None = None, n_jobs: int | None = None,
 ) -> Evaluation:  # fmt: skip
     """Measure scores against labels, query by query; rows may come in any order.
 
@@ -152,7 +155,7 @@ def evaluate(
         Score of each document, as in :func:`measure`; for a data set in the order in which its rows were given.
     qid
         The query of each document, any hashable kind; None makes all documents one query.
-    metrics, profile, doc_ids, threads
+    metrics, profile, doc_ids, n_jobs
         As in :func:`measure`; the document ids of a data set are its own.
 
     Examples
@@ -179,7 +182,7 @@ def evaluate(
         names = None if doc_ids is None else _ordered("doc_ids", doc_ids, groups)
     return measure(
         labels, ordered, groups.offsets, metrics,
-        profile=profile, query_ids=groups.query_ids, doc_ids=names, threads=threads,
+        profile=profile, query_ids=groups.query_ids, doc_ids=names, n_jobs=n_jobs,
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,8 @@ from ordino.errors import ParameterError, unknown_name
 from ordino.metrics import formulas
 from ordino.metrics.block import Block
 from ordino.metrics.profiles import Profile
+
+Values = TypeVar("Values", int, float, NDArray[np.float64])
 
 _LARGEST_K = 2**31 - 1
 _NOTATION = re.compile(r"([a-z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(.+))?")
@@ -168,7 +170,7 @@ class Metric:
         """False for what counts errors."""
         return self.measure.greater_is_better
 
-    def quality(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def quality(self, values: Values) -> Values:
         """Values turned so that larger is better.
 
         Examples

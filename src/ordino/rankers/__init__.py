@@ -44,9 +44,9 @@ _LINES = (
     ("rank-svm", "RankSVM", "ranksvm", "large margins between documents of different labels, without explicit pairs"),
     ("prank", "PRank", "perceptrons", "an online perceptron with a threshold for each level"),
     ("oap-bpm", "OAPBPM", "perceptrons", "many PRank perceptrons on random parts, averaged to a Bayes point"),
-    ("rank-boost", "RankBoost", "rankboost", "boosted thresholds of single features on weighted pairs"),
+    ("rank-boost", "RankBoost", "stump_boosting", "boosted thresholds of single features on weighted pairs"),
     ("ada-rank", "AdaRank", "adarank", "boosted single features on queries weighted by a measure"),
-    ("frank", "FRank", "frank", "an additive model boosted on the fidelity of pairs"),
+    ("frank", "FRank", "stump_boosting", "an additive model boosted on the fidelity of pairs"),
     ("coordinate-ascent", "CoordinateAscent", "coordinate_ascent", "one weight at a time, straight up a measure"),
     ("lambda-mart", "LambdaMART", "lambdamart", "boosted trees on LambdaRank's gradients, grown by LightGBM"),
     ("mc-rank", "McRank", "mcrank", "classification into levels by boosted trees; the expected level ranks"),
@@ -61,6 +61,9 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
     {name: RankerEntry(cls, f"ordino.rankers.{module}", text) for name, cls, module, text in _LINES}
 )
 """Every ranker by its name on the command line."""
+
+NAMES: Mapping[str, str] = MappingProxyType({entry.cls: name for name, entry in RANKERS.items()})
+"""The name on the command line of each class."""
 
 
 def ranker_class(name: str) -> type[Ranker]:

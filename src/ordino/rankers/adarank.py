@@ -16,6 +16,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.boosting.stumps import rounds_param
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.judge import Choice, Judge
@@ -59,12 +60,7 @@ class AdaRank(LinearRanker):
     features_: list[int] = learned()
     alphas_: list[float] = learned()
 
-    rounds: int = param(
-        200,
-        "T, weak rankers at most. The best number on `valid` is kept, all where there is no `valid`.",
-        low=1,
-        brief=2,
-    )
+    rounds: int = rounds_param(200)
     metric: str = metric_param(
         text="The metric E that is boosted (map is AdaRank-MAP, ndcg@10 AdaRank-NDCG) and that chooses the number of "
         "rounds; any whose values lie between -1 and 1."

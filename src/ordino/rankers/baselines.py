@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import name_features, row_blocks
-from ordino.checks import check_int
+from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.data.kernels import hash_rows
-from ordino.errors import ParameterError, unknown_name
+from ordino.errors import ParameterError
 from ordino.forms import BLOCK
 from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
@@ -85,7 +85,7 @@ def reduce_rows(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]
     decomposition, block after block: the same least squares problem in ``n_features + 1`` rows, without squaring its
     condition as the normal equations would.
     """
-    weights = np.ones(data.n_docs) if data.weights is None else data.weights
+    weights = data.doc_weights
     total = max(float(weights.sum()), np.finfo(float).tiny)
     blocks = row_blocks(data.n_docs, BLOCK)
     means = sum(weights[rows] @ _table(data, rows) for rows in blocks) / total  # (n_features + 1,)
@@ -175,9 +175,7 @@ def column_of(feature: object, data: Dataset) -> int:
     if isinstance(feature, Integral):
         return check_int("feature", feature, low=1, high=data.n_features) - 1
     names = name_features(data.feature_names, data.n_features)
-    if feature not in names:
-        raise unknown_name("feature", feature, names)
-    return names.index(str(feature))
+    return names.index(check_choice("feature", feature, names))
 
 
 @final

@@ -6,6 +6,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino import recurring
 from ordino.checks import check_choice, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
@@ -15,16 +16,6 @@ from ordino.evolve.genetic_programming import FormulaFitness, GeneticProgramming
 from ordino.forms import require
 from ordino.parameters import Range, learned, param
 from ordino.ranker import Ranker
-from ordino.recurring import (
-    metric_param,
-    n_jobs_param,
-    patience_param,
-    profile_param,
-    scaling_param,
-    seed_param,
-    verbose_param,
-    warm_start_param,
-)
 
 
 def check_functions(given: object) -> None:
@@ -78,14 +69,14 @@ class GPRank(Ranker):
         0.1, "The chance that a child grows a new subtree; the two rates together are at most 1.", low=0, high=1
     )
     max_depth: int = param(8, "The limit of a formula's depth.", low=1)
-    patience: int | None = patience_param(None, PATIENCE)
-    metric: str = metric_param("map", FITNESS)
-    profile: str = profile_param()
-    scaling: str | None = scaling_param("minmax")
-    warm_start: bool = warm_start_param()
-    seed: int = seed_param()
-    n_jobs: int | None = n_jobs_param()
-    verbose: bool = verbose_param()
+    patience: int | None = recurring.patience_param(None, PATIENCE)
+    metric: str = recurring.metric_param("map", FITNESS)
+    profile: str = recurring.profile_param()
+    scaling: str | None = recurring.scaling_param("minmax")
+    warm_start: bool = recurring.warm_start_param()
+    seed: int = recurring.seed_param()
+    n_jobs: int | None = recurring.n_jobs_param()
+    verbose: bool = recurring.verbose_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         check_real("mutation_rate", self.mutation_rate, low=0, high=1 - self.crossover_rate + 1e-12)

@@ -101,7 +101,7 @@ class McRank(TreeRanker):
         n_levels = max(len(self.levels_), 2)  # where all labels are equal, the second level stays empty
         if self.ordinal_:
             above = level[:, None] >= np.arange(1, n_levels)  # (n_docs, n_levels - 1): y >= k?
-            weights = np.ones(data.n_docs) if data.weights is None else data.weights
+            weights = data.doc_weights
             share = (weights @ above + 0.5) / (weights.sum() + 1.0)
             self.start_ = np.log(share / (1.0 - share))
             params = {"objective": "none", "num_class": n_levels - 1}

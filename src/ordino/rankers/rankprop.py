@@ -57,7 +57,7 @@ class _Targets:
             self._targets = np.stack([self._adjusted(m) for m in range(len(self._networks))])
         self._epochs += 1
         data = self._data
-        weights = np.ones(data.n_docs) if data.weights is None else data.weights
+        weights = data.doc_weights
         cuts = np.append(np.arange(0, data.n_queries, self._batch), data.n_queries)
         for i in rng.permutation(len(cuts) - 1):
             first, last = data.offsets[cuts[i]], data.offsets[cuts[i + 1]]

@@ -115,7 +115,7 @@ def document_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     >>> (document_weights(data, "query") ** 2).round(6).tolist()
     [1.0, 1.0, 0.5, 0.5, 0.5]
     """
-    weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
+    weights = data.doc_weights
     if pairs == "sum":
         return weights
     counts = sort_labels(data.y, data.offsets).n_pairs

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from ordino.errors import DataError, ParameterError
-from ordino.experiment.compare.significance import Floats, differences, holm, measured
-from ordino.experiment.compare.tests import find_test
+from ordino.experiment.compare.significance import Floats, differences, find_test, holm, measured
 from ordino.metrics import Evaluation
 
 DRAWN = 2**21  # resampled values held in memory at a time
@@ -64,7 +63,7 @@ def compare_values(
     a, b
         By metric the value of each query, the queries of both in the same order; NaN leaves a query out.
     test
-        A name in :data:`~ordino.experiment.compare.tests.TESTS`.
+        A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     samples
         What the test takes instead of the values of the queries: for Welch's test the means of repeated trials.
 

@@ -5,19 +5,20 @@ one of them is left out of both. Welch's test takes two samples of their own, su
 (DeepNet, section 2.4). All tests are two-sided. What cannot speak against chance gets p = 1: no difference at all, or
 fewer than two values.
 
-:data:`~ordino.experiment.compare.tests.TESTS` is the table of all tests.
+:data:`TESTS` is the table of all tests; command line, reports and documentation are made from it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from ordino.checks import check_choice
 from ordino.errors import DataError
-from ordino.experiment.compare.tests import find_test
 
 Floats = NDArray[np.float64]
 
@@ -248,3 +249,34 @@ def compare_all(
     function = find_test(test).function
     outcomes = [function(column, reference) for column in columns]
     return outcomes, holm([outcome.p for outcome in outcomes])
+
+
+@final
+@dataclass(frozen=True)
+class SignificanceTest:
+    """An entry of :data:`TESTS`."""
+
+    name: str
+    function: Callable[[ArrayLike, ArrayLike], Outcome]
+    title: str
+    description: str
+    is_paired: bool = True
+
+
+_ALL = (
+    SignificanceTest(
+        "wilcoxon", wilcoxon, "Wilcoxon's signed rank test", "ranks of the differences; assumes no normal law"
+    ),
+    SignificanceTest("paired-t", paired_t, "paired t-test", "mean of the differences; the usual test over queries"),
+    SignificanceTest("fisher", fisher, "Fisher's randomization test", "mean of the differences; assumes no law at all"),
+    SignificanceTest(
+        "welch", welch, "Welch's t-test", "means of trials, such as repeats with other seeds", is_paired=False
+    ),
+)
+TESTS: Mapping[str, SignificanceTest] = MappingProxyType({test.name: test for test in _ALL})
+"""Every test by its name on the command line."""
+
+
+def find_test(name: str) -> SignificanceTest:
+    """The test of a name in :data:`TESTS`."""
+    return TESTS[check_choice("test", name, TESTS)]

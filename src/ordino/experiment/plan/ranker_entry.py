@@ -12,7 +12,7 @@ from ordino.errors import OrdinoError, ParameterError, unknown_name
 from ordino.experiment.store.trial import TUNED
 from ordino.parameters import Choices, Parameter, Range, Space, parameters_of
 from ordino.ranker import Ranker
-from ordino.rankers import RANKERS, ranker_class
+from ordino.rankers import NAMES, ranker_class
 
 
 @final
@@ -60,8 +60,7 @@ class Entry:
     @property
     def command(self) -> str:
         """The ranker's name on the command line, however the plan writes it."""
-        cls = ranker_class(self.ranker).__name__
-        return next(name for name, entry in RANKERS.items() if entry.cls == cls)
+        return NAMES[ranker_class(self.ranker).__name__]
 
     @property
     def is_tuned(self) -> bool:

@@ -7,9 +7,9 @@ the same time; a trial that two of them made is kept once. Reports are views of 
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 from ordino.errors import DataError
 from ordino.experiment.store import file_format
@@ -22,7 +22,7 @@ MEMORY = ":memory:"
 
 
 @final
-class Store:
+class Store(AbstractContextManager["Store"]):
     """Trials in a file.
 
     Parameters
@@ -121,9 +121,6 @@ class Store:
             self._connection.execute("ROLLBACK")
             raise
         self._connection.execute("COMMIT")
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

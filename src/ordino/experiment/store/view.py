@@ -3,14 +3,15 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self, final
 
-from ordino.errors import DataError, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import DataError
 from ordino.experiment.store.file_format import INFO, to_info, to_values
 from ordino.experiment.store.store import MEMORY, Store
-from ordino.experiment.store.trial import Trial, TrialInfo, Values
+from ordino.experiment.store.trial import Trial, TrialInfo, Values, grouped
 
 PAGE = 500
 """How many trials are read at a time."""
@@ -26,7 +27,7 @@ class Group(NamedTuple):
 
 
 @final
-class StoreView:
+class StoreView(AbstractContextManager["StoreView"]):
     """The trials of a store that were measured on test data.
 
     Parameters
@@ -54,8 +55,7 @@ class StoreView:
         self._owns = not isinstance(source, Store)
         self._where, self._given = "test <> '{}'", list[str]()
         if experiment is not None:
-            if experiment not in self.experiments():
-                raise unknown_name("experiment", experiment, self.experiments())
+            check_choice("experiment", experiment, self.experiments())
             self._where, self._given = f"{self._where} AND experiment = ?", [experiment]
         if keys is not None:
             self._where += " AND key IN (SELECT value FROM json_each(?))"
@@ -71,9 +71,6 @@ class StoreView:
         view = cls(store)
         view._owns = True
         return view
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -94,12 +91,11 @@ class StoreView:
 
     def groups(self) -> list[Group]:
         """The data sets and profiles, in the order of their first trials."""
-        found: dict[tuple[str, str], list[tuple[str, int]]] = {}
-        for dataset, profile, label, n_trials in self._rows(
+        rows = self._rows(
             "SELECT dataset, profile, label, count(*) FROM trials WHERE {} "
             "GROUP BY dataset, profile, label ORDER BY min(number)"
-        ):
-            found.setdefault((dataset, profile), []).append((label, n_trials))
+        )
+        found = grouped(((dataset, profile), of) for dataset, profile, *of in rows)
         return [Group(*group, [label for label, _ in of], sum(n for _, n in of)) for group, of in found.items()]
 
     def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
