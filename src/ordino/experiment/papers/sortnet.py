@@ -67,14 +67,14 @@ def iterations(request: Request, trials: Trials) -> Iterator[Number]:
 
 def shuffling(request: Request, trials: Trials) -> Iterator[Number | str]:
     """How many of 1000 test documents move when the sort starts elsewhere, or is another sort."""
-    from ordino.order.audit import audit
+    from ordino.order import SORTS, audit
 
     for name, folds in request.collections(COLLECTIONS).items():
         [row] = _own(name)
         own = trials.first_of_folds(name, row.system.label(request))
         fitted = [trials.ranker(trial) for trial in own]
         audits = [
-            audit(ranker.network_, ranker.prepared(fold.test), seed=request.seed)
+            audit(ranker.network_, ranker.prepared(fold.test), algorithms=tuple(SORTS), seed=request.seed)
             for ranker, fold in zip(fitted, folds, strict=True)
         ]
         for what in audits[0].moves:
