@@ -167,7 +167,7 @@ def test_a_ranker_of_your_own_is_loaded_when_you_bring_its_class(tmp_path):
 
 def test_a_class_of_your_own_may_not_pose_as_one_of_ours(tmp_path):
     pretender = type("RankNet", (Favorite,), {})().fit(easy_data())
-    with pytest.raises(ModelFileError, match="may not be called RankNet"):
+    with pytest.raises(ModelFileError, match="cannot be called RankNet"):
         ordino.save(pretender, tmp_path / "model")
 
 

@@ -16,7 +16,7 @@ from ordino.metrics import evaluate, measure, parse_metric
     ("y", "scores", "offsets", "sentence"),
     [
         ([1, 0], [1.0], [0, 2], "scores has 1 entries but y has 2; give one score for each document"),
-        ([1, 0], [1.0, nan], [0, 2], "scores has NaN in row 1, which has no place in an order"),
+        ([1, 0], [1.0, nan], [0, 2], "scores has NaN in row 1, which cannot be ranked"),
         ([1, nan], [1.0, 2.0], [0, 2], "y has nan in row 1; every label must be a finite number"),
         ([inf, -inf], [1.0, 2.0], [0, 2], "y has inf in row 0; every label must be a finite number"),
         ([1, 0], [[1.0], [2.0]], [0, 2], "scores has shape (2, 1); give one number for each document"),
@@ -76,5 +76,5 @@ def test_names_have_the_right_number() -> None:
         measure([1], [1.0], [0, 1], "map", query_ids=["a", "b"])
     with pytest.raises(DataError, match=r"doc_ids has shape \(2,\) but y has 1 entries"):
         measure([1], [1.0], [0, 1], "map", profile="trec", doc_ids=["a", "b"])
-    with pytest.raises(DataError, match="there are no queries to measure"):
+    with pytest.raises(DataError, match="there are no queries to evaluate"):
         measure([], [], [0], "map")

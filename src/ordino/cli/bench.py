@@ -24,20 +24,20 @@ LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its loga
 
 Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")]
 Profile = Annotated[str, typer.Option(help="Metric profile.")]
-Select = Annotated[str, typer.Option(help="Metric for model selection on validation data; by default the first one.")]
-NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is cut into.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")]
-Name = Annotated[str, typer.Option(help="What the store calls the experiment.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")]
+Select = Annotated[str, typer.Option(help="Metric for model selection on validation data; the first by default.")]
+NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is split into.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run continues from it.")]
+Name = Annotated[str, typer.Option(help="Name of the experiment in the store.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; all cores by default.")]
 
 
 def bench(
-    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to cut into folds.")] = None,
+    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to split into folds.")] = None,
     rankers: Annotated[
-        str, typer.Option("--rankers", "-r", help="Names, separated by commas.", autocompletion=ranker_names)
+        str, typer.Option("--rankers", "-r", help="Ranker names, separated by commas.", autocompletion=ranker_names)
     ] = "",
-    plan: Annotated[str | None, typer.Option(help="A TOML file, in place of DATA and the other options.")] = None,
-    repeats: Annotated[int, typer.Option(help="Repeats of each ranker that depends on chance.")] = 1,
+    plan: Annotated[str | None, typer.Option(help="A TOML file, instead of DATA and the other options.")] = None,
+    repeats: Annotated[int, typer.Option(help="Repeats of each ranker that uses randomness.")] = 1,
     seed: Seed = None,
     metrics: Metrics = METRICS,
     profile: Profile = "standard",
@@ -49,7 +49,7 @@ def bench(
     name: Name = "bench",
     n_jobs: Jobs = None,
 ) -> None:
-    """Train and measure rankers on every fold; trials that the store has already are not made again.
+    """Train and evaluate rankers on every fold; trials that are already in the store are not repeated.
 
     Example: ordino bench train.txt --rankers single-feature,rank-svm --folds 3 --n-jobs 1 --out bench.sqlite
     """
@@ -72,12 +72,12 @@ def bench(
 
 
 def search(
-    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to cut into folds.")],
+    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to split into folds.")],
     ranker: RankerName,
-    trials: Annotated[int, typer.Option(help="Settings to try on each fold.")] = 30,
-    space: Annotated[list[str] | None, typer.Option(help="Such as l2=0.1..1 or hidden=[[8],[16]]; repeatable.")] = None,
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="To keep fixed, such as epochs=20.")] = None,
-    repeats: Annotated[int, typer.Option(help="Repeats that measure the best setting.")] = 1,
+    trials: Annotated[int, typer.Option(help="Number of settings to try on each fold.")] = 30,
+    space: Annotated[list[str] | None, typer.Option(help="Search space, as l2=0.1..1 or hidden=[[8],[16]].")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="Fixed, such as epochs=20.")] = None,
+    repeats: Annotated[int, typer.Option(help="Number of repeats of the best setting.")] = 1,
     seed: Seed = None,
     metrics: Metrics = METRICS,
     profile: Profile = "standard",
@@ -87,7 +87,7 @@ def search(
     name: Name = "search",
     n_jobs: Jobs = None,
 ) -> None:
-    """Tune a ranker with Optuna; by default every parameter with a search space of its own is searched.
+    """Tune a ranker with Optuna; by default, every parameter that has a search space is tuned.
 
     Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
     """
@@ -167,18 +167,18 @@ def reproduce(
     targets: Annotated[
         list[str] | None, typer.Argument(help="Tables and figures, such as ranknet.table1; see --list.")
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List every target, its data and its time.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List every target with its data and time.")] = False,
     data: Annotated[Path | None, typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Only see that it runs; the numbers mean nothing.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Only check that it runs; the numbers mean nothing.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")] = 0,
     repeats: Annotated[int | None, typer.Option(min=1, help="At most this many repeats per setting.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the table (.md, .csv) and figure (.png, .svg).")] = None,
     keep: Annotated[
-        Path | None, typer.Option(help="Folder for the store of trials and the models; a stopped run goes on from it.")
+        Path | None, typer.Option(help="Folder for the store and the models; a stopped run continues from it.")
     ] = None,
     n_jobs: Jobs = None,
 ) -> None:
-    """Run a table or figure of a paper again: paper, ours with its deviation, difference.
+    """Reproduce a table or figure of a paper: the paper's number, ours with its deviation, the difference.
 
     Example: ordino reproduce --list
 

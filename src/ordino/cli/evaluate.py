@@ -20,8 +20,8 @@ METRICS = "ndcg@10,map,p@10,mrr"
 def rank(
     model: options.ModelFile,
     data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write, in its ending's format; - is a pipe.")] = "-",
-    format: Annotated[str | None, typer.Option(help="{formats}; by default what the ending stands for.")] = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write, or - for a pipe.")] = "-",
+    format: Annotated[str | None, typer.Option(help="Format: {formats}; by default set by the extension.")] = None,
     label: options.Label = None,
     qid: options.Qid = None,
 ) -> None:
@@ -64,19 +64,19 @@ def open_files(
 
 
 def evaluate(
-    first: Annotated[str | None, typer.Argument(metavar="DATA|MODEL", help="Labelled data, or a model.")] = None,
+    first: Annotated[str | None, typer.Argument(metavar="DATA|MODEL", help="Labeled data, or a model.")] = None,
     second: Annotated[str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, one per line, or data.")] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments, instead of DATA.")] = None,
     run: Annotated[str | None, typer.Option(help="TREC run, instead of SCORES.")] = None,
     metrics: options.Metrics = METRICS,
     profile: options.Profile = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
-    complete: Annotated[bool, typer.Option("--complete", help="Count judged queries missing in the run as 0.")] = False,
+    complete: Annotated[bool, typer.Option("--complete", help="Count judged queries not in the run as 0.")] = False,
     label: options.Label = None,
     qid: options.Qid = None,
     json: options.Json = False,
 ) -> None:
-    """Measure scores against labels, a model on labelled data, or a TREC run against judgments.
+    """Evaluate scores against labels, a model on labeled data, or a TREC run against judgments.
 
     Example: ordino evaluate model.ordino test.txt --metrics ndcg@10,map
 
@@ -108,7 +108,7 @@ def evaluate(
 def measure_file(
     data: str, file: str, metrics: list[str], profile: str | None, *, label: str | None = None, qid: str | None = None
 ) -> Evaluation:
-    """Metrics of a model, or of a file of scores, on labelled data; by default in the model's profile."""
+    """Metrics of a model, or of a file of scores, on labeled data; by default in the model's profile."""
     from ordino.data.files import read_data
     from ordino.data.trec import read_scores
     from ordino.metrics import evaluate as measure
@@ -135,21 +135,21 @@ def measure_run(qrels: str, run: str, metrics: list[str], profile: str, complete
 
 def explain(
     model: options.ModelFile,
-    data: Annotated[str | None, typer.Argument(help="Labelled data, for importance by a metric, or for --why.")] = None,
+    data: Annotated[str | None, typer.Argument(help="Labeled data, for importance by a metric or for --why.")] = None,
     why: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="Two documents of a query: ids, or rows of the file from 0."),
+        typer.Option(metavar="A B", help="Two documents of a query: ids, or row numbers starting at 0."),
     ] = None,
     metric: Annotated[str | None, typer.Option("--metric", "-m", help="The metric; by default the model's.")] = None,
     profile: options.Profile = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often each feature is shuffled.")] = 5,
-    top: Annotated[int | None, typer.Option(min=1, help="Number of features to show, the weightiest first.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="Number of features to show, most important first.")] = None,
     label: options.Label = None,
     qid: options.Qid = None,
     seed: options.Seed = None,
     json: options.Json = False,
 ) -> None:
-    """Show the weights of features; with DATA, what shuffling each costs; with --why, what sets two documents apart.
+    """Show feature weights; with DATA, the cost of shuffling each feature; with --why, why A ranks above B.
 
     Example: ordino explain model.ordino test.txt --top 5
 

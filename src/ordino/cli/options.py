@@ -43,7 +43,7 @@ Profile = Annotated[
 ]
 Test = Annotated[str, typer.Option(help="Significance test: {tests}.")]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
-Binarize = Annotated[float | None, typer.Option(help="Make labels of this value or more 1, all others 0.")]
+Binarize = Annotated[float | None, typer.Option(help="Turn labels of this value or more into 1, all others into 0.")]
 
 
 class Command(TyperCommand):

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def report(
-    store: Annotated[str, typer.Argument(help="A store of trials, as `ordino bench` writes it.")],
-    format: Annotated[str | None, typer.Option(help="{reports}; by default the ending of --out decides.")] = None,
+    store: Annotated[str, typer.Argument(help="A store that `ordino bench` wrote.")],
+    format: Annotated[str | None, typer.Option(help="{reports}; by default set by the extension of --out.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of printing.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure as PNG, SVG and PDF to this folder.")] = None,
-    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="To show; the first one ranks.")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="To show; the first one sorts.")] = None,
     baseline: Annotated[str | None, typer.Option(help="Label to compare with; by default each column's best.")] = None,
     test: Test = "wilcoxon",
     experiment: Annotated[str | None, typer.Option(help="Show only the trials of this experiment.")] = None,
@@ -54,14 +54,14 @@ def report(
 
 def compare(
     things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
-    data: Annotated[str | None, typer.Option(help="Labelled data: A and B are models or files of scores.")] = None,
-    qrels: Annotated[str | None, typer.Option(help="TREC judgments: A and B are TREC runs.")] = None,
+    data: Annotated[str | None, typer.Option(help="Labeled data; A and B are models or files of scores.")] = None,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments; A and B are TREC runs.")] = None,
     metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")] = None,
     profile: Profile = None,
     test: Test = "wilcoxon",
     json: Json = False,
 ) -> None:
-    """Compare two rankers query by query: difference, interval, p-value, effect, wins.
+    """Compare two rankers query by query: difference, interval, p-value, effect size, wins.
 
     Example: ordino compare bench.sqlite RankNet LambdaMART --metrics ndcg@10,map
 

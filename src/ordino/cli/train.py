@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def train(
-    data: Annotated[str, typer.Argument(help="Labelled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
+    data: Annotated[str, typer.Argument(help="Labeled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
     ranker: options.RankerName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; may be repeated.")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; repeatable.")] = None,
     valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
     scaling: options.Scaling = None,
     binarize: options.Binarize = None,
@@ -29,7 +29,7 @@ def train(
     seed: options.Seed = None,
     json: options.Json = False,
 ) -> None:
-    """Learn a ranker and write it to a file. Ctrl-C stops early and keeps the best so far, if there is one.
+    """Train a ranker and write it to a file. Ctrl-C stops early and keeps the best ranker so far, if there is one.
 
     Example: ordino train train.txt --ranker ranknet --param hidden=64,32 -p epochs=5 --valid test.txt --out m.ordino
 

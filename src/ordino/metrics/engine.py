@@ -89,7 +89,7 @@ def _check_scores(scores: Floats, n_docs: int) -> None:
         raise DataError(f"scores has {len(scores)} entries but y has {n_docs}; give one score for each document")
     if n_docs and isnan(scores.min()):
         row = int(np.flatnonzero(np.isnan(scores))[0])
-        raise DataError(f"scores has NaN in row {row}, which has no place in an order; give every document a number")
+        raise DataError(f"scores has NaN in row {row}, which cannot be ranked; give every document a number")
 
 
 def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> Floats:

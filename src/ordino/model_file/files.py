@@ -1,4 +1,4 @@
-"""``save`` and ``load``: a fitted ranker into one file and back, with the same scores to the last bit.
+"""``save`` and ``load`` a fitted ranker in one file, with the same scores to the last bit.
 
 The card says what a model is, what it learned from and by which rules, for people and for other programs.
 
@@ -43,15 +43,15 @@ def save(
 ) -> None:
     """Write a fitted ranker, or a scikit-learn pipeline that ends in one, to a file.
 
-    The file takes its name only when all of it is on the disk. What a ranker keeps for going on with training under a
-    private name (the state of an evolution) is not saved.
+    The file appears under its name only when it is complete. Private state for continuing training (the state of an
+    evolution) is not saved.
 
     Parameters
     ----------
     data, valid
-        What the ranker learned from and was chosen on: their size, labels and fingerprint go on the card.
+        Training and validation data; the card records their size, labels and fingerprint.
     notes
-        What else the card shall say; values that JSON has.
+        Anything else for the card, as JSON values.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def save(
 
 
 def load(path: str | Path, *, rankers: Sequence[type] = ()) -> Any:
-    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are classes of your own it may name."""
+    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are your own classes that it may use."""
     return loaded(Path(path), read_file(Path(path)), rankers)
 
 
@@ -98,11 +98,11 @@ def sentences_about(path: Path) -> Iterator[None]:
         raise ModelFileError(f"{path}: {error}") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise ModelFileError(f"{path}: the model in it cannot be put together ({reason}); get it again") from None
+        raise ModelFileError(f"{path}: the model in it cannot be restored ({reason}); get it again") from None
 
 
 def read_card(path: str | Path) -> dict[str, Any]:
-    """Read the card of a model file: ranker, parameters, features, data, measures, versions."""
+    """Read the card of a model file: ranker, parameters, features, data, metrics, versions."""
     return read_file(Path(path)).card
 
 
@@ -205,12 +205,12 @@ def last_step(ranker: Any) -> Any:
 
 
 def form_of(ranker: Any) -> str:
-    """How scores come about: linear, stumps, trees, network, pairs (which are sorted), or other."""
+    """How scores are computed: linear, stumps, trees, network, pairs (which are sorted), or other."""
     return "other" if hasattr(ranker, "steps") else str(ranker.form().kind)
 
 
 def describe(data: Dataset) -> dict[str, Any]:
-    """What a data set was: its fingerprint, its size, its labels."""
+    """A description of a data set: its fingerprint, size and labels."""
     levels = np.unique(data.y)
     return {
         "fingerprint": fingerprint(data),

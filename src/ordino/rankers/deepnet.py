@@ -172,8 +172,8 @@ class DenseComparator(DeepNet):
     )
     asked: str = param(
         "both",
-        "How a ranking asks for two documents: in both orders, of which the mean decides (both), or once, as the "
-        "thesis does, by Python's sort, which is slow. `compare` always asks in both orders.",
+        "How a pair is compared when ranking: in both orders, taking the mean (both), or once, as in the thesis, with "
+        "Python's sort, which is slow. `compare` always uses both orders.",
         choices=("both", "once"),
     )
 

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 class RankProp(ScoringNetwork):
     """Regression on targets, and targets adjusted to the ranking, by turns."""
 
-    period: int = param(2, "How many epochs of regression come between two adjustments of the targets.", low=1)
+    period: int = param(2, "Number of epochs of regression between two adjustments of the targets.", low=1)
 
     def _supply(self, data: Dataset, networks: ScoringNets) -> Supply:
         return _Targets(data, networks, self.activation, self.period, self.batch)

@@ -56,12 +56,12 @@ class SortNet(Comparator):
 
     max_iter: int = param(
         20,
-        "Iterations at most; fewer if no mis-compared pair is new. The first sorts with random weights.",
+        "Maximum number of iterations; fewer if no new pair is mis-compared. The first sorts with random weights.",
         low=1,
         brief=2,
     )
     warm_start: bool = warm_start_param(
-        "Train on from the comparator before, instead of from new random weights in every iteration."
+        "Continue from the previous comparator in every iteration, instead of from new random weights."
     )
 
     @classmethod

@@ -18,8 +18,8 @@ the probability that i goes before j, and the target 1 for the better document, 
 
 .. math:: F_{ij} = 1 - \sqrt{P^*_{ij} P_{ij}} - \sqrt{(1 - P^*_{ij})(1 - P_{ij})} = 1 - \sqrt{P_{ij}},
 
-from 0 to 1, so that no hopeless pair can dominate. The queries weigh the same: :math:`J = \sum_q \frac{1}{n_q}
-\sum_{ij} F_{ij}` with :math:`n_q` pairs in query q. In each round a weak ranker h gets
+between 0 and 1, so that no hopeless pair can dominate. All queries have the same weight: :math:`J = \sum_q
+\frac{1}{n_q} \sum_{ij} F_{ij}` with :math:`n_q` pairs in query q. In each round a weak ranker h gets
 
 .. math:: \alpha = \tfrac12 \ln \frac{W_+}{W_-}, \qquad W_\pm = \sum_{ij:\, h(x_i) - h(x_j) = \pm 1} w_{ij}, \qquad
     w_{ij} = \tfrac{1}{n_q} \tfrac12 \sqrt{P_{ij}}\,(1 - P_{ij}),
@@ -54,11 +54,11 @@ class RankBoost(StumpRanker):
     stumps_
         The weak rankers: feature (from 0), threshold, alpha.
     history_
-        For each round ``r`` of the weak ranker taken and, if there is one, the metric on ``valid``.
+        For each round, ``r`` of the chosen weak ranker and the metric on ``valid``, if given.
 
     Examples
     --------
-    Three pairs: the labels 2, 1, 0 with the feature 1, 1, 0. "Above 0.5" puts two pairs right and leaves one equal,
+    Labels 2, 1, 0 make three pairs; the feature is 1, 1, 0. "Above 0.5" orders two pairs correctly and ties one,
     so r = 2/3 and alpha = ln(5) / 2 = 0.804719.
 
     >>> ranker = RankBoost(rounds=1).fit([[1.0], [1.0], [0.0]], [2, 1, 0])
@@ -94,17 +94,17 @@ class FRank(StumpRanker):
     stumps_
         The weak rankers: feature (from 0), threshold, alpha.
     history_
-        Before the first round, which is round 0, and after each: the loss J, divided by the number of queries with
-        pairs, which falls, and, if there is one, the metric on ``valid``.
+        For each round, and for round 0 before the first: the loss J divided by the number of queries with pairs, which
+        falls, and the metric on ``valid``, if given.
 
     Notes
     -----
-    The weights of pairs do not factor by document as RankBoost's do, so a round costs time for every pair and feature,
-    though no memory.
+    Unlike RankBoost's, the pair weights do not factor by document, so the time of a round grows with the number of
+    pairs times features; memory does not.
 
     Examples
     --------
-    At first both scores are 0 and P is 1/2, so that the loss is 1 - sqrt(1/2).
+    At first both scores are 0 and P is 1/2, so the loss is 1 - sqrt(1/2).
 
     >>> history = FRank(rounds=3).fit([[1.0], [0.0]], [1, 0]).history_
     >>> round(history[0]["loss"], 6), history[3]["loss"] < history[0]["loss"]

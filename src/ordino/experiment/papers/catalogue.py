@@ -1,4 +1,4 @@
-"""Every table and figure of the five papers that can be run again, and how one is run."""
+"""Every table and figure of the five papers that can be reproduced, and how to run one."""
 
 import time
 from collections.abc import Mapping

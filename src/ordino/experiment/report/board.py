@@ -1,8 +1,8 @@
-"""The boards of a store: who ranks best on which data, by how much, and whether that is more than chance.
+"""The boards of a store: which ranker is best on which data, by how much, and whether that is more than chance.
 
 Trials of one data set and one profile make a board; trials of one label (and one setting, see
-:mod:`~ordino.experiment.report.board_trials`) make a line of it. What pairs two lines is the query: its value is
-averaged over the trials of a line first, so that repeats with other seeds do not pass for more queries than there are.
+:mod:`~ordino.experiment.report.board_trials`) make a line of it. Two lines are compared query by query: the value of a
+query is first averaged over the trials of a line, so that repeats with other seeds do not count as more queries.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,12 +59,12 @@ class Line:
 
     @property
     def n_tied(self) -> float | None:
-        """Queries with equal scores of different labels; None where the store does not say."""
+        """Number of queries in which equal scores have different labels; None if the store does not say."""
         return count_tied(self.trials)
 
     @property
     def n_trials(self) -> int:
-        """Folds and seeds; one whose measures were taken in two runs counts once."""
+        """Number of folds and seeds; a trial whose metrics come from two runs counts once."""
         return len({(trial.fold, trial.seed) for trial in self.trials})
 
 
@@ -111,13 +111,13 @@ def make_boards(
     source
         A view of a store, which must stay open as long as figures are drawn from the boards; or trials.
     measures
-        The metrics to show, the first of which ranks the lines; by default the first :data:`SHOWN` of the trials.
+        The metrics to show; the first one sorts the lines. By default, the first :data:`SHOWN` metrics of the trials.
     baseline
         The label that the others are compared with; by default the best line of each metric.
     test
         A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     labels
-        Which lines to show, by default all; a board without any of them is left out.
+        The lines to show, by default all; a board without any of them is left out.
     """
     find_test(test)
     view = source if isinstance(source, StoreView) else StoreView.of(source)

@@ -190,13 +190,11 @@ def weights(board: Board) -> Chart | None:
 FIGURES: Mapping[str, Figure] = MappingProxyType(
     {
         "means": Figure(means, "Means", "The mean of the first metric with a 95 % bootstrap interval over queries."),
-        "at-k": Figure(at_k, "Metrics at k", "The best lines at every cutoff that the store holds."),
+        "at-k": Figure(at_k, "Metrics at k", "The best rankers at every cutoff in the store."),
         "wins": Figure(wins, "Wins and losses", "The share of queries on which a ranker beats the reference."),
-        "queries": Figure(queries, "Query by query", "Every query's gain or loss between two rankers, sorted."),
-        "learning": Figure(learning, "Learning curves", "What the best lines recorded, averaged over trials."),
-        "weights": Figure(
-            weights, "Feature weights", "The largest weights of rankers that have weights; 1 is the largest."
-        ),
+        "queries": Figure(queries, "Query by query", "The difference between two rankers on every query, sorted."),
+        "learning": Figure(learning, "Learning curves", "What the best rankers recorded, averaged over trials."),
+        "weights": Figure(weights, "Feature weights", "The largest feature weights, scaled to at most 1."),
     }
 )
 """Every figure by the name of its files."""

@@ -72,25 +72,26 @@ def board_notes(
     trials = [trial for group in by_label.values() for trial in group]
     folds, seeds = {trial.fold for trial in trials}, {trial.seed for trial in trials}
     profile = find_profile(trials[0].profile)
-    empty = "empty queries are left out" if np.isnan(profile.empty) else f"an empty query counts {profile.empty:g}"
+    empty = "empty queries are left out" if np.isnan(profile.empty) else f"an empty query counts as {profile.empty:g}"
     words_of = {"n_empty": "of them empty", "n_short": "shorter than the largest k", "n_left_out": "left out of a mean"}
     counted = [f"{counts[name]:,} {words}" for name, words in words_of.items() if name in counts]
     queries = ", ".join([count_of(n_queries, "query", "queries"), *counted])
     repeats = f"{count_of(len(folds), 'fold')}, {count_of(len(seeds), 'seed')}"
     notes = [
         f"Profile {profile.name}: {empty}; {queries}.",
-        "Means of one trial each."
+        "Each mean is of one trial."
         if len(trials) == len(by_label)
-        else f"Mean ± standard deviation between trials ({repeats}).",
+        else f"Mean ± standard deviation over trials ({repeats}).",
     ]
     tied = {label: count_tied(group) for label, group in by_label.items()}
     if any(tied.values()):
         ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)
         notes.append(
-            f"Queries with equal scores of different labels: {ranked}; profile {profile.name}: {TIES[profile.ties]}."
+            f"Queries in which equal scores have different labels: {ranked}; profile {profile.name}: "
+            f"{TIES[profile.ties]}."
         )
     elif None not in tied.values():
-        notes.append("No query has equal scores of different labels.")
+        notes.append("In no query do equal scores have different labels.")
     if len(by_label) > 1:
         against = f"the baseline {baseline}" if baseline in by_label else "the best of each column"
         unit = "over queries" if find_test(test).is_paired else "over trials"
@@ -101,11 +102,11 @@ def board_notes(
     repeated = any(len(group) > len({trial.fold for trial in group}) for group in by_label.values())
     settled = [label for label, group in by_label.items() if not any(trial.is_random for trial in group)]
     if repeated and settled:
-        notes.append(f"Nothing is random in {', '.join(settled)}: one trial on each fold.")
+        notes.append(f"No randomness in {', '.join(settled)}: one trial on each fold.")
     for label, group in by_label.items():
         missing = len(folds) - len({trial.fold for trial in group})
         if missing:
-            notes.append(f"{label} lacks {count_of(missing, 'fold')}: its means are of other queries than the rest.")
+            notes.append(f"{label} is missing {count_of(missing, 'fold')}: its means cover fewer queries.")
     if len(shown) < len(stored):
         notes.append(f"Also in the store: {', '.join(name for name in stored if name not in shown)}.")
     return notes

@@ -150,7 +150,7 @@ def choose_format(name: str | None, out: str | Path | None) -> str:
         if entry.suffix == suffix:
             return candidate
     endings = ", ".join(entry.suffix for entry in FORMATS.values() if entry.suffix)
-    raise ParameterError(f"{out}: no format has this ending; use one of {endings}, or --format")
+    raise ParameterError(f"{out}: no format has this extension; use one of {endings}, or --format")
 
 
 def render(boards: Sequence[Board], name: str, *, title: str = TITLE) -> str:

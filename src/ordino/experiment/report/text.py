@@ -1,4 +1,4 @@
-"""Boards as text: for the terminal, Markdown, LaTeX and CSV. What a store says, in the form that the reader needs."""
+"""Boards as text: for the terminal, Markdown, LaTeX and CSV."""
 
 import csv
 import io
@@ -161,7 +161,7 @@ def _written(board: Board, escape: Callable[[str], str], bold: str) -> list[list
 
 
 def comma_separated(boards: Sequence[Board]) -> str:
-    """One row for each label and measure, all measures that there are, in full precision."""
+    """One row for each label and metric, with all metrics, in full precision."""
     rows = []
     for board in boards:
         for line in board.lines:

@@ -1,4 +1,4 @@
-"""A trial: one ranker, one setting, one fold, one seed, and everything that came out of it."""
+"""A trial: one ranker, one setting, one fold, one seed, and all results."""
 
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ TUNED = ", tuned"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrialInfo:
-    """What is known of a trial without opening it: no values of queries, no history."""
+    """A trial without its per-query values and history."""
 
     key: str
     """What makes the trial this one and no other; see :func:`trial_key`."""
@@ -67,7 +67,7 @@ class TrialInfo:
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trial(TrialInfo):
-    """One training and its metrics, whole: what :meth:`Store.add` writes."""
+    """One complete trial, as :meth:`Store.add` writes it."""
 
     per_query: Mapping[str, Values] = field(default_factory=dict)
     """The value of each test query by metric, in the order of ``query_ids``; NaN where a query is left out."""

@@ -1,4 +1,4 @@
-"""A view of a store: boards, pages and papers read what they show, in pages, and never all of it."""
+"""A view of a store: boards, pages and papers read only what they show, page by page."""
 
 import json
 import os
@@ -28,12 +28,12 @@ class Group(NamedTuple):
 
 @final
 class StoreView(AbstractContextManager["StoreView"]):
-    """The trials of a store that were measured on test data.
+    """The trials in a store that were evaluated on test data.
 
     Parameters
     ----------
     source
-        The file of a store, or an open one.
+        The file of a store, or an open store.
     experiment
         Only the trials of this experiment.
     keys
@@ -61,11 +61,11 @@ class StoreView(AbstractContextManager["StoreView"]):
             self._where += " AND key IN (SELECT value FROM json_each(?))"
             self._given.append(json.dumps(list(keys)))
         if self._owns and not self.groups():
-            raise DataError(f"{source}: holds no trial that was measured on test data; run `ordino bench` first")
+            raise DataError(f"{source}: has no trial that was evaluated on test data; run `ordino bench` first")
 
     @classmethod
     def of(cls, trials: Iterable[Trial]) -> Self:
-        """A view of trials that are in no file."""
+        """A view of trials that are not in a file."""
         store = Store(MEMORY)
         store.add(*trials)
         view = cls(store)
@@ -99,7 +99,7 @@ class StoreView(AbstractContextManager["StoreView"]):
         return [Group(*group, [label for label, _ in of], sum(n for _, n in of)) for group, of in found.items()]
 
     def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
-        """What is known of the trials without opening them, in the order of writing."""
+        """The trials without their per-query values and histories, in the order of writing."""
         question = f"SELECT {', '.join(INFO)} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?"
         return [to_info(row) for row in self._rows(question, limit, offset, group=group)]
 
@@ -115,7 +115,7 @@ class StoreView(AbstractContextManager["StoreView"]):
         return [(key, to_values(numbers)) for key, numbers in rows]
 
     def pages(self, metric: str, *, part: str = "test", group: Group | None = None) -> Iterator[tuple[str, Values]]:
-        """The same for all trials, a page in memory at a time."""
+        """The same for all trials, with one page in memory at a time."""
         offset = 0
         while page := self.values(metric, part=part, group=group, limit=PAGE, offset=offset):
             yield from page
@@ -151,7 +151,7 @@ class StoreView(AbstractContextManager["StoreView"]):
         return list(self._opened("history", key))
 
     def feature_weights(self, key: str) -> Mapping[str, float] | None:
-        """The weight of each feature in a trial, where it has weights."""
+        """The weight of each feature in a trial, if it has weights."""
         weights: Mapping[str, float] | None = self._opened("feature_weights", key)
         return weights
 
