@@ -1,117 +1,177 @@
-"""Networks in torch: several of one shape along a leading axis, one for each seed, so that repeats train together."""
+"""Networks in numpy, top to bottom: where their weights lie, what they give for rows of numbers, and how they learn.
+
+All weights of a network are one vector, and so are the slopes of its error in them: an optimizer steps once. Rows go
+through in blocks whose number depends on nothing but the number of rows. A block is the work of one thread, and
+gradients are added in the order of the blocks, so the result has the same bits on any number of threads.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from types import MappingProxyType
-from typing import Any, final
+from typing import Any, Generic, TypeVar, final
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
+from numpy.typing import NDArray
 
 from ordino.layers import PAIR_INITIALIZERS, Layer
+from ordino.networks.kernels import make_row_kernels
+from ordino.networks.supply import Batch
 from ordino.streams import spawned, stream
+from ordino.threads import Run, one_by_one
 
-ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
-    {
-        "relu": torch.relu,
-        "tanh": torch.tanh,
-        "sigmoid": torch.sigmoid,
-        "softplus": functional.softplus,
-        "identity": lambda z: z,
-    }
-)
+Floats = NDArray[np.float32]
+B = TypeVar("B")
+
+LEAST_ROWS = 1024  # of a block
+MOST_BLOCKS = 16
+WORTH_THREADS = 5_000_000  # products of a step, below which threads wait for each other more than they work
 
 
-def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
-    """Zero for dropped neurons (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
-    dropped = round(256 * share)
-    drawn = rng.integers(0, 256, h.numel(), dtype=np.uint8)
-    kept = torch.from_numpy((drawn >= dropped).view(np.int8)).view(h.shape)
-    return kept.to(torch.float32).mul_(256 / (256 - dropped))
+class Net(ABC, Generic[B]):
+    """A feed-forward network: ``sizes`` has the neurons of each layer, from the inputs to the outputs.
 
-
-class Nets(ABC):
-    """Feed-forward networks of one shape: ``sizes`` has the neurons of each layer, from the inputs to the outputs.
-
-    There is one network for each seed. If ``shared``, only the first half of a layer's neurons has weights of its own;
-    the other half are their duals, which have the same weights rolled by half, and the same biases.
+    If ``shared``, only the first half of a layer's neurons has weights of its own. The other half are their duals,
+    which have the same weights rolled by half, and the same biases.
     """
 
     def __init__(
-        self, sizes: Sequence[int], *, activation: str, initializer: str, dropout: float, seeds: Sequence[int],
-        shared: bool = False,
+        self, sizes: Sequence[int], *, activation: str, initializer: str, seed: int, dropout: float = 0.0,
+        shared: bool = False, output_bias: bool = True,
     ) -> None:  # fmt: skip
-        self.shared = shared
-        self._squash = ACTIVATIONS[activation]
-        self._dropout = dropout
-        self._masks = [np.random.Generator(np.random.SFC64(spawned(seed, "masks"))) for seed in seeds]
-        draw, rngs = PAIR_INITIALIZERS[initializer], [stream(seed, "weights") for seed in seeds]
-        self.W: list[Tensor] = []  # each (n_networks, n_in, n_out), or half of n_out
-        self.b: list[Tensor] = []  # each (n_networks, 1, n_out), or half of it
-        for i, (n_in, n_out) in enumerate(pairwise(sizes)):
-            own = n_out // 2 if shared else n_out
-            drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2)[:, :own] for rng in rngs])
-            self.W.append(torch.from_numpy(drawn.astype(np.float32)).requires_grad_())
-            self.b.append(torch.zeros(len(rngs), 1, own, requires_grad=True))
+        self.sizes, self.sides, self.activation = list(sizes), 2 if shared else 1, activation
+        self.run: Run = one_by_one
+        """How the blocks of a step are worked on."""
+        self._output_bias = output_bias
+        shapes = [(n_in, n_out // self.sides) for n_in, n_out in pairwise(sizes)]
+        n_weights = sum((n_in + 1) * own for n_in, own in shapes) - (0 if output_bias else shapes[-1][1])
+        self.theta, self.slopes, self.is_weight = np.zeros((3, n_weights), np.float32)
+        """Weights and biases, (n_weights,); the slopes of the error in them; 1 for weights and 0 for biases."""
+        self.W, self.b = self._views(self.theta)
+        self._dropped = np.uint32(round(2**32 * dropout))
+        self._keys = np.random.Generator(np.random.SFC64(spawned(seed, "masks")))
+        draw, rng, last = PAIR_INITIALIZERS[initializer], stream(seed, "weights"), len(shapes) - 1
+        for i, flags in enumerate(self._views(self.is_weight)[0]):
+            n_in, n_out = sizes[i : i + 2]
+            self.W[i][:], flags[:] = draw(rng, n_in, n_out, i == last)[:, : n_out // self.sides], 1
 
-    def __len__(self) -> int:
-        return len(self.W[0])
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """All weights and biases that learn."""
-        return [p for p in (*self.W, *self.b) if p.requires_grad]
+    def _views(self, vector: Floats) -> tuple[list[Floats], list[Floats]]:
+        """The weights (n_in, n_own) and biases (n_own,) of each layer that lie in a vector."""
+        weights, biases, start = [], [], 0
+        for n_in, n_out in pairwise(self.sizes):
+            own = n_out // self.sides
+            middle = start + n_in * own
+            weights.append(vector[start:middle].reshape(n_in, own))
+            biases.append(vector[middle : middle + own])
+            start = middle + own
+        return weights, biases
 
     @abstractmethod
-    def __call__(self, inputs: Any, *, training: bool = False) -> Tensor:
-        """Outputs for what a batch holds, the networks along the first axis."""
+    def error(self, batch: B, *, learn: bool = True) -> float:
+        """The error of a batch; if ``learn``, with neurons dropped, and ``slopes`` become those of the error."""
 
-    def layers(self, number: int) -> list[Layer]:
-        """One of the networks as plain arrays with the weights of all neurons, copied."""
-        with torch.no_grad():
-            return [
-                Layer(self._whole(W)[number].numpy().copy(), np.tile(b[number, 0].numpy(), 2 if self.shared else 1))
-                for W, b in zip(self.W, self.b, strict=True)
-            ]
+    def layers(self) -> list[Layer]:
+        """The network as plain arrays with the weights of all neurons, copied."""
+        return [
+            Layer(whole(W, self.sides).copy(), np.tile(b if len(b) else np.zeros(1, np.float32), self.sides))
+            for W, b in zip(self.W, self.b, strict=True)
+        ]
 
-    def _whole(self, W: Tensor) -> Tensor:
-        """The weights of all neurons of a layer, the duals' after the others'."""
-        return torch.cat((W, W.roll(W.shape[1] // 2, 1)), 2) if self.shared else W
+    def load(self, layers: Sequence[Layer]) -> None:
+        """Take over the weights of the first layers, or of all."""
+        for W, b, layer in zip(self.W, self.b, layers, strict=False):
+            W[:], b[:] = layer.W[:, : W.shape[1]], layer.b[: len(b)]
 
-    def load(self, number: int, layers: Sequence[Layer]) -> None:
-        """Set the weights of the first layers, or of all, of one network."""
-        with torch.no_grad():
-            for W, b, layer in zip(self.W, self.b, layers, strict=False):
-                W[number] = torch.from_numpy(layer.W[:, : W.shape[2]])
-                b[number, 0] = torch.from_numpy(layer.b[: b.shape[2]])
+    def _masks(self, n_masks: int, learn: bool) -> NDArray[np.uint32]:
+        """For each mask of a step two keys and the threshold of ``is_dropped``: shape ``(n_masks, 3)``."""
+        masks = np.zeros((n_masks, 3), np.uint32)
+        if learn and self._dropped:
+            masks[:, :2] = self._keys.integers(0, 2**32, (n_masks, 2), np.uint32)
+            masks[:, 2] = self._dropped
+        return masks
+
+
+def whole(W: Floats, sides: int) -> Floats:
+    """The weights of all neurons of a layer, the duals' after the others'."""
+    return W if sides == 1 else np.concatenate((W, np.roll(W, len(W) // 2, axis=0)), axis=1)
+
+
+def folded(slopes: Floats) -> Floats:
+    """The slopes in the weights that neurons share with their duals, from those in the weights of all neurons."""
+    own = slopes.shape[1] // 2
+    shared: Floats = slopes[:, :own] + np.roll(slopes[:, own:], len(slopes) // 2, axis=0)
+    return shared
 
 
 @final
-class ScoringNets(Nets):
-    """Networks that score documents: one linear output.
+class RowNet(Net[Batch]):
+    """A network of rows of numbers: it scores documents, or gives back what it was given (an auto-encoder)."""
 
-    Its bias stays zero: it would move all scores alike, and an optimizer would follow its rounding noise.
-    """
+    def __init__(self, sizes: Sequence[int], **options: Any) -> None:
+        super().__init__(sizes, **options)
+        self._kernels = make_row_kernels(self.activation)
+        self._rooms: list[Floats] = []
 
-    def __init__(self, widths: Sequence[int], **options: Any) -> None:
-        super().__init__([*widths, 1], **options)
-        self.b[-1].requires_grad_(False)
+    def error(self, batch: Batch, *, learn: bool = True) -> float:
+        """The error of a batch of rows."""
+        X, masks = batch.X, self._masks(len(self.sizes) - 2, learn)
+        weights, biases = self._whole()
+        h, d = self._room(len(X))
+        cuts = np.linspace(0, len(X), min(-(-len(X) // LEAST_ROWS), MOST_BLOCKS) + 1).astype(int).tolist()
+        blocks = list(enumerate(pairwise(cuts)))
+        run = self.run if len(X) * len(self.theta) > WORTH_THREADS else one_by_one
 
-    def __call__(self, X: Tensor, *, training: bool = False) -> Tensor:
-        """Scores, shape ``(n_networks, n_docs)``, of documents of shape ``(n_docs, n_features)``."""
-        layers = zip(*(W.unbind() for W in self.W), strict=True), zip(*(b.unbind() for b in self.b), strict=True)
-        scores = []
-        # network by network: a product over the leading axis would round otherwise than that of a network alone
-        for weights, biases, masks in zip(*layers, self._masks, strict=True):
-            h = X
-            for i, (W, b) in enumerate(zip(weights, biases, strict=True)):
-                h = torch.addmm(b, h, W)
-                if i < len(weights) - 1:
-                    h = self._squash(h)
-                    if training and self._dropout:
-                        h = h * dropout_mask(h, self._dropout, masks)
-            scores.append(h[:, 0])
-        return torch.stack(scores)
+        def forward(block: tuple[int, tuple[int, int]]) -> None:
+            start, stop = block[1]
+            seen = X[start:stop]  # (n_rows, n_in)
+            for i, W in enumerate(weights):
+                out = h[i][start:stop]  # (n_rows, n_out)
+                np.matmul(seen, W, out=out)
+                if i < len(masks):
+                    self._kernels.squash_rows(out, biases[i], masks[i], start)
+                elif self._output_bias:
+                    out += biases[i]
+                seen = out
+
+        run(forward, blocks)
+        value, slope = batch.loss(h[-1][: len(X)])
+        if not learn:
+            return value
+        parts = self.slopes[None] if len(blocks) == 1 else np.empty((len(blocks), len(self.slopes)), np.float32)
+
+        def backward(block: tuple[int, tuple[int, int]]) -> None:
+            number, (start, stop) = block
+            slopes_W, slopes_b = self._views(parts[number])
+            above = slope[start:stop]  # (n_rows, n_out)
+            for i in reversed(range(len(weights))):
+                seen = h[i - 1][start:stop] if i else X[start:stop]  # (n_rows, n_in)
+                if self.sides == 1:
+                    np.matmul(seen.T, above, out=slopes_W[i])
+                else:
+                    slopes_W[i][:] = folded(seen.T @ above)
+                if i == 0:
+                    break
+                below = d[i - 1][start:stop]  # (n_rows, n_in)
+                np.matmul(above, weights[i].T, out=below)
+                total = np.empty(below.shape[1], np.float32)
+                self._kernels.slope_rows(below, seen, masks[i - 1], start, total)
+                slopes_b[i - 1][:] = total.reshape(self.sides, -1).sum(axis=0)
+                above = below
+            if self._output_bias:
+                slopes_b[-1][:] = slope[start:stop].sum(axis=0).reshape(self.sides, -1).sum(axis=0)
+
+        run(backward, blocks)
+        if len(blocks) > 1:
+            parts.sum(axis=0, out=self.slopes)
+        return value
+
+    def _whole(self) -> tuple[list[Floats], list[Floats]]:
+        """Weights and biases of all neurons."""
+        if self.sides == 1:
+            return self.W, self.b
+        return [whole(W, self.sides) for W in self.W], [np.tile(b, 2) for b in self.b]
+
+    def _room(self, n_rows: int) -> tuple[list[Floats], list[Floats]]:
+        """What each layer gives, and the slopes of what each hidden layer gets: kept from step to step."""
+        if not self._rooms or len(self._rooms[0]) < n_rows:
+            self._rooms = [np.empty((n_rows, width), np.float32) for width in (*self.sizes[1:], *self.sizes[1:-1])]
+        return self._rooms[: len(self.sizes) - 1], self._rooms[len(self.sizes) - 1 :]

@@ -6,13 +6,14 @@ the way to what is known of either set, train a new comparator on them, and keep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.judge import Judge
+from ordino.layers import Layer
 from ordino.networks.comparing import Comparator
 from ordino.networks.learning_sets import LearningSet
 from ordino.order import PairNetwork, scores_from_order, sort_queries
@@ -21,9 +22,6 @@ from ordino.parameters import param
 from ordino.progress import Steps
 from ordino.recurring import warm_start_param
 from ordino.streams import spawn_seed
-
-if TYPE_CHECKING:
-    from ordino.layers import Layer
 
 Codes = NDArray[np.int64]
 
@@ -79,7 +77,7 @@ class SortNet(Comparator):
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         sets = {"train": _KnownPairs(data)} | ({} if valid is None else {"valid": _KnownPairs(valid)})
         known, deciding = sets["train"], "train" if valid is None else "valid"
-        layers = self._fresh(data.X, known.learning_set(), [self.seed]).layers(0)
+        layers = self._fresh(data.X, known.learning_set(), self.seed).layers()
         best = -np.inf
         self.history_: list[dict[str, float]] = []
         with Steps("SortNet", self.max_iter, verbose=self.verbose) as steps:
@@ -121,11 +119,13 @@ class SortNet(Comparator):
     ) -> list[Layer]:
         """TrainAndValidate: the layers after training on the pairs known so far."""
         learning_set, X = known.learning_set(), known.data.X
-        network = self._fresh(X, learning_set, [self._iteration_seed(iteration)])
+        net = self._fresh(X, learning_set, self._iteration_seed(iteration))
         if self.warm_start:
-            network.load(0, before)
+            net.load(before)
+        if not learning_set.n_pairs:
+            return net.layers()
         quality = None if known_valid is None else self._by_pairs(known_valid.data.X, known_valid.learning_set())
-        return self._learn(network, X, learning_set, quality, verbose=False)[0].layers
+        return self._learn([self._learner(net, X, learning_set, quality)], verbose=False)[0].layers
 
 
 class _KnownPairs:
@@ -145,5 +145,4 @@ class _KnownPairs:
 
     def learning_set(self) -> LearningSet:
         """The pairs, the better document first: a symmetric network learns the same from either order."""
-        pairs = np.stack(np.divmod(self._codes, self.data.n_docs), axis=1)
-        return LearningSet(pairs.astype(np.intp), np.ones(len(pairs)))
+        return LearningSet(self._codes, np.ones(len(self._codes)))
