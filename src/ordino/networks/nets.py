@@ -102,6 +102,17 @@ def folded(slopes: Floats) -> Floats:
     return shared
 
 
+def even_parts(n: int, n_parts: int) -> list[tuple[int, int]]:
+    """Where each of about equal parts of n things starts and stops.
+
+    Examples
+    --------
+    >>> even_parts(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    return list(pairwise(n * part // n_parts for part in range(n_parts + 1)))
+
+
 @final
 class RowNet(Net[Batch]):
     """A network of rows of numbers: it scores documents, or gives back what it was given (an auto-encoder)."""
@@ -116,8 +127,7 @@ class RowNet(Net[Batch]):
         X, masks = batch.X, self._masks(len(self.sizes) - 2, learn)
         weights, biases = self._whole()
         h, d = self._room(len(X))
-        cuts = np.linspace(0, len(X), min(-(-len(X) // LEAST_ROWS), MOST_BLOCKS) + 1).astype(int).tolist()
-        blocks = list(enumerate(pairwise(cuts)))
+        blocks = list(enumerate(even_parts(len(X), min(-(-len(X) // LEAST_ROWS), MOST_BLOCKS))))
         run = self.run if len(X) * len(self.theta) > WORTH_THREADS else one_by_one
 
         def forward(block: tuple[int, tuple[int, int]]) -> None:
@@ -151,7 +161,10 @@ class RowNet(Net[Batch]):
                 if i == 0:
                     break
                 below = d[i - 1][start:stop]  # (n_rows, n_in)
-                np.matmul(above, weights[i].T, out=below)
+                if above.shape[1] == 1:  # three times as fast as the product of a column and a row
+                    np.multiply(above, weights[i][:, 0], out=below)
+                else:
+                    np.matmul(above, weights[i].T, out=below)
                 total = np.empty(below.shape[1], np.float32)
                 self._kernels.slope_rows(below, seen, masks[i - 1], start, total)
                 slopes_b[i - 1][:] = total.reshape(self.sides, -1).sum(axis=0)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ordino.interrupts import all_or_nothing
 from ordino.layers import ACTIVATIONS, Layer
-from ordino.networks.nets import Floats, Net, RowNet
+from ordino.networks.nets import Floats, Net, RowNet, even_parts
 from ordino.networks.pair_kernels import LANES, make_chunk, number_documents
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, PairBatch, random_parts
@@ -46,14 +46,14 @@ class PairNet(Net[PairBatch]):
     def error(self, batch: PairBatch, *, learn: bool = True) -> float:
         """The error of a batch of pairs, chunk by chunk."""
         n_pairs, (dropout,) = len(batch.codes), self._masks(1, learn)
-        cuts = np.linspace(0, n_pairs, -(-n_pairs // CHUNK) + 1).astype(int)
+        chunks = list(enumerate(even_parts(n_pairs, -(-n_pairs // CHUNK))))
         W, n_features, deep = self.W[0], self.sizes[0] // 2, self.theta[self.W[0].size :]
         first = np.concatenate((W[:n_features], W[n_features:]), axis=1)  # (n_features, 2 n_own)
         widths, share = np.array(self.sizes[1:]), np.float32(1 / (2 * n_pairs) if learn else 0)
-        parts = self.slopes[None] if len(cuts) == 2 else np.empty((len(cuts) - 1, len(self.slopes)), np.float32)
+        parts = self.slopes[None] if len(chunks) == 1 else np.empty((len(chunks), len(self.slopes)), np.float32)
 
-        def work(number: int) -> float:
-            start, stop = cuts[number : number + 2]
+        def work(chunk: tuple[int, tuple[int, int]]) -> float:
+            number, (start, stop) = chunk
             room = self._rooms.pop() if self._rooms else _Room(sum(self.sizes[1:]))
             rows, a, b = room.gather(batch.X, batch.codes[start:stop])  # (n_docs, n_features), (n_pairs,) twice
             table, back = room.projections(len(rows), first.shape[1])  # (n_docs, 2 n_own) twice
@@ -70,7 +70,7 @@ class PairNet(Net[PairBatch]):
             return error
 
         run = self.run if n_pairs >= WORTH_THREADS else one_by_one
-        error = sum(run(work, range(len(cuts) - 1))) / (2 * n_pairs)
+        error = sum(run(work, chunks)) / (2 * n_pairs)
         if learn and len(parts) > 1:
             parts.sum(axis=0, out=self.slopes)
         return error
