@@ -25,6 +25,8 @@ B = TypeVar("B")
 LEAST_ROWS = 1024  # of a block
 MOST_BLOCKS = 16
 WORTH_THREADS = 5_000_000  # products of a step, below which threads wait for each other more than they work
+diverging_quietly = np.errstate(over="ignore", invalid="ignore")
+"""A decorator: too large a rate shows in the error of the epoch, where rules of rates see it, and not in warnings."""
 
 
 class Net(ABC, Generic[B]):
@@ -130,6 +132,7 @@ class RowNet(Net[Batch]):
         blocks = list(enumerate(even_parts(len(X), min(-(-len(X) // LEAST_ROWS), MOST_BLOCKS))))
         run = self.run if len(X) * len(self.theta) > WORTH_THREADS else one_by_one
 
+        @diverging_quietly
         def forward(block: tuple[int, tuple[int, int]]) -> None:
             start, stop = block[1]
             seen = X[start:stop]  # (n_rows, n_in)
@@ -148,6 +151,7 @@ class RowNet(Net[Batch]):
             return value
         parts = self.slopes[None] if len(blocks) == 1 else np.empty((len(blocks), len(self.slopes)), np.float32)
 
+        @diverging_quietly
         def backward(block: tuple[int, tuple[int, int]]) -> None:
             number, (start, stop) = block
             slopes_W, slopes_b = self._views(parts[number])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ordino.data.dataset import Dataset
 from ordino.judge import Judge
 from ordino.layers import Layer
-from ordino.networks.nets import MOST_BLOCKS, Net
+from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import RATES, Rate, Schedule
 from ordino.networks.supply import Supply
@@ -60,6 +60,7 @@ class Learner:
         self.history: list[dict[str, float]] = []
         self.done = False
 
+    @diverging_quietly
     def epoch(self) -> None:
         """Go through the training data once."""
         before = self.net.theta.copy() if self._schedule.rate == "adaptive" else None
@@ -90,7 +91,7 @@ class Learner:
                 net.slopes += np.float32(l1) * net.is_weight * np.sign(net.theta)
             self._step(net.theta, net.slopes, self._rate.now)
             n_steps += 1
-        return error, n_steps
+        return float(error), n_steps
 
     @property
     def trained(self) -> Trained:
@@ -115,4 +116,5 @@ def train(
                 steps.show(error=learning[0].history[-1]["error"], **valid)
                 if all(one.done for one in learners):
                     break
+        learners[0].net.run = one_by_one  # the threads end here
     return [one.trained for one in learners]
