@@ -21,10 +21,13 @@ from ordino.threads import Run, one_by_one
 
 Floats = NDArray[np.float32]
 B = TypeVar("B")
+T = TypeVar("T", bound=np.generic)
 
 LEAST_ROWS = 1024  # of a block
 MOST_BLOCKS = 16
 WORTH_THREADS = 5_000_000  # products of a step, below which threads wait for each other more than they work
+diverging_quietly = np.errstate(over="ignore", invalid="ignore")
+"""A decorator: too large a rate shows in the error of the epoch, where rules of rates see it, and not in warnings."""
 
 
 class Net(ABC, Generic[B]):
@@ -156,6 +159,7 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
     blocks = list(enumerate(even_parts(n_rows, min(-(-n_rows // LEAST_ROWS), MOST_BLOCKS))))
     run = first.run if n_rows * len(first.theta) > WORTH_THREADS else one_by_one
 
+    @diverging_quietly
     def forward(block: tuple[int, tuple[int, int]]) -> None:
         start, stop = block[1]
         seen = X[None, start:stop]  # (1, n_rows, n_in)
@@ -175,6 +179,7 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
     only = len(blocks) == n_nets == 1
     parts = first.slopes[None, None] if only else np.empty((len(blocks), n_nets, len(first.theta)), np.float32)
 
+    @diverging_quietly
     def backward(block: tuple[int, tuple[int, int]]) -> None:
         number, (start, stop) = block
         slopes_W, slopes_b = first.views(parts[number])
@@ -205,6 +210,6 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
     return values
 
 
-def stacked(arrays: Sequence[Floats]) -> Floats:
+def stacked(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
     """The arrays of several networks along a new first axis; that of one network is not copied."""
     return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ordino.interrupts import all_or_nothing
 from ordino.layers import ACTIVATIONS, Layer
-from ordino.networks.nets import Floats, Net, RowNet, even_parts
+from ordino.networks.nets import Floats, Net, RowNet, diverging_quietly, even_parts
 from ordino.networks.pair_kernels import LANES, make_chunk, number_documents
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, PairBatch, random_parts
@@ -52,9 +52,13 @@ class PairNet(Net[PairBatch]):
         widths, share = np.array(self.sizes[1:]), np.float32(1 / (2 * n_pairs) if learn else 0)
         parts = self.slopes[None] if len(chunks) == 1 else np.empty((len(chunks), len(self.slopes)), np.float32)
 
+        @diverging_quietly
         def work(chunk: tuple[int, tuple[int, int]]) -> float:
             number, (start, stop) = chunk
-            room = self._rooms.pop() if self._rooms else _Room(sum(self.sizes[1:]))
+            try:
+                room = self._rooms.pop()
+            except IndexError:  # asking first whether there is one would leave time for another thread to take it
+                room = _Room(sum(self.sizes[1:]))
             rows, a, b = room.gather(batch.X, batch.codes[start:stop])  # (n_docs, n_features), (n_pairs,) twice
             table, back = room.projections(len(rows), first.shape[1])  # (n_docs, 2 n_own) twice
             np.matmul(rows, first, out=table)

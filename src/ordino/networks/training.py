@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ordino.data.dataset import Dataset
 from ordino.judge import Judge
 from ordino.layers import Layer
-from ordino.networks.nets import MOST_BLOCKS, Net, row_errors
+from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly, row_errors
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import RATES, Rate, Schedule
 from ordino.networks.supply import Batch, Supply
@@ -105,6 +105,7 @@ class Team:
         self._learners = learners
         self._rng = np.random.default_rng(0)  # of the order of the batches, the same in all teams
 
+    @diverging_quietly
     def epoch(self) -> None:
         """Go through the training data once."""
         learning = [one for one in self._learners if not one.done]
@@ -137,4 +138,5 @@ def train(
                 steps.show(error=learners[0].history[-1]["error"], **({} if best == -np.inf else {"valid": best}))
                 if all(one.done for one in learners):
                     break
+        learners[0].net.run = one_by_one  # the threads end here
     return [one.trained for one in learners]
