@@ -150,9 +150,9 @@ class Comparator(Ranker):
         watch = self._watch(X, learning_set) if self.record_activations else None
         return Learner(net, ComparedPairs(X, learning_set, self.batch), self._schedule(), quality, watch)
 
-    def _learn(self, learners: Sequence[Learner], verbose: bool) -> list[Trained]:
+    def _learn(self, learners: Sequence[Learner], epochs: int, verbose: bool) -> list[Trained]:
         """What the networks learned."""
-        return train(learners, self.epochs, label=type(self).__name__, verbose=verbose, n_jobs=self.n_jobs)
+        return train(learners, epochs, label=type(self).__name__, verbose=verbose, n_jobs=self.n_jobs)
 
     def _by_pairs(self, X: NDArray[np.float32], learning_set: LearningSet) -> Quality | None:
         """Quality is a small error on these pairs; None if there are none."""

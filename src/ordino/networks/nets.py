@@ -21,6 +21,7 @@ from ordino.threads import Run, one_by_one
 
 Floats = NDArray[np.float32]
 B = TypeVar("B")
+T = TypeVar("T", bound=np.generic)
 
 LEAST_ROWS = 1024  # of a block
 MOST_BLOCKS = 16
@@ -43,27 +44,27 @@ class Net(ABC, Generic[B]):
         self.sizes, self.sides, self.activation = list(sizes), 2 if shared else 1, activation
         self.run: Run = one_by_one
         """How the blocks of a step are worked on."""
-        self._output_bias = output_bias
+        self.output_bias = output_bias
         shapes = [(n_in, n_out // self.sides) for n_in, n_out in pairwise(sizes)]
         n_weights = sum((n_in + 1) * own for n_in, own in shapes) - (0 if output_bias else shapes[-1][1])
         self.theta, self.slopes, self.is_weight = np.zeros((3, n_weights), np.float32)
         """Weights and biases, (n_weights,); the slopes of the error in them; 1 for weights and 0 for biases."""
-        self.W, self.b = self._views(self.theta)
+        self.W, self.b = self.views(self.theta)
         self._dropped = np.uint32(round(2**32 * dropout))
         self._keys = np.random.Generator(np.random.SFC64(spawned(seed, "masks")))
         draw, rng, last = PAIR_INITIALIZERS[initializer], stream(seed, "weights"), len(shapes) - 1
-        for i, flags in enumerate(self._views(self.is_weight)[0]):
+        for i, flags in enumerate(self.views(self.is_weight)[0]):
             n_in, n_out = sizes[i : i + 2]
             self.W[i][:], flags[:] = draw(rng, n_in, n_out, i == last)[:, : n_out // self.sides], 1
 
-    def _views(self, vector: Floats) -> tuple[list[Floats], list[Floats]]:
-        """The weights (n_in, n_own) and biases (n_own,) of each layer that lie in a vector."""
+    def views(self, vectors: Floats) -> tuple[list[Floats], list[Floats]]:
+        """The weights (..., n_in, n_own) and biases (..., n_own) of each layer that lie in vectors (..., n_weights)."""
         weights, biases, start = [], [], 0
         for n_in, n_out in pairwise(self.sizes):
             own = n_out // self.sides
             middle = start + n_in * own
-            weights.append(vector[start:middle].reshape(n_in, own))
-            biases.append(vector[middle : middle + own])
+            weights.append(vectors[..., start:middle].reshape(*vectors.shape[:-1], n_in, own))
+            biases.append(vectors[..., middle : middle + own])
             start = middle + own
         return weights, biases
 
@@ -83,7 +84,7 @@ class Net(ABC, Generic[B]):
         for W, b, layer in zip(self.W, self.b, layers, strict=False):
             W[:], b[:] = layer.W[:, : W.shape[1]], layer.b[: len(b)]
 
-    def _masks(self, n_masks: int, learn: bool) -> NDArray[np.uint32]:
+    def masks(self, n_masks: int, learn: bool) -> NDArray[np.uint32]:
         """For each mask of a step two keys and the threshold of ``is_dropped``: shape ``(n_masks, 3)``."""
         masks = np.zeros((n_masks, 3), np.uint32)
         if learn and self._dropped:
@@ -99,8 +100,8 @@ def whole(W: Floats, sides: int) -> Floats:
 
 def folded(slopes: Floats) -> Floats:
     """The slopes in the weights that neurons share with their duals, from those in the weights of all neurons."""
-    own = slopes.shape[1] // 2
-    shared: Floats = slopes[:, :own] + np.roll(slopes[:, own:], len(slopes) // 2, axis=0)
+    own = slopes.shape[-1] // 2
+    shared: Floats = slopes[..., :own] + np.roll(slopes[..., own:], slopes.shape[-2] // 2, axis=-2)
     return shared
 
 
@@ -121,74 +122,94 @@ class RowNet(Net[Batch]):
 
     def __init__(self, sizes: Sequence[int], **options: Any) -> None:
         super().__init__(sizes, **options)
-        self._kernels = make_row_kernels(self.activation)
         self._rooms: list[Floats] = []
 
     def error(self, batch: Batch, *, learn: bool = True) -> float:
         """The error of a batch of rows."""
-        X, masks = batch.X, self._masks(len(self.sizes) - 2, learn)
-        weights, biases = self._whole()
-        h, d = self._room(len(X))
-        blocks = list(enumerate(even_parts(len(X), min(-(-len(X) // LEAST_ROWS), MOST_BLOCKS))))
-        run = self.run if len(X) * len(self.theta) > WORTH_THREADS else one_by_one
+        return row_errors([self], batch, learn=learn)[0]
 
-        @diverging_quietly
-        def forward(block: tuple[int, tuple[int, int]]) -> None:
-            start, stop = block[1]
-            seen = X[start:stop]  # (n_rows, n_in)
-            for i, W in enumerate(weights):
-                out = h[i][start:stop]  # (n_rows, n_out)
-                np.matmul(seen, W, out=out)
-                if i < len(masks):
-                    self._kernels.squash_rows(out, biases[i], masks[i], start)
-                elif self._output_bias:
-                    out += biases[i]
-                seen = out
+    def whole_W(self, layer: int) -> Floats:  # noqa: N802
+        """The weights of all neurons of a layer."""
+        return whole(self.W[layer], self.sides)
 
-        run(forward, blocks)
-        value, slope = batch.loss(h[-1][: len(X)])
-        if not learn:
-            return value
-        parts = self.slopes[None] if len(blocks) == 1 else np.empty((len(blocks), len(self.slopes)), np.float32)
+    def whole_b(self, layer: int) -> Floats:
+        """The biases of all neurons of a layer."""
+        return self.b[layer] if self.sides == 1 else np.tile(self.b[layer], 2)
 
-        @diverging_quietly
-        def backward(block: tuple[int, tuple[int, int]]) -> None:
-            number, (start, stop) = block
-            slopes_W, slopes_b = self._views(parts[number])
-            above = slope[start:stop]  # (n_rows, n_out)
-            for i in reversed(range(len(weights))):
-                seen = h[i - 1][start:stop] if i else X[start:stop]  # (n_rows, n_in)
-                if self.sides == 1:
-                    np.matmul(seen.T, above, out=slopes_W[i])
-                else:
-                    slopes_W[i][:] = folded(seen.T @ above)
-                if i == 0:
-                    break
-                below = d[i - 1][start:stop]  # (n_rows, n_in)
-                if above.shape[1] == 1:  # three times as fast as the product of a column and a row
-                    np.multiply(above, weights[i][:, 0], out=below)
-                else:
-                    np.matmul(above, weights[i].T, out=below)
-                total = np.empty(below.shape[1], np.float32)
-                self._kernels.slope_rows(below, seen, masks[i - 1], start, total)
-                slopes_b[i - 1][:] = total.reshape(self.sides, -1).sum(axis=0)
-                above = below
-            if self._output_bias:
-                slopes_b[-1][:] = slope[start:stop].sum(axis=0).reshape(self.sides, -1).sum(axis=0)
+    def room(self, n_nets: int, n_rows: int) -> tuple[list[Floats], list[Floats]]:
+        """What each layer of several networks gives, and the slopes of what each hidden layer gets; kept for later."""
+        n_layers = len(self.sizes) - 1
+        if not self._rooms or len(self._rooms[0]) != n_nets or self._rooms[0].shape[1] < n_rows:
+            widths = (*self.sizes[1:], *self.sizes[1:-1])
+            self._rooms = [np.empty((n_nets, n_rows, width), np.float32) for width in widths]
+        return self._rooms[:n_layers], self._rooms[n_layers:]
 
-        run(backward, blocks)
-        if len(blocks) > 1:
-            parts.sum(axis=0, out=self.slopes)
-        return value
 
-    def _whole(self) -> tuple[list[Floats], list[Floats]]:
-        """Weights and biases of all neurons."""
-        if self.sides == 1:
-            return self.W, self.b
-        return [whole(W, self.sides) for W in self.W], [np.tile(b, 2) for b in self.b]
+def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> list[float]:
+    """The error of each of several networks of one shape; if ``learn``, their ``slopes`` become those of the error.
 
-    def _room(self, n_rows: int) -> tuple[list[Floats], list[Floats]]:
-        """What each layer gives, and the slopes of what each hidden layer gets: kept from step to step."""
-        if not self._rooms or len(self._rooms[0]) < n_rows:
-            self._rooms = [np.empty((n_rows, width), np.float32) for width in (*self.sizes[1:], *self.sizes[1:-1])]
-        return self._rooms[: len(self.sizes) - 1], self._rooms[len(self.sizes) - 1 :]
+    The products of a network are the same matrices as if it were alone, so they have the same bits.
+    """
+    first, X = nets[0], batch.X
+    n_nets, n_rows, n_hidden = len(nets), len(X), len(first.sizes) - 2
+    weights = [stacked([net.whole_W(i) for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_in, n_out)
+    biases = [stacked([net.whole_b(i) for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_out)
+    masks = stacked([net.masks(n_hidden, learn) for net in nets]).swapaxes(0, 1)  # (n_hidden, n_nets, 3)
+    kernels, (h, d) = make_row_kernels(first.activation), first.room(n_nets, n_rows)
+    blocks = list(enumerate(even_parts(n_rows, min(-(-n_rows // LEAST_ROWS), MOST_BLOCKS))))
+    run = first.run if n_rows * len(first.theta) > WORTH_THREADS else one_by_one
+
+    @diverging_quietly
+    def forward(block: tuple[int, tuple[int, int]]) -> None:
+        start, stop = block[1]
+        seen = X[None, start:stop]  # (1, n_rows, n_in)
+        for i, W in enumerate(weights):
+            out = h[i][:, start:stop]  # (n_nets, n_rows, n_out)
+            np.matmul(seen, W, out=out)
+            if i < n_hidden:
+                kernels.squash_rows(out, biases[i], masks[i], start)
+            elif first.output_bias:
+                out += biases[i][:, None]
+            seen = out
+
+    run(forward, blocks)
+    values, slope = batch.errors(h[-1][:, :n_rows])
+    if not learn:
+        return values
+    only = len(blocks) == n_nets == 1
+    parts = first.slopes[None, None] if only else np.empty((len(blocks), n_nets, len(first.theta)), np.float32)
+
+    @diverging_quietly
+    def backward(block: tuple[int, tuple[int, int]]) -> None:
+        number, (start, stop) = block
+        slopes_W, slopes_b = first.views(parts[number])
+        above = slope[:, start:stop]  # (n_nets, n_rows, n_out)
+        for i in reversed(range(n_hidden + 1)):
+            seen = h[i - 1][:, start:stop] if i else X[None, start:stop]  # (n_nets or 1, n_rows, n_in)
+            if first.sides == 1:
+                np.matmul(seen.swapaxes(1, 2), above, out=slopes_W[i])
+            else:
+                slopes_W[i][:] = folded(seen.swapaxes(1, 2) @ above)
+            if i == 0:
+                break
+            below = d[i - 1][:, start:stop]  # (n_nets, n_rows, n_in)
+            if above.shape[2] == 1:  # three times as fast as the product of a column and a row
+                np.multiply(above, weights[i].swapaxes(1, 2), out=below)
+            else:
+                np.matmul(above, weights[i].swapaxes(1, 2), out=below)
+            total = np.empty((n_nets, below.shape[2]), np.float32)
+            kernels.slope_rows(below, seen, masks[i - 1], start, total)
+            slopes_b[i - 1][:] = total.reshape(n_nets, first.sides, -1).sum(axis=1)
+            above = below
+        if first.output_bias:
+            slopes_b[-1][:] = slope[:, start:stop].sum(axis=1).reshape(n_nets, first.sides, -1).sum(axis=1)
+
+    run(backward, blocks)
+    for net, own in zip(nets, () if only else parts.sum(axis=0), strict=not only):
+        net.slopes[:] = own
+    return values
+
+
+def stacked(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
+    """The arrays of several networks along a new first axis; that of one network is not copied."""
+    return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)

@@ -45,7 +45,7 @@ class PairNet(Net[PairBatch]):
 
     def error(self, batch: PairBatch, *, learn: bool = True) -> float:
         """The error of a batch of pairs, chunk by chunk."""
-        n_pairs, (dropout,) = len(batch.codes), self._masks(1, learn)
+        n_pairs, (dropout,) = len(batch.codes), self.masks(1, learn)
         chunks = list(enumerate(even_parts(n_pairs, -(-n_pairs // CHUNK))))
         W, n_features, deep = self.W[0], self.sizes[0] // 2, self.theta[self.W[0].size :]
         first = np.concatenate((W[:n_features], W[n_features:]), axis=1)  # (n_features, 2 n_own)

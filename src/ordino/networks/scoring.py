@@ -4,7 +4,7 @@ A ranker of this family is a loss: its file says which, and everything else is h
 """
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,9 @@ class ScoringNetwork(Ranker):
     """
 
     uses_weights = True
+    shares_batches: ClassVar[bool] = True
+    """Whether networks of different seeds learn from the same batches."""
+
     layers_: list[Layer] = learned()
 
     hidden: int | Sequence[int] = param(
@@ -93,7 +96,8 @@ class ScoringNetwork(Ranker):
         if valid is not None:
             quality = quality_by_metric(judge, valid, lambda layers: self._scores(layers, valid))
         nets = [self._fresh(data, seed) for seed in seeds]
-        learners = [Learner(net, supply or self._supply(data, net), self._schedule(), quality) for net in nets]
+        shared = supply or (self._supply(data, nets[0]) if self.shares_batches else None)
+        learners = [Learner(net, shared or self._supply(data, net), self._schedule(), quality) for net in nets]
         return train(learners, self.epochs, label=type(self).__name__, verbose=self.verbose)
 
     def _fresh(self, data: Dataset, seed: int) -> RowNet:

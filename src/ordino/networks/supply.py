@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol, TypeVar, final
+from typing import Any, NamedTuple, Protocol, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,18 @@ class Batch(NamedTuple):
     """A step's rows, the loss of the outputs with its slopes, and the share of the epoch's error."""
 
     X: NDArray[np.float32]  # (n_rows, n_inputs)
-    loss: Callable[[Outputs], tuple[float, Outputs]]
+    loss: Callable[[Outputs], tuple[Any, Outputs]]
     share: float
+    takes_several: bool = False
+    """Whether the loss takes the outputs of several networks, (n_nets, n_rows, n_outputs), and gives as many values."""
+
+    def errors(self, outputs: Outputs) -> tuple[list[float], Outputs]:
+        """The loss of the outputs of each of several networks, (n_nets, n_rows, n_outputs), and its slopes."""
+        if self.takes_several:
+            values, slopes = self.loss(outputs)
+            return values.tolist(), slopes
+        found = [self.loss(own) for own in outputs]
+        return [float(value) for value, _ in found], np.stack([slopes for _, slopes in found])
 
 
 class PairBatch(NamedTuple):
@@ -73,11 +83,11 @@ class QueryBatches:
         y, offsets = data.y[first:last], data.offsets[start : stop + 1] - first
         weights = None if data.weights is None else data.weights[first:last]
 
-        def loss(scores: Outputs) -> tuple[float, Outputs]:
-            value, slopes = self.loss.value_and_gradient(scores[:, 0], y, offsets, weights=weights)
-            return value, slopes[:, None]
+        def loss(scores: Outputs) -> tuple[Floats, Outputs]:
+            values, slopes = self.loss.value_and_gradient(scores[..., 0], y, offsets, weights=weights)
+            return values, slopes[..., None]
 
-        return Batch(self.transform(data.X[first:last]), loss, (stop - start) / data.n_queries)
+        return Batch(self.transform(data.X[first:last]), loss, (stop - start) / data.n_queries, takes_several=True)
 
 
 @final

@@ -1,6 +1,7 @@
 """The one training loop: epochs of steps by an optimizer, a rate rule, the best epoch kept, a clean stop."""
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -9,12 +10,12 @@ from numpy.typing import NDArray
 from ordino.data.dataset import Dataset
 from ordino.judge import Judge
 from ordino.layers import Layer
-from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly
+from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly, row_errors
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import RATES, Rate, Schedule
-from ordino.networks.supply import Supply
+from ordino.networks.supply import Batch, Supply
 from ordino.progress import Steps
-from ordino.threads import one_by_one, products, worker_threads
+from ordino.threads import count_threads, one_by_one, products, worker_threads
 
 Floats = NDArray[np.float64]
 Quality = Callable[[Any], float]  # how good a network is on validation data; larger is better
@@ -51,28 +52,36 @@ class Learner:
         self, net: Net[Any], supply: Supply[Any], schedule: Schedule, quality: Quality | None = None,
         watch: Watch | None = None,
     ) -> None:  # fmt: skip
-        self.net, self._supply, self._schedule, self._quality, self._watch = net, supply, schedule, quality, watch
+        self.net, self.supply, self._schedule, self._quality, self._watch = net, supply, schedule, quality, watch
         self._rate, self._adjust = Rate(float(schedule.learning_rate)), RATES[schedule.rate]
         self._step = OPTIMIZERS[schedule.optimizer](len(net.theta), schedule.l2)
-        self._rng = np.random.default_rng(0)  # orders the batches of all networks alike
         self._earlier: NDArray[np.float32] | None = None  # weights to which a step back of a full batch returns
         self.best, self.best_quality, self.best_epoch = net.layers(), -np.inf, 0
         self.history: list[dict[str, float]] = []
         self.done = False
 
-    @diverging_quietly
-    def epoch(self) -> None:
-        """Go through the training data once."""
-        before = self.net.theta.copy() if self._schedule.rate == "adaptive" else None
+    def begin(self) -> None:
+        """An epoch begins."""
+        self._before = self.net.theta.copy() if self._schedule.rate == "adaptive" else None
+        self._error, self._n_steps = 0.0, 0
+
+    def step(self, error: float) -> None:
+        """Take a step against the slopes; ``error`` is what its batch adds to that of the epoch."""
+        if self._schedule.l1:
+            self.net.slopes += np.float32(self._schedule.l1) * self.net.is_weight * np.sign(self.net.theta)
+        self._step(self.net.theta, self.net.slopes, self._rate.now)
+        self._error, self._n_steps = self._error + error, self._n_steps + 1
+
+    def finish(self) -> None:
+        """The epoch is over: adjust the rate, look at validation data, keep the best."""
         used, number = self._rate.now, len(self.history) + 1
-        error, n_steps = self._all_batches()
         # the error of a single step is that of the weights before it: what made it rise is the epoch before
-        undone = self._earlier if n_steps == 1 and self._earlier is not None else before
-        if self._adjust(self._rate, error) and undone is not None:
+        undone = self._earlier if self._n_steps == 1 and self._earlier is not None else self._before
+        if self._adjust(self._rate, self._error) and undone is not None:
             self.net.theta[:], self._earlier = undone, undone
         else:
-            self._earlier = before
-        row = {"epoch": number, "error": error, "rate": used} | (self._watch(self.net) if self._watch else {})
+            self._earlier = self._before
+        row = {"epoch": number, "error": self._error, "rate": used} | (self._watch(self.net) if self._watch else {})
         reached = -np.inf
         if self._quality is not None:
             reached = row["valid"] = self._quality(self.net)
@@ -82,21 +91,33 @@ class Learner:
         patience = self._schedule.patience
         self.done = self._quality is not None and patience is not None and number - self.best_epoch >= patience
 
-    def _all_batches(self) -> tuple[float, int]:
-        """Their mean error and number."""
-        net, l1, error, n_steps = self.net, self._schedule.l1, 0.0, 0
-        for batch in self._supply.epoch(self._rng):
-            error += batch.share * net.error(batch)
-            if l1:
-                net.slopes += np.float32(l1) * net.is_weight * np.sign(net.theta)
-            self._step(net.theta, net.slopes, self._rate.now)
-            n_steps += 1
-        return float(error), n_steps
-
     @property
     def trained(self) -> Trained:
         """What was learned."""
         return Trained(self.best, self.history, self.best_epoch)
+
+
+@final
+class Team:
+    """Networks that learn from the same batches in the same order, step by step."""
+
+    def __init__(self, learners: Sequence[Learner]) -> None:
+        self._learners = learners
+        self._rng = np.random.default_rng(0)  # of the order of the batches, the same in all teams
+
+    @diverging_quietly
+    def epoch(self) -> None:
+        """Go through the training data once."""
+        learning = [one for one in self._learners if not one.done]
+        for one in learning:
+            one.begin()
+        nets: list[Any] = [one.net for one in learning]
+        for batch in learning[0].supply.epoch(self._rng) if learning else ():
+            errors = row_errors(nets, batch) if isinstance(batch, Batch) else [net.error(batch) for net in nets]
+            for one, error in zip(learning, errors, strict=True):
+                one.step(batch.share * error)
+        for one in learning:
+            one.finish()
 
 
 def train(
@@ -104,16 +125,17 @@ def train(
     n_jobs: int | None = None,
 ) -> list[Trained]:  # fmt: skip
     """Train networks side by side, each as it would alone: threads share the networks, or the work of a single one."""
-    alone = len(learners) == 1
-    with products.on_one_thread(), worker_threads(n_jobs, MOST_BLOCKS if alone else len(learners)) as run:
+    alone, n_threads = len(learners) == 1, count_threads(n_jobs)
+    by_supply = [list(some) for _, some in groupby(learners, lambda one: id(one.supply))]
+    teams = [Team(some[i::n_threads]) for some in by_supply for i in range(min(n_threads, len(some)))]
+    with products.on_one_thread(), worker_threads(n_jobs, MOST_BLOCKS if alone else len(teams)) as run:
         if alone:
             learners[0].net.run = run
         with Steps(label, n_epochs, verbose=verbose) as steps:
             for _ in steps:
-                learning = [one for one in learners if not one.done]
-                (one_by_one if alone else run)(Learner.epoch, learning)
-                valid = {} if learning[0].best_quality == -np.inf else {"valid": learning[0].best_quality}
-                steps.show(error=learning[0].history[-1]["error"], **valid)
+                (one_by_one if alone else run)(Team.epoch, teams)
+                best = learners[0].best_quality
+                steps.show(error=learners[0].history[-1]["error"], **({} if best == -np.inf else {"valid": best}))
                 if all(one.done for one in learners):
                     break
         learners[0].net.run = one_by_one  # the threads end here

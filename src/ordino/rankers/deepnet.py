@@ -104,7 +104,7 @@ class DeepNet(Comparator):
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
         learning_set = in_random_order(chosen, target, len(features), stream(self.seed, "pairs"))
         learner = self._learner_of(data.X, learning_set, held_out, self.seed)
-        return self._keep(self._learn([learner], self.verbose)[0])
+        return self._keep(self._learn([learner], self.epochs, self.verbose)[0])
 
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
         """What the networks of these seeds learned; without a pair to learn from, they are as they were drawn."""
@@ -112,7 +112,9 @@ class DeepNet(Comparator):
         drawn = zip(sets, seeds, strict=True)
         if not sets[0].n_pairs:
             return [Trained(self._fresh(data.X, some, seed).layers(), [], 0) for some, seed in drawn]
-        return self._learn([self._learner_of(data.X, some, valid, seed) for some, seed in drawn], self.verbose)
+        return self._learn(
+            [self._learner_of(data.X, some, valid, seed) for some, seed in drawn], self.epochs, self.verbose
+        )
 
     def _draw(self, data: Dataset, parameter: str, seed: int) -> LearningSet:
         """Pairs, as many as the parameter of this name says."""

@@ -7,7 +7,7 @@ right already, nothing pulls; where it is wrong, documents trade places and no m
 """
 
 from collections.abc import Iterator
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 @final
 class RankProp(ScoringNetwork):
     """Regression on targets, and targets adjusted to the ranking, by turns."""
+
+    shares_batches: ClassVar[bool] = False  # targets follow a network's own scores
 
     period: int = param(2, "How many epochs of regression come between two adjustments of the targets.", low=1)
 

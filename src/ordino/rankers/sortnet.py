@@ -25,6 +25,8 @@ from ordino.streams import spawn_seed
 
 Codes = NDArray[np.int64]
 
+FEWEST_EPOCHS = 2  # of an iteration
+
 
 @final
 class SortNet(Comparator):
@@ -61,6 +63,10 @@ class SortNet(Comparator):
         "Train on from the comparator before, instead of from new random weights in every iteration."
     )
 
+    falling: bool = param(
+        True, "Train for epochs / i epochs in iteration i, two at least: later comparators have less to learn anew."
+    )
+
     @classmethod
     def as_published(cls, **changes: Any) -> Self:
         """The settings of the paper: sigmoids, squared error, 20 iterations, MAP, features scaled inside each query.
@@ -71,6 +77,7 @@ class SortNet(Comparator):
             "hidden": 20, "activation": "sigmoid", "dropout": 0.0, "initializer": "unit", "loss": "squared",
             "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1, "batch": None,
             "epochs": 300, "patience": None, "metric": "map", "scaling": "querymax",
+            "falling": False, "warm_start": False,
         }  # fmt: skip
         return cls(**(published | changes))
 
@@ -125,7 +132,8 @@ class SortNet(Comparator):
         if not learning_set.n_pairs:
             return net.layers()
         quality = None if known_valid is None else self._by_pairs(known_valid.data.X, known_valid.learning_set())
-        return self._learn([self._learner(net, X, learning_set, quality)], verbose=False)[0].layers
+        epochs = max(self.epochs // iteration, min(self.epochs, FEWEST_EPOCHS)) if self.falling else self.epochs
+        return self._learn([self._learner(net, X, learning_set, quality)], epochs, verbose=False)[0].layers
 
 
 class _KnownPairs:
