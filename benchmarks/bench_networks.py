@@ -16,13 +16,14 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 TURNS = 4
-STEPS = {"640 x 46, 64-32": (640, 46, (64, 32)), "640 x 46, 10": (640, 46, (10,)), "1,920 x 136, 64-32": (1920, 136, (64, 32)),
-         "10,000 x 136, 128-64": (10_000, 136, (128, 64))}  # fmt: skip
+STEPS = {"640 x 46, 64-32": (640, 46, (64, 32)), "640 x 46, 10": (640, 46, (10,)),
+         "1,920 x 136, 64-32": (1920, 136, (64, 32)), "10,000 x 136, 128-64": (10_000, 136, (128, 64))}  # fmt: skip
 ASKED = {"640 x 46, 64-32": 2.0, "640 x 46, 10": 3.0, "10,000 x 136, 128-64": 1.0, "pairs, batches of 500": 8.0,
          "pairs, full batch": 3.0, "RankNet on MQ2008's shape": 2.0, "RankNet on MQ2007's shape": 2.0,
          "SortNet as published on TD2003's shape": 4.0}  # fmt: skip
@@ -57,8 +58,8 @@ def our_step(shape: tuple[int, int, tuple[int, ...]]) -> Callable[[], object]:
 
 def earlier_step(shape: tuple[int, int, tuple[int, ...]]) -> Callable[[], object]:
     import torch
-    from ordino.learn import training
-    from ordino.learn.network import Network
+    from ordino.learn import training  # type: ignore[import-not-found]
+    from ordino.learn.network import Network  # type: ignore[import-not-found]
 
     X, slopes = (torch.from_numpy(array) for array in rows_of(shape))
     net = Network([shape[1], *shape[2]], activation="relu", initializer="he", dropout=0.0, seeds=[0])
@@ -79,7 +80,7 @@ def torch_step(shape: tuple[int, int, tuple[int, ...]]) -> Callable[[], object]:
 
     X, slopes = (torch.from_numpy(array) for array in rows_of(shape))
     widths, layers = [shape[1], *shape[2]], []
-    for n_in, n_out in zip(widths, widths[1:], strict=False):
+    for n_in, n_out in pairwise(widths):
         layers += [torch.nn.Linear(n_in, n_out), torch.nn.ReLU()]
     net = torch.nn.Sequential(*layers, torch.nn.Linear(widths[-1], 1, bias=False))
     optimizer = torch.optim.AdamW(net.parameters(), RATE)
@@ -94,7 +95,7 @@ def torch_step(shape: tuple[int, int, tuple[int, ...]]) -> Callable[[], object]:
 
 def bare_products(shape: tuple[int, int, tuple[int, ...]]) -> Callable[[], object]:
     (X, _), widths = rows_of(shape), [shape[1], *shape[2]]
-    weights = [np.ones(pair, np.float32) for pair in zip(widths, widths[1:], strict=False)]
+    weights = [np.ones(pair, np.float32) for pair in pairwise(widths)]
 
     def step() -> None:
         seen = [X]
@@ -182,14 +183,13 @@ def main() -> None:
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | ({"PYTHONPATH": args.before} if name == "before" else {"PYTHONPATH": here}),
-        )  # fmt: skip
+        )
         for name in teams
     }
     fit_names = [name for name in ASKED if name not in STEPS]
     failed = False
-    print(
-        f"| | {' | '.join(f'{name}, ms' for name in teams)} | before / ours | asked |\n|---|{'---:|' * (len(teams) + 2)}"
-    )
+    print(f"| | {' | '.join(f'{name}, ms' for name in teams)} | before / ours | asked |")
+    print(f"|---|{'---:|' * (len(teams) + 2)}")
     for part in [*STEPS, *fit_names]:
         if args.only and not any(word in part for word in args.only):
             continue

@@ -70,7 +70,7 @@ def test_neurons_are_dropped_as_the_masks_say():
     net.W[0][:], net.b[0][:] = 0, 1  # every neuron gives 1
     expected = masks_of(net)[0]
     net.error(ROWS)
-    np.testing.assert_allclose(net._rooms[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(net._rooms[0][0], expected, rtol=1e-6)
 
 
 @each_kind
@@ -88,7 +88,7 @@ def test_what_neurons_give_is_the_same_on_average():
 
     def output_slopes(net):
         net.error(fixed)
-        return net._views(net.slopes)[0][-1].copy()
+        return net.views(net.slopes)[0][-1].copy()
 
     net = row_net(activation="identity")
     mean = np.mean([output_slopes(net) for _ in range(100)], axis=0)

@@ -23,10 +23,12 @@ MANY_PAIRS = LearningSet(RNG.integers(0, 400**2, 40_000), RNG.choice([0.0, 0.5, 
 SHAPES = {"activation": "tanh", "initializer": "glorot", "dropout": 0.3}
 
 
+ALL_QUERIES = QueryBatches(WIDE, make_loss("ranknet"), batch=None)
+
+
 def row_learner(seed=0):
-    supply = QueryBatches(WIDE, make_loss("ranknet"), batch=None)
     net = RowNet([700, 40, 20, 1], seed=seed, output_bias=False, **SHAPES)
-    return Learner(net, supply, Schedule(3, 0.01, l2=0.1))
+    return Learner(net, ALL_QUERIES, Schedule(3, 0.01, l2=0.1))
 
 
 def pair_learner(seed=0, shared=True):

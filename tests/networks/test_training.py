@@ -205,6 +205,34 @@ def test_each_network_ends_and_keeps_its_best_on_its_own():
     assert (len(first.history), len(second.history)) == (5 + 2, 1 + 2)
 
 
+def test_networks_that_share_batches_learn_as_they_do_alone():
+    """Side by side in one team, or each with a supply of its own; one of them ends early."""
+    supply, quick = QueryBatches(easy_data(), make_loss("ranknet"), batch=5), {0: 9, 1: 2, 2: 9}
+
+    def learners(seeds, supply):
+        schedule = Schedule(9, 0.01, l1=1e-3, rate="halve", patience=1)
+        return [
+            Learner(make_network(seed, dropout=0.25), supply, schedule, lambda net, seed=seed: quality(net, seed))
+            for seed in seeds
+        ]
+
+    def quality(net, seed):
+        seen[seed] = seen.get(seed, 0) + 1
+        return min(seen[seed], quick[seed])
+
+    seen = {}
+    alone = [learners([seed], supply)[0] for seed in range(3)]
+    results = [train([one], 9)[0] for one in alone]
+    for n_jobs in (1, 2, 8):
+        seen = {}
+        together = learners(range(3), supply)
+        for result, before in zip(train(together, 9, n_jobs=n_jobs), results, strict=True):
+            assert result.history == before.history
+            assert all(np.array_equal(a.W, b.W) for a, b in zip(result.layers, before.layers, strict=True))
+        assert all(np.array_equal(one.net.theta, other.net.theta) for one, other in zip(together, alone, strict=True))
+    assert [len(result.history) for result in results] == [9, 3, 9]
+
+
 def test_the_error_of_an_epoch_is_the_mean_over_queries_however_they_are_batched():
     still = {"loss": "listnet", "epochs": 1, "learning_rate": 1e-9}
     whole, batched = (trained(make_network(), easy_data(), batch=batch, **still) for batch in (None, 5))
@@ -309,7 +337,7 @@ def test_ctrl_c_in_the_middle_of_a_step_keeps_the_epoch_before(capsys):
                     raise KeyboardInterrupt
                 yield batch
 
-    one_supply, one._supply = one._supply, Broken()
+    one_supply, one.supply = one.supply, Broken()
     (result,) = train([one], 5)
     assert result.best_epoch == 2
     assert result.layers is kept[0]

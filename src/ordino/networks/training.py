@@ -115,7 +115,7 @@ class Team:
         for batch in learning[0].supply.epoch(self._rng) if learning else ():
             errors = row_errors(nets, batch) if isinstance(batch, Batch) else [net.error(batch) for net in nets]
             for one, error in zip(learning, errors, strict=True):
-                one.step(batch.share * error)
+                one.step(float(batch.share * error))
         for one in learning:
             one.finish()
 
