@@ -65,8 +65,8 @@ class SortNet(Comparator):
     )
     falling: bool = param(
         True,
-        "Train iteration i for epochs / i epochs, at least two, instead of for all of them as in the paper: a comparator "
-        "that continues from the previous one has less to learn.",
+        "Train iteration i for epochs / i epochs, at least two, instead of for all of them as in the paper: what "
+        "continues from the previous comparator has less to learn.",
     )
 
     @classmethod
