@@ -25,7 +25,7 @@ from ordino.data.letor import read_letor
 from ordino.data.source import canonical
 from ordino.data.synthetic import synthetic
 from ordino.rankers.adarank import AdaRank
-from ordino.rankers.rankboost import RankBoost
+from ordino.rankers.stump_boosting import RankBoost
 
 T = TypeVar("T")
 

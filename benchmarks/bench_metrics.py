@@ -56,7 +56,7 @@ def against_peers(n_queries: int, n_docs: int, repeats: int) -> bool:
     qid = np.repeat(np.arange(n_queries), n_docs)
     runners: dict[str, Callable[[], Any]] = {
         "ordino": lambda: evaluate(y, scores, qid=qid, metrics=METRICS),
-        "ordino, 1 thread": lambda: evaluate(y, scores, qid=qid, metrics=METRICS, threads=1),
+        "ordino, 1 thread": lambda: evaluate(y, scores, qid=qid, metrics=METRICS, n_jobs=1),
         "ordino, profile trec": lambda: evaluate(y, scores, qid=qid, metrics=METRICS, profile="trec"),
     }
     names = [f"d{i}" for i in range(n_docs)]

@@ -25,10 +25,9 @@ from ordino.metrics import evaluate
 from ordino.ranker import Ranker
 from ordino.rankers.adarank import AdaRank
 from ordino.rankers.coordinate_ascent import CoordinateAscent
-from ordino.rankers.frank import FRank
 from ordino.rankers.perceptrons import OAPBPM, PRank
-from ordino.rankers.rankboost import RankBoost
 from ordino.rankers.ranksvm import RankSVM
+from ordino.rankers.stump_boosting import FRank, RankBoost
 
 PROFILE = "letor4"
 METRICS = ("ndcg@10", "map")

@@ -137,7 +137,7 @@ def keep(
 
 
 def measured(data: Dataset, scores: Scores) -> Any:
-    return evaluate(data, scores, metrics=MEASURES, profile=PROFILE, threads=1)
+    return evaluate(data, scores, metrics=MEASURES, profile=PROFILE, n_jobs=1)
 
 
 def quality(data: Dataset, scores: Scores) -> float:

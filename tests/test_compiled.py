@@ -70,7 +70,7 @@ def test_a_folder_that_others_can_write_is_not_trusted(read_only: Path, tmp_path
         check=True,
     )
     assert ran.stdout == "1.0\n"
-    assert ran.stderr.count("no folder can be written to keep compiled code, so every run compiles anew") == 1
+    assert ran.stderr.count("no cache folder is writable, so every run compiles anew") == 1
     assert not list(folder.iterdir())
 
 

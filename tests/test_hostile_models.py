@@ -54,29 +54,29 @@ MODEL_HEADER = {"format": "ordino model", "version": 1, "sha256": "", "card": {}
         "text": (b"2 qid:10 1:0.5\n", "this is not a model file"),
         "pickle": (b"\x80\x04\x95\x0b\0\0\0\0\0\0\0\x8c\x07", "this is not a model file"),
         "zip": (b"PK\x03\x04" + b"\0" * 40, "this is not a model file"),
-        "header longer than the file": (container({}, length=10**6), "damaged or cut short"),
-        "header of two gigabytes": (container({}, length=2**31), "damaged or cut short"),
+        "header longer than the file": (container({}, length=10**6), "damaged or truncated"),
+        "header of two gigabytes": (container({}, length=2**31), "damaged or truncated"),
         "header of 2**63 bytes": (container({}, length=2**63), "this is not a model file"),
-        "header that is no JSON": (container(b"{not json"), "damaged or cut short"),
-        "header of deep JSON": (container(b'{"a":' * 50_000 + b"1" + b"}" * 50_000), "damaged or cut short"),
-        "foreign safetensors": (container({"__metadata__": {"format": "pt"}}), "not a model of Ordino"),
+        "header that is no JSON": (container(b"{not json"), "damaged or truncated"),
+        "header of deep JSON": (container(b'{"a":' * 50_000 + b"1" + b"}" * 50_000), "damaged or truncated"),
+        "foreign safetensors": (container({"__metadata__": {"format": "pt"}}), "not an Ordino model"),
         "no metadata": (
             container({"x": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}, b"\0" * 4),
-            "not a model of Ordino",
+            "not an Ordino model",
         ),
         "huge shape": (
             container({"x": {"dtype": "F32", "shape": [2**40, 2**40], "data_offsets": [0, 4]}}, b"\0" * 4),
-            "damaged or cut short",
+            "damaged or truncated",
         ),
         "shape and size that differ": (
             container({"x": {"dtype": "F32", "shape": [3], "data_offsets": [0, 4]}}, b"\0" * 4),
-            "damaged or cut short",
+            "damaged or truncated",
         ),
         "overlapping arrays": (
             container({n: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]} for n in "xy"}, b"\0" * 4),
-            "damaged or cut short",
+            "damaged or truncated",
         ),
-        "bytes after the end": (container({"__metadata__": {KEY: "{}"}}, b"more"), "damaged or cut short"),
+        "bytes after the end": (container({"__metadata__": {KEY: "{}"}}, b"more"), "damaged or truncated"),
         "unknown kind of number": (
             container(
                 {
@@ -85,7 +85,7 @@ MODEL_HEADER = {"format": "ordino model", "version": 1, "sha256": "", "card": {}
                 },
                 b"\0" * 4,
             ),
-            "an array of a kind that no model has",
+            "an array of a type that no model has",
         ),
         "our JSON, broken": (ours("{"), "the JSON in it cannot be read"),
         "our JSON, deep": (ours("[" * 100_000), "the JSON in it cannot be read"),
@@ -94,7 +94,7 @@ MODEL_HEADER = {"format": "ordino model", "version": 1, "sha256": "", "card": {}
         "our JSON, no model": (ours('{"format": "ordino model", "version": 1}'), "the header is not that of a model"),
         "newer": (ours(json.dumps(MODEL_HEADER | {"version": 2})), "a newer Ordino wrote this (format 2,"),
         "version that is no number": (ours(json.dumps(MODEL_HEADER | {"version": "1"})), "the header is not that"),
-        "checksum of something else": (ours(json.dumps(MODEL_HEADER)), "the checksum does not fit"),
+        "checksum of something else": (ours(json.dumps(MODEL_HEADER)), "the checksum does not match"),
     }.values(),
     ids=lambda value: None if isinstance(value, bytes) else value,
 )
@@ -166,16 +166,16 @@ def put_array(name, value):
         ("ranknet", put("learned", "__class__", value=1), "cannot have learned '__class__'"),
         ("ranknet", put("learned", "predict", value=1), "cannot have learned 'predict'"),
         ("ranknet", put("learned", "layers_", value=[]), "layers_"),
-        ("ranknet", put("learned", "layers_", value={"eval": "1"}), "unknown kind 'eval'"),
+        ("ranknet", put("learned", "layers_", value={"eval": "1"}), "unknown type 'eval'"),
         ("ranknet", put("learned", "layers_", 0, "record", value="Path"), "unknown class 'Path'"),
-        ("ranknet", put("learned", "layers_", 0, "fields", value={}), "other fields than ours"),
+        ("ranknet", put("learned", "layers_", 0, "fields", value={}), "unknown fields"),
         ("ranknet", put("learned", "layers_", 0, "fields", "W", value={"array": "/etc/passwd"}), "is not in the file"),
         ("ranknet", put("learned", "n_features_in_", value=2**80), "layers_"),
         ("ranknet", put("learned", "n_features_in_", value="4"), "n_features_in_"),
         ("ranknet", put_array("layers_.0.W", np.zeros((4, 9), np.float32)), "layers_"),
         ("ranknet", put_array("layers_.0.W", np.zeros((4, 8))), "layers_"),
-        ("ranknet", put("learned", "scaler_", value={"float": "1e9"}), "the number '1e9'"),
-        ("ranknet", put("learned", "scaler_", value={"dtype": "V8"}), "the kind of number 'V8'"),
+        ("ranknet", put("learned", "scaler_", value={"float": "1e9"}), "the invalid number '1e9'"),
+        ("ranknet", put("learned", "scaler_", value={"dtype": "V8"}), "the invalid number type 'V8'"),
         ("ranknet", put("learned", "feature_names_in_", value={"strings": ["a"], "kind": "O"}), "feature_names_in_"),
         ("kernel-ranknet", put("learned", "scaler_", value=7), "scaler_"),
         ("kernel-ranknet", put_array("scaler_.quantiles_", np.zeros((2, 3))), "quantiles_"),
@@ -200,7 +200,7 @@ def test_a_forged_model_is_refused(ranker, change, sentence, tmp_path):
     ("change", "sentence"),
     [
         (put("learned", "layers_", value=[]), "layers_"),
-        (put("learned", "layers_", value=[1, 2]), "cannot be put together"),
+        (put("learned", "layers_", value=[1, 2]), "cannot be restored"),
         (put("learned", "layers_", 0, "record", value="Path"), "unknown class 'Path'"),
         (put("learned", "n_features_in_", value=2**80), "layers_"),
         (put("learned", "feature_names_in_", value=3), "feature_names_in_"),
@@ -216,7 +216,7 @@ def test_a_model_of_deep_values_is_refused(model, tmp_path):
     for _ in range(400):
         deep = {"tuple": [deep]}
     path = forged(model, tmp_path / "deep", put("learned", "deep_", value=deep))
-    assert "cannot be put together" in refused(path)
+    assert "cannot be restored" in refused(path)
 
 
 def test_a_folder_and_a_missing_file_are_refused(tmp_path):

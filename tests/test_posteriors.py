@@ -88,7 +88,7 @@ def test_lemma_at_certainty():
         (lambda: combine(1.0, 0.0), "cannot be combined"),
         (lambda: combine(1.2, 0.5), "p_ij has values outside 0 to 1"),
         (lambda: combine(0.5, np.nan), "p_jk has values outside 0 to 1"),
-        (lambda: repeat(0.5, 0), "not more than 0"),
+        (lambda: repeat(0.5, 0), "not positive"),
         (lambda: all_from_adjacent([[0.5]]), "adjacent has shape"),
         (lambda: all_from_adjacent([0.5], [0, 0]), "each of the 2 items 0 to 1 once"),
         (lambda: all_from_adjacent([0.5], [0, 1, 2]), "each of the 2 items"),

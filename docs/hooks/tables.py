@@ -19,8 +19,8 @@ DOCS = Path(__file__).parents[1]
 TABLE = """\
 # Rankers
 
-Every ranker by its name on the command line; in Python it is the class. `ordino rankers` prints the same table, and
-`ordino params NAME` the parameters of one. What they reach on real data: [results](../results/baselines.md).
+Every ranker has a name on the command line and a class in Python. `ordino rankers` prints the same table, and
+`ordino params NAME` lists the parameters of one. For results on real data, see [results](../results/baselines.md).
 
 | name | class | what it is |
 |---|---|---|
@@ -29,7 +29,7 @@ Every ranker by its name on the command line; in Python it is the class. `ordino
 REFERENCE = """\
 # API: rankers
 
-All follow [the contract](contract.md); here is the file of each: its idea, its parameters, what it learns.
+All rankers follow [the contract](contract.md). Each is listed with its idea, its parameters and its learned attributes.
 """
 
 

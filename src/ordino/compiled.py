@@ -151,8 +151,7 @@ class _Cache:
                 self.usable = False
             if not self.usable:
                 warnings.warn(
-                    "no folder can be written to keep compiled code, so every run compiles anew; "
-                    "set NUMBA_CACHE_DIR to one that can",
+                    "no cache folder is writable, so every run compiles anew; set NUMBA_CACHE_DIR to one that is",
                     RuntimeWarning,
                     stacklevel=2,
                 )

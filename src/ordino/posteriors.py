@@ -46,7 +46,7 @@ def repeat(p: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
     """
     step, steps = _probabilities("p", p), np.asarray(n, np.float64)
     if not (steps > 0).all():
-        raise DataError("n has a number of steps that is not more than 0; steps lead on from one document to another")
+        raise DataError("n has a number of steps that is not positive; give numbers above 0")
     with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(1 / (1 + ((1 - step) / step) ** steps))
 
@@ -78,7 +78,7 @@ def all_from_adjacent(adjacent: ArrayLike, order: ArrayLike | None = None) -> ND
     """
     chain = _probabilities("adjacent", adjacent)
     if chain.ndim != 1:
-        raise DataError(f"adjacent has shape {chain.shape}; give one probability for each two neighbors")
+        raise DataError(f"adjacent has shape {chain.shape}; give one probability for each pair of neighbors")
     n = len(chain) + 1
     items = np.arange(n) if order is None else np.asarray(order)
     if items.shape != (n,) or not np.array_equal(np.sort(items), np.arange(n)):
@@ -90,7 +90,7 @@ def all_from_adjacent(adjacent: ArrayLike, order: ArrayLike | None = None) -> ND
     along = steps[:, None, :] - steps[:, :, None]  # from the row's place in the chain to the column's
     sums, ones, zeros = along
     if ((ones != 0) & (zeros != 0)).any():
-        raise DataError("adjacent has both a 1 and a 0: of items on either side of them nothing is known")
+        raise DataError("adjacent has both a 1 and a 0, so items on either side of them cannot be compared")
     sums[ones != 0] = np.copysign(np.inf, ones[ones != 0])
     sums[zeros != 0] = np.copysign(np.inf, -zeros[zeros != 0])
     small = np.exp(-np.abs(sums))

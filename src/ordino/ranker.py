@@ -1,9 +1,9 @@
 """The contract of every ranker, on one screen.
 
-``fit(X, y, *, qid=None, valid=None)`` or ``fit(dataset, valid=dataset)`` learns; ``predict`` gives scores that sort
-each query best first; ``rank`` gives the order; ``score`` a metric, averaged over queries. A ranker lists its
-parameters as fields (:func:`~ordino.parameters.param`), and fills in ``_fit`` and ``_predict`` (or ``form``); all that
-is common (grouping, canonical order, scaling, checks) happens here, once.
+``fit(X, y, *, qid=None, valid=None)`` or ``fit(dataset, valid=dataset)`` learns; ``predict`` gives scores, larger is
+better; ``rank`` gives the ranking; ``score`` gives a metric, averaged over queries. A ranker lists its parameters as
+fields (:func:`~ordino.parameters.param`), and defines ``_fit`` and ``_predict`` (or ``form``); everything common
+(grouping, canonical order, scaling, checks) is done here.
 """
 
 import warnings
@@ -35,7 +35,7 @@ class NotFittedError(OrdinoError, SklearnNotFittedError):
 
 
 class FeatureWeight(NamedTuple):
-    """What one feature adds to the score per unit, or its share in what the model learned."""
+    """The weight of one feature: how much it adds to the score per unit, or its share of what the model learned."""
 
     feature: str
     weight: float
@@ -43,17 +43,17 @@ class FeatureWeight(NamedTuple):
 
 @dataclass_transform(kw_only_default=True, eq_default=False)  # without field_specifiers: any value is a default
 class Ranker(BaseEstimator, ABC):
-    """What every ranker does; see the module's text. A subclass becomes a data class with keyword parameters.
+    """The base class of all rankers. A subclass becomes a dataclass with keyword-only parameters.
 
-    Fitted rankers have ``n_features_in_``, ``n_queries_in_`` and, where the columns had names, ``feature_names_in_``.
+    Fitted rankers have ``n_features_in_``, ``n_queries_in_`` and, if the columns had names, ``feature_names_in_``.
     Those that learn step by step have ``history_``, a list with one dict for each epoch, round or generation.
     """
 
     allows_nan: ClassVar[bool] = False
-    """Whether NaN (missing) may stand in X."""
+    """Whether X may contain NaN, for missing values."""
 
     uses_weights: ClassVar[bool] = False
-    """Whether the weights of documents count in learning; where they do not, fit warns of them."""
+    """Whether document weights are used in training; if not, ``fit`` warns about them."""
 
     renamed: ClassVar[Mapping[str, str]] = {}
     """Earlier names of parameters and their present ones: refused with the new name, and read from old model files."""
@@ -84,7 +84,7 @@ class Ranker(BaseEstimator, ABC):
             cls._predict = lambda self, data, form=cls.form: form(self).score_scaled(data)  # type: ignore[method-assign,misc]
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; ``ranker__hidden`` reaches one of a ranker inside."""
+        """Set parameters by name; ``ranker__hidden`` sets one of the inner ranker."""
         if hasattr(type(self), "__dataclass_fields__") and parameters_of(type(self)):
             check_names(type(self), (name.partition("__")[0] for name in params))
         super().set_params(**params)
@@ -114,14 +114,14 @@ class Ranker(BaseEstimator, ABC):
         qid: ArrayLike | Sequence[Any] | None = None,
         valid: Validation = None,
     ) -> Self:
-        """Learn to rank from labelled documents.
+        """Learn to rank from labeled documents.
 
         Parameters
         ----------
         X, y, qid
             As for :class:`ordino.Dataset`; or the data set itself as X.
         valid
-            A data set or ``(X, y, qid)`` on which the best of what was learned is chosen; never learned from.
+            Validation data for model selection: a data set or ``(X, y, qid)``. It is never trained on.
         """
         data, held_out = self._prepare(canonical(as_dataset(X, y, qid)), as_held_out(valid))
         try:
@@ -133,11 +133,11 @@ class Ranker(BaseEstimator, ABC):
 
     @property
     def is_random(self) -> bool:
-        """Whether another seed may give another ranker, with these parameters; where not, repeats would be copies."""
+        """Whether a different seed may give a different ranker; if not, repeats would be copies."""
         return "seed" in self.get_params(deep=False)
 
     def with_seed(self, seed: int) -> Self:
-        """An unfitted copy with this seed, in itself and in the rankers that it is made of."""
+        """An unfitted copy with this seed, also in the rankers that it is made of."""
         copy: Self = clone(self)
         names = [name for name in copy.get_params() if name.rpartition("__")[2] == "seed"]
         copy.set_params(**dict.fromkeys(names, seed))
@@ -146,7 +146,7 @@ class Ranker(BaseEstimator, ABC):
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed: exactly what ``with_seed(seed).fit(data, valid=valid)`` gives.
 
-        Families whose networks can train together do so, which costs less than one by one.
+        Networks of the same shape train together, which takes less time than one by one.
         """
         return [self.with_seed(seed).fit(data, valid=valid) for seed in seeds]
 
@@ -158,17 +158,17 @@ class Ranker(BaseEstimator, ABC):
         for name, known in parameters_of(type(self)).items():
             known.verify(name, getattr(self, name))
         if data.n_docs == 0:
-            raise DataError("there is no document to learn from; check how the data was selected")
+            raise DataError("there are no documents to learn from; check how the data was selected")
         self._check_nan(data, "X")
         if data.weights is not None and not self.uses_weights:
             warnings.warn(
-                f"{type(self).__name__} does not use the weights of documents; every document counts the same here",
+                f"{type(self).__name__} does not use document weights; every document counts the same",
                 UserWarning,
                 stacklevel=3,
             )
         if held_out is not None:
             if held_out.n_docs == 0:
-                raise DataError("valid has no document; leave it out, or check how it was selected")
+                raise DataError("valid has no documents; leave it out, or check how it was selected")
             self._check_nan(held_out, "valid")
             if held_out.n_features != data.n_features:
                 raise DataError(
@@ -187,31 +187,31 @@ class Ranker(BaseEstimator, ABC):
         return self.scaler_.transform(data), None if held_out is None else self.scaler_.transform(held_out)
 
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
-        """Scores that sort each query best first, one for each row of X, in the order of X; no qid means one query."""
+        """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one query."""
         data = self.documents(X, qid)
         return data.restore(self.form().score(data))
 
     def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
-        """Row numbers of X, best first, query after query in order of first rows; equal scores keep row order."""
+        """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
         data = self.documents(X, qid)
         order = np.lexsort((-self.form().score(data), query_numbers(data.offsets)))
         return order if data.order is None else data.order[order]
 
     def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
-        """Documents as this fitted ranker sees them: checked, grouped by query, with scaled features."""
+        """Documents prepared for this fitted ranker: checked, grouped by query, with scaled features."""
         data = self.documents(X, qid)
         return data if self.scaler_ is None else self.scaler_.transform(data)
 
     def feature_names(self) -> tuple[str, ...]:
-        """The names that the features had in ``fit``; f1, f2, ... where they had none."""
+        """The names of the features in ``fit``; f1, f2, ... if they had none."""
         return name_features(getattr(self, "feature_names_in_", None), self.n_features_in_)
 
     def score(
         self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
     ) -> float:
-        """The ranker's ``metric`` (NDCG@10 where it has none) in its ``profile``, averaged over queries.
+        """The ranker's ``metric`` (NDCG@10 if it has none) in its ``profile``, averaged over queries.
 
-        Larger is better, as scikit-learn's searches expect: a metric that counts errors is turned negative.
+        Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated.
         """
         self._check_fitted()
         data = as_dataset(X, y, qid).as_grouped()  # so that scores are not put into the caller's order and back
@@ -222,8 +222,7 @@ class Ranker(BaseEstimator, ABC):
             )
         metric = parse_metric(getattr(self, "metric", "ndcg@10"))
         profile = getattr(self, "profile", "standard")
-        mean = evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)]
-        return mean if metric.greater_is_better else -mean
+        return metric.quality(evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)])
 
     def documents(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
         """Documents to score, as a data set with the features that fit saw."""
@@ -261,7 +260,7 @@ def as_dataset(X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Seq
     """X, y and qid as a data set; a data set as itself."""
     if isinstance(X, Dataset):
         if y is not None or qid is not None:
-            raise DataError("a Dataset brings its own labels and queries; leave out y and qid")
+            raise DataError("a Dataset has its own labels and queries; leave out y and qid")
         return X
     if y is None:
         raise DataError("y is missing; give one label for each row of X, or a Dataset")

@@ -1,6 +1,6 @@
-"""The contract of a ranker as a suite that anyone can run.
+"""The contract of a ranker as checks that anyone can run.
 
-``check_ranker(MyRanker())`` holds a ranker, ours or yours, to what the rest of Ordino relies on. ``CHECKS`` has the
+``check_ranker(MyRanker())`` checks everything that Ordino expects of a ranker, built in or your own. ``CHECKS`` has the
 single checks by name, for use as test parameters.
 """
 

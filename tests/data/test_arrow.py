@@ -98,7 +98,7 @@ def test_ids_that_cannot_be_saved(tmp_path: Path, value: object) -> None:
 
 
 def test_a_place_that_cannot_be_written(tmp_path: Path, small: Dataset) -> None:
-    with pytest.raises(DataError, match=r"no/d\.arrow: cannot be written \(.*\); choose another place$"):
+    with pytest.raises(DataError, match=r"no/d\.arrow: cannot be written \(.*\); choose another path$"):
         small.save(tmp_path / "no" / "d.arrow")
 
 
@@ -185,11 +185,11 @@ def tamper(path: Path, *, header: dict[str, object] | None = None, **columns: pa
         ({"header": {"version": 2}}, r"saved by a newer Ordino \(format 2, this one reads 1\); upgrade"),
         ({"header": {"format": "other"}}, "this Arrow file holds a table, not a saved data set"),
         ({"header": {"dtypes": {}}}, "this is not a whole saved data set"),
-        ({"header": {"dtypes": dict.fromkeys(("X", "y"), "O8")}}, "X has the unknown kind 'O8'"),
+        ({"header": {"dtypes": dict.fromkeys(("X", "y"), "O8")}}, "X has the unknown type 'O8'"),
         ({"header": {"feature_names": ["p"]}}, "feature_names has 1 names but X has 2 columns"),
         (
             {"query_ids": pa.array([b"\xff\xff\xff\x7f"] * 2, pa.binary(4))},
-            "query_ids has characters that do not exist",
+            "query_ids has invalid characters",
         ),
     ],
 )

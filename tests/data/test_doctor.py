@@ -66,8 +66,8 @@ def labels(**changes: float) -> np.ndarray:
         (healthy(y=np.where(ROWS < 8, 2, LABELS)), "note", "2 queries have equal labels above 0 throughout", 2),
         (healthy(y=np.where(ROWS < 8, 0, LABELS)), "note", "2 queries have no relevant document", 2),
         (healthy(qid=[99, *QID[1:]], y=labels(row0=1)), "note", "1 query has one document", 1),
-        (healthy(qid=[5, *QID[1:]]), "warning", "the rows of 1 query do not stand together", 1),
-        (healthy(qid=ROWS % 12, y=np.sort(LABELS)), "warning", "the rows of 12 queries do not stand together", 12),
+        (healthy(qid=[5, *QID[1:]]), "warning", "the rows of 1 query are scattered", 1),
+        (healthy(qid=ROWS % 12, y=np.sort(LABELS)), "warning", "the rows of 12 queries are scattered", 12),
         (healthy(doc_ids=[7, 7, *range(50, 96)]), "warning", "1 document id is repeated in the same query", 1),
         (column(7.0), "note", "feature 3 has one value throughout", 1),
         (column(np.nan), "warning", "feature 3 has no value at all", 1),
@@ -119,8 +119,8 @@ def test_rows_that_repeat() -> None:
     y = LABELS.copy()
     y[8:12] = [0, 0, 1, 1]
     assert found(healthy(X=X, y=y)) == [
-        ("warning", "2 rows repeat the features of another of its query with a different label", 2),
-        ("note", "2 rows repeat another of its query, label and all", 2),
+        ("warning", "2 rows repeat the features of another row of its query with a different label", 2),
+        ("note", "2 rows repeat another row of its query, label included", 2),
         ("note", "3 features 1, 2, 3 have missing values (NaN)", 3),
     ]
 
@@ -145,7 +145,7 @@ def test_what_is_wrong_between_sets() -> None:
     train, test = healthy(), healthy(n_queries=3)
     assert examine({"train": train, "test": test}) == [
         Finding(
-            "error", "train & test", "3 query ids are in both", "what is tested must not be trained on: cut by query", 3
+            "error", "train & test", "3 query ids are in both", "test queries must not be trained on: split by query", 3
         )
     ]
     wide = Dataset([[1.0, 2.0], [2.0, 3.0]], [0, 1], qid=["z", "z"])
@@ -155,7 +155,7 @@ def test_what_is_wrong_between_sets() -> None:
         healthy(X=np.eye(48, 2) + healthy().X[:, :2], feature_names=["q", "p"]),
     ]
     assert [f.what for f in examine({"a": names[0], "b": names[1]})] == [
-        "the features have different names or another order"
+        "the features have different names or a different order"
     ]
 
 
@@ -175,7 +175,7 @@ def test_any_set_can_be_examined(data: Dataset) -> None:
 def test_the_order_of_rows_changes_only_whether_they_stand_together(rows: list[int]) -> None:
     data = column(np.where(ROWS < 5, -1, UNIFORM))
     mixed = Dataset(data.X[rows], data.y[rows], data.qid[rows])
-    assert [f for f in found(mixed) if "stand together" not in f[1]] == SENTINEL
+    assert [f for f in found(mixed) if "scattered" not in f[1]] == SENTINEL
 
 
 def test_every_check_has_a_sentence() -> None:

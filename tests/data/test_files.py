@@ -97,16 +97,16 @@ def test_n_features_widens_text(tmp_path: Path) -> None:
 def test_sentences(tmp_path: Path, small: Dataset) -> None:
     with pytest.raises(DataError, match=r"none\.txt: there is no such file$"):
         read_data(tmp_path / "none.txt")
-    with pytest.raises(DataError, match=r"d\.parqet: unknown ending '\.parqet'; did you mean '\.parquet'\?$"):
+    with pytest.raises(DataError, match=r"d\.parqet: unknown extension '\.parqet'; did you mean '\.parquet'\?$"):
         write_data(small, tmp_path / "d.parqet")
     (tmp_path / "d.doc").write_text("text")
-    with pytest.raises(DataError, match=r"d\.doc: unknown ending '\.doc'; choose from: \.arrow, \.csv, "):
+    with pytest.raises(DataError, match=r"d\.doc: unknown extension '\.doc'; choose from: \.arrow, \.csv, "):
         read_data(tmp_path / "d.doc")
     for form, ending in (("parquet", ".parquet"), ("arrow", ".arrow"), ("csv", ".csv")):
         (tmp_path / f"bad{ending}").write_bytes(b"")
         with pytest.raises(DataError, match=rf"bad{ending}: cannot be read as {form} \([^\n]*\)$"):
             read_data(tmp_path / f"bad{ending}")
-    with pytest.raises(DataError, match=r"no/d\.csv: cannot be written \(.*\); choose another place$"):
+    with pytest.raises(DataError, match=r"no/d\.csv: cannot be written \(.*\); choose another path$"):
         write_data(small, tmp_path / "no" / "d.csv")
     pl.DataFrame({"label": [1], "qid": [1], "f": [np.inf]}).write_parquet(tmp_path / "inf.parquet")
     with pytest.raises(DataError, match=r"inf\.parquet: column 'f' has inf in row 0"):

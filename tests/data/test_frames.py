@@ -132,7 +132,7 @@ def test_a_column_that_is_not_there() -> None:
 
 
 def test_what_is_no_frame_or_not_yet_one() -> None:
-    with pytest.raises(DataError, match=r"^a list is not a frame; give a pandas or polars one or an Arrow table$"):
+    with pytest.raises(DataError, match=r"^a list is not a frame; give a pandas or polars frame or an Arrow table$"):
         from_frame([1, 2], label="l")
     with pytest.raises(DataError, match=r"^the frame is lazy; call its collect\(\) \(or compute\(\)\) first$"):
         from_frame(pl.LazyFrame({"l": [1]}), label="l")

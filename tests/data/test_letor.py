@@ -312,9 +312,7 @@ def test_memory_of_a_machine_that_does_not_tell(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "\ufeff"])
 def test_nothing_to_read(text: str, tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text(text, encoding="utf-8")
-    with pytest.raises(
-        DataError, match=r"empty\.txt: there is no document in it; check that it was written to the end"
-    ):
+    with pytest.raises(DataError, match=r"empty\.txt: the file has no documents; check that it is complete"):
         read_letor(io.BytesIO(b"1 qid:1 1:1"), tmp_path / "empty.txt")
 
 
@@ -331,11 +329,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         read_letor(tmp_path / "gone.txt")
     with pytest.raises(DataError, match=r"the file cannot be read \(Is a directory\); check its path"):
         read_letor(tmp_path)
-    with pytest.raises(DataError, match=r"<stream>: the gzip file is damaged or cut short \(.*\); fetch it again"):
+    with pytest.raises(DataError, match=r"<stream>: the gzip file is damaged or truncated \(.*\); download it again"):
         read(gzip.compress(b"1 qid:1 1:1\n" * 100)[:-9])
     damaged = bytearray(gzip.compress(b"1 qid:1 1:1\n" * 100))
     damaged[12] ^= 255
-    with pytest.raises(DataError, match=r"<stream>: the gzip file is damaged or cut short \(.*\); fetch it again"):
+    with pytest.raises(DataError, match=r"<stream>: the gzip file is damaged or truncated \(.*\); download it again"):
         read(bytes(damaged))
 
 

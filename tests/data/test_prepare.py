@@ -38,7 +38,7 @@ def test_drop_empty_queries():
     assert drop_empty_queries(data).query_ids.tolist() == ["a", "c"]
     assert drop_empty_queries(data, relevant_from=2).X.ravel().tolist() == [4]
     with pytest.raises(
-        DataError, match=r"no query has a label from 3 on \(the largest label is 2\); lower relevant_from"
+        DataError, match=r"no query has a label of 3 or more \(the largest label is 2\); lower relevant_from"
     ):
         drop_empty_queries(data, relevant_from=3)
     with pytest.raises(DataError, match="there are no documents"):

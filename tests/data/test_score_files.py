@@ -65,7 +65,7 @@ def test_what_cannot_be_written_is_refused(tmp_path):
     with pytest.raises(ParameterError, match="unknown format 'tree'; did you mean 'trec'"):
         write_ranked(DATA, SCORES, "-", form="tree")
     table = read_table_with_rank(tmp_path)
-    with pytest.raises(DataError, match="there is a column 'rank' already"):
+    with pytest.raises(DataError, match="there is already a column 'rank'"):
         write_ranked(DATA, SCORES, str(tmp_path / "again.csv"), table=table)
 
 

@@ -93,11 +93,11 @@ def test_files_plain_zipped_with_tabs_and_a_mark(tmp_path: Path) -> None:
     [
         (read_qrels, "1 0 d 1\n1 0 e", r":2: 3 words instead of 4; write: qid 0 docno relevance"),
         (read_qrels, "1 0 d x", r":1: relevance 'x' is not a whole number"),
-        (read_qrels, "1 0 d 1\n2 0 d 1\n\n1 0 d 0", r":4: query 1 has document d already; keep one of the two lines"),
+        (read_qrels, "1 0 d 1\n2 0 d 1\n\n1 0 d 0", r":4: query 1 already has document d; keep one of the two lines"),
         (read_run, "1 Q0 d 1 0.5", r":1: 5 words instead of 6; write: qid Q0 docno rank score tag"),
         (read_run, "1 Q0 d 1 high t", r":1: score 'high' is not a finite number"),
         (read_run, "1 Q0 d 1 -inf t", r":1: score '-inf' is not a finite number"),
-        (read_run, "1 Q0 d 1 2 t\n1 Q0 d 2 1 t", r":2: query 1 has document d already; keep one of the two lines"),
+        (read_run, "1 Q0 d 1 2 t\n1 Q0 d 2 1 t", r":2: query 1 already has document d; keep one of the two lines"),
         (read_run, None, r": there is no such file"),
     ],
 )
@@ -134,7 +134,7 @@ def test_without_ids_documents_are_called_by_row(tmp_path: Path) -> None:
 def test_what_a_run_cannot_hold(tmp_path: Path) -> None:
     data = Dataset([[1.0]], [0], qid=["two words"])
     with pytest.raises(
-        DataError, match=r"^the query id 'two words' is not one word; a TREC run has words between spaces$"
+        DataError, match=r"^the query id 'two words' is not one word; a TREC run needs words without blanks$"
     ):
         write_run(data, [1.0], tmp_path / "r.txt")
     with pytest.raises(DataError, match=r"^the tag '' is not one word"):

@@ -127,7 +127,7 @@ def test_best_never_falls_and_the_seed_decides(search: str) -> None:
 def test_nan_is_the_worst_and_wrong_shapes_are_refused(search: str) -> None:
     strategy = SEARCHES[search](0)
     n = len(strategy.ask())
-    with pytest.raises(ParameterError, match="one an individual"):
+    with pytest.raises(ParameterError, match="one for each individual"):
         strategy.tell(np.zeros(n + 1))
     fitness = np.full(n, np.nan)
     fitness[-1] = 0.0
@@ -193,11 +193,11 @@ def test_speed_is_limited() -> None:
     ("make", "sentence"),
     [
         (lambda: DifferentialEvolution(np.zeros((3, 2))), "needs 4 or more"),
-        (lambda: DifferentialEvolution(np.zeros((4, 0))), "one row an individual"),
+        (lambda: DifferentialEvolution(np.zeros((4, 0))), "one row for each individual"),
         (lambda: DifferentialEvolution([[0.0], [1.0], [2.0], [np.inf]]), "NaN or inf"),
         (lambda: DifferentialEvolution(np.zeros((4, 2)), mutation="rand/2"), "unknown mutation 'rand/2'"),
         (lambda: EvolutionStrategy([0.0], mutation="gauss"), "did you mean 'gaussian'"),
-        (lambda: CMA([1.0]), "two weights or more"),
+        (lambda: CMA([1.0]), "at least two weights"),
         (lambda: GeneticProgramming(2, functions=("+", "pow")), "unknown function 'pow'"),
         (lambda: GeneticProgramming(2, crossover_rate=0.9, mutation_rate=0.2), "sum to at most 1"),
         (lambda: evolve(DifferentialEvolution(np.zeros((4, 2))), len, generations=-1), "at least one generation"),

@@ -167,5 +167,5 @@ def test_copies_keep_every_metric():
 def test_a_ranker_in_which_nothing_is_random_is_named():
     trials = [*repeats("A", lambda fold, seed: [0.1 * seed, 0.5, 0.5]), a_trial("B", 0.5, label="B")]
     [board] = make_boards([*trials[:-1], replace(trials[-1], is_random=False)])
-    assert "Nothing is random in B: one trial on each fold." in board.notes
+    assert "No randomness in B: one trial on each fold." in board.notes
     assert not any("random" in note for note in make_boards(trials)[0].notes)

@@ -9,7 +9,7 @@ from ordino.errors import DataError
 from ordino.experiment.compare.comparison import bootstrap_interval
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.report.figures import COLORS, CURVES, FIGURES, POINTS, cutoffs, learning_curves
-from ordino.experiment.report.page import FORMATS, figure_specs, file_stems, write_figures
+from ordino.experiment.report.page import PICTURES, figure_specs, file_stems, write_figures
 from trials import made_trials
 
 LABELS = ["LambdaMART", "RankNet", "PRank"]
@@ -156,7 +156,7 @@ def test_long_histories_are_thinned():
     assert (steps[0], steps[-1]) == (1, 5000)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", PICTURES)
 def test_every_figure_can_be_drawn(board, kind, tmp_path):
     written = write_figures([board], tmp_path / "deep" / "figures", formats=[kind])
     assert [path.name for path in written] == [f"letters-standard-{name}.{kind}" for name in FIGURES]

@@ -18,7 +18,7 @@ from ordino.experiment.papers import (
 )
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
 from ordino.experiment.papers.deepnet import PAPER
-from ordino.experiment.papers.letor import LetorTable, Row
+from ordino.experiment.papers.letor import Row, row_number
 from ordino.experiment.papers.result import Axes, Number, Result, draw, save, summary
 from ordino.experiment.papers.target import Request, System, Trials
 from ordino.experiment.plan.plan import repeat_seeds
@@ -199,11 +199,10 @@ def test_values_by_seed_and_by_fold(tmp_path):
 
 def test_another_collection_gets_the_papers_numbers_in_brackets(tmp_path):
     row = Row("m", System("random-ranker"), {"TD2003": {"test map": 0.25}})
-    table = LetorTable(shows="", takes="", rows=lambda *_: [row], protocol="", collections=(), metrics=("map",))
     for name, difference in (("TD2003", 0.25), ("MQ2008", None)):
         trials, store = made_trials_of(tmp_path / f"{name}.sqlite", [[0.5]], dataset=name)
         with store:
-            [number] = table._numbers(row, name, Request(), trials)
+            number = row_number(row, name, "test", "map", Request(), trials)
         assert (number.paper, number.difference) == (0.25, difference)
 
 
@@ -227,9 +226,9 @@ def test_a_system_inside_a_system_takes_its_settings_along():
 
 def test_systems_with_other_settings_have_other_labels():
     systems = [
-        *(row.system for experiment in deepnet.EXPERIMENTS.values() for row in experiment.rows("", None)),
+        *(row.system for experiment in deepnet.EXPERIMENTS.values() for row in experiment["rows"]()),
         *(row.system for row in (*sortnet.TABLE_1, *sortnet._methods("TD2004"))),
-        *(method.system for method in directranker.METHODS.values()),
+        *directranker.METHODS.values(),
         *rankde.METHODS.values(),
         *ranknet.SYSTEMS.values(),
     ]
@@ -276,12 +275,12 @@ def test_at_rank_1_precision_is_ndcg(row):
 def test_every_setting_of_the_thesis_tables_has_its_numbers():
     for name, experiment in deepnet.EXPERIMENTS.items():
         if name.startswith("table"):
-            assert {row.label for row in experiment.rows("", None)} <= set(PAPER)
+            assert {row.label for row in experiment["rows"]()} <= set(PAPER)
 
 
 def test_bar_charts_without_numbers_get_none_from_a_table():
     for name in ("fig4.2", "table4.2"):
-        rows = deepnet.EXPERIMENTS[name].rows("", None)
+        rows = deepnet.EXPERIMENTS[name]["rows"]()
         assert any(row.paper["TD2003"] for row in rows) == (name == "table4.2")
 
 
@@ -298,7 +297,7 @@ def test_one_repeat_is_not_tested():
 def test_the_dense_net_of_the_thesis_is_asked_once_and_else_the_same():
     dense = deepnet.DENSE.entry(Request()).params
     assert dense.pop("asked") == "once"
-    assert dense == deepnet.EXPERIMENTS["table3.1"].rows("", None)[1].system.settings(Request())
+    assert dense == deepnet.EXPERIMENTS["table3.1"]["rows"]()[1].system.settings(Request())
 
 
 def test_rankde_weights_are_those_of_44_features():
@@ -385,13 +384,13 @@ def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(tmp_path):
         assert [trial.params["feature"] for trial in own] == [1, 2]
         # where the other feature is right; nothing of the empty query
         assert trials.by_fold("both", system.label(request), "map") == (0.5, 0.5)
-    assert directranker._chosen("one", own, system) == ["one: feature 1, sign 1; feature 2, sign 1."]
-    assert directranker._chosen("other", own, System("single-feature")) == []
+    assert [*directranker._chosen("one", own, system)] == ["one: feature 1, sign 1; feature 2, sign 1."]
+    assert [*directranker._chosen("other", own, System("single-feature"))] == []
 
 
 @pytest.mark.slow
 def test_the_methods_of_table_1_on_real_folds_are_near_the_paper(real_folds, tmp_path):
-    request, system = Request(real_folds), directranker.METHODS["AdaRank"].system
+    request, system = Request(real_folds), directranker.METHODS["AdaRank"]
     folds = directranker._binary(request.collections(("MQ2008",))["MQ2008"][:1], 1)
     plan = request.plan({"MQ2008": folds}, [system], measures=("ndcg@10",), profile="directranker")
     done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1)

@@ -230,7 +230,7 @@ def test_values_of_the_wrong_kind_are_told_all_at_once(tmp_path):
     told = str(refused.value)
     for sentence in (
         "'b': 3}; give a folder of folds or a file",
-        "rankers: 3 is no ranker; give a name",
+        "rankers: 3 is not a ranker; give a name",
         "ranknet: params is 3; give a table of parameters",
         "ranknet: grid is [1]; give a table of parameters",
         "5: ranker is 5; give its name on the command line",

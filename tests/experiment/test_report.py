@@ -17,11 +17,10 @@ from scipy import stats
 from ordino.cli import main
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.compare.comparison import bootstrap_interval, compare_values
-from ordino.experiment.compare.significance import holm
-from ordino.experiment.compare.tests import TESTS
+from ordino.experiment.compare.significance import TESTS, holm
 from ordino.experiment.report import text as report
 from ordino.experiment.report.board import compare_labels, make_boards
-from ordino.experiment.report.formats import FORMATS, choose_format, render
+from ordino.experiment.report.page import FORMATS, choose_format, render
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial
 from trials import MEASURES, made_trials
@@ -177,10 +176,10 @@ def test_a_baseline_of_another_data_set_gives_way_to_the_best():
 @pytest.mark.parametrize(
     ("trials", "n_empty", "note"),
     [
-        ([a_trial("A", [0.5, 0.0, 0.0]), a_trial("B", [0.5, 0.2, 0.0])], 1, "counts 0; 3 queries, 1 of them empty"),
+        ([a_trial("A", [0.5, 0.0, 0.0]), a_trial("B", [0.5, 0.2, 0.0])], 1, "counts as 0; 3 queries, 1 of them empty"),
         ([a_trial("A", [0.5, np.nan], profile="directranker")], 1, "are left out; 2 queries, 1 of them empty"),
-        ([a_trial("A", [1.0, 0.5], profile="lightgbm")], None, "an empty query counts 1; 2 queries."),
-        ([a_trial("A", [0.0, 0.5], measure="p@5")], None, "an empty query counts 0; 2 queries."),
+        ([a_trial("A", [1.0, 0.5], profile="lightgbm")], None, "an empty query counts as 1; 2 queries."),
+        ([a_trial("A", [0.0, 0.5], measure="p@5")], None, "an empty query counts as 0; 2 queries."),
     ],
     ids=["counted 0", "left out", "counted 1", "cannot be told"],
 )
@@ -205,7 +204,7 @@ def test_counts_of_the_trials_are_told():
     assert board.line("A").n_tied == 1.5  # 2 and 1 with two seeds in one fold, 0 in the other
     assert board.notes[0].endswith("5 queries, 1 of them empty, 4 shorter than the largest k, 1 left out of a mean.")
     assert (
-        "Queries with equal scores of different labels: A 1.5; profile standard: they keep the order of the rows."
+        "Queries in which equal scores have different labels: A 1.5; profile standard: they keep the order of the rows."
         in board.notes
     )
     rows = list(csv.DictReader(io.StringIO(report.comma_separated([board]))))
@@ -217,7 +216,7 @@ def test_counts_of_the_trials_are_told():
 
 def test_no_ties_are_told_and_unknown_ties_are_not():
     untied = [counted(a_trial(label, [0.5, 0.6]), 0, 0, 0, 0) for label in "AB"]
-    assert "No query has equal scores of different labels." in make_boards(untied)[0].notes
+    assert "In no query do equal scores have different labels." in make_boards(untied)[0].notes
     [board] = make_boards([untied[0], a_trial("B", [0.4, 0.1])])  # one of a store of the first format
     assert not any("equal scores" in note for note in board.notes)
     assert board.line("B").n_tied is None
@@ -248,14 +247,14 @@ def test_latex_compiles(tmp_path):
 
 
 def test_a_deviation_is_promised_only_where_there_is_one():
-    assert "Means of one trial each." in make_boards([a_trial("A", [0.5, 0.6]), a_trial("B", [0.4, 0.1])])[0].notes
+    assert "Each mean is of one trial." in make_boards([a_trial("A", [0.5, 0.6]), a_trial("B", [0.4, 0.1])])[0].notes
     [board] = make_boards([a_trial("A", [0.5, 0.6]), a_trial("A", [0.4, 0.1], seed=1)])
-    assert "Mean ± standard deviation between trials (1 fold, 2 seeds)." in board.notes
+    assert "Mean ± standard deviation over trials (1 fold, 2 seeds)." in board.notes
 
 
 def test_a_line_that_lacks_folds_is_told():
     trials = [a_trial("A", [0.5, 0.6]), a_trial("A", [0.5, 0.7], fold="Fold2", ids=[5, 6]), a_trial("B", [0.4, 0.1])]
-    assert "B lacks 1 fold: its means are of other queries than the rest." in make_boards(trials)[0].notes
+    assert "B is missing 1 fold: its means cover fewer queries." in make_boards(trials)[0].notes
 
 
 def test_a_measure_that_only_some_trials_have():
@@ -368,7 +367,7 @@ def test_the_more_measures_are_compared_the_larger_is_each_p():
 
 
 def test_comparison_needs_queries_in_common():
-    with pytest.raises(DataError, match="map: the two have no query in common"):
+    with pytest.raises(DataError, match="map: the two rankers have no query in common"):
         compare_values({"map": [0.5, np.nan]}, {"map": [np.nan, 0.5]})
 
 
@@ -418,11 +417,14 @@ def test_report_prints_and_writes(store, capsys, name):
     ("words", "sentence"),
     [
         (["report", "missing.sqlite"], "missing.sqlite: there is no such store; `ordino bench` makes one"),
-        (["report", "empty.sqlite"], "empty.sqlite: holds no trial that was measured on test data"),
+        (["report", "empty.sqlite"], "empty.sqlite: has no trial that was evaluated on test data"),
         (["report", "bench.sqlite", "--baseline", "RankNets"], "unknown baseline 'RankNets'; did you mean 'RankNet'?"),
         (["report", "bench.sqlite", "--test", "t"], "unknown test 't'; choose from: fisher, paired-t, welch, wilcoxon"),
         (["report", "bench.sqlite", "--format", "word"], "unknown format 'word'; choose from: csv, html, latex"),
-        (["report", "bench.sqlite", "--out", "x.doc"], "x.doc: no format has this ending; use one of .txt, .md, .tex"),
+        (
+            ["report", "bench.sqlite", "--out", "x.doc"],
+            "x.doc: no format has this extension; use one of .txt, .md, .tex",
+        ),
         (["report", "bench.sqlite", "-m", "mrr"], "mrr is not in the store; it holds: ndcg@10, map"),
         (["report", "bench.sqlite", "--experiment", "x"], "unknown experiment 'x'"),
         (["compare", "bench.sqlite", "RankNet", "RankMart"], "unknown label 'RankMart'"),

@@ -15,6 +15,7 @@ from ordino.experiment.compare.comparison import (
     cohens_d_paired,
 )
 from ordino.experiment.compare.significance import (
+    TESTS,
     Outcome,
     compare_all,
     differences,
@@ -25,7 +26,6 @@ from ordino.experiment.compare.significance import (
     welch,
     wilcoxon,
 )
-from ordino.experiment.compare.tests import TESTS
 
 NAN = float("nan")
 VALUES = st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=2, max_size=30)
@@ -232,7 +232,11 @@ def test_intervals_without_spread():
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: differences([1, 2], [1]), DataError, r"shapes \(2,\) and \(1,\); give both values of each query"),
+        (
+            lambda: differences([1, 2], [1]),
+            DataError,
+            r"shapes \(2,\) and \(1,\); give both values of each query",
+        ),
         (lambda: welch([[1, 2]], [1]), DataError, r"not shape \(1, 2\); give flat arrays"),
         (lambda: find_test("wilcoxen"), ParameterError, "unknown test 'wilcoxen'; did you mean 'wilcoxon'?"),
         (lambda: bootstrap_interval([1, 2], level=95), ParameterError, "level is 95; give a share between 0 and 1"),

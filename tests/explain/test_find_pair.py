@@ -28,8 +28,8 @@ def test_a_pair_is_found(a, b, features):
     ("a", "b", "sentence"),
     [
         ("only1", "only2", "only1 and only2 belong to different queries"),
-        ("x", "y", "x and y meet in 2 queries; call them by their rows"),
-        ("x", "6", "there is no document '6'; give an id, or a row from 0 to 5"),
+        ("x", "y", "x and y are both in 2 queries; give their row numbers"),
+        ("x", "6", "there is no document '6'; give an id, or a row number from 0 to 5"),
         ("-1", "x", "there is no document '-1'"),
     ],
 )

@@ -123,6 +123,7 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
 
 SMALL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
+        **{name: {"algorithm": "merge"} for name in ("sortnet", "deepnet", "dense-comparator")},  # as recorded
         "nested-ranker": {"sizes": (None, 10)},
         "rank-aggregation": {"n": 3},
     }

@@ -150,7 +150,7 @@ def test_activations_of_directranker(activation):
     [
         (lambda: pair_loss("listnet"), "unknown pairwise loss 'listnet'"),
         (lambda: pair_loss("hinge", of="score"), "unknown of 'score'"),
-        (lambda: pair_loss("hinge", of="probability"), "hinge is a function of margins"),
+        (lambda: pair_loss("hinge", of="probability"), "hinge takes only margins"),
         (lambda: pair_loss("directranker", activation="relu"), "unknown activation"),
         (lambda: pair_loss("ranknet")([0.0], 1.5), "target has values outside 0 to 1"),
     ],

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from ordino.errors import DataError, ParameterError
-from ordino.metrics import measure, parse_metric
+from ordino.metrics import evaluate, measure, parse_metric
 
 
 @pytest.mark.parametrize(
     ("y", "scores", "offsets", "sentence"),
     [
         ([1, 0], [1.0], [0, 2], "scores has 1 entries but y has 2; give one score for each document"),
-        ([1, 0], [1.0, nan], [0, 2], "scores has NaN in row 1, which has no place in an order"),
+        ([1, 0], [1.0, nan], [0, 2], "scores has NaN in row 1, which cannot be ranked"),
         ([1, nan], [1.0, 2.0], [0, 2], "y has nan in row 1; every label must be a finite number"),
         ([inf, -inf], [1.0, 2.0], [0, 2], "y has inf in row 0; every label must be a finite number"),
         ([1, 0], [[1.0], [2.0]], [0, 2], "scores has shape (2, 1); give one number for each document"),
@@ -60,10 +60,15 @@ def test_large_labels_are_fine_where_the_gain_is_linear() -> None:
     assert parse_metric("map").per_query([1e6], [1.0], [0, 1]).tolist() == [1.0]
 
 
-@pytest.mark.parametrize("threads", [0, -1, 1.5, True])
-def test_threads_are_counted(threads: object) -> None:
-    with pytest.raises(ParameterError, match=re.escape(f"threads={threads!r}; it must be a whole number, 1 or more")):
-        measure([1], [1.0], [0, 1], "map", threads=threads)  # type: ignore[arg-type]
+@pytest.mark.parametrize("n_jobs", [0, -1, 1.5, True])
+def test_threads_are_counted(n_jobs: object) -> None:
+    with pytest.raises(ParameterError, match=re.escape(f"n_jobs={n_jobs!r}; it must be a whole number, 1 or more")):
+        measure([1], [1.0], [0, 1], "map", n_jobs=n_jobs)  # type: ignore[arg-type]
+
+
+def test_the_old_name_of_n_jobs_is_refused_with_the_new_one() -> None:
+    with pytest.raises(ParameterError, match="evaluate: threads is now called n_jobs"):
+        evaluate([1], [1.0], metrics="map", threads=1)  # type: ignore[call-arg]
 
 
 def test_names_have_the_right_number() -> None:
@@ -71,5 +76,5 @@ def test_names_have_the_right_number() -> None:
         measure([1], [1.0], [0, 1], "map", query_ids=["a", "b"])
     with pytest.raises(DataError, match=r"doc_ids has shape \(2,\) but y has 1 entries"):
         measure([1], [1.0], [0, 1], "map", profile="trec", doc_ids=["a", "b"])
-    with pytest.raises(DataError, match="there are no queries to measure"):
+    with pytest.raises(DataError, match="there are no queries to evaluate"):
         measure([], [], [0], "map")

@@ -127,7 +127,7 @@ def test_document_ids_travel_with_their_rows() -> None:
     [
         ([1, 0], [1.0], None, r"scores has shape \(1,\) but there are 2 labels"),
         ([1, 0], [1.0, 2.0], ["a"], "qid has 1 entries but y has 2; give one query id for each document"),
-        ([], [], [], "there are no queries to measure"),
+        ([], [], [], "there are no queries to evaluate"),
         ([[1], [0]], [1.0, 2.0], None, r"y has shape \(2, 1\)"),
         (1, 1.0, None, r"y has shape \(\)"),
     ],

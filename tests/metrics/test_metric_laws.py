@@ -135,7 +135,7 @@ def test_any_number_of_threads_gives_the_same(profile: str) -> None:
     y = rng.integers(0, int(top_label(profile)) + 1, offsets[-1])
     scores = rng.integers(0, 50, offsets[-1]).astype(float)
     several = [*EVERY, parse_metric("pairwise_accuracy(samples=10)")]
-    one, two, three = (measure(y, scores, offsets, several, profile=profile, threads=t) for t in (1, 2, 3))
+    one, two, three = (measure(y, scores, offsets, several, profile=profile, n_jobs=t) for t in (1, 2, 3))
     for name in one:
         np.testing.assert_array_equal(one.per_query[name], two.per_query[name])
         np.testing.assert_array_equal(one.per_query[name], three.per_query[name])

@@ -10,19 +10,34 @@ from hypothesis import strategies as st
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
-from ordino.order import audit, tournament
+from ordino.order import ORDERS, audit, meetings, tournament
 from ordino.order.audit import exact_share, sampled_share
-from ordino.order.sorting import SORTS
+from ordino.order.kernels import ACTIVATIONS, LANES
+from ordino.order.meeting_kernels import TILE, WINS
 
 
 @given(st.integers(0, 40), st.integers(0, 1000))
 def test_rules_are_sums_over_all_pairs(n: int, seed: int) -> None:
     X = np.random.default_rng(seed).integers(0, 3, (n, 2)).astype(np.float32)  # some documents are equal
-    network = random_network(2, (6, 4), "tanh", seed=seed)
+    hidden, symmetric = ((6, 4), (6,))[seed % 2], seed % 3 > 0
+    network = random_network(2, hidden, sorted(ACTIVATIONS)[seed % 5], seed=seed, symmetric=symmetric)
     P = preferences(network, X)
     wins = ((P > 0.5) + 0.5 * (P == 0.5)).sum(axis=1) - 0.5  # without the tie with itself
     assert tournament(network, X, [0, n]).tolist() == wins.tolist()
     np.testing.assert_allclose(tournament(network, X, [0, n], rule="borda"), P.sum(axis=1) - 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 2, LANES, TILE, TILE + 1, TILE + 2, 2 * TILE + LANES + 1])
+@pytest.mark.parametrize("hidden", [(10,), (8, 6)])
+def test_every_pair_meets_once_whatever_the_tiles(n: int, hidden: tuple[int, ...]) -> None:
+    X = np.random.default_rng(n).normal(size=(n, 3)).astype(np.float32)
+    network = random_network(3, hidden, "tanh", scale=4)
+    P = preferences(network, X)
+    points = (P > 0.5) + 0.5 * (P == 0.5) - 0.5 * np.eye(n)  # none for meeting oneself
+    assert tournament(network, X, [0, n]).tolist() == points.sum(axis=1).tolist()
+    wins = meetings.Meetings(network, X, None).totals(np.array([0, n]), 5)[WINS] / 2
+    assert wins[:5].tolist() == points[:5].sum(axis=1).tolist()  # the first have met all others
+    assert wins[5:].tolist() == points[5:, :5].sum(axis=1).tolist()
 
 
 @pytest.mark.parametrize("rule", ["copeland", "borda"])
@@ -90,7 +105,7 @@ def test_a_transitive_comparator_moves_nothing() -> None:
     x = np.random.default_rng(0).integers(0, 50, 300).astype(float)  # equal documents may change places
     result = audit(larger_first(), Dataset(x[:, None], x, qid=np.repeat([1, 2, 3], 100)))
     assert result.cyclic_share == 0
-    assert list(result.moves) == ["shuffles", *(name for name in SORTS if name != "merge")]
+    assert list(result.moves) == ["shuffles", *(name for name in ORDERS if name != "merge")]
     assert all(move == (0, 0, 0) for move in result.moves.values())
 
 
@@ -108,6 +123,16 @@ def test_a_comparator_with_circles_moves_documents() -> None:
     again = audit(network, data, seed=1, n_jobs=1)
     assert again.to_dict() == exact.to_dict()
     assert str(again) == str(exact)
+
+
+@pytest.mark.parametrize("algorithm", ["copeland", "borda"])
+def test_shuffling_moves_nothing_in_an_order_over_all_pairs(algorithm: str) -> None:
+    X = np.random.default_rng(1).integers(0, 9, (1000, 2)).astype(np.float32)  # with documents that are equal
+    network = random_network(2, (8,), "tanh", seed=1, scale=5)
+    data = Dataset(X, np.zeros(1000))
+    assert audit(network, data, algorithm=algorithm, algorithms=()).moves["shuffles"] == (0, 0, 0)
+    assert audit(network, data, algorithms=()).moves["shuffles"].docs > 0
+    assert list(audit(network, data, algorithm=algorithm, algorithms=["merge"]).moves) == ["shuffles", "merge"]
 
 
 def test_moves_by_hand() -> None:

@@ -275,9 +275,9 @@ DATA = easy_data()
     ("action", "sentence"),
     [
         (lambda: Slopes().fit(DATA.X), "y is missing; give one label for each row of X, or a Dataset"),
-        (lambda: Slopes().fit(DATA, DATA.y), "a Dataset brings its own labels and queries; leave out y and qid"),
-        (lambda: Slopes().fit(DATA.X[:0], DATA.y[:0]), "there is no document to learn from"),
-        (lambda: Slopes().fit(DATA, valid=(DATA.X[:0], DATA.y[:0], None)), "valid has no document; leave it out"),
+        (lambda: Slopes().fit(DATA, DATA.y), "a Dataset has its own labels and queries; leave out y and qid"),
+        (lambda: Slopes().fit(DATA.X[:0], DATA.y[:0]), "there are no documents to learn from"),
+        (lambda: Slopes().fit(DATA, valid=(DATA.X[:0], DATA.y[:0], None)), "valid has no documents; leave it out"),
         (lambda: Slopes().fit(DATA, valid=(DATA.X[:, :2], DATA.y, None)), "X has 4 features but valid has 2"),
         (lambda: Slopes().fit(DATA.X * np.nan, DATA.y), "X has NaN in column 0, which Slopes cannot use; fill it in"),
         (lambda: Slopes().fit(DATA, valid=(DATA.X * np.nan, DATA.y, None)), "valid has NaN in column 0"),

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordino.boosting.frank_kernels import fidelity_loss, split_weights
-from ordino.boosting.rankboost_kernels import pair_potentials
+from ordino.boosting.kernels import fidelity_loss, pair_potentials, split_weights
 from ordino.boosting.stumps import bin_features
 from ordino.data.dataset import Dataset
 from ordino.data.source import canonical
@@ -18,8 +17,7 @@ from ordino.errors import ParameterError
 from ordino.losses.levels import sort_labels
 from ordino.metrics import parse_metric
 from ordino.rankers.adarank import AdaRank
-from ordino.rankers.frank import FRank
-from ordino.rankers.rankboost import RankBoost
+from ordino.rankers.stump_boosting import FRank, RankBoost
 from ordino.testing import easy_data
 
 QUICK = {

@@ -11,7 +11,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.layers import Layer
 from ordino.networks import comparing
-from ordino.order import PairNetwork, audit
+from ordino.order import ORDERS, PairNetwork, audit, pairs, tournament
 from ordino.ranker import NotFittedError
 from ordino.rankers import sortnet
 from ordino.rankers.deepnet import DeepNet, DenseComparator
@@ -349,9 +349,33 @@ def test_the_published_sortnet():
     assert max(row["valid"] for row in ranker.history_) > 0.8
 
 
-@pytest.mark.parametrize("algorithm", ["merge", "quick", "heap", "insertion"])
-def test_any_sort_will_do(algorithm):
+@pytest.mark.parametrize("algorithm", ORDERS)
+def test_any_order_will_do(algorithm):
     assert SortNet(hidden=8, max_iter=4, algorithm=algorithm, **QUICK).fit(DATA).score(VALID) > 0.85
+
+
+@pytest.mark.parametrize("algorithm", ["copeland", "borda"])
+def test_sortnet_learns_from_merge_sort_where_its_order_is_no_sort(algorithm):
+    settings = {"hidden": 8, "max_iter": 4, "epochs": 1, "dropout": 0.0}
+    merge, other = (SortNet(algorithm=one, **settings).fit(DATA) for one in ("merge", algorithm))
+    known = [[row["train_known"] for row in ranker.history_] for ranker in (merge, other)]
+    assert known[0] == known[1]
+    assert [row["train"] for row in merge.history_] != [row["train"] for row in other.history_]
+    assert other.score(DATA) == pytest.approx(max(row["train"] for row in other.history_))
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_rankings_are_by_the_order_and_the_top_asked_for(name, monkeypatch):
+    ranker = clone(RANKERS[name]).fit(DATA)
+    assert (ranker.algorithm, ranker.top) == ("copeland", 500)
+    wins = tournament(ranker.network_, ranker.prepared(DATA).X, DATA.offsets)
+    query = np.repeat(np.arange(DATA.n_queries), DATA.counts)
+    order = np.lexsort((-ranker.predict(DATA), query))
+    assert all((np.diff(wins[order][start:stop]) <= 0).all() for start, stop in pairwise(DATA.offsets))
+    asked = []
+    monkeypatch.setattr(pairs, "order_by_totals", lambda *a: asked.append(a[3:5]) or a[5])
+    ranker.set_params(algorithm="borda", top=7).predict(DATA)
+    assert asked == [("borda", 7)]
 
 
 @pytest.mark.parametrize(

@@ -501,7 +501,7 @@ def test_two_levels():
 
 
 def test_too_many_levels_are_refused():
-    with pytest.raises(DataError, match="y has 180 different labels but McRank tells 100 levels apart at most"):
+    with pytest.raises(DataError, match="y has 180 different labels, but McRank supports at most 100 levels"):
         McRank().fit(easy_data().replace(y=np.arange(180)))
 
 

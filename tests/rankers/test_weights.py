@@ -21,13 +21,13 @@ def test_weights_are_used_or_warned_of(name: str):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ranker.fit(FIRST_QUERIES_ALONE)
-    said = [str(warning.message) for warning in caught if "weights of documents" in str(warning.message)]
+    said = [str(warning.message) for warning in caught if "document weights" in str(warning.message)]
     if ranker.uses_weights:
         assert said == []
         assert not np.allclose(ranker.predict(DATA), quick(name).fit(DATA).predict(DATA))
     else:
-        assert said == [f"{type(ranker).__name__} does not use the weights of documents; "
-                        "every document counts the same here"]  # fmt: skip
+        assert said == [f"{type(ranker).__name__} does not use document weights; "
+                        "every document counts the same"]  # fmt: skip
 
 
 def test_networks_trees_and_regression_use_weights():

@@ -1,4 +1,4 @@
-"""Boosting of weak rankers that ask one question: is a feature above a threshold? What RankBoost and FRank share."""
+"""Boosted stumps, shared by RankBoost and FRank: each weak ranker asks if one feature is above a threshold."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from ordino.recurring import metric_param, profile_param, scaling_param, verbose
 
 
 class Bins(NamedTuple):
-    """Features as small whole numbers: how many candidate thresholds lie below each value."""
+    """Features as small whole numbers: the number of candidate thresholds below each value."""
 
     codes: NDArray[np.unsignedinteger]  # (n_docs, n_features)
     thresholds: list[NDArray[np.float64]]  # of each feature, rising
@@ -56,19 +56,19 @@ def bin_features(X: NDArray[np.float32], most: int | None) -> Bins:
 
 def rounds_param(default: int) -> Any:
     """The parameter ``rounds``."""
-    text = "Weak rankers at most. The best number on `valid` is kept, all where there is no `valid`."
+    text = "Maximum number of weak rankers. With `valid`, the best number on it is kept; otherwise all."
     return param(default, text, low=1, brief=2)
 
 
 def thresholds_param(default: int) -> Any:
     """The parameter ``thresholds``."""
-    return param(default, "Candidate thresholds of each feature at most; None takes all.", low=1)
+    return param(default, "Maximum number of candidate thresholds per feature; None uses all.", low=1)
 
 
 class StumpRanker(Ranker):
     """A ranker with ``stumps_``, a list of weak rankers: score = sum of their scores.
 
-    Subclasses say in :meth:`_rounds` which weak ranker comes next.
+    Subclasses yield the weak rankers in :meth:`_rounds`.
     """
 
     stumps_: list[Stump] = learned()
@@ -76,14 +76,14 @@ class StumpRanker(Ranker):
 
     rounds: int = rounds_param(300)
     thresholds: int | None = thresholds_param(255)
-    metric: str = metric_param(text="The metric that chooses the number of rounds.")
+    metric: str = metric_param(text="The metric used to choose the number of rounds.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
     verbose: bool = verbose_param()
 
     @abstractmethod
     def _rounds(self, data: Dataset, bins: Bins) -> Iterator[tuple[Stump, dict[str, float]]]:
-        """Weak ranker after weak ranker, each with the figures of its round; ends where none tells pairs apart."""
+        """The weak rankers in turn, each with the numbers of its round; ends when none separates any pair."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         held_out_scores = np.zeros(0 if valid is None else valid.n_docs)
@@ -110,7 +110,7 @@ class StumpRanker(Ranker):
         return Stumps(self.scaler_, self.n_features_in_, self.stumps_)
 
     def feature_weights(self) -> list[FeatureWeight]:
-        """The sum of the alphas of each feature by its name, largest first."""
+        """The sum of the alphas of each feature, by feature name, largest first."""
         self._check_fitted()
         total = np.zeros(self.n_features_in_)
         for stump in self.stumps_:

@@ -1,8 +1,8 @@
-"""Boosted trees from LightGBM under our contract: what LambdaMART and McRank share.
+"""Boosted trees from LightGBM that follow Ordino's contract, shared by LambdaMART and McRank.
 
-LightGBM grows the trees; everything around them is ours: rounds are chosen on ``valid`` by any of our metrics in any
-profile, Ctrl-C keeps the best so far, the same seed gives the same trees on any number of threads, and what remains of
-training is LightGBM's own model text, a plain string.
+LightGBM grows the trees and Ordino does the rest: the number of rounds is chosen on ``valid`` by any metric in any
+profile, Ctrl-C keeps the best so far, the same seed gives the same trees on any number of threads, and the fitted
+ranker keeps only LightGBM's model text, a plain string.
 """
 
 import re
@@ -63,18 +63,18 @@ class Task(NamedTuple):
 
 def leaves_param(default: int) -> Any:
     """The parameter ``leaves``."""
-    text = "Leaves of a tree at most. Sets of millions of documents want hundreds."
+    text = "Maximum number of leaves per tree. Millions of documents call for hundreds."
     return param(default, text, low=2, high=131072, space=Range(4, 63, log=True))
 
 
 def check_options(given: object) -> None:
-    """Refuse what is no mapping of LightGBM's parameters."""
+    """Refuse anything but a mapping of LightGBM's parameters."""
     if not isinstance(given, Mapping):
         raise ParameterError(f"options={given!r}; give a mapping of LightGBM's parameters, or None")
 
 
 class Grown(NamedTuple):
-    """What came out of :func:`grow`."""
+    """The result of :func:`grow`."""
 
     model: str
     """The trees as LightGBM's model text, cut after the best round."""
@@ -94,22 +94,20 @@ class TreeRanker(Ranker):
     best_round_: int = learned()
     history_: list[dict[str, float]] = learned()
 
-    rounds: int = param(500, "Rounds of boosting at most; with `valid` the best round is kept.", low=1, brief=2)
-    learning_rate: float = param(0.05, "How much of each tree counts.", above=0, space=Range(1e-4, 0.3, log=True))
+    rounds: int = param(500, "Maximum number of boosting rounds; with `valid`, the best is kept.", low=1, brief=2)
+    learning_rate: float = param(0.05, "How much each tree contributes.", above=0, space=Range(1e-4, 0.3, log=True))
     leaves: int = leaves_param(15)
-    min_leaf: int = param(50, "Documents in a leaf at least.", low=1, space=Range(5, 200, log=True))
-    l2: float = param(0.0, "Penalty on the values of leaves.", low=0, space=Range(1e-6, 0.1, log=True))
+    min_leaf: int = param(50, "Minimum number of documents per leaf.", low=1, space=Range(5, 200, log=True))
+    l2: float = param(0.0, "L2 penalty on the leaf values.", low=0, space=Range(1e-6, 0.1, log=True))
     feature_share: float = param(
-        1.0, "Share of the features drawn anew for each tree.", above=0, high=1, space=Range(0.3, 1.0)
+        1.0, "Share of the features drawn for each tree.", above=0, high=1, space=Range(0.3, 1.0)
     )
-    query_share: float = param(
-        1.0, "Share of the queries drawn anew for each tree.", above=0, high=1, space=Range(0.3, 1.0)
-    )
-    patience: int = patience_param(50, "Stop after this many rounds without a better value on `valid`.")
-    metric: str = metric_param(text="The metric on `valid` that chooses the round.")
+    query_share: float = param(1.0, "Share of the queries drawn for each tree.", above=0, high=1, space=Range(0.3, 1.0))
+    patience: int = patience_param(50, "Stop after this many rounds without improvement on `valid`.")
+    metric: str = metric_param(text="The metric used to choose the round on `valid`.")
     profile: str = profile_param()
     options: Mapping[str, object] | None = param(
-        None, "Other parameters of LightGBM, under its own names.", check=check_options
+        None, "Other LightGBM parameters, under their LightGBM names.", check=check_options
     )
     seed: int = seed_param(high=2**31 - 1)
     n_jobs: int | None = n_jobs_param()
@@ -117,7 +115,7 @@ class TreeRanker(Ranker):
 
     @property
     def is_random(self) -> bool:
-        """Only where features or queries are drawn, or one of LightGBM's own options draws."""
+        """Only if features or queries are drawn, or one of the LightGBM options is random."""
         return self.query_share < 1 or self.feature_share < 1 or not DRAWING.isdisjoint(self.options or {})
 
     def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
@@ -171,7 +169,7 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
         taken = choice.takes_which(waiting)
         waiting.clear()
         if choice.history and np.isnan(choice.history[0]):
-            raise DataError(f"valid has no query that {metric} in profile {profile!r} counts; give others")
+            raise DataError(f"valid has no query that {metric} in profile {profile!r} counts; use other data")
         return best_round if taken is None else done + taken + 1
 
     with Steps(label, rounds, verbose=ranker.verbose) as steps:

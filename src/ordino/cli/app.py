@@ -6,15 +6,11 @@ from typing import Annotated
 import typer
 
 from ordino import __version__
-from ordino.cli.bench import bench
-from ordino.cli.compare import compare
+from ordino.cli.bench import bench, reproduce, search
 from ordino.cli.data import convert, doctor, inspect, synth
-from ordino.cli.evaluate import evaluate, rank
-from ordino.cli.explain import explain
+from ordino.cli.evaluate import evaluate, explain, rank
 from ordino.cli.options import SHARED, Command, Seed, Shared
-from ordino.cli.report import report
-from ordino.cli.reproduce import reproduce
-from ordino.cli.search import search
+from ordino.cli.report import compare, report
 from ordino.cli.train import params, rankers, train
 from ordino.cli.warm_up import warm_up
 

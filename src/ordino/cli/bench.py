@@ -1,36 +1,43 @@
-"""``ordino bench``: compare rankers on all folds, with repeats, into a store that every report is made from."""
+"""Experiments: ``ordino bench`` compares rankers, ``search`` tunes one, ``reproduce`` runs a paper's table again."""
 
 from __future__ import annotations
 
+import re
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Seed, chosen_seed, ranker_names, shared_options, split_names
+from ordino.cli.options import RankerName, Seed, chosen_seed, ranker_names, shared_options, split_names
+from ordino.cli.output import print_table
 
 if TYPE_CHECKING:
+    from ordino.experiment.papers.result import Result
     from ordino.experiment.plan import Plan
     from ordino.experiment.store import Trial
 
 STORE = "ordino.sqlite"
+LOG_FROM = 50.0  # a range whose ends differ by this factor is drawn by its logarithm
 
 Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")]
 Profile = Annotated[str, typer.Option(help="Metric profile.")]
-Select = Annotated[str, typer.Option(help="Metric for model selection on validation data; by default the first one.")]
-NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is cut into.")]
-Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run goes on from it.")]
-Name = Annotated[str, typer.Option(help="What the store calls the experiment.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Worker processes; all cores by default.")]
+Select = Annotated[str, typer.Option(help="Metric for model selection on validation data; the first by default.")]
+NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is split into.")]
+Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run continues from it.")]
+Name = Annotated[str, typer.Option(help="Name of the experiment in the store.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; all cores by default.")]
 
 
 def bench(
-    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to cut into folds.")] = None,
+    data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to split into folds.")] = None,
     rankers: Annotated[
-        str, typer.Option("--rankers", "-r", help="Names, separated by commas.", autocompletion=ranker_names)
+        str, typer.Option("--rankers", "-r", help="Ranker names, separated by commas.", autocompletion=ranker_names)
     ] = "",
-    plan: Annotated[str | None, typer.Option(help="A TOML file, in place of DATA and the other options.")] = None,
-    repeats: Annotated[int, typer.Option(help="Repeats of each ranker that depends on chance.")] = 1,
+    plan: Annotated[str | None, typer.Option(help="A TOML file, instead of DATA and the other options.")] = None,
+    repeats: Annotated[int, typer.Option(help="Repeats of each ranker that uses randomness.")] = 1,
     seed: Seed = None,
     metrics: Metrics = METRICS,
     profile: Profile = "standard",
@@ -42,7 +49,7 @@ def bench(
     name: Name = "bench",
     n_jobs: Jobs = None,
 ) -> None:
-    """Train and measure rankers on every fold; trials that the store has already are not made again.
+    """Train and evaluate rankers on every fold; trials that are already in the store are not repeated.
 
     Example: ordino bench train.txt --rankers single-feature,rank-svm --folds 3 --n-jobs 1 --out bench.sqlite
     """
@@ -62,6 +69,43 @@ def bench(
             tables[ranker].setdefault(field, {})[parameter] = value
     settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
     run_and_show(make_plan(data or [], list(tables.values()), metrics, seed, **settings), out, n_jobs)
+
+
+def search(
+    data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to split into folds.")],
+    ranker: RankerName,
+    trials: Annotated[int, typer.Option(help="Number of settings to try on each fold.")] = 30,
+    space: Annotated[list[str] | None, typer.Option(help="Search space, as l2=0.1..1 or hidden=[[8],[16]].")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="Fixed, such as epochs=20.")] = None,
+    repeats: Annotated[int, typer.Option(help="Number of repeats of the best setting.")] = 1,
+    seed: Seed = None,
+    metrics: Metrics = METRICS,
+    profile: Profile = "standard",
+    select: Select = "",
+    folds: NumberOfFolds = 5,
+    out: Out = STORE,
+    name: Name = "search",
+    n_jobs: Jobs = None,
+) -> None:
+    """Tune a ranker with Optuna; by default, every parameter that has a search space is tuned.
+
+    Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
+    """
+    from ordino.parameters import parse_value
+
+    if trials < 1:
+        raise typer.BadParameter("--trials must be 1 or more")
+    fixed = {parameter: parse_value(value) for parameter, value in map(_named, param or [])}
+    ranges = {parameter: _range(value) for parameter, value in map(_named, space or [])}
+    settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
+    entry = {"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}
+    plan = make_plan(data, [entry], metrics, seed, **settings)
+    chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
+    rows = [
+        (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
+        for place, trial in chosen.items()
+    ]
+    print_table(["data", "fold", f"{plan.selection} on validation", "parameters"], rows)
 
 
 def make_plan(data: list[str], rankers: list[dict[str, Any]], metrics: str, seed: int | None, **settings: Any) -> Plan:
@@ -98,3 +142,85 @@ def parameter_of(text: str) -> tuple[str, str, Any]:
     if not (equals and dot):
         raise typer.BadParameter(f"{text!r} is not RANKER.PARAMETER=VALUE, such as ranknet.hidden=64,32")
     return ranker, parameter, parse_value(value)
+
+
+def _named(text: str) -> tuple[str, str]:
+    parameter, equals, value = text.partition("=")
+    if not equals:
+        raise typer.BadParameter(f"{text!r} is not PARAMETER=VALUE")
+    return parameter, value
+
+
+def _range(text: str) -> Any:
+    """A range from ``low..high``, or a list of values."""
+    from ordino.parameters import parse_value
+
+    ends = re.fullmatch(r"(.+?)\.\.(.+)", text)
+    if ends is None:
+        return parse_value(text)
+    low, high = parse_value(ends[1]), parse_value(ends[2])
+    is_wide = isinstance(low, int | float) and isinstance(high, int | float) and low > 0 and high / low >= LOG_FROM
+    return {"low": low, "high": high, "log": is_wide}
+
+
+def reproduce(
+    targets: Annotated[
+        list[str] | None, typer.Argument(help="Tables and figures, such as ranknet.table1; see --list.")
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List every target with its data and time.")] = False,
+    data: Annotated[Path | None, typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Only check that it runs; the numbers mean nothing.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")] = 0,
+    repeats: Annotated[int | None, typer.Option(min=1, help="At most this many repeats per setting.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the table (.md, .csv) and figure (.png, .svg).")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="Folder for the store and the models; a stopped run continues from it.")
+    ] = None,
+    n_jobs: Jobs = None,
+) -> None:
+    """Reproduce a table or figure of a paper: the paper's number, ours with its deviation, the difference.
+
+    Example: ordino reproduce --list
+
+    Example: ordino reproduce ranknet.table2 --quick
+    """
+    from ordino.experiment.papers import catalogue
+    from ordino.experiment.papers.target import Request
+    from ordino.threads import count_threads
+
+    if list_:
+        rows = [(name, target.shows, target.needs, target.takes) for name, target in catalogue.TARGETS.items()]
+        print_table(["target", "what it shows", "data it needs", "takes about"], rows)
+        return
+    if not targets:
+        raise typer.BadParameter("name a target, for example ranknet.table1; --list shows them all")
+    said = shared_options()
+    n_jobs = n_jobs or said.threads or (1 if quick else count_threads(None))
+    with TemporaryDirectory(prefix="ordino-") as scratch:  # one store for all: what two targets need is trained once
+        request = Request(data, quick, seed, repeats, keep or Path(scratch), n_jobs, verbose=not said.quiet)
+        for name in targets:
+            try:
+                result = catalogue.reproduce(name, request)
+            except KeyboardInterrupt:
+                rest = "" if keep is None else f"; the same command goes on from what is in {keep}"
+                sys.stderr.write(f"ordino: {name} was stopped{rest}\n")
+                raise typer.Exit(130) from None
+            _show(result, out)
+
+
+def _show(result: Result, out: Path | None) -> None:
+    from ordino.experiment.papers.result import save, summary
+
+    typer.echo(f"{result.target}: {result.title}")
+    print_table(result.header, result.rows())
+    for line in (*result.notes, f"{summary(result)}; {result.seconds:.0f} seconds"):
+        typer.echo(line)
+    if out is None:
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    page, values = out / f"{result.target}.md", out / f"{result.target}.csv"
+    pictures = [] if result.axes is None else save(result, out)
+    page.write_text(result.to_markdown(), encoding="utf-8")
+    values.write_text(result.to_csv(), encoding="utf-8")
+    for path in (page, values, *pictures):
+        typer.echo(f"{path}: written", err=True)

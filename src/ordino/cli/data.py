@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordino.cli.options import Binarize, Json, Scaling, Seed, chosen_seed, shared_options, split_names
+from ordino.cli.output import first_line, print_found, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
 
 
 def synth(
-    name: Annotated[str, typer.Argument(help="Name of the set; see `ordino synth list`.")],
-    out: Annotated[Path | None, typer.Option(help="File to write, with one of the endings {endings}.")] = None,
-    queries: Annotated[int | None, typer.Option(min=1, help="Number of queries; each set has its own default.")] = None,
+    name: Annotated[str, typer.Argument(help="Name of the data set; see `ordino synth list`.")],
+    out: Annotated[Path | None, typer.Option(help="File to write, with one of the extensions {endings}.")] = None,
+    queries: Annotated[int | None, typer.Option(min=1, help="Number of queries; the default depends on NAME.")] = None,
     seed: Seed = None,
 ) -> None:
     """Make a synthetic data set with the shape of a published one.
 
     Example: ordino synth mq --queries 60 --seed 1 --out t.txt
     """
-    from ordino.cli.output import first_line, print_table
     from ordino.data.synthetic import SYNTHETIC, synthetic
 
     if name == "list":
@@ -38,7 +38,6 @@ def synth(
 
 
 def _write(data: Dataset, path: Path) -> None:
-    from ordino.cli.output import say
     from ordino.data.files import write_data
 
     write_data(data, path)
@@ -50,7 +49,7 @@ def inspect(
     audit: Annotated[str | None, typer.Option(metavar="DATA", help="Measure how transitive a comparator is.")] = None,
     json: Json = False,
 ) -> None:
-    """Show rows, queries, labels and empty queries of data files, and the card of model files.
+    """Show the documents, queries and labels of data files, and the card of model files.
 
     Example: ordino inspect train.txt
 
@@ -58,8 +57,6 @@ def inspect(
 
     Example: ordino inspect comparator.ordino --audit test.txt
     """
-    from ordino.cli.output import print_json
-
     found = {file: _described(file) if audit is None else _audited(file, audit) for file in files}
     if json:
         print_json({file: facts for file, (facts, _) in found.items()})
@@ -90,7 +87,7 @@ def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
     if not hasattr(ranker, "network_"):
         raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
     documents = ranker.prepared(read_data(data, n_features=ranker.n_features_in_))
-    found = audit(ranker.network_, documents, n_jobs=shared_options().threads)
+    found = audit(ranker.network_, documents, algorithm=ranker.algorithm, n_jobs=shared_options().threads)
     return found.to_dict(), str(found)
 
 
@@ -108,11 +105,10 @@ def doctor(
     files: Annotated[list[str], typer.Argument(help="Data files that belong together, such as train.txt test.txt.")],
     json: Json = False,
 ) -> None:
-    """Find problems that would hurt training or comparison, each with its fix; exit code 1 if any error is found.
+    """Find problems that would hurt training or comparison, each with a fix; the exit code is 1 if any error is found.
 
     Example: ordino doctor train.txt test.txt
     """
-    from ordino.cli.output import print_found
     from ordino.data.doctor import examine, format_findings
     from ordino.data.files import read_data
 
@@ -132,15 +128,15 @@ def convert(
         list[Path], typer.Argument(help="File to write ({endings}), or - for a pipe. Several with --split.")
     ],
     split: Annotated[
-        str | None, typer.Option(help="Share of the queries for each file, such as 0.6,0.2,0.2; the last is optional.")
+        str | None, typer.Option(help="Share of queries for each file, such as 0.6,0.2,0.2; the last is optional.")
     ] = None,
     scaling: Scaling = None,
     binarize: Binarize = None,
-    drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out queries with nothing relevant.")] = False,
-    drop: Annotated[str | None, typer.Option(help="Features to leave out, by name or number, such as 42,43.")] = None,
+    drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Drop queries with nothing relevant.")] = False,
+    drop: Annotated[str | None, typer.Option(help="Features to drop, by name or number, such as 42,43.")] = None,
     seed: Seed = None,
 ) -> None:
-    """Write a data file in another format, or cut it into parts that share no query; endings choose the formats.
+    """Convert a data file to another format, chosen by the extension, or split it into parts that share no query.
 
     Example: ordino convert train.txt train.arrow --scaling minmax
 

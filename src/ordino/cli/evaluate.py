@@ -1,4 +1,4 @@
-"""A model on data: ``ordino rank`` puts documents in order, ``ordino evaluate`` measures an order by any convention."""
+"""A model on data: ``ordino rank`` puts documents in order, ``evaluate`` measures an order, ``explain`` says why."""
 
 from __future__ import annotations
 
@@ -6,23 +6,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import Json, Label, Metrics, ModelFile, Profile, Qid, split_names
+from ordino.cli import options
+from ordino.cli.output import print_found, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
     from ordino.metrics import Evaluation
-    from ordino.model_file.files import Scoring
+    from ordino.model_file.files import Score
 
 METRICS = "ndcg@10,map,p@10,mrr"
 
 
 def rank(
-    model: ModelFile,
+    model: options.ModelFile,
     data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write, in its ending's format; - is a pipe.")] = "-",
-    format: Annotated[str | None, typer.Option(help="{formats}; by default what the ending stands for.")] = None,
-    label: Label = None,
-    qid: Qid = None,
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write, or - for a pipe.")] = "-",
+    format: Annotated[str | None, typer.Option(help="Format: {formats}; by default set by the extension.")] = None,
+    label: options.Label = None,
+    qid: options.Qid = None,
 ) -> None:
     """Score documents, in the order of the file: scores, a TREC run, or the input with the columns rank and score.
 
@@ -34,18 +35,17 @@ def rank(
 
     Example: ordino rank model.ordino test.txt --out ranked.csv
     """
-    from ordino.cli.output import say
     from ordino.data.trec import write_ranked
 
-    scorer, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
-    write_ranked(documents, scorer.predict(documents), out, form=format, table=table)
+    score, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
+    write_ranked(documents, score(documents), out, form=format, table=table)
     if out != "-":
         say(f"{out}: {documents.n_docs:,} documents, {documents.n_queries:,} queries")
 
 
 def open_files(
     model: str, source: str, *, label: str | None, qid: str | None, labelled: bool
-) -> tuple[Scoring, dict[str, Any], Dataset, Any]:
+) -> tuple[Score, dict[str, Any], Dataset, Any]:
     """A model with its card, and the documents to score with the Arrow table that they came in (or None).
 
     The features of a table are the columns that the model names.
@@ -54,29 +54,29 @@ def open_files(
     from ordino.data.files import read_file, table_data
     from ordino.model_file import load_scorer
 
-    scorer, card = load_scorer(model)
+    score, card = load_scorer(model)
     features = card["features"]
     read = read_file(source, n_features=features["count"])
     if isinstance(read, Dataset):
-        return scorer, card, read, None
+        return score, card, read, None
     data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)
-    return scorer, card, data, read
+    return score, card, data, read
 
 
 def evaluate(
-    first: Annotated[str | None, typer.Argument(metavar="DATA|MODEL", help="Labelled data, or a model.")] = None,
+    first: Annotated[str | None, typer.Argument(metavar="DATA|MODEL", help="Labeled data, or a model.")] = None,
     second: Annotated[str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, one per line, or data.")] = None,
     qrels: Annotated[str | None, typer.Option(help="TREC judgments, instead of DATA.")] = None,
     run: Annotated[str | None, typer.Option(help="TREC run, instead of SCORES.")] = None,
-    metrics: Metrics = METRICS,
-    profile: Profile = None,
+    metrics: options.Metrics = METRICS,
+    profile: options.Profile = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
-    complete: Annotated[bool, typer.Option("--complete", help="Count judged queries missing in the run as 0.")] = False,
-    label: Label = None,
-    qid: Qid = None,
-    json: Json = False,
+    complete: Annotated[bool, typer.Option("--complete", help="Count judged queries not in the run as 0.")] = False,
+    label: options.Label = None,
+    qid: options.Qid = None,
+    json: options.Json = False,
 ) -> None:
-    """Measure scores against labels, a model on labelled data, or a TREC run against judgments.
+    """Evaluate scores against labels, a model on labeled data, or a TREC run against judgments.
 
     Example: ordino evaluate model.ordino test.txt --metrics ndcg@10,map
 
@@ -84,10 +84,9 @@ def evaluate(
 
     Example: ordino evaluate --qrels qrels.txt --run run.txt
     """
-    from ordino.cli.output import print_json, print_table
     from ordino.model_file.container import is_model_file
 
-    names = split_names(metrics)
+    names = options.split_names(metrics)
     if first is not None and second is not None and qrels is None and run is None:
         data, scorer = (second, first) if is_model_file(first) else (first, second)
         result = measure_file(data, scorer, names, profile, label=label, qid=qid)
@@ -109,16 +108,16 @@ def evaluate(
 def measure_file(
     data: str, file: str, metrics: list[str], profile: str | None, *, label: str | None = None, qid: str | None = None
 ) -> Evaluation:
-    """Metrics of a model, or of a file of scores, on labelled data; by default in the model's profile."""
+    """Metrics of a model, or of a file of scores, on labeled data; by default in the model's profile."""
     from ordino.data.files import read_data
     from ordino.data.trec import read_scores
     from ordino.metrics import evaluate as measure
     from ordino.model_file.container import is_model_file
 
     if is_model_file(file):
-        scorer, card, documents, _ = open_files(file, data, label=label, qid=qid, labelled=True)
+        score, card, documents, _ = open_files(file, data, label=label, qid=qid, labelled=True)
         documents, profile = documents.as_grouped(), profile or card["measure"]["profile"]
-        scores = scorer.predict(documents)
+        scores = score(documents)
     else:
         documents = read_data(data, label=label, qid=qid)
         scores = read_scores(file, n_docs=documents.n_docs)
@@ -132,3 +131,65 @@ def measure_run(qrels: str, run: str, metrics: list[str], profile: str, complete
 
     joined = join_run(read_qrels(qrels), read_run(run), complete=complete)
     return measure(joined.y, joined.scores, qid=joined.qid, doc_ids=joined.doc_ids, metrics=metrics, profile=profile)
+
+
+def explain(
+    model: options.ModelFile,
+    data: Annotated[str | None, typer.Argument(help="Labeled data, for importance by a metric or for --why.")] = None,
+    why: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="Two documents of a query: ids, or row numbers starting at 0."),
+    ] = None,
+    metric: Annotated[str | None, typer.Option("--metric", "-m", help="The metric; by default the model's.")] = None,
+    profile: options.Profile = None,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each feature is shuffled.")] = 5,
+    top: Annotated[int | None, typer.Option(min=1, help="Number of features to show, most important first.")] = None,
+    label: options.Label = None,
+    qid: options.Qid = None,
+    seed: options.Seed = None,
+    json: options.Json = False,
+) -> None:
+    """Show feature weights; with DATA, the cost of shuffling each feature; with --why, why A ranks above B.
+
+    Example: ordino explain model.ordino test.txt --top 5
+
+    Example: ordino explain linear.ordino
+
+    Example: ordino explain model.ordino test.txt --why 0 1
+    """
+    from ordino.data.files import read_data
+    from ordino.explain import feature_weights, permutation_importance
+    from ordino.explain import why as reasons_for
+    from ordino.explain.why import find_pair
+    from ordino.model_file import load
+
+    ranker = load(model)
+    if data is None:
+        if why is not None:
+            raise typer.BadParameter("--why needs the DATA that the documents are in")
+        weights = feature_weights(ranker)[:top]
+        rows = [(one.feature, f"{one.weight:.4f}") for one in weights]
+        print_found(json, [one._asdict() for one in weights], ["feature", "weight"], rows)
+        return
+    names = getattr(ranker, "feature_names_in_", None)
+    features = None if names is None else [str(name) for name in names]
+    width = ranker.n_features_in_
+    documents = read_data(data, label=label, qid=qid, features=features, n_features=width, labelled=why is None)
+    seed = options.chosen_seed(seed) or 0
+    if why is not None:
+        pair = find_pair(documents, *why)
+        found = reasons_for(ranker, pair.a, pair.b, query=pair.query, seed=seed)
+        reasons = [reason for reason in found.reasons if reason.adds][:top]
+        table = [(r.feature, f"{r.a:.4g}", f"{r.b:.4g}", f"{r.adds:+.4f}") for r in reasons]
+        if len(table) < len(found.reasons):
+            rest = found.difference - sum(reason.adds for reason in reasons)
+            table.append((f"{len(found.reasons) - len(table)} others", "", "", f"{rest:+.4f}"))
+        table.append(("together", "", "", f"{found.difference:+.4f}"))
+        print_found(json, found.to_dict(), ["feature", *why, "adds"], table)
+        return
+    n_jobs = options.shared_options().threads
+    importances = permutation_importance(
+        ranker, documents, metric=metric, profile=profile, repeats=repeats, seed=seed, n_jobs=n_jobs
+    )[:top]
+    lines = [(one.feature, f"{one.importance:+.4f}", f"{one.deviation:.4f}") for one in importances]
+    print_found(json, [one._asdict() for one in importances], ["feature", "importance", "deviation"], lines)

@@ -16,7 +16,9 @@ TABLES = {
     "formats": "ordino.data.trec:FORMATS",
     "metrics": "ordino.metrics:METRICS",
     "profiles": "ordino.metrics:PROFILES",
+    "reports": "ordino.experiment.report.page:FORMATS",
     "scalings": "ordino.data.scaling:SCALERS",
+    "tests": "ordino.experiment.compare.significance:TESTS",
 }
 """The tables that a help text may name in braces; they are loaded when help is asked for."""
 
@@ -26,9 +28,9 @@ def ranker_names(incomplete: str) -> list[str]:
     return [name for name in RANKERS if name.startswith(incomplete)]
 
 
-RankerName = Annotated[
-    str, typer.Option("--ranker", "-r", help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)
-]
+_RANKER: Any = {"help": "Ranker name; see `ordino rankers`.", "autocompletion": ranker_names}
+RankerName = Annotated[str, typer.Option("--ranker", "-r", **_RANKER)]
+RankerArgument = Annotated[str, typer.Argument(**_RANKER)]
 ModelFile = Annotated[str, typer.Argument(help="Model file that `ordino train` or ordino.save wrote.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Label = Annotated[str | None, typer.Option(help="Column of a table with the labels; `label` by default.")]
@@ -39,8 +41,9 @@ Profile = Annotated[
     str | None,
     typer.Option(help="Metric profile: {profiles}; by default the model's, else `standard`, or `trec` for TREC runs."),
 ]
+Test = Annotated[str, typer.Option(help="Significance test: {tests}.")]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
-Binarize = Annotated[float | None, typer.Option(help="Make labels of this value or more 1, all others 0.")]
+Binarize = Annotated[float | None, typer.Option(help="Turn labels of this value or more into 1, all others into 0.")]
 
 
 class Command(TyperCommand):

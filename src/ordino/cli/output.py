@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from ordino.cli.options import shared_options
+from ordino.plain import as_json
 
 
 def say(sentence: str) -> None:
@@ -18,7 +19,7 @@ def say(sentence: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print JSON, keeping key order; NaN becomes null."""
-    typer.echo(json.dumps(_plain(value), indent=2, allow_nan=False, default=str))
+    typer.echo(json.dumps(as_json(value), indent=2, allow_nan=False))
 
 
 def print_found(as_json: bool, value: Any, columns: Sequence[str], rows: Iterable[Sequence[str]], **title: str) -> None:
@@ -48,14 +49,3 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title:
 def first_line(thing: Any) -> str:
     """The first line of a docstring."""
     return (thing.__doc__ or "").strip().partition("\n")[0]
-
-
-def _plain(value: Any) -> Any:
-    """Arrays and numbers of numpy as Python's, NaN as None."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and value != value else value

@@ -1,26 +1,27 @@
-"""``ordino report``: what a store holds, as a table, a page and figures."""
+"""What a store says: ``ordino report`` shows it as tables, a page and figures, ``ordino compare`` two rankers of it."""
+
+from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ordino.cli.options import split_names
-from ordino.experiment.compare.tests import TESTS
-from ordino.experiment.report.formats import FORMATS
+from ordino.cli.evaluate import METRICS
+from ordino.cli.options import Json, Profile, Test, split_names
+from ordino.cli.output import print_json, print_table
 
-Test = Annotated[str, typer.Option(help=f"Significance test: {', '.join(TESTS)}.")]
-"""The option --test of every command that has it."""
+if TYPE_CHECKING:
+    from ordino.experiment.compare.comparison import Comparison
+    from ordino.metrics import Evaluation
 
 
 def report(
-    store: Annotated[str, typer.Argument(help="A store of trials, as `ordino bench` writes it.")],
-    format: Annotated[
-        str | None, typer.Option(help=f"{', '.join(FORMATS)}; by default the ending of --out decides.")
-    ] = None,
+    store: Annotated[str, typer.Argument(help="A store that `ordino bench` wrote.")],
+    format: Annotated[str | None, typer.Option(help="{reports}; by default set by the extension of --out.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of printing.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure as PNG, SVG and PDF to this folder.")] = None,
-    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="To show; the first one ranks.")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="To show; the first one sorts.")] = None,
     baseline: Annotated[str | None, typer.Option(help="Label to compare with; by default each column's best.")] = None,
     test: Test = "wilcoxon",
     experiment: Annotated[str | None, typer.Option(help="Show only the trials of this experiment.")] = None,
@@ -34,7 +35,7 @@ def report(
     Example: ordino report bench.sqlite --format latex --out table.tex --figures figures
     """
     from ordino.experiment.report.board import make_boards
-    from ordino.experiment.report.formats import choose_format, render
+    from ordino.experiment.report.page import choose_format, render, write_figures
     from ordino.experiment.store import StoreView
 
     chosen = choose_format(format, out)
@@ -48,6 +49,86 @@ def report(
             out.write_text(text, encoding="utf-8")
             typer.echo(f"{out}: written", err=True)
         if figures is not None:
-            from ordino.experiment.report.page import write_figures
-
             typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)
+
+
+def compare(
+    things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
+    data: Annotated[str | None, typer.Option(help="Labeled data; A and B are models or files of scores.")] = None,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments; A and B are TREC runs.")] = None,
+    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")] = None,
+    profile: Profile = None,
+    test: Test = "wilcoxon",
+    json: Json = False,
+) -> None:
+    """Compare two rankers query by query: difference, interval, p-value, effect size, wins.
+
+    Example: ordino compare bench.sqlite RankNet LambdaMART --metrics ndcg@10,map
+
+    Example: ordino compare scores.txt other.txt --data test.txt --test fisher
+
+    Example: ordino compare model.ordino scores.txt --data test.txt
+
+    Example: ordino compare run.txt other-run.txt --qrels qrels.txt
+    """
+    names = None if metrics is None else split_names(metrics)
+    found: dict[str, list[Comparison]]
+    if len(things) == 3 and data is None and qrels is None and profile is None:
+        found = _of_store(things[0], things[1], things[2], names, test)
+    elif len(things) == 2 and (data is None) != (qrels is None):
+        found = _of_files(things[0], things[1], data, qrels, names or METRICS.split(","), profile, test)
+    else:
+        raise typer.BadParameter("give STORE A B, or two files A B with --data or --qrels")
+    if json:
+        print_json({title: [comparison.to_dict() for comparison in several] for title, several in found.items()})
+        return
+    for title, several in found.items():
+        _print(title, several, test)
+
+
+def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) -> dict[str, list[Comparison]]:
+    from ordino.errors import DataError
+    from ordino.experiment.report.board import compare_labels, make_boards
+    from ordino.experiment.store import StoreView
+
+    with StoreView(store) as view:
+        boards = make_boards(view, measures=metrics, test=test, labels=(a, b))
+    both = [board for board in boards if {a, b} == {line.label for line in board.lines}]
+    if not both:
+        raise DataError(f"{store}: {a} and {b} were never run on the same data and profile; run `ordino bench` on both")
+    return {
+        f"{a} against {b} on {board.dataset} (profile {board.profile})": compare_labels(board, a, b) for board in both
+    }
+
+
+def _of_files(
+    a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
+) -> dict[str, list[Comparison]]:
+    from ordino.cli.evaluate import measure_file, measure_run
+    from ordino.experiment.compare.comparison import compare_evaluations
+
+    def measured(path: str) -> Evaluation:
+        if data is None:
+            return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
+        return measure_file(data, path, metrics, profile or "standard")
+
+    left, right = measured(a), measured(b)
+    return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
+
+
+def _print(title: str, several: list[Comparison], test: str) -> None:
+    from ordino.experiment.compare.significance import find_test
+
+    columns = ["metric", "A", "B", "A - B", "95 % interval", "p", "effect d", "A above", "equal", "B above"]
+    rows = [
+        (
+            found.measure, f"{found.mean_a:.4f}", f"{found.mean_b:.4f}", f"{found.difference:+.4f}",
+            f"{found.interval.low:+.4f} to {found.interval.high:+.4f}", f"{found.p:.2g}", f"{found.effect:+.2f}",
+            *(f"{count:,}" for count in (found.n_above, found.n_equal, found.n_below)),
+        )
+        for found in several
+    ]  # fmt: skip
+    typer.echo(title)
+    print_table(columns, rows)
+    corrected = f", Holm-corrected for {len(several)} metrics" if len(several) > 1 else ""
+    typer.echo(f"p of {find_test(test).title}{corrected}; {several[0].n_queries:,} queries in both")

@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import (
-    Binarize,
-    Json,
-    Label,
-    Qid,
-    RankerName,
-    Scaling,
-    Seed,
-    chosen_seed,
-    ranker_names,
-    shared_options,
-)
+from ordino.cli import options
+from ordino.cli.output import first_line, print_found, say
 from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
@@ -27,25 +17,24 @@ if TYPE_CHECKING:
 
 
 def train(
-    data: Annotated[str, typer.Argument(help="Labelled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
-    ranker: RankerName,
+    data: Annotated[str, typer.Argument(help="Labeled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
+    ranker: options.RankerName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; may be repeated.")] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; repeatable.")] = None,
     valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
-    scaling: Scaling = None,
-    binarize: Binarize = None,
-    label: Label = None,
-    qid: Qid = None,
-    seed: Seed = None,
-    json: Json = False,
+    scaling: options.Scaling = None,
+    binarize: options.Binarize = None,
+    label: options.Label = None,
+    qid: options.Qid = None,
+    seed: options.Seed = None,
+    json: options.Json = False,
 ) -> None:
-    """Learn a ranker and write it to a file. Ctrl-C stops early and keeps the best so far, if there is one.
+    """Train a ranker and write it to a file. Ctrl-C stops early and keeps the best ranker so far, if there is one.
 
     Example: ordino train train.txt --ranker ranknet --param hidden=64,32 -p epochs=5 --valid test.txt --out m.ordino
 
     Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
     """
-    from ordino.cli.output import print_found, say
     from ordino.data.files import read_data
     from ordino.data.prepare import binarize_labels
     from ordino.metrics import evaluate
@@ -108,7 +97,8 @@ def _make(name: str, words: list[str], scaling: str | None, seed: int | None) ->
         if "scaling" not in known:
             raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scaling {scaling}")
         params["scaling"] = scaling
-    shared = {"seed": chosen_seed(seed), "n_jobs": shared_options().threads, "verbose": not shared_options().quiet}
+    said = options.shared_options()
+    shared = {"seed": options.chosen_seed(seed), "n_jobs": said.threads, "verbose": not said.quiet}
     given = {key: value for key, value in shared.items() if key in known and value is not None}
     return make_ranker(name, given | params)
 
@@ -120,12 +110,11 @@ def _is_share(text: str) -> bool:
         return False
 
 
-def rankers(json: Json = False) -> None:
+def rankers(json: options.Json = False) -> None:
     """List all rankers; `ordino params NAME` lists the parameters of one.
 
     Example: ordino rankers
     """
-    from ordino.cli.output import print_found
     from ordino.rankers import RANKERS
 
     facts = {name: {"class": entry.cls, "description": entry.description} for name, entry in RANKERS.items()}
@@ -134,14 +123,13 @@ def rankers(json: Json = False) -> None:
 
 
 def params(
-    ranker: Annotated[str, typer.Argument(help="Ranker name; see `ordino rankers`.", autocompletion=ranker_names)],
-    json: Json = False,
+    ranker: options.RankerArgument,
+    json: options.Json = False,
 ) -> None:
     """List the parameters of a ranker: name, default and meaning.
 
     Example: ordino params ranknet
     """
-    from ordino.cli.output import first_line, print_found
     from ordino.parameters import parameters_of
     from ordino.rankers import ranker_class
 

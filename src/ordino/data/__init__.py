@@ -1,1 +1,1 @@
-"""What is ranked: data sets, their files, folds, scaling, preparation and synthetic sets."""
+"""Data sets: files, folds, scaling, preparation and synthetic data."""

@@ -101,7 +101,7 @@ def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Datase
     if len(offsets) != len(query_ids) + 1 or offsets[0] != 0 or offsets[-1] != n_docs or (np.diff(offsets) < 0).any():
         raise DataError(f"the offsets do not cut {n_docs} documents into {len(query_ids)} queries; save it again")
     if query_ids.dtype.kind == "U" and query_ids.view(np.uint32).max(initial=0) > sys.maxunicode:
-        raise DataError("query_ids has characters that do not exist; save the data set again")
+        raise DataError("query_ids has invalid characters; save the data set again")
     if order is not None and (
         order.min(initial=0) < 0 or order.max(initial=-1) >= n_docs or (np.bincount(order, minlength=n_docs) != 1).any()
     ):
@@ -142,7 +142,7 @@ def _from_arrow(name: str, column: Any, dtype: str) -> NDArray[Any]:
         array[:] = json.loads("[" + ",".join(values.to_pylist()) + "]")
         return array
     if not re.fullmatch(r"[<|][biufSU][1-9]\d*", dtype):
-        raise DataError(f"{name} has the unknown kind {dtype!r}; save the data set again")
+        raise DataError(f"{name} has the unknown type {dtype!r}; save the data set again")
     wanted = np.dtype(dtype)
     if _FIXED.get(name, dtype) != dtype or values.type.byte_width != wanted.itemsize:
         raise DataError(f"{name} is kept as {values.type} but must be {_FIXED.get(name, dtype)}; save it again")
@@ -158,7 +158,7 @@ def written_whole(path: Path) -> Iterator[Path]:
         yield part
         part.replace(path)
     except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error}); choose another place") from None
+        raise DataError(f"{path}: cannot be written ({error.strerror or error}); choose another path") from None
     finally:
         part.unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
-"""What is ranked: documents with features and labels, grouped by query.
+"""Data sets: documents with features and labels, grouped by query.
 
-A query is data, not a convention: rows may come in any order, :class:`Dataset` groups them once, and whatever is
-computed row by row goes back to the caller's order through :meth:`Dataset.restore`.
+Rows may come in any order: :class:`Dataset` groups them once, and :meth:`Dataset.restore` puts values that were
+computed row by row back into the caller's order.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.arrays import frozen, query_numbers
 from ordino.data.columns import Groups, as_column, as_feature_names, as_features, column_names, group_rows, offsets_of
 from ordino.errors import DataError, ParameterError
+from ordino.plain import count_of
 
 if TYPE_CHECKING:
     from ordino.data.summary import Summary
@@ -36,8 +37,8 @@ class Query(NamedTuple):
 class Dataset:
     """Documents with features and labels, grouped by query; read-only.
 
-    Inside, the rows of a query stand together: query ``q`` owns rows ``offsets[q]:offsets[q + 1]`` of ``X`` and ``y``.
-    Memory is shared with the arrays given where they already have the right form.
+    Internally, the rows of a query are kept together: query ``q`` owns rows ``offsets[q]:offsets[q + 1]`` of ``X`` and
+    ``y``. Arrays that already have the right form are not copied.
 
     Parameters
     ----------
@@ -47,9 +48,9 @@ class Dataset:
     y
         Labels, shape ``(n_docs,)``; larger is better. Kept as float64.
     qid
-        The query of each row, any hashable kind, in any order; None makes all rows one query.
+        The query of each row, of any hashable type, in any order; None makes all rows one query.
     doc_ids, feature_names, weights
-        Names of rows and columns, and the weight of each document in training (not negative), if they have any.
+        Optional names of rows and columns, and the weight of each document in training (not negative).
 
     Examples
     --------
@@ -129,6 +130,11 @@ class Dataset:
     def counts(self) -> NDArray[np.int64]:
         """The number of documents of each query, shape ``(n_queries,)``."""
         return np.diff(self.offsets)
+
+    @property
+    def doc_weights(self) -> NDArray[np.float64]:
+        """The weight of each document, 1 where none were given, as an array of the caller's own."""
+        return np.ones(self.n_docs) if self.weights is None else np.array(self.weights)
 
     @property
     def qid(self) -> NDArray[Any]:
@@ -237,7 +243,7 @@ class Dataset:
         return Dataset.of_groups(X, labels, groups, feature_names=feature_names, **self._optional(slice(None)))
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
-        """Parts of the data set that share no query, drawn at random; the same seed gives the same parts.
+        """Split the data set at random into parts that share no query; the same seed gives the same parts.
 
         A part has its share of the queries. If the shares sum to less than 1, the rest is one more part.
 
@@ -269,7 +275,7 @@ class Dataset:
 
     @staticmethod
     def open(path: str | Path) -> Dataset:
-        """Map a file that :meth:`save` wrote into memory: milliseconds, whatever its size."""
+        """Map a file that :meth:`save` wrote into memory, in milliseconds, whatever its size."""
         from ordino.data.arrow import open_dataset
 
         return open_dataset(path)
@@ -291,10 +297,5 @@ class Dataset:
         return to_frame(self, backend=backend)
 
     def __repr__(self) -> str:
-        docs, queries = count_of(self.n_docs, "document", "documents"), count_of(self.n_queries, "query", "queries")
-        return f"Dataset({docs}, {queries}, {count_of(self.n_features, 'feature', 'features')})"
-
-
-def count_of(n: int, one: str, many: str) -> str:
-    """A number with its noun, such as ``1 query`` and ``2,000 queries``."""
-    return f"{n:,} {one if n == 1 else many}"
+        docs, queries = count_of(self.n_docs, "document"), count_of(self.n_queries, "query", "queries")
+        return f"Dataset({docs}, {queries}, {count_of(self.n_features, 'feature')})"

@@ -1,7 +1,7 @@
-"""Problems of data sets that would hurt training or comparison, each with its fix.
+"""Find problems in data sets that would hurt training or comparison, each with a fix.
 
-:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. It looks
-at the features block by block and makes nothing as large as the data.
+:func:`examine` runs every entry of :data:`CHECKS` on every data set, then compares the sets with one another. It reads
+the features block by block, so memory stays small.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import row_blocks
-from ordino.data.dataset import Dataset, count_of
+from ordino.data.dataset import Dataset
 from ordino.data.kernels import hash_rows
 from ordino.data.summary import count_by_query, has_equal_labels
+from ordino.plain import count_of
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -46,13 +47,13 @@ Ill = tuple[Severity, int, str, str]
 
 
 def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
-    """Problems of data sets, given by name, that would hurt training or comparison; the worst first.
+    """Problems in data sets, given by name, that would hurt training or comparison; the worst first.
 
     Examples
     --------
     >>> train = Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], qid=["a", "a", "b"])
     >>> print(format_findings(examine({"train": train})))
-    note  train  1 query has no relevant document; measures treat it as empty: choose a profile that says how
+    note  train  1 query has no relevant document; profiles differ in how they count empty queries: choose one
     note  train  1 query has one document; it can teach nothing: leave it out
     """
     alone = ((name, check(data)) for name, data in datasets.items() for check in CHECKS.values())
@@ -85,13 +86,13 @@ def scattered_queries(dataset: Dataset) -> Iterator[Ill]:
         jumps[dataset.offsets[1:-1] - 1] = False  # from one query to the next
         n = int((count_by_query(dataset, np.append(False, jumps)) > 0).sum())
         fix = "Ordino gathers them, other tools do not: write the gathered set with `ordino convert`"
-        yield "warning", n, f"the rows of {count_of(n, 'query', 'queries')} do not stand together", fix
+        yield "warning", n, f"the rows of {count_of(n, 'query', 'queries')} are scattered", fix
 
 
 def labels_out_of_range(dataset: Dataset) -> Iterator[Ill]:
     """Labels that gains and rankers cannot take."""
     y, words = dataset.y, ("label is", "labels are")
-    fix = "gains need labels from 0: shift them, or set them to 0"
+    fix = "gains need labels of 0 or more: shift them, or set them to 0"
     yield _ill("error", (y < 0).sum(), *words, f"negative (least {y.min(initial=0):g})", fix)
     fix = f"the gain 2^label overflows and LightGBM stops at {MAX_LABEL}: map the labels to grades such as 0 to 4"
     yield _ill("error", (y > MAX_LABEL).sum(), *words, f"above {MAX_LABEL} (up to {y.max(initial=0):g})", fix)
@@ -106,9 +107,9 @@ def queries_without_contrast(dataset: Dataset) -> Iterator[Ill]:
     if equal.all():
         yield "error", len(equal), "no query has two different labels", "nothing can be learned: check the label column"
     else:
-        fix = "every order is perfect there: leave them out of means"
+        fix = "every order is perfect for them: leave them out of means"
         yield _ill("note", (equal & ~single & ~empty).sum(), *_QUERIES, "equal labels above 0 throughout", fix)
-    fix = f"measures treat {'it' if empty.sum() == 1 else 'them'} as empty: choose a profile that says how"
+    fix = "profiles differ in how they count empty queries: choose one"
     yield _ill("note", empty.sum(), *_QUERIES, "no relevant document", fix)
     they, them = ("it", "it") if single.sum() == 1 else ("they", "them")
     yield _ill("note", single.sum(), *_QUERIES, "one document", f"{they} can teach nothing: leave {them} out")
@@ -122,7 +123,7 @@ def query_sizes(dataset: Dataset) -> Iterator[Ill]:
     yield _ill("warning", (counts > MAX_QUERY).sum(), *_QUERIES, what, fix)
     if dataset.n_queries >= 10 and longest > 50 * np.median(counts):
         what = f"the longest query has {longest:,} documents, the median one {np.median(counts):g}"
-        yield "note", 1, what, "losses that sum over pairs will see little else: weight or cap queries"
+        yield "note", 1, what, "it will dominate losses that sum over pairs: weight or cap queries"
 
 
 def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
@@ -132,7 +133,7 @@ def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
         names, codes = np.unique(dataset.doc_ids.astype(str), return_inverse=True)
         _, twice = _pairs(query, codes)
         n = (names[codes[twice]] != "").sum()  # no name is not a name
-        fix = "keep one row of each: repeated documents count twice in every measure"
+        fix = "keep one row of each: repeated documents count twice in every metric"
         yield _ill("warning", n, "document id is", "document ids are", "repeated in the same query", fix)
     hashes = hash_rows(np.ascontiguousarray(dataset.X), np.empty((dataset.n_docs, 0), np.uint64))
     first, second = _pairs(query, hashes)
@@ -141,11 +142,11 @@ def duplicate_documents(dataset: Dataset) -> Iterator[Ill]:
         a, b = dataset.X[first[rows]], dataset.X[second[rows]]
         same[rows] = ((a == b) | (np.isnan(a) & np.isnan(b))).all(axis=1)
     differ, words = dataset.y[first] != dataset.y[second], ("row repeats", "rows repeat")
-    what = "the features of another of its query with a different label"
+    what = "the features of another row of its query with a different label"
     fix = "no ranker can tell them apart: add features or agree on the label"
     yield _ill("warning", (same & differ).sum(), *words, what, fix)
-    fix = "ties are certain there: see that the metric's profile says how ties count"
-    yield _ill("note", (same & ~differ).sum(), *words, "another of its query, label and all", fix)
+    fix = "they are always tied: choose a metric profile with the right rule for ties"
+    yield _ill("note", (same & ~differ).sum(), *words, "another row of its query, label included", fix)
 
 
 def odd_features(dataset: Dataset) -> Iterator[Ill]:
@@ -159,10 +160,10 @@ def odd_features(dataset: Dataset) -> Iterator[Ill]:
     sentinel = _sentinels(dataset.X, low, high) & ~gone & ~constant
     huge = (np.maximum(np.abs(low), np.abs(high)) > HUGE) & ~sentinel
     kinds: tuple[tuple[Severity, NDArray[np.bool_], str, str], ...] = (
-        ("warning", gone, "no value at all", "drop what is always missing: ordino convert --drop"),
-        ("note", constant, "one value throughout", "drop what says nothing: ordino convert --drop"),
+        ("warning", gone, "no value at all", "drop features that are always missing: ordino convert --drop"),
+        ("note", constant, "one value throughout", "drop constant features: ordino convert --drop"),
         ("warning", sentinel, "a number far from all others that seems to mean missing", "write NaN or leave it out"),
-        ("note", (missing > 0) & ~gone, "missing values (NaN)", "trees take them, for networks and sums fill them in"),
+        ("note", (missing > 0) & ~gone, "missing values (NaN)", "trees accept them; for other rankers fill them in"),
         ("warning", huge, f"values beyond {HUGE:g}", "scale by query or take logarithms, except for trees"),
     )
     for severity, which, what, fix in kinds:
@@ -185,14 +186,14 @@ CHECKS: Mapping[str, Callable[[Dataset], Iterator[Ill]]] = MappingProxyType(
 def _compare(left: Dataset, right: Dataset) -> Iterator[Ill]:
     """Problems between two data sets."""
     shared = len(set(left.query_ids.tolist()) & set(right.query_ids.tolist()))
-    fix = "what is tested must not be trained on: cut by query"
+    fix = "test queries must not be trained on: split by query"
     yield _ill("error", shared, "query id is", "query ids are", "in both", fix)
     if left.n_features != right.n_features:
         what = f"{left.n_features} features against {right.n_features}"
         yield "error", 1, what, "read both with the same n_features"
     elif left.feature_names and right.feature_names and left.feature_names != right.feature_names:
         fix = "choose the same columns in the same order"
-        yield "error", 1, "the features have different names or another order", fix
+        yield "error", 1, "the features have different names or a different order", fix
 
 
 def _pairs(query: NDArray[np.intp], code: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -127,7 +127,7 @@ def write_table(table: Any, path: str | Path) -> None:
         return
     path, form = Path(path), _format_of_ending(Path(path))
     if form == "letor":
-        raise DataError(f"{path}: a table is written as .csv, .tsv, .parquet, .feather or .arrow")
+        raise DataError(f"{path}: this is not a table format; use .csv, .tsv, .parquet, .feather or .arrow")
     with written_whole(path) as part:
         if form == "parquet":
             parquet.write_table(table, part)
@@ -156,7 +156,7 @@ def _named_by(start: bytes) -> str | None:
 def _format_of_ending(path: Path) -> str:
     last, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
     if last not in ENDINGS:
-        raise DataError(f"{path}: {unknown_name('ending', last, ENDINGS)}")
+        raise DataError(f"{path}: {unknown_name('extension', last, ENDINGS)}")
     return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
 
 
@@ -203,7 +203,7 @@ def from_frame(
         table: Any = nw.from_native(frame)
     except TypeError:
         kind = type(frame).__name__
-        raise DataError(f"a {kind} is not a frame; give a pandas or polars one or an Arrow table") from None
+        raise DataError(f"a {kind} is not a frame; give a pandas or polars frame or an Arrow table") from None
     if isinstance(table, nw.LazyFrame):
         raise DataError("the frame is lazy; call its collect() (or compute()) first")
     special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}

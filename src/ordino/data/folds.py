@@ -100,9 +100,9 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
 
 
 def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = True) -> Folds:
-    """Cut a data set into k folds by query, in LETOR's way; each query is tested once.
+    """Split a data set into k folds by query, as in LETOR; each query is tested once.
 
-    One of the k parts serves for validation if ``valid``, so k is at least 3; if not, it is trained on.
+    With ``valid``, one of the k parts is used for validation, so k is at least 3; otherwise it is trained on.
 
     Examples
     --------
@@ -128,8 +128,8 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
 class QueryKFold(BaseCrossValidator):
     """A scikit-learn splitter that keeps queries whole: each query is in one test part.
 
-    With ``shuffle`` queries are drawn at random, the same for the same ``seed``; without, they are cut in the order of
-    their first rows.
+    With ``shuffle``, queries are assigned at random by ``seed``; without, they are divided in the order of their first
+    rows.
 
     Examples
     --------

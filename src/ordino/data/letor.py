@@ -37,11 +37,11 @@ def read_letor(
 ) -> Dataset:  # fmt: skip
     r"""Read LETOR / SVMlight text, plain or gzipped, into a data set.
 
-    The sources are files, or binary streams such as ``sys.stdin.buffer``; several are read as if they were one, and a
-    query id that is in two of them is one query. Query ids are int64 if every one is a plain integer (no plus, no
-    leading zero), strings otherwise; without any ``qid:`` all rows are one query. There are document ids if a comment
-    starts with ``docid = NAME``, and rows without one have ``""``. A feature is ``float32(float(text))``, exactly.
-    The first line that cannot be read is a :class:`~ordino.errors.LetorFormatError`.
+    The sources are files, or binary streams such as ``sys.stdin.buffer``; several are read as one, and the same query
+    id in two of them is one query. Query ids are int64 if all are plain integers (no plus, no leading zero), otherwise
+    strings; without any ``qid:`` all rows are one query. Document ids come from comments that start with ``docid =
+    NAME``; rows without one have ``""``. A feature is ``float32(float(text))``, exactly. The first line that cannot be
+    read is a :class:`~ordino.errors.LetorFormatError`.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def read_letor(
     missing
         The value of a feature that a line leaves out; NaN if absence means missing rather than zero.
     n_jobs
-        The number of threads; None is one for each processor. The result does not depend on it.
+        Number of threads; None uses all cores. It does not change the result.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _read(
     parts = [(text, *bound) for text, bound in zip(texts, bounds, strict=True)]
     for text, start, stop in parts:
         if start == stop:
-            raise DataError(f"{text.name}: there is no document in it; check that it was written to the end")
+            raise DataError(f"{text.name}: the file has no documents; check that it is complete")
     for part in parts:
         is_plain &= _finish(*part, X, stride, n_features, absent, y, marks)
     if not fits:
@@ -198,7 +198,7 @@ def write_letor(dataset: Dataset, path: str | Path | BinaryIO, *, sparse: bool =
     """Write a data set as LETOR text, in the order in which the caller gave the rows.
 
     Numbers have the fewest decimals that read back to them, so that :func:`read_letor` gives the same data set again.
-    What the text cannot store is lost: the names of features, and the difference between the id 7 and "7".
+    Feature names, and the difference between the ids 7 and "7", cannot be stored in the text and are lost.
     Weights are refused. ``path`` is a file, gzipped if its name ends in ``.gz`` and replaced only when all is written,
     or a binary stream such as ``sys.stdout.buffer``. ``sparse`` leaves out features that are zero.
 

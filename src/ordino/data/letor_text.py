@@ -105,7 +105,7 @@ def _content(file: BinaryIO, name: str) -> Content:
     try:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{name}: the gzip file is damaged or cut short ({error}); fetch it again") from None
+        raise DataError(f"{name}: the gzip file is damaged or truncated ({error}); download it again") from None
 
 
 def _blocks(content: Content) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Steps that the papers take before training, on labels, queries and features; each gives a new data set.
+"""Preparation steps from the papers, on labels, queries and features; each returns a new data set.
 
 DirectRanker 4.1 makes labels binary and leaves out queries with nothing relevant; RankNet 6 feeds every product of two
 features to a linear model.
@@ -21,7 +21,7 @@ from ordino.errors import DataError, ParameterError
 
 
 def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
-    """Labels of ``threshold`` or more become 1, the others 0.
+    """Turn labels of ``threshold`` or more into 1, the others into 0.
 
     DirectRanker takes 2 for MSLR-WEB10K (labels 0 to 4) and 1 for MQ2007 and MQ2008 (labels 0 to 2).
 
@@ -34,7 +34,7 @@ def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:
 
 
 def drop_empty_queries(dataset: Dataset, relevant_from: float = 1) -> Dataset:
-    """Leave out the queries in which no label reaches ``relevant_from``; refuse if none is left.
+    """Drop queries in which no label reaches ``relevant_from``; refuse if none would be left.
 
     Examples
     --------
@@ -44,14 +44,14 @@ def drop_empty_queries(dataset: Dataset, relevant_from: float = 1) -> Dataset:
     relevant = count_by_query(dataset, dataset.y >= relevant_from) > 0
     if not relevant.any():
         largest = f"the largest label is {dataset.y.max():g}" if dataset.n_docs else "there are no documents"
-        raise DataError(f"no query has a label from {relevant_from:g} on ({largest}); lower relevant_from")
+        raise DataError(f"no query has a label of {relevant_from:g} or more ({largest}); lower relevant_from")
     return dataset.select_queries(relevant)
 
 
 def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
-    """Leave out features, by name, or by number from 1 where they have no names.
+    """Drop features, by name, or by number (starting at 1) if they have no names.
 
-    Without names, the features that stay are numbered anew: drop the same ones from all parts of the data.
+    Without names, the remaining features are renumbered: drop the same ones from all parts of the data.
 
     Examples
     --------

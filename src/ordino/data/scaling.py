@@ -1,12 +1,13 @@
-"""Feature scaling that knows the query: scikit-learn transformers, chosen by name from :data:`SCALERS`.
+"""Query-aware feature scaling: scikit-learn transformers, chosen by name from :data:`SCALERS`.
 
-Features of different queries are not comparable, so three of the scalers work inside each query and learn nothing (a
-feature that is the same in the whole query becomes 0); the others treat every document alike. All give float32 and
-leave NaN where it is. They take arrays and frames (rows in any order; the result has the caller's order) or a
-:class:`~ordino.data.dataset.Dataset`, which comes back with scaled features. With scikit-learn's metadata routing on, a
-pipeline passes ``qid`` on without being asked.
+Feature values are not comparable between queries, so three of the scalers work within each query and learn nothing (a
+feature that is constant within the query becomes 0); the others treat all documents alike. All return float32 and keep
+NaN. They take arrays and frames (rows in any order, which the result keeps) or a :class:`~ordino.data.dataset.Dataset`,
+and return the same with scaled features. With scikit-learn's metadata routing enabled, a pipeline passes ``qid`` on by
+itself.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from types import MappingProxyType
@@ -44,7 +45,7 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._scaled(features, group_rows(qid, len(features)))
 
 
-class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
+class Scaler(_ArrayScaler, ABC, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
     """What the scalers share: checks, queries, threads. Subclasses say how a matrix is scaled.
 
     ``n_jobs`` is the number of threads; None is one for each processor. The result does not depend on it.
@@ -104,9 +105,9 @@ class Scaler(_ArrayScaler, auto_wrap_output_keys=None):  # type: ignore[call-arg
     def _learn(self, features: Features | None) -> None:
         """Learn from the training rows (None if they come in parts), if there is anything to learn."""
 
+    @abstractmethod
     def _scaled(self, features: Features, groups: Groups) -> Features:
         """Scale a matrix whose columns were checked; the result is finite or NaN."""
-        raise NotImplementedError
 
     def _names(self) -> Sequence[str] | None:
         return getattr(self, "feature_names_in_", None)
@@ -138,11 +139,11 @@ class _QueryScaler(Scaler):
 
 @final
 class QueryMax(_QueryScaler):
-    r"""Minus the mean, over the largest absolute value, inside each query (SortNet and DeepNet, eq. 4).
+    r"""Subtract the mean and divide by the largest absolute value, within each query (SortNet and DeepNet, eq. 4).
 
     .. math:: \hat x = (x - \mu_q) / \max_q |x|
 
-    Values lie in [-1, 1] if the feature has one sign, in [-2, 2] otherwise.
+    Values lie in [-1, 1] if all values of the feature have the same sign, in [-2, 2] otherwise.
 
     Examples
     --------
@@ -155,7 +156,7 @@ class QueryMax(_QueryScaler):
 
 @final
 class MinMax(_QueryScaler):
-    r"""From 0 at the smallest to 1 at the largest value, inside each query (RankDE, eq. 5).
+    r"""Scale to 0 at the smallest and 1 at the largest value, within each query (RankDE, eq. 5).
 
     .. math:: \hat x = (x - \min_q x) / (\max_q x - \min_q x)
 
@@ -170,7 +171,7 @@ class MinMax(_QueryScaler):
 
 @final
 class ZScore(_QueryScaler):
-    r"""Mean 0 and standard deviation 1 inside each query.
+    r"""Scale to mean 0 and standard deviation 1 within each query.
 
     .. math:: \hat x = (x - \mu_q) / \sigma_q, \quad \sigma_q^2 = \tfrac{1}{n_q} \sum (x - \mu_q)^2
 
@@ -189,8 +190,8 @@ class NormalQuantiles(Scaler):
 
     A value becomes the share of training values below it, linear between ``n_quantiles`` quantiles (at most one for
     each row), and the share becomes the normal quantile times ``std``: scikit-learn's
-    ``QuantileTransformer(output_distribution="normal")`` over 3, fitted on all rows. Values at or past the ends of the
-    training values are clipped to -1.733 and 1.733. Unlike scikit-learn's, a feature that was constant in training
+    ``QuantileTransformer(output_distribution="normal")`` over 3, fitted on all rows. Values at or beyond the range of
+    the training values are clipped to -1.733 and 1.733. Unlike scikit-learn's, a feature that was constant in training
     becomes 0 where it still has that value.
 
     Examples
@@ -244,7 +245,7 @@ class NormalQuantiles(Scaler):
 
 @final
 class SymmetricLog(Scaler):
-    """sign(x) log(1 + abs(x)): large values drawn in, signs and zeros kept.
+    """sign(x) log(1 + abs(x)): compresses large values, keeps signs and zeros.
 
     Examples
     --------

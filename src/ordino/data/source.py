@@ -1,7 +1,8 @@
-"""Data part by part: whole queries in canonical order, one part in memory at a time; and hashes of data.
+"""Data that is read part by part: whole queries in canonical order, one part in memory at a time; and hashes of data.
 
 Sums in floating point, and draws from a random stream, depend on the order of rows. Rankers learn from the canonical
-order, so a file whose rows or queries were shuffled, or that was cut into shards, gives the same model to the last bit.
+order, so a file whose rows or queries were shuffled, or that was divided into shards, gives the same model to the last
+bit.
 """
 
 import json
@@ -23,7 +24,7 @@ Keys = NDArray[np.uint64]
 
 @runtime_checkable
 class Source(Protocol):
-    """Whatever gives whole queries in canonical order, part by part; a :class:`Dataset` is its own only part."""
+    """Anything that yields whole queries in canonical order, part by part; a :class:`Dataset` has one part."""
 
     @property
     def n_features(self) -> int:
@@ -34,15 +35,16 @@ class Source(Protocol):
         """The names of the features, if they have any."""
 
     def parts(self) -> Iterator[Dataset]:
-        """Data sets of whole queries, which joined are in canonical order; each call starts again."""
+        """Data sets of whole queries, which together are in canonical order; each call starts again."""
 
 
 @final
 class Shards:
     """Files of whole queries, read one at a time: a folder, in the order of the names, or the files in their order.
 
-    The files joined must be in canonical order: cut ``canonical(data)`` by ``select_queries`` and write each piece.
-    ``n_features`` is that of the first file by default; LETOR text needs it, as a line does not mention trailing zeros.
+    Together, the files must be in canonical order: divide ``canonical(data)`` with ``select_queries`` and write each
+    part. ``n_features`` is that of the first file by default; LETOR text needs it, as a line does not mention trailing
+    zeros.
     """
 
     def __init__(self, files: str | Path | Sequence[str | Path], *, n_features: int | None = None) -> None:
@@ -76,9 +78,9 @@ class Shards:
 
 
 def canonical(data: Dataset) -> Dataset:
-    """The same documents, ordered by what they are: rows inside their query, queries among each other.
+    """The same documents in an order that depends only on their contents: rows within queries, and queries.
 
-    Equal rows are interchangeable, so their mutual order does not matter; ids take no part.
+    Equal rows are interchangeable, so their order does not matter; ids are ignored.
 
     Examples
     --------
@@ -107,9 +109,9 @@ def fingerprint(data: Dataset) -> str:
 
 
 def contents_hash(data: Dataset | None) -> str:
-    """A hash of everything in a data set as it stands: order of rows, weights, query ids and feature names too.
+    """A hash of everything in a data set, including the order of rows, weights, query ids and feature names.
 
-    Trials of a store carry it, so that trials on changed data are not taken for the old ones.
+    Trials in a store carry it, so that trials on changed data are not mistaken for the old ones.
     """
     digest = blake2b(digest_size=16)
     if data is not None:
@@ -128,8 +130,7 @@ def _arrange(data: Dataset) -> tuple[Dataset, Keys]:
     """The data in canonical order, and the key of each query, rising."""
     from ordino.data.kernels import hash_rows  # compiled code, which a model file must load without
 
-    weights = np.ones(data.n_docs) if data.weights is None else data.weights
-    columns = np.column_stack((data.y + 0.0, weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
+    columns = np.column_stack((data.y + 0.0, data.doc_weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
     rows: Keys = hash_rows(np.ascontiguousarray(data.X), columns)  # of features, label and weight
     within = np.lexsort((rows, data.query_number))  # rows of a query by their hash
     position = np.arange(data.n_docs, dtype=np.uint64) - np.repeat(data.offsets[:-1], data.counts).astype(np.uint64)

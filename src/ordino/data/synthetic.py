@@ -1,4 +1,4 @@
-"""Synthetic data sets: those of the papers, and sets with the shapes of public ones. Same options, same data.
+"""Synthetic data: the papers' data sets, and others with the shape of public ones. Equal options give equal data.
 
 The sets with the shape of a public one (documents per query, label shares, kinds of features; no real row) are made
 like this: a page has *fields*. Of each field it either lacks the evidence or has a normal amount of it, which several
@@ -30,7 +30,7 @@ _BLOCK_ROWS = 16384  # about how many rows are made at a time
 
 
 def synthetic(name: str, **options: Any) -> Dataset:
-    """Make the synthetic data set with this name in :data:`SYNTHETIC`, with the options of the function of that name.
+    """Make a synthetic data set by its name in :data:`SYNTHETIC`; the function with that name has its options.
 
     Examples
     --------

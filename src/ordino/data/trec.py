@@ -36,7 +36,7 @@ FORMATS: Mapping[str, str] = MappingProxyType(
 
 
 class Judged(NamedTuple):
-    """A run with its judgments, row by row: what ``evaluate`` takes. Score -inf means: judged but not retrieved."""
+    """A run with its judgments, row by row, for ``evaluate``. A score of -inf means judged but not retrieved."""
 
     y: NDArray[np.float64]
     scores: NDArray[np.float64]
@@ -63,13 +63,13 @@ def read_run(path: str | Path) -> Run:
 def join_run(
     qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]], *, complete: bool = False
 ) -> Judged:
-    """Join a run with its judgments by the conventions of trec_eval.
+    """Join a run with its judgments, as trec_eval does.
 
     - A retrieved document without a judgment has label 0; so has one judged below 0 (spam).
     - A judged document that was not retrieved is appended with score ``-inf``: ``evaluate`` counts it among the
       relevant ones (recall, average precision, the ideal order) but gives it no rank.
     - Queries without judgments are left out, and so are judged queries that the run does not have, unless
-      ``complete`` (trec_eval's ``-c``): then they have unretrieved documents only, and every measure is 0.
+      ``complete`` (trec_eval's ``-c``): then they have only unretrieved documents, and every metric is 0.
     - The rows of a query are sorted by score, in single precision as trec_eval has it, then by docno. trec_eval takes
       the last docno first among equal scores, and so does the profile "trec".
 
@@ -94,7 +94,7 @@ def join_run(
 
 
 def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.float64]:
-    """Scores, ``n_docs`` if that is known, from a text file with one per line; lines that start with ``#`` are skipped.
+    """Read scores from a text file with one per line, ``n_docs`` if given; lines that start with ``#`` are skipped.
 
     A line may hold more columns (RankLib writes ``qid  number  score``): the last one is the score.
     """
@@ -116,7 +116,8 @@ def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.fl
 def write_run(dataset: Dataset, scores: ArrayLike, path: str | Path | BinaryIO, tag: str = "ordino") -> None:
     """Write scores, in the caller's row order, as a TREC run, each query best first; equal scores keep their row order.
 
-    Without document ids a document is called by its row number in the caller's order, from 0. ``.gz`` compresses.
+    Without document ids, the id is the row number in the caller's order, starting at 0. A name in ``.gz`` is
+    compressed.
     """
     values = as_column("scores", scores, dataset.n_docs, "score")
     callers_row = np.arange(dataset.n_docs) if dataset.order is None else dataset.order
@@ -174,7 +175,7 @@ def write_ranked(
         columns = to_frame(data, "pyarrow") if table is None else table
         for name, values in (("rank", ranks(data, scores)), ("score", scores)):
             if name in columns.column_names:
-                raise DataError(f"there is a column {name!r} already; rename it, or write --format scores")
+                raise DataError(f"there is already a column {name!r}; rename it, or write --format scores")
             columns = columns.append_column(name, [values])
         write_table(columns, path)
     else:
@@ -205,7 +206,7 @@ def _letor_lines(data: Dataset, scores: NDArray[np.float64]) -> bytes:
 def _word(kind: str, value: object) -> str:
     text = str(value)
     if len(text.split()) != 1 or text != text.strip():
-        raise DataError(f"the {kind} {text!r} is not one word; a TREC run has words between spaces")
+        raise DataError(f"the {kind} {text!r} is not one word; a TREC run needs words without blanks")
     return text
 
 
@@ -220,7 +221,7 @@ def _read_table(
             raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {form}")
         documents, docno = table.setdefault(words[0], {}), words[2]
         if docno in documents:
-            raise DataError(f"{where}: query {words[0]} has document {docno} already; keep one of the two lines")
+            raise DataError(f"{where}: query {words[0]} already has document {docno}; keep one of the two lines")
         try:
             documents[docno] = value = convert(words[at])
             if not math.isfinite(value):

@@ -1,4 +1,4 @@
-"""Linear rankers that evolve: their parameters, their run, and the weights as a table, as a picture and pruned."""
+"""Evolved linear rankers: their parameters, their training, and their weights as a table, as a plot, and pruned."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino import recurring
 from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, import_extra
@@ -22,16 +23,6 @@ from ordino.forms import Form, Linear
 from ordino.linear import name_weights
 from ordino.parameters import learned, param
 from ordino.ranker import FeatureWeight, Ranker, as_dataset
-from ordino.recurring import (
-    metric_param,
-    n_jobs_param,
-    patience_param,
-    profile_param,
-    scaling_param,
-    seed_param,
-    verbose_param,
-    warm_start_param,
-)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -39,41 +30,41 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 FREE = frozenset(("generations", "patience", "warm_start", "n_jobs", "verbose"))
-"""Parameters that say how long a search goes on and on how many threads, not what it is."""
+"""Parameters that control how long a search runs and on how many threads, but not the search itself."""
 
 FITNESS = "The metric that is maximized."
-PATIENCE = "Stop after this many generations without a better best, on `valid` if given; None never stops early."
+PATIENCE = "Stop after this many generations without improvement (on `valid`, if given); None never stops early."
 
 
 def generations_param(default: int, text: str) -> Any:
     """The parameter ``generations``."""
-    return param(default, f"{text}, at most; Ctrl-C stops earlier and keeps the best so far.", low=0, brief=2)
+    return param(default, f"{text}; Ctrl-C stops early and keeps the best so far.", low=0, brief=2)
 
 
 class PruningStep(NamedTuple):
     """A ranker with some of its weights left out."""
 
     kept: int
-    """How many weights are left."""
+    """Number of weights that are kept."""
     threshold: float
     """Weights below this size are left out."""
     value: float
-    """The metric that is left."""
+    """The metric after pruning."""
     loss: float
-    """What leaving them out costs; negative if it helps."""
+    """How much the metric drops; negative if it improves."""
 
 
 @dataclass(frozen=True, eq=False)
 class SingleLinear(Linear):
-    """A weighted sum in single precision: the very scores that the fitness was measured with."""
+    """A weighted sum in single precision: exactly the scores from which the fitness was computed."""
 
     def score_scaled(self, data: Dataset) -> Floats:
-        """``X @ coef`` with the arithmetic of the fitness."""
+        """``X @ coef``, computed as for the fitness."""
         return weigh(data.X, self.coef)
 
 
 class EvolvedRanker(Ranker):
-    """A linear ranker whose weights a strategy searches for; subclasses say which, in :meth:`_search`.
+    """A linear ranker whose weights are found by a search strategy, which subclasses give in :meth:`_search`.
 
     Fitted rankers have ``coef_``, ``history_`` (a row for the start and for each generation after it), ``population_``
     (the individuals at the end) and ``fitness_`` (the metric of ``coef_`` on the data by which it was chosen: ``valid``
@@ -84,19 +75,19 @@ class EvolvedRanker(Ranker):
     history_: list[dict[str, float]] = learned()
     fitness_: float = learned()
 
-    generations: int = generations_param(1000, "How often the population breeds")
-    patience: int | None = patience_param(None, PATIENCE)
-    metric: str = metric_param("map", FITNESS)
-    profile: str = profile_param()
-    scaling: str | None = scaling_param("minmax")
-    warm_start: bool = warm_start_param()
-    seed: int = seed_param()
-    n_jobs: int | None = n_jobs_param()
-    verbose: bool = verbose_param()
+    generations: int = generations_param(1000, "Maximum number of generations")
+    patience: int | None = recurring.patience_param(None, PATIENCE)
+    metric: str = recurring.metric_param("map", FITNESS)
+    profile: str = recurring.profile_param()
+    scaling: str | None = recurring.scaling_param("minmax")
+    warm_start: bool = recurring.warm_start_param()
+    seed: int = recurring.seed_param()
+    n_jobs: int | None = recurring.n_jobs_param()
+    verbose: bool = recurring.verbose_param()
 
     @abstractmethod
     def _start(self, data: Dataset, valid: Dataset | None) -> Floats:
-        """The first individuals, one a row."""
+        """The first individuals, one per row."""
 
     @abstractmethod
     def _search(self, population: Floats) -> Strategy:
@@ -155,13 +146,13 @@ class EvolvedRanker(Ranker):
     def pruning(
         self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
     ) -> list[PruningStep]:
-        """What it costs to leave out the smallest weights, one more at each step, on the given data (RankDE 4.6)."""
+        """How much the metric drops on the given data when the smallest weights are removed one by one (RankDE 4.6)."""
         self._check_fitted()
         sizes = np.sort(np.abs(self.coef_))[::-1]
         counts = range(len(sizes), 0, -1)
         with LinearFitness(self.prepared(as_dataset(X, y, qid)), self.metric, profile=self.profile) as fitness:
             values = fitness([prune_weights(self.coef_, keep=kept) for kept in counts])
-            sign = 1 if fitness.objective.metric.greater_is_better else -1
+            sign = fitness.objective.metric.quality(1)
         return [
             PruningStep(kept, float(sizes[kept - 1]), sign * float(value), float(values[0] - value))
             for kept, value in zip(counts, values, strict=True)
@@ -185,7 +176,7 @@ def prune_weights(coef: Floats, *, threshold: float | None = None, keep: int | N
     ([3.0, 0.0, 0.5], [3.0, 0.0, 0.0])
     """
     if (threshold is None) == (keep is None):
-        raise ParameterError("prune() takes a threshold or how many weights to keep; give one of the two")
+        raise ParameterError("prune() takes either threshold or keep; give one of the two")
     if threshold is not None:
         return np.where(np.abs(coef) < check_real("threshold", threshold, low=0), 0.0, coef)
     pruned = np.zeros_like(coef)
@@ -199,7 +190,7 @@ def run_search(
 ) -> tuple[Any, Run]:
     """Search for the individual with the best fitness; the ranker gets ``history_`` and ``fitness_``.
 
-    A warm start with the same settings on the same data goes on with the ranker's last search; else ``begin`` gives a
+    A warm start with the same settings on the same data continues the ranker's last search; otherwise ``begin`` makes a
     new one.
     """
     fixed = {name: value for name, value in ranker.get_params().items() if name not in FREE}
@@ -225,6 +216,6 @@ def run_search(
             before=before,
         )
     ranker.history_ = run.history
-    ranker.fitness_ = run.fitness if fitness.objective.metric.greater_is_better else -run.fitness
+    ranker.fitness_ = fitness.objective.metric.quality(run.fitness)
     ranker._last = search, run, settings
     return search, run

@@ -1,4 +1,4 @@
-"""How fit a ranker is: a measure of ``ordino.metrics``, for a whole population at once.
+"""The fitness of rankers: a metric of ``ordino.metrics``, for a whole population at once.
 
 A population of linear rankers is one matrix product, made in blocks of queries by threads. The product is a running sum
 in single precision in the order of the features, so that a document's score depends on nothing but its features and the
@@ -28,18 +28,18 @@ ROWS = 65536  # documents that weigh() takes at a time
 
 @final
 class Objective:
-    """A measure on a data set, as a function of scores; larger is better.
+    """A metric on a data set, as a function of scores; larger is better.
 
-    MAP and P@k are made from the ranks of the relevant documents alone, any other measure (and any other order of ties
-    than that of the rows) by ``ordino.metrics``. Both give the same value to the last digit. A measure of which less is
-    better counts negative.
+    MAP and P@k are computed from the ranks of the relevant documents alone, any other metric (and any other order of
+    ties than that of the rows) by ``ordino.metrics``. Both give the same value to the last digit. A metric of which
+    less is better is negated.
 
     Parameters
     ----------
     data
-        What is ranked; equal scores keep the order of its rows, unless the profile has another rule.
+        The data set; equal scores keep the order of its rows, unless the profile has another rule.
     metric, profile
-        What is measured, and how.
+        The metric to maximize, and its conventions.
     n_jobs
         Threads; None takes all cores. The values are the same for any number.
     """
@@ -98,7 +98,7 @@ class Objective:
         offsets = self.offsets[first : last + 1] - begin
         for p in range(len(out)):
             one = scores[p, : end - begin].astype(np.float64)
-            found = measure(self.y[begin:end], one, offsets, self.metric, profile=style, doc_ids=names, threads=1)
+            found = measure(self.y[begin:end], one, offsets, self.metric, profile=style, doc_ids=names, n_jobs=1)
             out[p, first:last] = found.per_query[str(self.metric)]
 
 
@@ -142,11 +142,11 @@ class LinearFitness:
         self.objective.__exit__(kind, error, trace)
 
     def __call__(self, weights: ArrayLike | Sequence[ArrayLike]) -> NDArray[np.float64]:
-        """The measure's mean over the queries for each row of weights, shape ``(P,)``."""
+        """The metric's mean over the queries for each row of weights, shape ``(P,)``."""
         return self.objective.mean(self.per_query(weights))
 
     def per_query(self, weights: ArrayLike | Sequence[ArrayLike]) -> NDArray[np.float64]:
-        """The measure of each query for each row of weights, shape ``(P, n_queries)``."""
+        """The metric of each query for each row of weights, shape ``(P, n_queries)``."""
         rows = np.atleast_2d(np.asarray(weights, np.float64))
         padded, _ = _single(rows)
 

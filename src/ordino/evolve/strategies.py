@@ -34,7 +34,7 @@ def as_fitness(given: ArrayLike, n: int) -> Floats:
     fitness = np.array(given, np.float64)
     if fitness.shape != (n,):
         raise ParameterError(
-            f"tell() got fitness of shape {fitness.shape}; give {n} numbers, one an individual of ask()"
+            f"tell() got fitness of shape {fitness.shape}; give {n} numbers, one for each individual of ask()"
         )
     fitness[np.isnan(fitness)] = -np.inf
     return fitness
@@ -46,7 +46,7 @@ class WeightSearch:
     def __init__(self, population: ArrayLike, *, least: int = 1, seed: Seed = 0) -> None:
         start = np.array(population, np.float64, ndmin=2)  # (P, L)
         if start.ndim != 2 or start.shape[1] == 0:
-            raise ParameterError(f"the population has shape {start.shape}; give a matrix with one row an individual")
+            raise ParameterError(f"the population has shape {start.shape}; give one row for each individual")
         if len(start) < least:
             raise ParameterError(f"the population has {len(start)} individuals; this strategy needs {least} or more")
         if not np.isfinite(start).all():
@@ -309,7 +309,7 @@ class CMA(WeightSearch):
 
         super().__init__(mean)
         if len(self.best) < 2:
-            raise ParameterError("CMA-ES needs two weights or more; take another strategy for a single one")
+            raise ParameterError("CMA-ES needs at least two weights; use another strategy for a single one")
         self._search = cmaes.CMA(mean=self.best, sigma=sigma, population_size=population, seed=seed)
         self.population = np.tile(self.best, (self._search.population_size, 1))
         self.fitness = np.full(len(self.population), -np.inf)

@@ -1,10 +1,10 @@
-"""Why a ranker ranks as it does: which features weigh most, and why one document stands above another.
+"""Explain a ranker: which features matter most, and why one document ranks above another.
 
 ::
 
-    feature_weights         what the model itself says: coefficients of linear rankers, gains of trees
-    permutation_importance  what a measure loses when a feature is shuffled, for any ranker
-    why                     what each feature adds to the difference between two documents
+    feature_weights         the weights in the model: coefficients of linear rankers, gains of trees
+    permutation_importance  how much a metric drops when a feature is shuffled, for any ranker
+    why                     how much each feature adds to the difference between two documents
 """
 
 from ordino.explain.importance import Importance, feature_weights, permutation_importance

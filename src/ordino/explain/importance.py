@@ -1,8 +1,8 @@
-"""What each feature is worth: by the model itself, or by what a metric loses when the feature's values change places.
+"""The importance of features: their weights in the model, or how much a metric drops when a feature is shuffled.
 
-In permutation importance, values change places inside each query. What counts in ranking is how the documents of a
-query differ, and a document never gets a value that belongs to another query. So a feature that is the same for all
-documents of a query has importance 0, whatever the ranker does with it.
+Permutation importance shuffles values within each query. Ranking depends on how the documents of a query differ, and a
+document never gets a value from another query. So a feature that is the same for all documents of a query has
+importance 0, whatever the ranker does with it.
 """
 
 from typing import NamedTuple
@@ -19,10 +19,10 @@ from ordino.threads import count_threads, run_blocks
 
 
 def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
-    """The weight of each feature by its name, the weightiest first, whatever its sign.
+    """The weight of each feature, by feature name, the largest absolute weight first.
 
-    Linear rankers have their coefficients (of the scaled feature, where they scale), rankers of stumps the sum of the
-    alphas of each feature, trees the share of each feature in what all splits gained. Other rankers have no such
+    The weights of linear rankers are their coefficients (for the scaled features, if they scale), those of stumps the
+    sum of each feature's alphas, those of trees each feature's share of the total gain. Other rankers have no such
     weights: use :func:`~ordino.explain.permutation_importance`.
 
     Examples
@@ -42,7 +42,7 @@ def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
 
 
 class Importance(NamedTuple):
-    """What shuffling one feature costs."""
+    """How much the metric drops when one feature is shuffled."""
 
     feature: str
     importance: float
@@ -61,16 +61,16 @@ def permutation_importance(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> list[Importance]:
-    """What each feature is worth to a fitted ranker on this data, the most important first.
+    """How much each feature contributes to a fitted ranker on this data, the most important first.
 
     Parameters
     ----------
     metric, profile
-        The ranker's own if None (``ndcg@10`` and ``standard`` where it has none).
+        By default the ranker's own, or ``ndcg@10`` and ``standard`` if it has none.
     repeats
         How often each feature is shuffled.
     n_jobs
-        Threads; None takes all cores. Each needs a copy of the features; the result is the same for any number.
+        Number of threads, each with its own copy of the features; None uses all cores. It does not change the result.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def permutation_importance(
         return float(np.nanmean(chosen.quality(values)))
 
     if not np.isfinite(chosen.per_query(scaled.y, np.zeros(scaled.n_docs), scaled.offsets, profile=rules)).any():
-        raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; give others")
+        raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; use other data")
     whole = quality(scaled.X)
     query = scaled.query_number
     losses = np.empty((scaled.n_features, repeats))

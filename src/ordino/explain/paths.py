@@ -1,8 +1,8 @@
-"""A difference f(a) - f(b) divided among the features, on the way from b to a.
+"""Divide a difference f(a) - f(b) among the features, on a path from b to a.
 
-Three ways, each of which divides all of it: along the straight line by the gradient (networks), one feature after the
-other (sums of functions of one feature), and the same averaged over random orders (anything). The gradients of networks
-are computed in double precision, with numpy alone.
+There are three methods, each of which divides the whole difference: by the gradient along the straight line (networks),
+one feature after the other (sums of functions of one feature), and the same averaged over random orders (any ranker).
+The gradients of networks are computed in double precision, with numpy alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence

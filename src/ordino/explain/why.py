@@ -1,4 +1,4 @@
-"""Why document a stands above document b of the same query: their difference, divided among the features."""
+"""Why document a ranks above document b of the same query: their score difference, divided among the features."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
@@ -35,7 +35,7 @@ class Reason(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Why:
-    """The difference between two documents and its reasons, weightiest first; prints as a table."""
+    """The difference between two documents and its reasons, largest first; prints as a table."""
 
     difference: float
     """f(a) - f(b), or N> - N< of a comparator; above 0 where a stands above b. The sum of what the reasons add."""
@@ -64,20 +64,21 @@ def why(
     orders: int = 64,
     seed: int = 0,
 ) -> Why:
-    """Explain why a fitted ranker puts document a above document b, or below.
+    """Explain why a fitted ranker ranks document a above or below document b.
 
-    Linear rankers, rankers of stumps and LambdaMART's trees are explained exactly. A network's difference is integrated
-    along the line between the (scaled) documents, a comparator's N> - N< likewise; for any other ranker the features of
-    b become those of a one by one, averaged over random orders. In each case the parts sum to the whole.
+    Linear rankers, rankers of stumps and LambdaMART's trees are explained exactly. For a network, the gradient is
+    integrated along the line between the (scaled) documents; for a comparator, that of N> - N<. For any other ranker,
+    the features of b are replaced by those of a one by one, averaged over random orders. The contributions always sum
+    to the difference.
 
     Parameters
     ----------
     a, b
-        The features of the two documents; or, with ``query``, their rows in it.
+        The features of the two documents; or, with ``query``, their row numbers in it.
     query
-        The features of all documents of their query, which scaling inside queries needs.
+        The features of all documents of their query; needed if the ranker scales within queries.
     orders, seed
-        How many random orders are averaged, where they are.
+        Number of random orders to average, and the random seed, if random orders are used.
 
     Examples
     --------
@@ -169,9 +170,9 @@ def find_pair(data: Dataset, a: str, b: str) -> Meeting:
     queries_a, queries_b = (np.searchsorted(data.offsets, rows, side="right") - 1 for rows in (rows_a, rows_b))
     common = np.intersect1d(queries_a, queries_b)
     if len(common) == 0:
-        raise DataError(f"{a} and {b} belong to different queries; only documents of one query are compared")
+        raise DataError(f"{a} and {b} belong to different queries; give two documents of the same query")
     if len(common) > 1:
-        raise DataError(f"{a} and {b} meet in {len(common)} queries; call them by their rows in the data, from 0")
+        raise DataError(f"{a} and {b} are both in {len(common)} queries; give their row numbers in the data, from 0")
     start, stop = data.offsets[common[0]], data.offsets[common[0] + 1]
     first, second = rows_a[queries_a == common[0]][0], rows_b[queries_b == common[0]][0]
     return Meeting(int(first - start), int(second - start), data.X[start:stop])
@@ -184,5 +185,5 @@ def _rows_of(data: Dataset, name: str) -> NDArray[np.intp]:
         if len(found):
             return found
     if not name.isdecimal() or int(name) >= data.n_docs:
-        raise DataError(f"there is no document {name!r}; give an id, or a row from 0 to {data.n_docs - 1}")
+        raise DataError(f"there is no document {name!r}; give an id, or a row number from 0 to {data.n_docs - 1}")
     return data.restore(np.arange(data.n_docs))[[int(name)]]

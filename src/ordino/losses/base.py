@@ -1,8 +1,8 @@
-"""What every loss does: check what it is given, share the queries among threads, average.
+"""What all losses share: checks of the arguments, work on several threads, averages.
 
-A loss is a pure function of scores: it knows the labels and where each query starts, and nothing of what made the
-scores. A kernel computes every query by itself; the average is taken over their values in the order of the queries, so
-the number of threads changes nothing, to the last bit.
+A loss is a pure function of the scores, the labels and the start of each query; it does not depend on the model. A
+kernel computes every query separately; the average is taken in the order of the queries, so that the number of threads
+does not change the result, not even in the last bit.
 """
 
 from abc import ABC, abstractmethod
@@ -43,7 +43,7 @@ class Queries(NamedTuple):
 
 
 class Loss(ABC):
-    """A pure function of scores that learning makes small; made by :func:`ordino.losses.make_loss`, never changed."""
+    """A loss: a pure function of scores. It is made by :func:`ordino.losses.make_loss` and immutable."""
 
     name: str
     """The name in ``LOSSES``."""
@@ -61,30 +61,30 @@ class Loss(ABC):
         self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *,
         weights: ArrayLike | None = None, n_jobs: int | None = None,
     ) -> tuple[Any, NDArray[Any]]:  # fmt: skip
-        """Loss of the scores, and its derivative with respect to each of them.
+        """The loss, and its derivative with respect to each score.
 
         Parameters
         ----------
         scores
             One score for each document, shape ``(n_docs,)``; or, for several models of the same data at once,
-            ``(n_models, n_docs)``. A score that is NaN or infinite makes its query's gradient, and the value, NaN.
+            ``(n_models, n_docs)``. If a score is NaN or infinite, the gradient of its query and the value are NaN.
         y
             Labels, shape ``(n_docs,)``; larger is better. A query whose labels are all equal teaches nothing: it adds
             0 and is left out of the average (but see ``ties``).
         offsets
             Query ``q`` owns the documents ``offsets[q]:offsets[q + 1]``, shape ``(n_queries + 1,)``.
         weights
-            How much each document counts, shape ``(n_docs,)``. One of weight 0 is not there; a pair counts as much as
-            the product of its two.
+            The weight of each document, shape ``(n_docs,)``. A document of weight 0 is ignored; the weight of a pair is
+            the product of its documents' weights.
         n_jobs
-            Threads, None for one per core; the result does not depend on it.
+            Number of threads; None uses all cores. It does not change the result.
 
         Returns
         -------
         value
             A float; or for several models an array, shape ``(n_models,)``.
         gradient
-            With the shape of scores, float32 if these are, else float64.
+            In the shape of the scores; float32 if they are, otherwise float64.
         """
         given, queries = self._checked(scores, y, offsets, weights)
         n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
@@ -106,12 +106,12 @@ class Loss(ABC):
         self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *,
         weights: ArrayLike | None = None, n_jobs: int | None = None,
     ) -> NDArray[Any]:  # fmt: skip
-        """How sharply the loss bends in each score, never negative, in the shape of scores.
+        """The curvature of the loss in each score, never negative, in the shape of the scores.
 
         The arguments are those of :meth:`value_and_gradient`.
 
-        It is the second derivative where the loss has one that helps (RankNet, LambdaRank, the losses made of softmax),
-        and a bound of it elsewhere: what a step of Newton's method, and so a boosted tree, divides the gradient by.
+        This is the second derivative if the loss has a useful one (RankNet, LambdaRank, the softmax losses), otherwise
+        a bound on it. Newton's method, and so a boosted tree, divides the gradient by it.
         """
         given, queries = self._checked(scores, y, offsets, weights)
         n_models, n_queries = len(queries.scores), len(queries.offsets) - 1

@@ -1,4 +1,4 @@
-r"""The three families of losses: of the pairs of a query, of its list, and LambdaRank, which is between the two.
+r"""The three families of losses: pairwise, listwise, and LambdaRank, which is between the two.
 
 **Pairwise** losses are functions of the margin of two documents, summed over the pairs of a query. For documents i and
 j with :math:`y_i > y_j`, the margin is :math:`m = s_i - s_j` and the probability that i comes first is
@@ -9,7 +9,7 @@ j with :math:`y_i > y_j`, the margin is :math:`m = s_i - s_j` and the probabilit
 labels counts equally. In ListNet, softmax, ListMLE and RankCosine, a document of weight 2 is two documents; in
 ApproxNDCG it has twice the gain.
 
-**LambdaRank** takes RankNet's pairs, each weighed by what swapping its two documents would change in a measure.
+**LambdaRank** uses RankNet's pairs, each weighted by how much swapping its two documents would change a metric.
 
 .. math:: \lambda_i = -\sum_{j:\, y_i > y_j} |\Delta_{ij}|\, \frac{1}{1 + e^{s_i - s_j}}
                       + \sum_{j:\, y_i < y_j} |\Delta_{ij}|\, \frac{1}{1 + e^{s_j - s_i}}
@@ -112,7 +112,7 @@ class ListwiseLoss(Loss):
 @final
 @dataclass(frozen=True, kw_only=True)
 class LambdaLoss(Loss):
-    """LambdaRank for a measure, averaged over queries; see ``docs/losses.md`` for its parameters."""
+    """LambdaRank for a metric, averaged over queries; see ``docs/losses.md`` for its parameters."""
 
     name: str
     kernel: Mapping[str, Any] = field(repr=False, compare=False)
@@ -128,7 +128,7 @@ class LambdaLoss(Loss):
         if self.gain not in GAINS:
             raise unknown_name("gain", self.gain, GAINS)
         if not is_number(self.relevant):
-            raise ParameterError(f"relevant={self.relevant!r}; it must be a number, the least label that is relevant")
+            raise ParameterError(f"relevant={self.relevant!r}; it must be a number, the lowest label that is relevant")
 
     def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
         measure, k = parse_measure(self.metric)
@@ -137,7 +137,7 @@ class LambdaLoss(Loss):
 
 
 def parse_measure(metric: str) -> tuple[str, int]:
-    """The name of a measure, and how many ranks count; ndcg and mrr may be cut off.
+    """The name of a metric, and the number of ranks that count; ndcg and mrr may have a cutoff.
 
     Examples
     --------
@@ -145,13 +145,13 @@ def parse_measure(metric: str) -> tuple[str, int]:
     ('ndcg', 10)
     >>> parse_measure("map@10")
     Traceback (most recent call last):
-    ordino.errors.ParameterError: LambdaRank cannot cut off map, as 'map@10' says; give 'map', 'ndcg@k' or 'mrr@k'
+    ordino.errors.ParameterError: 'map@10': LambdaRank has no cutoff for map; give 'map', 'ndcg@k' or 'mrr@k'
     """
     parts = re.fullmatch(r"([a-z]+)(?:@([1-9][0-9]{0,8}))?", metric) if isinstance(metric, str) else None
     if parts is None or parts[1] not in MEASURES:
-        raise unknown_name("measure for LambdaRank", metric, [*MEASURES, "ndcg@10", "mrr@10"])
+        raise unknown_name("metric for LambdaRank", metric, [*MEASURES, "ndcg@10", "mrr@10"])
     if parts[1] == "map" and parts[2]:
-        raise ParameterError(f"LambdaRank cannot cut off map, as {metric!r} says; give 'map', 'ndcg@k' or 'mrr@k'")
+        raise ParameterError(f"{metric!r}: LambdaRank has no cutoff for map; give 'map', 'ndcg@k' or 'mrr@k'")
     return parts[1], int(parts[2]) if parts[2] else ALL_RANKS
 
 
@@ -164,7 +164,7 @@ def values_of_pairs(
     inputs = np.array(array, np.float64).ravel()  # a copy
     targets = np.array(np.broadcast_to(np.asarray(target, np.float64), array.shape)).ravel()
     if ((targets < 0) | (targets > 1)).any():
-        raise ParameterError("target has values outside 0 to 1; it must be probabilities")
+        raise ParameterError("target has values outside 0 to 1; give probabilities")
     if of_probability:
         np.clip(inputs, EDGE, 1 - EDGE, out=inputs)
         spread = inputs * (1 - inputs)  # dp/dm

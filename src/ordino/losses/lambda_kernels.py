@@ -1,4 +1,4 @@
-"""Compiled: LambdaRank, the cross entropy of each pair weighed by what swapping its two would change in a measure."""
+"""Compiled: LambdaRank, the cross entropy of each pair weighted by how much swapping it would change a metric."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -125,4 +125,4 @@ def _make_kernel(name: str, *, is_ndcg: bool = False, is_map: bool = False) -> A
 MEASURES: Mapping[str, Any] = MappingProxyType(
     {"ndcg": _make_kernel("ndcg", is_ndcg=True), "map": _make_kernel("map", is_map=True), "mrr": _make_kernel("mrr")}
 )
-"""The measures whose change by a swap is known, each with its kernel."""
+"""The metrics whose change by a swap is known, each with its kernel."""

@@ -1,4 +1,4 @@
-"""``LOSSES``: everything that is known of each loss stands in its entry, and what is made of an entry."""
+"""``LOSSES``, whose entries define each loss, and the functions that make a loss from an entry."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -46,7 +46,7 @@ _ENTRIES = (
     LossEntry("ranknet", "pairwise", "-t m + log(1 + exp(m))", "cross entropy of a pair's order (RankNet, eq. 3)",
               pair_kernels.RANKNET, WITH_TARGETS, of_probability=True),
     LossEntry("fidelity", "pairwise", "1 - sqrt(t p) - sqrt((1 - t)(1 - p))",
-              "fidelity of a pair's order (FRank); bounded, zero at best",
+              "fidelity of a pair's order (FRank); bounded, with minimum 0",
               pair_kernels.FIDELITY, WITH_TARGETS, of_probability=True),
     LossEntry("squared", "pairwise", "(t - p)^2", "squared error of a pair's probability (SortNet, DeepNet)",
               pair_kernels.SQUARED, WITH_TARGETS, of_probability=True),
@@ -56,22 +56,22 @@ _ENTRIES = (
               pair_kernels.DIRECT, {"activation": "identity", **OF_PAIRS, "pairs": "neighbors"},
               needs_positive_labels=True),
     LossEntry("hinge", "pairwise", "max(0, 1 - m)", "what RankSVM minimizes", pair_kernels.HINGE, OF_PAIRS),
-    LossEntry("squared-hinge", "pairwise", "max(0, 1 - m)^2", "hinge without the kink",
+    LossEntry("squared-hinge", "pairwise", "max(0, 1 - m)^2", "the smooth version of the hinge",
               pair_kernels.SQUARED_HINGE, OF_PAIRS),
     LossEntry("exponential", "pairwise", "exp(-m)", "what RankBoost minimizes; a straight line below m = -30",
               pair_kernels.EXPONENTIAL, OF_PAIRS),
     LossEntry("listnet", "listwise", "-sum softmax(y) log softmax(s)",
-              "cross entropy of who comes first (ListNet, top one)", list_kernels.LISTNET),
+              "cross entropy of top-one probabilities (ListNet)", list_kernels.LISTNET),
     LossEntry("listmle", "listwise", "sum log(exp(s_i) + sum of lower exp(s_j)) - s_i",
-              "likelihood of the labels' order", list_kernels.LISTMLE),
+              "negative log-likelihood of the labels' order (ListMLE)", list_kernels.LISTMLE),
     LossEntry("rankcosine", "listwise", "(1 - cos(y, s)) / 2", "angle between scores and labels (RankCosine)",
               list_kernels.RANKCOSINE, {"center": False, "smoothing": 0.01}),
     LossEntry("softmax", "listwise", "-sum gain / total log softmax(s)", "cross entropy of gains and scores",
               list_kernels.SOFTMAX, {"gain": "linear"}, needs_positive_labels=True),
-    LossEntry("approx-ndcg", "listwise", "1 - NDCG of soft ranks", "NDCG made smooth (ApproxNDCG)",
+    LossEntry("approx-ndcg", "listwise", "1 - NDCG of soft ranks", "a smooth approximation of NDCG (ApproxNDCG)",
               list_kernels.APPROX_NDCG, {"gain": "exponential", "alpha": 10.0}, needs_positive_labels=True),
-    LossEntry("lambdarank", "lambda", "abs(delta of the measure) log(1 + exp(-m))",
-              "pairs weighed by what their swap changes in a measure (LambdaRank)", lambda_kernels.MEASURES,
+    LossEntry("lambdarank", "lambda", "abs(delta of the metric) log(1 + exp(-m))",
+              "pairs weighted by how their swap changes a metric (LambdaRank)", lambda_kernels.MEASURES,
               {"metric": "ndcg@10", "gain": "exponential", "relevant": 1.0}, needs_positive_labels=True),
 )
 # fmt: on
@@ -80,7 +80,7 @@ LOSSES: Mapping[str, LossEntry] = MappingProxyType({entry.name: entry for entry 
 
 
 def make_loss(name: str, **parameters: Any) -> Loss:
-    """A loss of ``LOSSES`` with these parameters; the others have their defaults.
+    """A loss from ``LOSSES`` with these parameters; the others keep their defaults.
 
     Examples
     --------
@@ -125,22 +125,22 @@ def probability_losses() -> tuple[str, ...]:
 def pair_loss(
     name: str, *, of: str = "margin", activation: str = "identity"
 ) -> Callable[..., tuple[NDArray[Any], NDArray[Any]]]:
-    """A loss of single pairs: ``pair_loss(name)(margin, target=1.0) -> (value, derivative)``, element by element.
+    """A loss of single pairs: ``pair_loss(name)(margin, target=1.0) -> (value, derivative)``, elementwise.
 
     The function takes an array of any shape and targets that broadcast to it, and gives two arrays of that shape,
     float32 if the array is. The target is the probability that the first document should come first; hinge,
-    squared-hinge, exponential and directranker always take the first document to be the better one.
+    squared-hinge, exponential and directranker always treat the first document as the better one.
 
     Parameters
     ----------
     name
         A pairwise loss of ``LOSSES``; cross entropy is "ranknet".
     of
-        What is given: the "margin" of two scores, or the "probability" that a comparator gives the first document
-        (ranknet, fidelity, squared and absolute). The derivative is with respect to what is given. Probabilities
-        closer than 1e-12 to 0 or 1 are moved away from them.
+        The function's argument: the "margin" of two scores, or the "probability" that a comparator gives the first
+        document (ranknet, fidelity, squared and absolute). The derivative is with respect to it. Probabilities closer
+        than 1e-12 to 0 or 1 are moved away from them.
     activation
-        DirectRanker's odd output function; the margin goes through it.
+        DirectRanker's odd output function, applied to the margin.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def pair_loss(
         raise unknown_name("of", of, ("margin", "probability"))
     if of == "probability" and not LOSSES[name].of_probability:
         needed = ", ".join(probability_losses())
-        raise ParameterError(f"{name} is a function of margins; of='probability' needs one of {needed}")
+        raise ParameterError(f"{name} takes only margins; for of='probability' use one of {needed}")
 
     def values(given: ArrayLike, target: ArrayLike = 1.0) -> tuple[NDArray[Any], NDArray[Any]]:
         return values_of_pairs(kernel, given, target, of_probability=of == "probability")

@@ -15,7 +15,7 @@ LEAST = 1e-3  # hessian of a document that has no pair, so that no leaf divides 
 def lightgbm_objective(
     loss: Loss, data: Dataset, *, n_jobs: int | None = None
 ) -> Callable[[NDArray[Any], Any], tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """What LightGBM calls for gradient and hessian: ``lgb.train({"objective": lightgbm_objective(loss, data)}, ...)``.
+    """An objective for ``lgb.train({"objective": lightgbm_objective(loss, data)}, ...)``: gradient and hessian.
 
     Gradient and curvature of the loss are multiplied by the number of documents, so that a document's hessian is about
     1 whatever the size of the data, as LightGBM's own limits (``min_sum_hessian_in_leaf``, ``lambda_l2``) expect.
@@ -23,12 +23,12 @@ def lightgbm_objective(
     Parameters
     ----------
     loss
-        A loss, as :func:`ordino.losses.make_loss` gives.
+        A loss made by :func:`ordino.losses.make_loss`.
     data
         The data set that LightGBM trains on; its rows, in its order, must be those of the ``lightgbm.Dataset``. Its
         weights are used; LightGBM's own weights are not.
     n_jobs
-        Threads, None for one a core.
+        Number of threads; None uses all cores.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""How good an order is: measures with one value for each query, and the profiles that say how tools compute them.
+"""Metrics with one value for each query, and the profiles that say how different tools compute them.
 
-Every measure is also a function of this module: ``ndcg``, ``precision``, ... All have one signature: ``y`` and
-``scores`` with the documents of a query together, ``offsets`` that say where queries begin and end (None makes one
-query of all), the cutoff ``k`` and parameters where the measure has them, a profile by name. Each value is that of
+Every metric is also a function in this module: ``ndcg``, ``precision``, ... All take the same arguments: ``y`` and
+``scores``, with the documents of a query together; ``offsets``, where queries begin and end (None means one query); the
+cutoff ``k`` and parameters, if the metric has them; and the name of a profile. The values are those of
 ``parse_metric(name).per_query``.
 """
 
@@ -25,7 +25,7 @@ __all__ = [
 
 
 def _make_function(entry: Measure) -> Callable[..., NDArray[np.float64]]:
-    """The function of a measure, with a signature of its own and the documentation of its formula."""
+    """The function of a metric, with its own signature and the documentation of its formula."""
     keywords = {own.keyword or own.name: own.name for own in entry.parameters}
     signature = _signature(entry)
 

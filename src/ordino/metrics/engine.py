@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import Floats, Ints, check_offsets, query_blocks, query_numbers
-from ordino.checks import check_int
 from ordino.errors import DataError
 from ordino.metrics.block import Block
 from ordino.metrics.formulas import cutoff, err_max
@@ -44,7 +43,7 @@ class Values(NamedTuple):
 def values_of(
     y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, metrics: Sequence[Metric], *,
     profile: str | Profile = "standard", doc_ids: ArrayLike | None = None, find_ties: bool = True,
-    threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Values:  # fmt: skip
     """Measure every query with every metric; one sort of a query serves all metrics.
 
@@ -67,10 +66,10 @@ def values_of(
     if style.ties == "docno" and doc_ids is not None:
         rows = _docno_order(doc_ids, bounds)
         labels, order_by = labels[rows], order_by[rows]
-    if threads is None:
-        threads = 1 if len(labels) < ENOUGH_FOR_THREADS else count_threads(None)
+    if n_jobs is None and len(labels) < ENOUGH_FOR_THREADS:
+        n_jobs = 1
     top = 0 if find_ties else _top(metrics, style)
-    return _run(labels, order_by, bounds, metrics, style, top, check_int("threads", threads, low=1))
+    return _run(labels, order_by, bounds, metrics, style, top, count_threads(n_jobs))
 
 
 def _as_column(name: str, values: ArrayLike) -> Floats:
@@ -90,7 +89,7 @@ def _check_scores(scores: Floats, n_docs: int) -> None:
         raise DataError(f"scores has {len(scores)} entries but y has {n_docs}; give one score for each document")
     if n_docs and isnan(scores.min()):
         row = int(np.flatnonzero(np.isnan(scores))[0])
-        raise DataError(f"scores has NaN in row {row}, which has no place in an order; give every document a number")
+        raise DataError(f"scores has NaN in row {row}, which cannot be ranked; give every document a number")
 
 
 def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> Floats:

@@ -1,4 +1,4 @@
-"""Measure rankings: means, values of each query, and what they hide (empty, tied, short queries)."""
+"""Evaluate rankings: means, values of each query, and counts of empty, tied and short queries."""
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import mean_of_counted
+from ordino.checks import renamed
 from ordino.data.columns import Groups, group_rows
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
@@ -23,29 +24,29 @@ DEFAULT_METRICS = ("ndcg@10", "map", "p@10", "mrr")
 @final
 @dataclass(frozen=True, eq=False)
 class Evaluation(Mapping[str, float]):
-    """What :func:`evaluate` found: a mapping from the name of each metric to its mean over the queries.
+    """The result of :func:`evaluate`: a mapping from the name of each metric to its mean over the queries.
 
-    Prints as a table that says which profile was used and how many queries its choices concern.
+    Prints as a table, with the profile and the number of queries that its choices affect.
     """
 
     means: Mapping[str, float]
     per_query: Mapping[str, NDArray[np.float64]]
-    """The value of each query by metric, in the order of ``query_ids``; NaN where a query is left out."""
+    """The value of each query, by metric, in the order of ``query_ids``; NaN for a query that is left out."""
     query_ids: NDArray[Any]
     profile: str
     n_queries: int
     n_empty: int
     """Queries without a relevant document."""
     n_tied: int
-    """Queries in which equal scores have different labels, so that their order is a choice of the profile."""
+    """Queries in which equal scores have different labels, so that their order depends on the profile."""
     n_short: int
     """Queries with fewer documents than the largest k."""
     n_left_out: int
-    """Queries that at least one mean leaves out: the profile says so, or the metric has no value there."""
+    """Queries left out of at least one mean, by the profile or because the metric is undefined."""
     largest_k: int | None = None
 
     def __getitem__(self, metric: str) -> float:
-        """The mean of a metric, by any name that parses to it."""
+        """The mean of a metric, under any of its names."""
         if metric in self.means:
             return self.means[metric]
         try:
@@ -72,34 +73,35 @@ class Evaluation(Mapping[str, float]):
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the values of each query, ready for JSON; a mean over no query is None."""
+        """Everything except the values of each query, ready for JSON; a mean over no query is None."""
         metrics = {name: None if isnan(mean) else mean for name, mean in self.means.items()}
         counts = {name: getattr(self, name) for name in ("n_queries", "n_empty", "n_tied", "n_short", "n_left_out")}
         return {"profile": self.profile, "metrics": metrics, **counts}
 
 
+@renamed(threads="n_jobs")
 def measure(
     y: ArrayLike, scores: ArrayLike, offsets: ArrayLike, metrics: str | Metric | Sequence[str | Metric], *,
     profile: str | Profile = "standard", query_ids: ArrayLike | None = None, doc_ids: ArrayLike | None = None,
-    threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Measure rows that are already grouped: query ``q`` owns rows ``offsets[q]:offsets[q + 1]``.
+    """Evaluate rows that are already grouped: query ``q`` owns rows ``offsets[q]:offsets[q + 1]``.
 
     Parameters
     ----------
     y, scores
-        Label and score of each document, shape ``(n_docs,)``; the highest score ranks first. Score ``-inf`` stands for
+        Label and score of each document, shape ``(n_docs,)``; the highest score ranks first. A score of ``-inf`` marks
         a document that was not retrieved: it has no rank, but counts in recall, MAP and the best order.
     metrics
         Names such as ``ndcg@10``, or :class:`Metric` values; one or several.
     profile
         A name in :data:`ordino.metrics.PROFILES`.
     query_ids
-        Names of the queries for the result; their numbers if None.
+        Ids of the queries in the result; by default their numbers.
     doc_ids
-        Names of the documents: profile ``trec`` orders equal scores by them.
-    threads
-        How many threads work; None takes the processors there are. The values are the same for any number.
+        Ids of the documents; the profile ``trec`` orders equal scores by them.
+    n_jobs
+        Number of threads; None uses all cores. It does not change the values.
 
     Examples
     --------
@@ -109,10 +111,10 @@ def measure(
     """
     chosen = parse_metrics(metrics)
     style = find_profile(profile)
-    found = values_of(y, scores, offsets, chosen, profile=style, doc_ids=doc_ids, threads=threads)
+    found = values_of(y, scores, offsets, chosen, profile=style, doc_ids=doc_ids, n_jobs=n_jobs)
     n_queries = len(found.empty)
     if n_queries == 0:
-        raise DataError("there are no queries to measure; give at least one document")
+        raise DataError("there are no queries to evaluate; give at least one document")
     names = np.arange(n_queries) if query_ids is None else np.asarray(query_ids)
     if len(names) != n_queries:
         raise DataError(
@@ -137,23 +139,30 @@ def measure(
     )
 
 
+@renamed(threads="n_jobs")
 def evaluate(
     y: ArrayLike | Dataset, scores: ArrayLike, *, qid: ArrayLike | Sequence[Any] | None = None,
     metrics: str | Metric | Sequence[str | Metric] = DEFAULT_METRICS, profile: str | Profile = "standard",
-    doc_ids: ArrayLike | None = None, threads: int | None = None,
+    doc_ids: ArrayLike | None = None, n_jobs: int | None = None,
 ) -> Evaluation:  # fmt: skip
-    """Measure scores against labels, query by query; rows may come in any order.
+    """Evaluate scores against labels, query by query; rows may come in any order.
 
     Parameters
     ----------
     y
         Label of each document, or a :class:`~ordino.Dataset` that holds labels and queries.
     scores
-        Score of each document, as in :func:`measure`; for a data set in the order in which its rows were given.
+        Score of each document; for a data set, in the order in which its rows were given.
     qid
-        The query of each document, any hashable kind; None makes all documents one query.
-    metrics, profile, doc_ids, threads
-        As in :func:`measure`; the document ids of a data set are its own.
+        The query of each document, of any hashable type; None makes all documents one query.
+    metrics
+        Names such as ``ndcg@10``, or :class:`Metric` values; one or several.
+    profile
+        A name in :data:`ordino.metrics.PROFILES`.
+    doc_ids
+        Ids of the documents, by which the profile ``trec`` orders equal scores; a data set has its own.
+    n_jobs
+        Number of threads; None uses all cores. It does not change the values.
 
     Examples
     --------
@@ -179,7 +188,7 @@ def evaluate(
         names = None if doc_ids is None else _ordered("doc_ids", doc_ids, groups)
     return measure(
         labels, ordered, groups.offsets, metrics,
-        profile=profile, query_ids=groups.query_ids, doc_ids=names, threads=threads,
+        profile=profile, query_ids=groups.query_ids, doc_ids=names, n_jobs=n_jobs,
     )  # fmt: skip
 
 

@@ -1,8 +1,8 @@
-"""The formula of each measure: a function of a block of ranked queries that gives one value for each query.
+"""The formula of each metric: a function of a block of ranked queries that gives one value for each query.
 
 What tools do differently is a choice of the profile, made here. An entry of ``METRICS`` names its formula; the function
-of :mod:`ordino.metrics` that is made of the entry has the formula's name and its documentation, of which the first line
-describes the measure.
+in :mod:`ordino.metrics` that is made from the entry has the formula's name and documentation, whose first line
+describes the metric.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def precision_of_hits(hits: Floats, lengths: Ints, k: int, profile: Profile) -> 
 
 
 def recall(block: Block, metric: Metric) -> Floats:
-    """Recall: the share of the relevant documents that stand among the first k.
+    """Recall: the share of the relevant documents that are among the first k.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def reciprocal_rank(block: Block, metric: Metric) -> Floats:
 
 
 def hit(block: Block, metric: Metric) -> Floats:
-    """Hit: 1 if a relevant document stands among the first k, else 0.
+    """Hit: 1 if a relevant document is among the first k, else 0.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def hit(block: Block, metric: Metric) -> Floats:
 
 
 def expected_reciprocal_rank(block: Block, metric: Metric) -> Floats:
-    """Expected reciprocal rank at which a reader who goes down the list is satisfied.
+    """Expected reciprocal rank at which a reader going down the list is satisfied.
 
     A document satisfies with chance ``(2^label - 1) / 2^max_label`` (Chapelle et al., 2009); in profile ``catboost``
     the label is the chance.
@@ -183,7 +183,7 @@ def expected_reciprocal_rank(block: Block, metric: Metric) -> Floats:
 
 
 def rank_biased_precision(block: Block, metric: Metric) -> Floats:
-    """Rank-biased precision: relevance met by a reader who goes on from each rank with chance p.
+    """Rank-biased precision: relevance seen by a reader who goes on from each rank with probability p.
 
     Examples
     --------

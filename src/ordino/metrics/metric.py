@@ -1,7 +1,7 @@
-"""A metric is a value: ``ndcg@10`` parses to it, it prints back, and it gives one number for each query.
+"""A metric is a value: it is parsed from ``ndcg@10``, prints as the same text, and gives one number for each query.
 
-:data:`METRICS` is the table of all measures. Error messages, the command line's help and the documentation are made
-from it.
+:data:`METRICS` is the table of all metrics. Error messages, the command line's help and the documentation are made from
+it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from types import MappingProxyType
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,8 @@ from ordino.metrics import formulas
 from ordino.metrics.block import Block
 from ordino.metrics.profiles import Profile
 
+Values = TypeVar("Values", int, float, NDArray[np.float64])
+
 _LARGEST_K = 2**31 - 1
 _NOTATION = re.compile(r"([a-z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(.+))?")
 
@@ -27,7 +29,7 @@ _NOTATION = re.compile(r"([a-z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(.+))?")
 @final
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a measure takes in brackets, as in ``rbp(p=0.9)``."""
+    """A number that a metric takes in parentheses, as in ``rbp(p=0.9)``."""
 
     name: str
     description: str
@@ -37,22 +39,22 @@ class Parameter:
     high: float
     whole: bool
     keyword: str | None = None
-    """Its name in Python, where it is not ``name``."""
+    """Its name in Python, if different from ``name``."""
 
     @property
     def allowed(self) -> str:
-        """The values that are allowed, for people."""
+        """The allowed values, in words."""
         return f"a {'whole ' if self.whole else ''}number from {self.low:g} to {self.high:g}"
 
 
 @final
 @dataclass(frozen=True)
 class Measure:
-    """An entry of :data:`METRICS`: what a measure is, before a cutoff or a parameter is chosen."""
+    """An entry of :data:`METRICS`: a metric before its cutoff and parameters are chosen."""
 
     name: str
     formula: Callable[[Block, Metric], NDArray[np.float64]]
-    """What gives the value of each query of a block."""
+    """Computes the value of each query of a block."""
     _: KW_ONLY
     cutoff: Literal["required", "optional", "none"] = "optional"
     aliases: tuple[str, ...] = ()
@@ -60,7 +62,7 @@ class Measure:
     greater_is_better: bool = True
     uses_gain: bool = False
     stops_early: bool = False
-    """Whether a profile may say how many ranks count without a cutoff."""
+    """Whether a profile may limit the number of ranks when there is no cutoff."""
     low: float = 0.0
     high: float = 1.0
 
@@ -71,7 +73,7 @@ class Measure:
 
     @property
     def example(self) -> str:
-        """How it is written: the least that parses."""
+        """The shortest way to write it."""
         return f"{self.name}@10" if self.cutoff == "required" else self.name
 
 
@@ -79,8 +81,8 @@ _SAMPLES = (
     Parameter("samples", "pairs to draw; all by default", None, low=1, high=2**31 - 1, whole=True),
     Parameter("seed", "random seed", 0, low=0, high=2**31 - 1, whole=True),
 )
-_LABEL = Parameter("max", "the highest label there is", None, low=1, high=100, whole=True, keyword="max_label")
-_CHANCE = Parameter("p", "chance to go on", 0.8, low=0.0, high=1.0, whole=False)
+_LABEL = Parameter("max", "the highest possible label", None, low=1, high=100, whole=True, keyword="max_label")
+_CHANCE = Parameter("p", "probability of going on", 0.8, low=0.0, high=1.0, whole=False)
 
 _ALL = (
     Measure("p", formulas.precision, cutoff="required", aliases=("precision", "prec")),
@@ -99,7 +101,7 @@ _ALL = (
     Measure("spearman", formulas.spearman, cutoff="none", aliases=("rho",), low=-1.0),
 )
 METRICS: Mapping[str, Measure] = MappingProxyType({measure.name: measure for measure in _ALL})
-"""Every measure by name."""
+"""Every metric by name."""
 
 _BY_NAME = MappingProxyType(
     {name: measure for measure in METRICS.values() for name in (measure.name, *measure.aliases)}
@@ -109,16 +111,16 @@ _BY_NAME = MappingProxyType(
 @final
 @dataclass(frozen=True)
 class Metric:
-    """A measure with its cutoff and parameters; compares, hashes and prints as what it is.
+    """A metric with its cutoff and parameters; equal metrics compare and hash as equal.
 
     Parameters
     ----------
     name
         A key of :data:`METRICS`.
     k
-        How many ranks count; None counts all.
+        Number of ranks that count; None for all.
     parameters
-        Pairs of name and value; those that equal the default are left away.
+        Pairs of name and value; values equal to the default are dropped.
 
     Examples
     --------
@@ -154,22 +156,22 @@ class Metric:
             if value != parameter.default:
                 chosen.append((name, int(value) if parameter.whole else float(value)))
         if len({name for name, _ in self.parameters}) < len(self.parameters):
-            raise ParameterError(f"{where}: a parameter stands twice; give each once")
+            raise ParameterError(f"{where}: a parameter is given twice; give each once")
         object.__setattr__(self, "k", None if self.k is None else int(self.k))
         object.__setattr__(self, "parameters", tuple(sorted(chosen)))
 
     @property
     def measure(self) -> Measure:
-        """The entry of :data:`METRICS` that this is made of."""
+        """Its entry in :data:`METRICS`."""
         return METRICS[self.name]
 
     @property
     def greater_is_better(self) -> bool:
-        """False for what counts errors."""
+        """False for metrics that count errors."""
         return self.measure.greater_is_better
 
-    def quality(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values turned so that larger is better.
+    def quality(self, values: Values) -> Values:
+        """The values, negated if smaller is better, so that larger is always better.
 
         Examples
         --------
@@ -179,7 +181,7 @@ class Metric:
         return values if self.greater_is_better else -values
 
     def value_of(self, parameter: str) -> float | None:
-        """The value of a parameter: the chosen one, else the default."""
+        """The value of a parameter: the one chosen, or the default."""
         defaults = {p.name: p.default for p in self.measure.parameters}
         return dict(self.parameters).get(parameter, defaults[parameter])
 
@@ -208,7 +210,7 @@ class Metric:
 
 
 def parse_metric(text: str | Metric) -> Metric:
-    """The metric that a name such as ``ndcg@10``, ``map`` or ``rbp(p=0.9)`` stands for, in any case of letters.
+    """The metric with a name such as ``ndcg@10``, ``map`` or ``rbp(p=0.9)``; case does not matter.
 
     Examples
     --------
@@ -247,7 +249,7 @@ def _parse_parameters(where: str, inside: str | None, measure: Measure) -> list[
         try:
             number = float(value)
         except ValueError:
-            raise ParameterError(f"{where}: {value!r} is not a number; give numbers in the brackets") from None
+            raise ParameterError(f"{where}: {value!r} is not a number; give numbers in the parentheses") from None
         pairs.append((name or measure.parameters[0].name, int(number) if number.is_integer() else number))
     return pairs
 

@@ -1,7 +1,7 @@
-"""A metric is a profile: which gain, discount, order of ties, value of empty queries and of short lists a tool uses.
+"""Profiles: the gain, discount, order of ties, and value of empty queries and short lists that a tool uses.
 
-The same ranking is worth 0.49 or 0.52 depending on these choices, so each is named. :data:`PROFILES` holds one entry
-for each tool or paper; the conformance suite runs them against the tools themselves.
+The same ranking may score 0.49 or 0.52 depending on these choices, so each set of choices has a name. :data:`PROFILES`
+has one entry for each tool or paper; the tests compare them with the tools themselves.
 """
 
 from collections.abc import Mapping
@@ -16,45 +16,46 @@ from ordino.errors import ParameterError, unknown_name
 @final
 @dataclass(frozen=True)
 class Profile:
-    """How measures are computed: every choice that tools make differently, with the usual one as its default."""
+    """How metrics are computed: every choice that differs between tools, with the most common one as its default."""
 
     name: str
     description: str
     _: KW_ONLY
     gain: Literal["exponential", "whole", "linear", "binary"] = "exponential"
-    """What label l is worth: 2^l - 1, the same of the whole part of l, l itself, or 1 if relevant."""
+    """The gain of label l: 2^l - 1, the same for the whole part of l, l itself, or 1 if relevant."""
     discount: Literal["log2", "letor"] = "log2"
-    """What rank r divides by: log2(1 + r), or as LETOR's scripts do 1 at ranks 1 and 2, then log2(r)."""
+    """What the gain at rank r is divided by: log2(1 + r), or as in LETOR's scripts 1 at ranks 1 and 2, then log2(r)."""
     ties: Literal["stable", "pessimistic", "averaged", "docno"] = "stable"
-    """Equal scores: row order, lowest label first, mean over all orders, or document id descending.
+    """The order of equal scores: row order, lowest label first, mean over all orders, or document id descending.
 
-    Without document ids the last row counts as the highest id. Measures that are not a sum over ranks have no such
-    mean: with ``averaged``, equal scores all stand at their last rank in MAP, lowest label first in MRR, ERR and hit.
+    Without document ids the last row counts as the highest id. Metrics that are not a sum over ranks have no such mean:
+    with ``averaged``, equal scores all take their last rank in MAP, and the lowest label comes first in MRR, ERR and
+    hit.
     """
     empty: float = 0.0
-    """NDCG and recall of a query without a relevant document; NaN leaves the query out of every measure."""
+    """NDCG and recall of a query without a relevant document; NaN leaves the query out of every metric."""
     empty_map: float | None = None
-    """MAP of such a query, where it differs from ``empty``."""
+    """MAP of such a query, if different from ``empty``."""
     short_precision: Literal["k", "length", "zero"] = "k"
     """P@k of a list shorter than k: divided by k, by the length, or 0."""
     short_ndcg: Literal["length", "zero"] = "length"
-    """NDCG@k of a list shorter than k: of the documents there are, or 0."""
+    """NDCG@k of a list shorter than k: computed from the documents it has, or 0."""
     ideal: Literal["sorted", "ones"] = "sorted"
     """What NDCG divides by: DCG of the labels in the best order, or of a gain of 1 at every rank (RankDE eq. 9)."""
     map_divisor: Literal["relevant", "top k"] = "relevant"
-    """What MAP@k divides by: the relevant documents, or no more than k of them."""
+    """What MAP@k divides by: the number of relevant documents, or at most k."""
     no_cutoff: int | None = None
-    """How many ranks NDCG and MAP without a cutoff look at; None means all."""
+    """Number of ranks that count in NDCG and MAP without a cutoff; None for all."""
     err_max: int = 4
-    """The highest label that ERR expects: a document with label l satisfies with chance (2^l - 1) / 2^err_max."""
+    """The highest label that ERR expects: label l satisfies the reader with probability (2^l - 1) / 2^err_max."""
     err_chance: Literal["exponential", "label"] = "exponential"
-    """Chance that a document satisfies: from its label as above, or the label itself, from 0 to 1."""
+    """Probability that a document satisfies the reader: from its label as above, or the label itself, from 0 to 1."""
     relevant_from: float = 0.0
     """A document is relevant if its label is greater than this."""
     scores: Literal["float64", "float32"] = "float64"
-    """The precision in which scores are compared: what a coarser one cannot tell apart is a tie."""
+    """The precision in which scores are compared; scores that are equal in it are tied."""
     negative: Literal["refuse", "zero"] = "refuse"
-    """Negative labels where a gain is needed: an error, or no gain."""
+    """Negative labels where a gain is needed: an error, or a gain of 0."""
 
     @property
     def map_of_empty(self) -> float:
@@ -63,7 +64,7 @@ class Profile:
 
     @property
     def choices(self) -> Mapping[str, str]:
-        """What this profile does differently from the defaults, as text by field; made for tables.
+        """Where this profile differs from the defaults, as text by field.
 
         Examples
         --------
@@ -79,7 +80,7 @@ class Profile:
 
 
 def find_profile(profile: str | Profile) -> Profile:
-    """The profile of this name; a :class:`Profile` is taken as it is.
+    """The profile with this name; a :class:`Profile` is returned as it is.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""A fitted ranker as one file: JSON that a person can read, and raw arrays. Nothing is pickled, no code is run.
+"""A fitted ranker as one file: readable JSON and raw arrays. Nothing is pickled, and loading runs no code.
 
-The file is a safetensors container, so that other tools can list its arrays too. Its header holds the card (what the
-model is and where it comes from), the model (parameters and what was learned, with the places of arrays) and a
-checksum of everything. Classes are looked up in one fixed table, never imported by a name that the file gives.
+The file is a safetensors container, so other tools can list its arrays. Its header holds the card (what the model is
+and where it comes from), the model (parameters and learned attributes, with references to arrays) and a checksum of
+everything. Classes are looked up in a fixed table, never imported by a name from the file.
 """
 
 from ordino.data.source import fingerprint

@@ -29,7 +29,7 @@ class Contents(NamedTuple):
 
 
 def write_file(path: Path, contents: Contents) -> None:
-    """Write beside the place, to the disk, then move there: the name never stands for half a file."""
+    """Write a temporary file, then move it into place, so that the file is never incomplete."""
     from safetensors.numpy import save
 
     header = {"format": FORMAT, "version": VERSION, "sha256": _checksum(contents)}
@@ -43,7 +43,7 @@ def write_file(path: Path, contents: Contents) -> None:
 
 
 def read_file(path: Path) -> Contents:
-    """Read and check all of a model file; what is wrong is said in one sentence."""
+    """Read and check a whole model file; an error is one sentence."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
@@ -55,19 +55,19 @@ def read_file(path: Path) -> Contents:
             header = _header(path, file.metadata())
             names = list(file.keys())
             if any(file.get_slice(name).get_dtype() not in KINDS for name in names):
-                raise ModelFileError(f"{path}: it has an array of a kind that no model has; get the file again")
+                raise ModelFileError(f"{path}: it has an array of a type that no model has; get the file again")
             arrays = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
-        raise ModelFileError(f"{path}: the file is damaged or cut short ({reason}); get it again") from None
+        raise ModelFileError(f"{path}: the file is damaged or truncated ({reason}); get it again") from None
     contents = Contents(header["card"], header["model"], arrays)
     if _checksum(contents) != header.get("sha256"):
-        raise ModelFileError(f"{path}: the checksum does not fit, so the file was changed; get it again")
+        raise ModelFileError(f"{path}: the checksum does not match, so the file was changed; get it again")
     return contents
 
 
 def is_model_file(path: str | Path) -> bool:
-    """Whether a file starts as a model file does (a length of 8 bytes, then JSON); no word on whether it is whole."""
+    """Whether a file starts like a model file (a length of 8 bytes, then JSON); does not check its integrity."""
     try:
         with Path(path).open("rb") as file:
             start = file.read(9)
@@ -79,7 +79,7 @@ def is_model_file(path: str | Path) -> bool:
 
 def _header(path: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
     if metadata is None or KEY not in metadata:
-        raise ModelFileError(f"{path}: this is a safetensors file but not a model of Ordino; give one of ours")
+        raise ModelFileError(f"{path}: this is a safetensors file but not an Ordino model; give a model file")
     try:
         header = json.loads(metadata[KEY])
     except (ValueError, RecursionError):
@@ -90,7 +90,7 @@ def _header(path: Path, metadata: Mapping[str, str] | None) -> dict[str, Any]:
             f"{path}: a newer Ordino wrote this (format {version}, this one reads {VERSION}); upgrade ordino"
         )
     if version != VERSION or not all(isinstance(header.get(part), dict) for part in ("card", "model")):
-        raise ModelFileError(f"{path}: the header is not that of a model; get the file again")
+        raise ModelFileError(f"{path}: the header is not that of a model file; get the file again")
     return dict(header)
 
 

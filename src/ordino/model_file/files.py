@@ -1,26 +1,36 @@
-"""``save`` and ``load``: a fitted ranker into one file and back, with the same scores to the last bit.
+"""``save`` and ``load`` a fitted ranker in one file, with the same scores to the last bit.
+
+The card says what a model is, what it learned from and by which rules, for people and for other programs.
 
 ``load_scorer`` scores with numpy alone where the model is a network: the class of a ranker brings scikit-learn with it,
 whose import takes longer than scoring a quarter of a million documents. Networks behind other scalers than the
 logarithm are loaded as rankers.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import platform
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.columns import check_features, check_no_nan, symmetric_log
 from ordino.data.dataset import Dataset
+from ordino.data.source import fingerprint
 from ordino.errors import ModelFileError, OrdinoError
 from ordino.forms import Network, require
 from ordino.layers import ACTIVATIONS
-from ordino.model_file.card import last_step, make_card, steps_of
 from ordino.model_file.container import Contents, read_file, write_file
 from ordino.model_file.values import Decoder, Encoder
+from ordino.plain import as_json
+from ordino.rankers import NAMES
+
+Score = Callable[[Dataset], NDArray[np.float64]]
+"""Gives scores to the documents of a data set, in the caller's row order."""
 
 
 def save(
@@ -33,15 +43,15 @@ def save(
 ) -> None:
     """Write a fitted ranker, or a scikit-learn pipeline that ends in one, to a file.
 
-    The file takes its name only when all of it is on the disk. What a ranker keeps for going on with training under a
-    private name (the state of an evolution) is not saved.
+    The file appears under its name only when it is complete. Private state for continuing training (the state of an
+    evolution) is not saved.
 
     Parameters
     ----------
     data, valid
-        What the ranker learned from and was chosen on: their size, labels and fingerprint go on the card.
+        Training and validation data; the card records their size, labels and fingerprint.
     notes
-        What else the card shall say; values that JSON has.
+        Anything else for the card, as JSON values.
 
     Examples
     --------
@@ -67,7 +77,7 @@ def save(
 
 
 def load(path: str | Path, *, rankers: Sequence[type] = ()) -> Any:
-    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are classes of your own it may name."""
+    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are your own classes that it may use."""
     return loaded(Path(path), read_file(Path(path)), rankers)
 
 
@@ -88,11 +98,11 @@ def sentences_about(path: Path) -> Iterator[None]:
         raise ModelFileError(f"{path}: {error}") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise ModelFileError(f"{path}: the model in it cannot be put together ({reason}); get it again") from None
+        raise ModelFileError(f"{path}: the model in it cannot be restored ({reason}); get it again") from None
 
 
 def read_card(path: str | Path) -> dict[str, Any]:
-    """Read the card of a model file: ranker, parameters, features, data, measures, versions."""
+    """Read the card of a model file: ranker, parameters, features, data, metrics, versions."""
     return read_file(Path(path)).card
 
 
@@ -126,38 +136,7 @@ def check_part(part: Any) -> None:
         require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
 
 
-class Scoring(Protocol):
-    """Whatever gives scores to the documents of a data set."""
-
-    def predict(self, data: Dataset) -> NDArray[np.float64]:
-        """Scores in the caller's row order."""
-
-
-@final
-class NetworkScorer:
-    """The layers of a network, and the checks that its ranker would make."""
-
-    def __init__(self, contents: Contents) -> None:
-        decoder = Decoder(contents.arrays)
-        learned = contents.model["learned"]
-        self._name = contents.card["ranker"]
-        self._names = decoder.decode(learned.get("feature_names_in_"))
-        self._is_scaled = learned["scaler_"] is not None
-        layers, activation = decoder.decode(learned["layers_"]), contents.model["params"]["activation"]
-        self._form = Network(None, learned["n_features_in_"], layers, activation)
-        self._form.check()
-        require(self._names is None or np.shape(self._names) == (self._form.n_features,), "feature_names_in_")
-
-    def predict(self, data: Dataset) -> NDArray[np.float64]:
-        """The same scores as the ranker's own ``predict``, to the last bit."""
-        check_features(data, self._form.n_features, self._names)
-        check_no_nan(data, "X", self._name)
-        scaled = data.replace(X=symmetric_log(data.X), feature_names=data.feature_names) if self._is_scaled else data
-        scores: NDArray[np.float64] = data.restore(self._form.score_scaled(scaled))
-        return scores
-
-
-def load_scorer(path: str | Path) -> tuple[Scoring, dict[str, Any]]:
+def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
     """What scores as the model of a file does, and the model's card; the ranker itself unless layers are enough."""
     contents = read_file(Path(path))
     card, model = contents.card, contents.model
@@ -165,5 +144,91 @@ def load_scorer(path: str | Path) -> tuple[Scoring, dict[str, Any]]:
         scaler = model["learned"]["scaler_"]
         has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
         if card["form"] == "network" and has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
-            return NetworkScorer(contents), card
-    return loaded(Path(path), contents), card
+            return _network_score(contents), card
+    score: Score = loaded(Path(path), contents).predict
+    return score, card
+
+
+def _network_score(contents: Contents) -> Score:
+    """What the layers of a network give, to the last bit, with the checks that its ranker would make."""
+    decoder, learned = Decoder(contents.arrays), contents.model["learned"]
+    names, is_scaled = decoder.decode(learned.get("feature_names_in_")), learned["scaler_"] is not None
+    layers, activation = decoder.decode(learned["layers_"]), contents.model["params"]["activation"]
+    form = Network(None, learned["n_features_in_"], layers, activation)
+    form.check()
+    require(names is None or np.shape(names) == (form.n_features,), "feature_names_in_")
+
+    def score(data: Dataset) -> NDArray[np.float64]:
+        check_features(data, form.n_features, names)
+        check_no_nan(data, "X", contents.card["ranker"])
+        scaled = data.replace(X=symmetric_log(data.X), feature_names=data.feature_names) if is_scaled else data
+        return data.restore(form.score_scaled(scaled))
+
+    return score
+
+
+def make_card(
+    ranker: Any, *, data: Dataset | None, valid: Dataset | None, notes: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Gather the card of a fitted ranker or of a pipeline that ends in one."""
+    last = last_step(ranker)
+    params = {key: as_json(value) for key, value in last.get_params(deep=False).items()}
+    names = getattr(ranker, "feature_names_in_", None)
+    scaler = getattr(last, "scaler_", None)
+    packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
+    return {
+        "ranker": type(last).__name__,
+        "name": NAMES.get(type(last).__name__),
+        "form": form_of(ranker),
+        "steps": [type(step).__name__ for step in steps_of(ranker)],
+        "parameters": params,
+        "features": {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)]},
+        "scaling": None if scaler is None else type(scaler).__name__,
+        "measure": {"metric": params.get("metric"), "profile": params.get("profile")},
+        "seed": params.get("seed"),
+        "learned": _figures(last),
+        "data": None if data is None else describe(data),
+        "valid": None if valid is None else describe(valid),
+        "notes": dict(notes or {}),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+    }
+
+
+def steps_of(ranker: Any) -> list[Any]:
+    """The steps of a pipeline; a ranker alone is its own step."""
+    return [step for _, step in ranker.steps] if hasattr(ranker, "steps") else [ranker]
+
+
+def last_step(ranker: Any) -> Any:
+    """The ranker at the end of a pipeline, or the ranker itself."""
+    return steps_of(ranker)[-1]
+
+
+def form_of(ranker: Any) -> str:
+    """How scores are computed: linear, stumps, trees, network, pairs (which are sorted), or other."""
+    return "other" if hasattr(ranker, "steps") else str(ranker.form().kind)
+
+
+def describe(data: Dataset) -> dict[str, Any]:
+    """A description of a data set: its fingerprint, size and labels."""
+    levels = np.unique(data.y)
+    return {
+        "fingerprint": fingerprint(data),
+        "documents": data.n_docs,
+        "queries": data.n_queries,
+        "labels": {"smallest": float(levels[0]), "largest": float(levels[-1]), "levels": len(levels)},
+    }
+
+
+def _figures(ranker: Any) -> dict[str, Any]:
+    """What training left behind that is one number or one short text, and the last row of its history."""
+    figures = {
+        key.removesuffix("_"): as_json(value)
+        for key, value in vars(ranker).items()
+        if key.endswith("_") and not key.startswith("_") and isinstance(value, bool | int | float | str | np.number)
+        if not (isinstance(value, str) and len(value) > 2000)
+    }
+    history = getattr(ranker, "history_", None)
+    if history:
+        figures["last_history"] = as_json(history[-1])
+    return figures

@@ -76,7 +76,7 @@ class Encoder:
 
         name = type(value).__name__
         if name in ESTIMATORS and find_class(ESTIMATORS, name) is not type(value):
-            raise ModelFileError(f"a class of your own may not be called {name}, which is one of ours; rename it")
+            raise ModelFileError(f"your class cannot be called {name}, the name of an Ordino class; rename it")
         if name not in ESTIMATORS and not isinstance(value, Ranker):
             raise ModelFileError(f"{where or name} is a {name}, which a model file cannot hold; leave it out")
         dot = f"{where}." if where else ""
@@ -143,7 +143,7 @@ class Decoder:
             return value
         kind = next(iter(value), "")
         if kind not in self._kinds:
-            raise ModelFileError(f"the model has a value of unknown kind {kind!r}; get the file again")
+            raise ModelFileError(f"the model has a value of the unknown type {kind!r}; get the file again")
         return self._kinds[kind](value[kind], value)
 
     def _array(self, name: Any) -> NDArray[Any]:
@@ -161,7 +161,7 @@ class Decoder:
             return values
         cls = find_class(RECORDS, name)
         if set(values) != set(_field_names(cls)):
-            raise ModelFileError(f"the model has a {name} with other fields than ours; upgrade ordino")
+            raise ModelFileError(f"the model has a {name} with unknown fields; upgrade ordino")
         return cls(**values)
 
     def _estimator(self, name: Any, given: Mapping[str, Any]) -> Any:
@@ -169,7 +169,7 @@ class Decoder:
         params = present_params(cls, {key: self.decode(item) for key, item in given["params"].items()})
         strange = set(params) - set(signature(cls).parameters)
         if strange:
-            raise ModelFileError(f"{name} has no parameter {min(strange)!r} here; upgrade ordino")
+            raise ModelFileError(f"{name} has no parameter {min(strange)!r} in this version; upgrade ordino")
         for key in given["learned"]:
             if not _LEARNED.fullmatch(key) and key not in PRIVATE.get(name, ()):
                 raise ModelFileError(f"{name} cannot have learned {key!r}; get the file again")
@@ -186,11 +186,11 @@ def _field_names(cls: type[Any]) -> tuple[str, ...]:
 
 def _number(text: Any) -> float:
     if text not in ("nan", "inf", "-inf"):
-        raise ModelFileError(f"the model has the number {text!r}; get the file again")
+        raise ModelFileError(f"the model has the invalid number {text!r}; get the file again")
     return float(text)
 
 
 def _dtype(text: Any) -> np.dtype[Any]:
     if not isinstance(text, str) or not re.fullmatch(r"[<>=|]?[biufO][1248]?", text):
-        raise ModelFileError(f"the model has the kind of number {text!r}; get the file again")
+        raise ModelFileError(f"the model has the invalid number type {text!r}; get the file again")
     return np.dtype(text)

@@ -20,8 +20,8 @@ from ordino.networks.pair_net import PairNet, stacked_autoencoders
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs
 from ordino.networks.training import Learner, Quality, Trained, Watch, quality_by_error, quality_by_metric, train
-from ordino.order import SORTS, PairNetwork
-from ordino.order.pairs import Pairs, content_order
+from ordino.order import ORDERS, PairNetwork
+from ordino.order.pairs import TOP, Pairs, content_order
 from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker
 from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
@@ -97,7 +97,18 @@ class Comparator(Ranker):
     metric: str = metric_param(text="The metric that says what is best on `valid`, and which `score` gives.")
     profile: str = profile_param()
     scaling: str | None = scaling_param("quantile")
-    algorithm: str = param("merge", "The sort: merge, quick, heap or insertion.", choices=SORTS)
+    algorithm: str = param(
+        "copeland",
+        "How comparisons become a ranking: over all pairs of a query, whatever the order of its documents (copeland "
+        "counts wins, borda adds up probabilities), or by a sort (merge, quick, heap or insertion).",
+        choices=ORDERS,
+    )
+    top: int | None = param(
+        TOP,
+        "Documents that meet all others when the order is over all pairs and a query has more than 4,000: the best by "
+        "a sample, which orders the rest; None lets all meet.",
+        low=1,
+    )
     record_activations: bool = param(
         False, "Write the mean and the deviation of each layer's activations into `history_`, epoch by epoch."
     )
@@ -111,7 +122,7 @@ class Comparator(Ranker):
         return self._pairs(self.network_)
 
     def _pairs(self, network: PairNetwork) -> Pairs:
-        return Pairs(self.scaler_, self.n_features_in_, network, self.algorithm, self.n_jobs)
+        return Pairs(self.scaler_, self.n_features_in_, network, self.algorithm, self.n_jobs, top=self.top)
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """P(a before b) = (1 + N>(a, b) - N<(a, b)) / 2 for each row a of A and b of B."""

@@ -1,19 +1,25 @@
-"""Ordering with a comparator: compiled sorts, tournaments over all pairs, and an audit of transitivity.
+"""Ordering with a comparator: orders over all pairs, compiled sorts, and an audit of transitivity.
 
 ::
 
     network     PairNetwork, the comparator as plain arrays
-    sorting     sort_queries, the algorithms by name (SORTS); sort_once, Python's own sort; tournament
+    orders      the table of orders (ORDERS), of which some are sorts (SORTS)
+    sorting     sort_queries, with the pairs that a sort mis-compares; sort_once, Python's own sort
+    meetings    all documents of a query against each other; tournament gives what each one wins
+    pairs       order_queries, by any of the orders; the form of rankers that compare
     audit       how far from transitive a comparator is on given data
-    pairs       the form of rankers that sort with a comparator
     fusion      one order made of many
-    kernels     the compiled comparator; sort_kernels, the sorts around it; kemeny_kernels for fusion
+    kernels     the compiled comparator; sort_kernels and meeting_kernels around it; kemeny_kernels for fusion
 """
 
 from ordino.order.audit import Audit, audit
+from ordino.order.meetings import tournament
 from ordino.order.network import PairNetwork
-from ordino.order.sorting import SORTS, Sorted, scores_from_order, sort_once, sort_queries, tournament
+from ordino.order.orders import ORDERS, SORTS
+from ordino.order.pairs import order_queries
+from ordino.order.sorting import Sorted, scores_from_order, sort_once, sort_queries
 
 __all__ = [
-    "SORTS", "Audit", "PairNetwork", "Sorted", "audit", "scores_from_order", "sort_once", "sort_queries", "tournament",
+    "ORDERS", "SORTS", "Audit", "PairNetwork", "Sorted", "audit", "order_queries", "scores_from_order", "sort_once",
+    "sort_queries", "tournament",
 ]  # fmt: skip

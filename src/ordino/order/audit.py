@@ -1,7 +1,8 @@
 """How far from transitive a comparator is on given data, and how much that moves documents.
 
-A comparator that is not transitive orders some triples in a circle, and a sort then depends on where it starts and on
-the algorithm. SortNet (section 3) reports orders that "seldom" differ, by 1 to 5 positions of 1000.
+A comparator that is not transitive orders some triples in a circle. What a sort makes of it then depends on where it
+starts and on the algorithm; an order over all pairs depends on the documents alone. SortNet (section 3) reports orders
+that "seldom" differ, by 1 to 5 positions of 1000.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,9 +18,12 @@ from numpy.typing import NDArray
 from ordino.arrays import mean_of_counted, query_numbers
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.order.kernels import OUT_DEGREE
+from ordino.order.meeting_kernels import OUT_DEGREES
+from ordino.order.meetings import all_totals
 from ordino.order.network import PairNetwork
-from ordino.order.sorting import SORTS, meet_all, sort_queries
+from ordino.order.orders import ORDERS, SORTS
+from ordino.order.pairs import order_queries
+from ordino.order.sorting import start_order
 
 Ints = NDArray[np.int64]
 
@@ -40,7 +44,7 @@ class Audit:
     n_queries: int
     n_sampled: int  # queries of which triples were drawn
     cyclic: NDArray[np.float64]  # (n_queries,): share of cyclic triples; NaN with fewer than three documents
-    moves: Mapping[str, Moves]  # against merge sort from the rows as they stand: "shuffles", then each algorithm
+    moves: Mapping[str, Moves]  # against the rows ordered as they stand: "shuffles", then each other algorithm
 
     @property
     def cyclic_share(self) -> float:
@@ -70,7 +74,7 @@ class Audit:
 
 def audit(
     network: PairNetwork, data: Dataset, *, shuffles: int = 5, triples: int = 1_000_000,
-    algorithms: Sequence[str] = tuple(SORTS), seed: int = 0, n_jobs: int | None = None,
+    algorithm: str = "merge", algorithms: Sequence[str] = tuple(ORDERS), seed: int = 0, n_jobs: int | None = None,
 ) -> Audit:  # fmt: skip
     """Count cyclic triples, and measure how far orders differ between shuffles and between algorithms.
 
@@ -79,13 +83,14 @@ def audit(
     network, data
         The comparator, and the documents, scaled as the network wants them.
     shuffles
-        How many shuffled starts are sorted.
+        How many times the documents are shuffled and ordered again.
     triples
         How many triples are drawn in a query that is too long to count them all. A query of n documents is counted
         exactly, from the number of wins d of each document as C(n, 3) - sum C(d, 2), where that takes no more
         comparisons than drawing would: up to 2,450 documents. The earlier row wins a tie, as in the sort.
-    algorithms
-        Which of :data:`SORTS` are compared with merge sort; leave out "insertion" for queries of many thousands.
+    algorithm, algorithms
+        The order that is audited, and those of :data:`ORDERS` that are compared with it; leave out "insertion" for
+        queries of many thousands. A sort starts from the rows as they stand.
     seed, n_jobs
         The seed of shuffles and draws; how many threads work, None for all cores.
 
@@ -108,16 +113,18 @@ def audit(
     bounds = list(pairwise(offsets.tolist()))
     alike = np.concatenate([np.empty(0, np.int64), *(_classes(X[start:stop]) for start, stop in bounds)])
 
-    def positions(algorithm: str, start_seed: int | None) -> Ints:
-        order = sort_queries(network, X, offsets, algorithm=algorithm, seed=start_seed, n_jobs=n_jobs).order
+    def positions(name: str, shuffle: int | None) -> Ints:
+        rows = start_order(offsets, shuffle)
+        start = np.arange(len(rows)) if name in SORTS else None
+        order = rows[order_queries(network, X[rows], offsets, algorithm=name, start=start, n_jobs=n_jobs)]
         return np.lexsort((alike[order], query_numbers(offsets)))  # where the documents of each class stand
 
-    usual = positions("merge", None)
-    shuffled = [positions("merge", seed + number) for number in range(shuffles)]
+    usual = positions(algorithm, None)
+    shuffled = [positions(algorithm, seed + number) for number in range(shuffles)]
     moves = {"shuffles": _moves(usual, shuffled, offsets)}
-    for algorithm in algorithms:
-        if algorithm != "merge":
-            moves[algorithm] = _moves(usual, [positions(algorithm, None)], offsets)
+    for other in algorithms:
+        if other != algorithm:
+            moves[other] = _moves(usual, [positions(other, None)], offsets)
     counts = data.counts
     sampled = counts * (counts - 1) // 2 > 3 * triples
     cyclic = np.full(data.n_queries, np.nan)
@@ -131,7 +138,7 @@ def audit(
 
 def exact_share(network: PairNetwork, X: NDArray[np.float32], n_jobs: int | None = None) -> float:
     """The share of cyclic triples among all of a query; any other has a document that beats both others."""
-    wins = meet_all(network, X, OUT_DEGREE, n_jobs)
+    wins = all_totals(network, X, np.array([0, len(X)]), n_jobs)[OUT_DEGREES]
     n_triples = len(X) * (len(X) - 1) * (len(X) - 2) // 6
     return 1 - int((wins * (wins - 1) // 2).sum()) / n_triples
 

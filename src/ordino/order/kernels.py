@@ -1,4 +1,4 @@
-"""The compiled comparator: projections of documents, comparisons of pairs, tournaments over all pairs of a query.
+"""The compiled comparator: projections of documents, and comparisons pair by pair, as a sort needs them.
 
 A pair network is evaluated on sums and differences of dual neurons. With ``h`` a neuron's value for the pair (a, b) and
 ``h'`` its dual's, which is its value for (b, a),
@@ -25,10 +25,7 @@ from numpy.typing import NDArray
 from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
 
 LANES = 16
-COPELAND, BORDA, OUT_DEGREE = range(3)
-UNIT = 2**40  # probabilities are added as whole numbers of this part: exact, in whatever order
 ABOVE_HALF = 0.5 + 2.0**-53  # of a winner whose outputs are too close to 1, or to 0, to differ
-TILE = 128  # documents against documents in a tournament: both sides stay in the cache
 
 ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
 LIMIT = np.float32(7.9053111)  # from here on tanh is 1 in float32
@@ -50,9 +47,12 @@ class Packed(NamedTuple):
     bias: np.float32  # of the outputs
 
 
-@njit(**INNER)
+@njit(**INNER, fastmath={"contract"})
 def _tanh(x: Any) -> Any:
-    """The hyperbolic tangent as a quotient of polynomials: right to 4e-7, odd, quick to vectorize."""
+    """The hyperbolic tangent as a quotient of polynomials: right to 4e-7, odd, quick to vectorize.
+
+    Its products and sums may be fused, which is the same in every kernel: none of them is what a caller goes on with.
+    """
     x = min(max(x, -LIMIT), LIMIT)
     q = x * x
     top = ((((((P6 * q + P5) * q + P4) * q + P3) * q + P2) * q + P1) * q + P0) * x
@@ -112,10 +112,24 @@ OUTPUTS: Mapping[str, Any] = MappingProxyType(
 )
 """What the outputs do, by name: strictly increasing, so that their inputs decide as they would."""
 
-squash = win = margin_of = _winner = OPEN  # in the templates below
+squash = win = margin_of = winner_of = OPEN  # in the templates below
 
 
-def _margin(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:
+def _shallow_margin(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:
+    """Template: what :func:`_deep_margin` gives, to the last bit, where there is one hidden layer: quick to compile."""
+    left, right, top = plan[0, 0] + 2 * a, plan[0, 0] + 2 * b, plan[0, 0] - 2
+    for i in range(plan[1, 1]):
+        h = squash((table[left, i] + table[right + 1, i]) + table[0, i])
+        dual = squash((table[right, i] + table[left + 1, i]) + table[0, i])
+        room[0, i] = h + dual
+        room[1, i] = h - dual
+    margin = ZERO
+    for i in range(plan[1, 0]):
+        margin += room[1, i] * table[top, i]
+    return margin
+
+
+def _deep_margin(a: Any, b: Any, table: Any, plan: Any, room: Any) -> Any:
     """Template: half the difference of the two output logits of (a, b): more than 0 if a comes first."""
     left, right = plan[0, 0] + 2 * a, plan[0, 0] + 2 * b
     for i in range(plan[1, 1]):
@@ -157,13 +171,11 @@ def _probability(margin: Any, table: Any, plan: Any, room: Any, bias: Any) -> An
 
 
 @njit(**OUTER)
-def project_rows(X: Any, start: int, stop: int, first: Any, table: Any, at: int) -> None:
-    """Write both projections of rows start to stop from row ``at`` of the table on; none depends on its neighbors."""
-    for row in range(start, stop):
+def project_rows(X: Any, first: Any, table: Any, at: int) -> None:
+    """Add both projections of every row to the table from row ``at`` on; none depends on its neighbors."""
+    for row in range(len(X)):
         for side in range(2):
-            into = at + 2 * (row - start) + side
-            for j in range(first.shape[2]):
-                table[into, j] = ZERO
+            into = at + 2 * row + side
             for k in range(X.shape[1]):
                 x = X[row, k]
                 for j in range(first.shape[2]):
@@ -174,31 +186,8 @@ def _pair_probabilities(bias: Any, plan: Any, table: Any, room: Any, out: Any) -
     """Template: write P(a before b) for documents 0 and 1 of the table, 2 and 3, 4 and 5 ..."""
     for i in range(len(out)):
         margin = margin_of(2 * i, 2 * i + 1, table, plan, room)
-        p = _winner(margin, table, plan, room, bias)
+        p = winner_of(margin, table, plan, room, bias)
         out[i] = p if margin >= 0 else 1 - p
-
-
-def _tournament_rows(
-    bias: Any, plan: Any, table: Any, room: Any, first: int, last: int, n_docs: int, rule: int, totals: Any
-) -> None:
-    """Template: add what documents first to last win and lose against all later ones: whole numbers, see the rules.
-
-    Copeland: 2 for a win, 1 each for a tie. Borda: the probability, in parts of ``1 / UNIT``. Out-degree: 1 for a win;
-    the earlier row wins a tie, as in a stable sort.
-    """
-    for tile in range(first, n_docs, TILE):
-        for a in range(first, last):
-            for b in range(max(a + 1, tile), min(tile + TILE, n_docs)):
-                margin = margin_of(a, b, table, plan, room)
-                if rule == OUT_DEGREE:
-                    totals[b if margin < 0 else a] += 1
-                elif rule == COPELAND:
-                    totals[a] += 1 + (margin > 0) - (margin < 0)
-                    totals[b] += 1 + (margin < 0) - (margin > 0)
-                else:
-                    won = np.int64(_winner(margin, table, plan, room, bias) * UNIT)
-                    totals[a] += won if margin >= 0 else UNIT - won
-                    totals[b] += UNIT - won if margin >= 0 else won
 
 
 def _count_cycles(plan: Any, table: Any, room: Any, triples: Any) -> int:
@@ -213,24 +202,26 @@ def _count_cycles(plan: Any, table: Any, room: Any, triples: Any) -> int:
     return cycles
 
 
-class Kernels(NamedTuple):
-    """What is compiled for a pair of activations, each on its first use."""
+def make_margin(activation: str, deep: bool, options: Mapping[str, Any]) -> Any:
+    """The margin of two documents, for networks of this activation, with several hidden layers if ``deep``."""
+    template, name = (_deep_margin, "deep") if deep else (_shallow_margin, "shallow")
+    return specialize(template, f"margin_{name}_{activation}", options, squash=ACTIVATIONS[activation])
 
-    margin_of: Any
+
+class Kernels(NamedTuple):
+    """What is compiled for networks with the same activations, each on its first use."""
+
     pair_probabilities: Any
-    tournament_rows: Any
     count_cycles: Any
 
 
 @cache
-def make_kernels(activation: str, output: str) -> Kernels:
-    """The kernels of networks with these activations of hidden neurons and of outputs."""
-    margin = specialize(_margin, f"margin_{activation}", INNER, squash=ACTIVATIONS[activation])
+def make_kernels(activation: str, output: str, deep: bool) -> Kernels:
+    """The kernels of networks with these activations, and with more than one hidden layer if ``deep``."""
+    margin, suffix = make_margin(activation, deep, INNER), "_deep" if deep else ""
     winner = specialize(_probability, f"winner_{activation}_{output}", INNER, win=OUTPUTS[output])
-    both = {"margin_of": margin, "_winner": winner}
+    both = {"margin_of": margin, "winner_of": winner}
     return Kernels(
-        margin,
-        specialize(_pair_probabilities, f"probabilities_{activation}_{output}", OUTER, **both),
-        specialize(_tournament_rows, f"tournament_{activation}_{output}", OUTER, **both),
-        specialize(_count_cycles, f"cycles_{activation}", OUTER, margin_of=margin),
+        specialize(_pair_probabilities, f"probabilities_{activation}_{output}{suffix}", OUTER, **both),
+        specialize(_count_cycles, f"cycles_{activation}{suffix}", OUTER, margin_of=margin),
     )

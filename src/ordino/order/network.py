@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import frozen
+from ordino.checks import check_choice
 from ordino.data.columns import as_features
-from ordino.errors import DataError, ParameterError, unknown_name
+from ordino.errors import DataError, ParameterError
 from ordino.layers import ACTIVATIONS, Layer
 from ordino.order import kernels
 from ordino.order.kernels import LANES, Packed, project_rows
@@ -68,10 +69,8 @@ class PairNetwork:
     output: str = "sigmoid"
 
     def __post_init__(self) -> None:
-        if self.activation not in kernels.ACTIVATIONS:
-            raise unknown_name("activation", self.activation, kernels.ACTIVATIONS)
-        if self.output not in kernels.OUTPUTS:
-            raise unknown_name("output activation", self.output, kernels.OUTPUTS)
+        check_choice("activation", self.activation, kernels.ACTIVATIONS)
+        check_choice("output activation", self.output, kernels.OUTPUTS)
         for name in ("left", "right", "bias"):
             object.__setattr__(self, name, _as_weights(name, getattr(self, name)))
         object.__setattr__(
@@ -83,6 +82,11 @@ class PairNetwork:
     def n_features(self) -> int:
         """How many features a document has."""
         return int(self.left.shape[0])
+
+    @property
+    def deep(self) -> bool:
+        """Whether there is more than one hidden layer."""
+        return len(self.deeper) > 1
 
     @cached_property
     def symmetric(self) -> bool:
@@ -151,20 +155,15 @@ class PairNetwork:
     @property
     def kernels(self) -> kernels.Kernels:
         """What is compiled for networks with these activations."""
-        return kernels.make_kernels(self.activation, self.output)
+        return kernels.make_kernels(self.activation, self.output, self.deep)
 
     def lay_out(self, X: Floats) -> tuple[Floats, Floats]:
         """The kernels' table of the weights and of the projections of these documents, and a buffer for comparisons."""
-        table = self.make_table(len(X))
-        project_rows(frozen(X), 0, len(X), self.packed.first, table, len(self.packed.weights))
-        return table, np.empty((4, table.shape[1]), np.float32)
-
-    def make_table(self, n_docs: int) -> Floats:
-        """The kernels' table: the weights, and below them two rows for each document."""
         weights = self.packed.weights
-        table = np.empty((len(weights) + 2 * n_docs, weights.shape[1]), np.float32)
+        table = np.zeros((len(weights) + 2 * len(X), weights.shape[1]), np.float32)
         table[: len(weights)] = weights
-        return table
+        project_rows(frozen(X), self.packed.first, table, len(weights))
+        return table, np.empty((4, table.shape[1]), np.float32)
 
     def check_features(self, X: ArrayLike) -> Floats:
         """The features as the kernels want them: finite, float32, as many columns as the network takes."""

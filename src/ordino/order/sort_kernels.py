@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from ordino.compiled import INNER, OPEN, OUTER, specialize
-from ordino.order.kernels import make_kernels, project_rows
+from ordino.order.kernels import make_margin
 
-MADE, FOUND, START, N_DOCS = range(4)
-"""Entries of ``seen``: comparisons made, mis-compared pairs found; first row of the query, rows of all queries."""
+MADE, FOUND = range(2)
+"""Entries of ``seen``: comparisons made, mis-compared pairs found."""
 
 MOST_WAITING = 128  # entries of quick sort's stack: two for each halving
 margin_of = before = sift = sort = OPEN  # in the templates below
@@ -20,7 +20,7 @@ margin_of = before = sift = sort = OPEN  # in the templates below
 def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
     """The margin of a over b; counts it, and records the pair if that contradicts the labels ``y``.
 
-    A pair is the number ``better * n_docs + worse`` of its rows; ``codes`` holds as many as it can.
+    A pair is the number ``better * n_docs + worse`` of its documents; ``codes`` holds as many as it can.
     """
     margin = margin_of(a, b, table, plan, room)
     seen[MADE] += 1
@@ -30,8 +30,7 @@ def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any,
             better, worse, right = b, a, margin < 0
         if not right:
             if seen[FOUND] < len(codes):
-                start = seen[START]
-                codes[seen[FOUND]] = (start + better) * seen[N_DOCS] + start + worse
+                codes[seen[FOUND]] = better * len(y) + worse
             seen[FOUND] += 1
     return margin
 
@@ -121,32 +120,26 @@ def heap_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, y: Any, seen
 
 
 def _sort_block(
-    first_weights: Any, n_rows: int, plan: Any, X: Any, y: Any, offsets: Any, first: int, last: int, order: Any,
-    table: Any, room: Any, spare: Any, seen: Any, made: Any, codes: Any,
-) -> None:  # fmt: skip
-    """Template: sort the queries first to last by ``sort``, each from the order in which its rows stand in ``order``.
+    plan: Any, table: Any, y: Any, offsets: Any, order: Any, spare: Any, room: Any, seen: Any, made: Any, codes: Any
+) -> None:
+    """Template: sort the documents of each query by ``sort``, from where they stand in ``order``.
 
-    ``table`` has ``n_rows`` of weights and room for the documents of the longest query. ``y`` is empty if nothing is to
-    be recorded. Writes how many comparisons were ``made``, and the mis-compared pairs.
+    ``y`` is empty if nothing is to be recorded. Writes how many comparisons each query ``made``, and the mis-compared
+    pairs.
     """
-    for q in range(first, last):
-        start, stop = offsets[q], offsets[q + 1]
-        project_rows(X, start, stop, first_weights, table, n_rows)
-        seen[MADE], seen[START] = 0, start
-        for i in range(start, stop):
-            order[i] -= start
-        sort(order[start:stop], spare, table, plan, room, y[start : stop if len(y) else start], seen, codes)
-        for i in range(start, stop):
-            order[i] += start
-        made[q] = seen[MADE]
+    for q in range(len(offsets) - 1):
+        before_it = seen[MADE]
+        sort(order[offsets[q] : offsets[q + 1]], spare, table, plan, room, y, seen, codes)
+        made[q] = seen[MADE] - before_it
 
 
 @cache
-def make_sort(algorithm: Any, activation: str) -> Any:
-    """The kernel that sorts by one of the algorithms above, with networks of this activation."""
-    inlined = {**INNER, "inline": "always"}  # a comparison is compiled once, not once for each function around it
-    name, margin = f"{algorithm.__name__}_{activation}", make_kernels(activation, "sigmoid").margin_of
-    compare = specialize(_before, f"{name}_before", inlined, margin_of=margin)
+def make_sort(algorithm: Any, activation: str, deep: bool) -> Any:
+    """The kernel that sorts by one of the algorithms above, with networks of this activation and depth."""
+    inlined = {**INNER, "inline": "always"}
+    name = f"{algorithm.__name__}_{activation}" + ("_deep" if deep else "")
+    margin = make_margin(activation, deep, inlined)
+    compare = specialize(_before, f"{name}_before", INNER, margin_of=margin)  # one copy, however often it is called
     sink = specialize(_sift, f"{name}_sift", inlined, before=compare)
     whole = specialize(algorithm, f"{name}_query", inlined, before=compare, sift=sink)
     return specialize(_sort_block, name, OUTER, sort=whole)

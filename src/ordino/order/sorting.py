@@ -1,47 +1,24 @@
-"""Ordering the documents of queries with a comparator: sorts by name, Python's own sort, tournaments over all pairs."""
+"""Sorting the documents of queries with a comparator: sorts by name, and Python's own sort."""
 
-from collections.abc import Mapping
 from functools import cmp_to_key
 from itertools import pairwise
-from threading import Lock
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import check_offsets, frozen, query_numbers
-from ordino.checks import check_int
+from ordino.checks import check_choice, check_int
 from ordino.data.columns import as_column
-from ordino.errors import DataError, unknown_name
+from ordino.errors import DataError
 from ordino.order import sort_kernels as kernels
-from ordino.order.kernels import BORDA, COPELAND, TILE, UNIT
 from ordino.order.network import PairNetwork
+from ordino.order.orders import SORTS
 from ordino.threads import run_blocks
 
 Ints = NDArray[np.int64]
 
 BLOCK_COMPARISONS = 20_000  # about how much a thread takes at a time
-RULES: Mapping[str, tuple[int, float]] = MappingProxyType({"copeland": (COPELAND, 2.0), "borda": (BORDA, float(UNIT))})
-"""Rules of tournaments, with the unit in which the kernels count."""
-
-
-class Sort(NamedTuple):
-    """A sorting algorithm: what its kernels are made of, and what to expect of it."""
-
-    template: Any
-    comparisons: str
-    description: str
-
-
-SORTS: Mapping[str, Sort] = MappingProxyType(
-    {
-        "merge": Sort(kernels.merge_sort, "n log2 n", "the fewest comparisons; ties keep their start order"),
-        "quick": Sort(kernels.quick_sort, "1.4 n log2 n", "compares with a pivot; n^2 at worst"),
-        "heap": Sort(kernels.heap_sort, "2 n log2 n", "always about the same number of comparisons"),
-        "insertion": Sort(kernels.insertion_sort, "n^2 / 4", "compares neighbors; ties keep their start order"),
-    }
-)
 
 
 class Sorted(NamedTuple):
@@ -88,32 +65,34 @@ def sort_queries(
     >>> result.comparisons.tolist(), [divmod(code, 5) for code in result.miscompared.tolist()]
     ([3, 1], [(0, 1), (0, 2)])
     """
-    if algorithm not in SORTS:
-        raise unknown_name("sort", algorithm, SORTS)
+    sort = SORTS[check_choice("sort", algorithm, SORTS)].sort
     features = network.check_features(X)
-    bounds = frozen(check_offsets(offsets, len(features)))
-    labels = frozen(np.empty(0) if y is None else as_column("y", y, len(features), "label"))
-    order = _start_order(bounds, seed) if start is None else _check_order(start, bounds).astype(np.int64)
+    bounds = check_offsets(offsets, len(features))
+    labels = np.empty(0) if y is None else as_column("y", y, len(features), "label")
+    order = start_order(bounds, seed) if start is None else check_order(start, bounds).astype(np.int64)
     comparisons = np.zeros(len(bounds) - 1, np.int64)
-    packed, kernel = network.packed, kernels.make_sort(SORTS[algorithm].template, network.activation)
+    kernel = kernels.make_sort(sort, network.activation, network.deep)
 
     def work(block: tuple[int, int]) -> Ints:
-        rows, begin = slice(bounds[block[0]], bounds[block[1]]), order[bounds[block[0]] : bounds[block[1]]].copy()
-        longest = int(np.diff(bounds[block[0] : block[1] + 1]).max())
-        table, codes = network.make_table(longest), np.empty(0 if y is None else 2 * len(begin), np.int64)
-        room, spare = np.empty((4, table.shape[1]), np.float32), np.empty(max(longest, kernels.MOST_WAITING), np.int64)
+        own = bounds[block[0] : block[1] + 1]
+        rows, n_docs = slice(own[0], own[-1]), own[-1] - own[0]
+        table, room = network.lay_out(features[rows])
+        made, spare = comparisons[slice(*block)], np.empty(max(n_docs, kernels.MOST_WAITING), np.int64)
+        codes = np.empty(0 if y is None else 2 * n_docs, np.int64)
         while True:
-            seen = np.zeros(4, np.int64)
-            seen[kernels.N_DOCS] = len(features)
+            sorted_rows, seen = order[rows] - own[0], np.zeros(2, np.int64)
             kernel(
-                packed.first, len(packed.weights), packed.plan, features, labels, bounds, *block, order,
-                table, room, spare, seen, comparisons, codes,
+                network.packed.plan, table, frozen(labels[rows]), own - own[0], sorted_rows, spare, room, seen, made,
+                codes,
             )  # fmt: skip
             found = int(seen[kernels.FOUND])
             if found <= len(codes):
-                return codes[:found]
+                break
             codes = np.empty(found, np.int64)  # sort again, now with room for all
-            order[rows] = begin
+        order[rows] = sorted_rows + own[0]
+        better, worse = np.divmod(codes[:found], max(n_docs, 1))
+        found_codes: Ints = (better + own[0]) * len(features) + worse + own[0]
+        return found_codes
 
     found = run_blocks(work, _blocks_of_work(bounds), n_jobs)
     if y is None:
@@ -157,56 +136,6 @@ def sort_once(network: PairNetwork, X: ArrayLike, offsets: ArrayLike) -> NDArray
     return np.array([row for order in orders for row in order], np.int64)
 
 
-def tournament(
-    network: PairNetwork, X: ArrayLike, offsets: ArrayLike, *, rule: str = "copeland", n_jobs: int | None = None
-) -> NDArray[np.float64]:
-    r"""Score every document by its comparisons with all others of its query, shape ``(n_docs,)``; larger is better.
-
-    .. math:: \text{Copeland: } \sum_{b \ne a} [a \succ b] + \tfrac12 [a \sim b], \qquad
-              \text{Borda: } \sum_{b \ne a} P(a \succ b)
-
-    A query of n documents takes n (n - 1) / 2 comparisons, and memory for a few rows a document: 60,000 documents are
-    1.8 billion comparisons, minutes, but no more memory than a sort. The sums are exact, so they do not depend on the
-    order of the rows or on the number of threads.
-
-    Rule "copeland" counts wins, a tie as half a win; "borda" adds up probabilities. The other arguments are those of
-    :func:`sort_queries`.
-
-    Examples
-    --------
-    >>> from ordino.layers import Layer
-    >>> larger_first = PairNetwork([[1, -1]], [[-1, 1]], [0, 0], (Layer([[1, -1], [-1, 1]], [0, 0]),))
-    >>> tournament(larger_first, [[1.0], [3.0], [2.0], [2.0]], [0, 4]).tolist()
-    [0.0, 3.0, 1.5, 1.5]
-    """
-    if rule not in RULES:
-        raise unknown_name("rule", rule, RULES)
-    features = network.check_features(X)
-    bounds = check_offsets(offsets, len(features))
-    code, unit = RULES[rule]
-    scores = np.empty(len(features))
-    for start, stop in pairwise(bounds.tolist()):
-        scores[start:stop] = meet_all(network, features[start:stop], code, n_jobs) / unit
-    return scores
-
-
-def meet_all(network: PairNetwork, X: NDArray[np.float32], rule: int, n_jobs: int | None) -> NDArray[np.int64]:
-    """The totals of one query under a rule of the kernels; a tile of documents is a thread's share."""
-    (table, room), n_docs, packed = network.lay_out(X), len(X), network.packed
-    totals = np.zeros(n_docs, np.int64)
-    lock = Lock()
-
-    def work(first: int) -> None:
-        own = np.zeros(n_docs, np.int64)
-        place = (table, np.empty_like(room), first, min(first + TILE, n_docs), n_docs)
-        network.kernels.tournament_rows(packed.bias, packed.plan, *place, rule, own)
-        with lock:
-            np.add(totals, own, out=totals)
-
-    run_blocks(work, list(range(0, n_docs, TILE)), n_jobs)
-    return totals
-
-
 def scores_from_order(order: ArrayLike, offsets: ArrayLike) -> NDArray[np.float64]:
     """Scores that reproduce an order within each query: the last document has 0, the next 1, and so on.
 
@@ -216,13 +145,13 @@ def scores_from_order(order: ArrayLike, offsets: ArrayLike) -> NDArray[np.float6
     [0.0, 2.0, 1.0, 0.0, 1.0]
     """
     bounds = check_offsets(offsets, np.size(order))
-    rows = _check_order(order, bounds)
+    rows = check_order(order, bounds)
     scores = np.empty(len(rows))
     scores[rows] = np.repeat(bounds[1:], np.diff(bounds)) - 1 - np.arange(len(rows))
     return scores
 
 
-def _check_order(order: ArrayLike, offsets: Ints) -> NDArray[np.integer]:
+def check_order(order: ArrayLike, offsets: Ints) -> NDArray[np.integer]:
     """Every row number once, those of each query where the query stands."""
     rows, query = np.asarray(order), query_numbers(offsets)
     if rows.dtype.kind not in "iu" or not np.array_equal(np.sort(rows), np.arange(len(query))):
@@ -232,7 +161,7 @@ def _check_order(order: ArrayLike, offsets: Ints) -> NDArray[np.integer]:
     return rows
 
 
-def _start_order(offsets: Ints, seed: int | None) -> Ints:
+def start_order(offsets: Ints, seed: int | None) -> Ints:
     """Row numbers as they stand, or shuffled inside each query."""
     order = np.arange(offsets[-1])
     if seed is None:

@@ -22,45 +22,48 @@ class RankerEntry(NamedTuple):
 
 
 _LINES = (
-    ("ranknet", "RankNet", "ranknet", "a network that learns pairs by cross entropy of score differences"),
-    ("kernel-ranknet", "KernelRankNet", "ranknet", "RankNet in the space of a kernel, through Nystroem features"),
-    ("directranker", "DirectRanker", "directranker", "a feature net and an odd neuron, learned on neighboring classes"),
-    ("lambdarank", "LambdaRank", "listwise", "a network whose pairs weigh what their swap changes in a measure"),
+    ("ranknet", "RankNet", "ranknet", "a network trained on pairs, by cross entropy of score differences"),
+    ("kernel-ranknet", "KernelRankNet", "ranknet", "RankNet with a kernel, approximated by Nystroem features"),
+    ("directranker", "DirectRanker", "directranker", "a feature net and an odd neuron, trained on neighboring classes"),
+    ("lambdarank", "LambdaRank", "listwise", "a network with pairs weighted by how their swap changes a metric"),
     ("listnet", "ListNet", "listwise", "a network that learns the probability of being first"),
     ("listmle", "ListMLE", "listwise", "a network that learns the likelihood of the whole order"),
     ("rankcosine", "RankCosine", "listwise", "a network whose scores point in the direction of the labels"),
     ("rankprop", "RankProp", "rankprop", "regression on targets that follow the network's own ranking"),
     ("scorer", "Scorer", "scorer", "any loss with a linear function, a network or trees"),
     ("sortnet", "SortNet", "sortnet", "a symmetric comparator that learns from the pairs its own sort gets wrong"),
-    ("deepnet", "DeepNet", "deepnet", "a deep symmetric comparator of two documents, inside a sort"),
+    ("deepnet", "DeepNet", "deepnet", "a deep symmetric comparator of two documents, used in a sort"),
     ("dense-comparator", "DenseComparator", "deepnet", "a comparator without shared weights; DeepNet's baseline"),
-    ("rankde", "RankDE", "evolution", "differential evolution of a linear ranker that maximizes a measure itself"),
-    ("swarm-rank", "SwarmRank", "evolution", "a particle swarm in search of a linear ranker"),
+    ("rankde", "RankDE", "evolution", "differential evolution of a linear ranker that maximizes a metric itself"),
+    ("swarm-rank", "SwarmRank", "evolution", "a particle swarm that searches for a linear ranker"),
     ("gp-rank", "GPRank", "gp", "genetic programming of a readable ranking formula"),
     ("es-rank", "ESRank", "evolution", "a (1+1) evolution strategy on the weights of a linear ranker"),
     ("iesr-rank", "IESRRank", "evolution", "ES-Rank started from linear regression"),
     ("iesvm-rank", "IESVMRank", "evolution", "ES-Rank started from RankSVM"),
     ("cma-rank", "CMARank", "evolution", "CMA-ES on the weights of a linear ranker"),
-    ("rank-svm", "RankSVM", "ranksvm", "large margins between documents of different labels, without explicit pairs"),
+    ("rank-svm", "RankSVM", "ranksvm", "a linear ranker with large margins between documents of different labels"),
     ("prank", "PRank", "perceptrons", "an online perceptron with a threshold for each level"),
-    ("oap-bpm", "OAPBPM", "perceptrons", "many PRank perceptrons on random parts, averaged to a Bayes point"),
-    ("rank-boost", "RankBoost", "rankboost", "boosted thresholds of single features on weighted pairs"),
-    ("ada-rank", "AdaRank", "adarank", "boosted single features on queries weighted by a measure"),
-    ("frank", "FRank", "frank", "an additive model boosted on the fidelity of pairs"),
-    ("coordinate-ascent", "CoordinateAscent", "coordinate_ascent", "one weight at a time, straight up a measure"),
+    ("oap-bpm", "OAPBPM", "perceptrons", "many PRank perceptrons on random parts of the data, averaged"),
+    ("rank-boost", "RankBoost", "stump_boosting", "thresholds on single features, boosted on weighted pairs"),
+    ("ada-rank", "AdaRank", "adarank", "single features, boosted on queries weighted by a metric"),
+    ("frank", "FRank", "stump_boosting", "an additive model boosted on the fidelity of pairs"),
+    ("coordinate-ascent", "CoordinateAscent", "coordinate_ascent", "linear weights tuned to a metric, one at a time"),
     ("lambda-mart", "LambdaMART", "lambdamart", "boosted trees on LambdaRank's gradients, grown by LightGBM"),
-    ("mc-rank", "McRank", "mcrank", "classification into levels by boosted trees; the expected level ranks"),
+    ("mc-rank", "McRank", "mcrank", "boosted trees that predict the level; ranks by the expected level"),
     ("linear-regression-ranker", "LinearRegressionRanker", "baselines", "least squares on the labels"),
-    ("single-feature", "SingleFeature", "baselines", "one feature, given or the best on training data; BM25 is one"),
-    ("random-ranker", "RandomRanker", "baselines", "an order by chance, the same for the same document and seed"),
-    ("nested-ranker", "NestedRanker", "nested", "stages of rankers, each for the top of the one before"),
-    ("rank-aggregation", "RankAggregation", "aggregation", "many rankers whose orders are made one"),
+    ("single-feature", "SingleFeature", "baselines", "one feature, such as BM25; by default the best on training data"),
+    ("random-ranker", "RandomRanker", "baselines", "random scores, the same for the same document and seed"),
+    ("nested-ranker", "NestedRanker", "nested", "stages of rankers, each re-ranking the top of the one before"),
+    ("rank-aggregation", "RankAggregation", "aggregation", "many rankers whose rankings are combined into one"),
 )
 
 RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
     {name: RankerEntry(cls, f"ordino.rankers.{module}", text) for name, cls, module, text in _LINES}
 )
 """Every ranker by its name on the command line."""
+
+NAMES: Mapping[str, str] = MappingProxyType({entry.cls: name for name, entry in RANKERS.items()})
+"""The name on the command line of each class."""
 
 
 def ranker_class(name: str) -> type[Ranker]:

@@ -1,14 +1,13 @@
-r"""AdaRank: boosting on queries, by the metric itself.
+r"""AdaRank: boosting on queries that optimizes the metric itself.
 
-Queries carry weights P. In each round the feature whose own order has the best weighted metric E joins the sum:
+Queries carry weights P. In each round, the feature that ranks best on its own by the weighted metric E is added:
 
 .. math:: \alpha = \tfrac12 \ln \frac{\sum_q P_q (1 + E_q(h))}{\sum_q P_q (1 - E_q(h))}
 
-and queries that are ranked badly come to count more. In the paper P follows from the sum f so far,
-:math:`P_q \propto e^{-E_q(f)}`; as E lies from 0 to 1, P then stays within a factor of e, and on many data sets one
-strong feature is taken for ever. Weights that add up over rounds as AdaBoost's do,
-:math:`P_q \propto \prod_t e^{-\alpha_t E_q(h_t)}`, get away from it. Xu and Li, "AdaRank: a boosting algorithm for
-information retrieval", SIGIR 2007.
+and badly ranked queries get more weight. In the paper, P depends on the sum f so far, :math:`P_q \propto e^{-E_q(f)}`;
+since E is between 0 and 1, P then stays within a factor of e, and on many data sets one strong feature is chosen in
+every round. Weights that accumulate over rounds, as in AdaBoost, :math:`P_q \propto \prod_t e^{-\alpha_t E_q(h_t)}`,
+avoid this. Xu and Li, "AdaRank: a boosting algorithm for information retrieval", SIGIR 2007.
 """
 
 from typing import final
@@ -16,6 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.boosting.stumps import rounds_param
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.judge import Choice, Judge
@@ -30,23 +30,22 @@ NEAR_PERFECT = 1e-6  # of 1 - E: a feature that ranks all queries perfectly has 
 
 @final
 class AdaRank(LinearRanker):
-    """Boosting whose weak rankers are single features, with queries weighted by how badly they are ranked.
+    """Boosting with single features as weak rankers, and with more weight on badly ranked queries.
 
     Attributes
     ----------
     coef_
-        Weights of the features: the sum of the alphas of the rounds that took it.
+        Feature weights: the sum of the alphas of the rounds that chose the feature.
     features_, alphas_
-        What each round took, from 0, and its weight; also of rounds after the best.
+        The feature that each round chose, starting at 0, and its alpha, including rounds after the best.
     query_weights_
-        P in the first and after each round, for the queries that count in canonical order.
+        P before the first and after each round, for the queries that count, in canonical order.
     history_
-        For each round the weighted metric of the feature taken, ``metric``, and, if there is one, the metric on
-        ``valid``.
+        For each round, the weighted metric of the chosen feature, ``metric``, and the metric on ``valid``, if given.
 
     Examples
     --------
-    The relevant document stands second of two by feature 0 and third of three by feature 1, so feature 0 is taken:
+    Feature 0 ranks the relevant document second and feature 1 ranks it third, so feature 0 is chosen:
     E = 1/2 and alpha = ln((1 + 1/2) / (1 - 1/2)) / 2 = ln(3) / 2.
 
     >>> X, y = [[2.0, 0.0], [3.0, 1.0], [1.0, 2.0]], [1, 0, 0]
@@ -59,24 +58,20 @@ class AdaRank(LinearRanker):
     features_: list[int] = learned()
     alphas_: list[float] = learned()
 
-    rounds: int = param(
-        200,
-        "T, weak rankers at most. The best number on `valid` is kept, all where there is no `valid`.",
-        low=1,
-        brief=2,
-    )
+    rounds: int = rounds_param(200)
     metric: str = metric_param(
-        text="The metric E that is boosted (map is AdaRank-MAP, ndcg@10 AdaRank-NDCG) and that chooses the number of "
-        "rounds; any whose values lie between -1 and 1."
+        text="The metric E to optimize (map for AdaRank-MAP, ndcg@10 for AdaRank-NDCG), also used to choose the "
+        "number of rounds. Its values must lie between -1 and 1."
     )
     profile: str = profile_param()
     reweighting: str = param(
         "rounds",
-        "rounds: the weight of a query adds up over the rounds. sum: it follows from the sum alone, as in the paper.",
+        "rounds: the weight of a query accumulates over the rounds. sum: it depends only on the sum so far, as in the "
+        "paper.",
         choices=REWEIGHTING,
     )
     scaling: str | None = scaling_param(
-        text="How features are scaled first, a name of `SCALERS`; they must be comparable, as their values are added."
+        text="Feature scaling: a name in `SCALERS`. Features must be comparable, since their values are added."
     )
     verbose: bool = verbose_param()
 

@@ -1,7 +1,7 @@
 """RankAggregation: many rankers vote on the order (DeepNet, section 5.3).
 
-Each member ranks the documents on its own; the ranks that a document gets are summed up, and the smallest sum comes
-first. Other rules (:data:`~ordino.order.fusion.METHODS`) take the place of the sum by name.
+Each member ranks the documents; the ranks of a document are summed, and the smallest sum comes first. ``method``
+chooses another rule (:data:`~ordino.order.fusion.METHODS`).
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ RESAMPLES = ("queries", "documents")
 
 @final
 class RankAggregation(CombinedRanker):
-    """Many rankers whose orders are made one.
+    """Many rankers whose rankings are combined into one.
 
     Attributes
     ----------
@@ -44,12 +44,12 @@ class RankAggregation(CombinedRanker):
     """
 
     ranker: RankerLike | Sequence[RankerLike] = ranker_param(
-        "What votes: one ranker (or its name), of which `n` members are trained, or a list with one member each. A "
-        "list may hold aggregations."
+        "The members: one ranker (or its name), which is trained `n` times, or a list of rankers. A list may contain "
+        "aggregations."
     )
     n: int = param(
         15,
-        "How many members a single ranker gives; DeepNet has 15. They differ in the seeds that they are given.",
+        "Number of members trained from a single ranker, each with its own seed; DeepNet uses 15.",
         low=1,
         high=10_000,
         brief=2,
@@ -57,23 +57,23 @@ class RankAggregation(CombinedRanker):
     )
     method: str = param(
         "rank_sum",
-        "How orders become one: rank_sum (DeepNet), rrf, median, score_mean, kemeny.",
+        "How rankings are combined: rank_sum (DeepNet), rrf, median, score_mean, kemeny.",
         choices=METHODS,
     )
     resample: str | None = param(
         None,
-        "Every member learns from its own random part of the training data: of the `queries`, or of the `documents` of "
-        "each query, which draws pairs. None gives all members all data: then only their seeds tell them apart, and "
-        "networks train together.",
+        "Train every member on its own random part of the training data: part of the `queries`, or part of the "
+        "`documents` of each query, and so of the pairs. None trains all members on all data: then they differ only "
+        "in their seeds, and networks train together.",
         choices=RESAMPLES,
     )
-    share: float = param(0.8, "How large that part is.", above=0, high=1)
+    share: float = param(0.8, "Size of that part.", above=0, high=1)
     n_jobs: int | None = n_jobs_param()
-    seed: int = seed_param("The same seed gives the same members; those of a list keep the seeds that they have.")
+    seed: int = seed_param("Random seed; the same seed gives the same members. Rankers in a list keep their own seeds.")
 
     @property
     def is_random(self) -> bool:
-        """Whether members draw their data or are random themselves."""
+        """Whether the members' data is drawn at random, or the members are random themselves."""
         return self.resample is not None or super().is_random
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
@@ -112,7 +112,7 @@ class RankAggregation(CombinedRanker):
         seeds = [spawn_seed(self.seed, "member", i) for i in range(self.n)]
         if self.resample is None and not rankers[0].is_random and len(seeds) > 1:
             raise ParameterError(
-                f"{type(rankers[0]).__name__} draws nothing at random, so all {self.n} members would be equal; "
+                f"{type(rankers[0]).__name__} uses no randomness, so all {self.n} members would be equal; "
                 "set resample='queries'"
             )
         return [rankers[0].with_seed(seed) for seed in seeds], seeds

@@ -1,11 +1,11 @@
-r"""What a learned ranker has to beat: least squares, one feature, a random order.
+r"""Baselines that a learned ranker has to beat: least squares, one feature, a random order.
 
 Least squares learns the label itself, document by document, as a weighted sum of the features:
 
 .. math:: \min_{w, b} \sum_i (w \cdot x_i + b - y_i)^2 + \alpha \, \|w\|^2
 
-The simplest of all baselines (subset regression with squared loss: Cossock and Zhang, COLT 2006). The constant
-:math:`b` moves every document alike, so that it is solved for and then left out of the score.
+This is the simplest baseline (subset regression with squared loss: Cossock and Zhang, COLT 2006). The constant
+:math:`b` shifts all scores equally, so it is left out of the score.
 """
 
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import name_features, row_blocks
-from ordino.checks import check_int
+from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.data.kernels import hash_rows
-from ordino.errors import ParameterError, unknown_name
+from ordino.errors import ParameterError
 from ordino.forms import BLOCK
 from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
@@ -37,9 +37,9 @@ class LinearRegressionRanker(LinearRanker):
     coef_
         Weights of the features.
     alpha_
-        The penalty that was taken.
+        The penalty that was chosen.
     history_
-        Every ``alpha`` tried and, if there is one, the metric on ``valid``.
+        Every ``alpha`` that was tried, with the metric on ``valid``, if given.
 
     Examples
     --------
@@ -56,12 +56,12 @@ class LinearRegressionRanker(LinearRanker):
 
     alpha: float | Sequence[float] = param(
         (0.0, 1.0, 10.0, 100.0, 1e3, 1e4),
-        "The ridge penalty; 0 is ordinary least squares. Of several, the best on `valid` is taken, or the first where "
-        "there is no `valid`.",
+        "The ridge penalty; 0 is ordinary least squares. Of several values, the best on `valid` is chosen; without "
+        "`valid`, the first.",
         low=0,
         space=Range(0.1, 10_000.0, log=True),
     )
-    metric: str = metric_param(text="The metric that chooses among several `alpha`.")
+    metric: str = metric_param(text="The metric used to choose among several values of `alpha`.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
 
@@ -79,13 +79,13 @@ class LinearRegressionRanker(LinearRanker):
 
 
 def reduce_rows(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """All that least squares needs to know of the rows: the features' scales and a triangle.
+    """Reduce the rows to what least squares needs: the scale of each feature and a triangular matrix.
 
     The rows of [X, y], centered and with every feature in units of its deviation, become the triangle R of their QR
     decomposition, block after block: the same least squares problem in ``n_features + 1`` rows, without squaring its
     condition as the normal equations would.
     """
-    weights = np.ones(data.n_docs) if data.weights is None else data.weights
+    weights = data.doc_weights
     total = max(float(weights.sum()), np.finfo(float).tiny)
     blocks = row_blocks(data.n_docs, BLOCK)
     means = sum(weights[rows] @ _table(data, rows) for rows in blocks) / total  # (n_features + 1,)
@@ -118,22 +118,22 @@ def _table(data: Dataset, rows: slice) -> NDArray[np.float64]:
 
 
 def check_sign(given: object) -> None:
-    """Refuse what is neither 1 nor -1."""
+    """Refuse anything but 1 and -1."""
     if given not in (1, -1) or isinstance(given, bool):
         raise ParameterError(f"sign={given!r}; it must be 1, -1 or None")
 
 
 @final
 class SingleFeature(LinearRanker):
-    """Rank by one feature; where none is named, by the one that ranks the training data best.
+    """Rank by one feature; by default, the one that ranks the training data best.
 
     BM25 is such a feature (number 25 of LETOR 4.0, over the whole document). Of equally good features the first is
-    taken, and 1 before -1.
+    chosen, and of both signs 1.
 
     Attributes
     ----------
     feature_, sign_
-        The number of the feature, from 1, and its direction; ``coef_`` has the sign in the feature's place.
+        The number of the feature, starting at 1, and its direction; ``coef_`` holds the sign at the feature's position.
 
     Examples
     --------
@@ -146,15 +146,15 @@ class SingleFeature(LinearRanker):
 
     feature: int | str | None = param(
         None,
-        "Its number as LETOR files count, from 1, or its name (f1, f2, ... where the data has none). None finds the "
-        "best on the training data; `valid` plays no part, as there is only this one choice.",
+        "The feature's number, starting at 1 as in LETOR files, or its name (f1, f2, ... if the data has no names). "
+        "None chooses the best on the training data; `valid` is not used.",
     )
     sign: int | None = param(
         None,
-        "1 if larger is better, -1 if smaller is; None finds out on the training data.",
+        "1 if larger is better, -1 if smaller is better; None decides on the training data.",
         check=check_sign,
     )
-    metric: str = metric_param(text="The metric by which the best feature is found.")
+    metric: str = metric_param(text="The metric used to choose the feature.")
     profile: str = profile_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:  # noqa: ARG002
@@ -175,17 +175,15 @@ def column_of(feature: object, data: Dataset) -> int:
     if isinstance(feature, Integral):
         return check_int("feature", feature, low=1, high=data.n_features) - 1
     names = name_features(data.feature_names, data.n_features)
-    if feature not in names:
-        raise unknown_name("feature", feature, names)
-    return names.index(str(feature))
+    return names.index(check_choice("feature", feature, names))
 
 
 @final
 class RandomRanker(Ranker):
-    """Scores drawn evenly from [0, 1): the floor under every comparison.
+    """Random scores between 0 and 1: the lowest baseline of any comparison.
 
-    A document's score is a hash of its features and the seed. So it is random as far as relevance goes, and yet neither
-    the order of the rows nor the other documents have a say in it. Documents with equal features share a score.
+    A document's score is a hash of its features and the seed. It has nothing to do with relevance, but does not depend
+    on the order of the rows or on other documents. Documents with equal features have the same score.
 
     Examples
     --------
@@ -197,7 +195,7 @@ class RandomRanker(Ranker):
 
     allows_nan = True
 
-    seed: int = seed_param("Another seed gives another order.", high=2**64 - 1)
+    seed: int = seed_param("Random seed; a different seed gives a different order.", high=2**64 - 1)
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         """There is nothing to learn."""

@@ -1,4 +1,4 @@
-"""Rankers made of rankers, which are given as rankers or by their names on the command line."""
+"""Rankers made of other rankers, given as objects or by name."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def as_rankers(given: RankerLike | Sequence[RankerLike]) -> list[Ranker]:
         raise ParameterError(f"ranker={given!r}; give a ranker, the name of one, or a list of these")
     for one in several:
         if not isinstance(one, str | Ranker):
-            raise ParameterError(f"ranker={one!r} is not a ranker; give one of ours, or its name such as 'ranknet'")
+            raise ParameterError(f"ranker={one!r} is not a ranker; give a ranker, or a name such as 'ranknet'")
     return [ranker_class(one)() if isinstance(one, str) else clone(one) for one in several]
 
 
@@ -38,7 +38,7 @@ def ranker_param(text: str) -> Any:
 
 
 class CombinedRanker(Ranker):
-    """A ranker made of those in ``ranker``: it can do with data what all of them can."""
+    """A ranker made of those in ``ranker``; it accepts the data that all of them accept."""
 
     uses_weights = True  # if its rankers do; those that do not warn
 

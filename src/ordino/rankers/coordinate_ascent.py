@@ -1,8 +1,8 @@
-"""Coordinate ascent: a linear ranker that climbs the metric itself, one weight at a time.
+"""Coordinate ascent: a linear ranker that maximizes the metric itself, one weight at a time.
 
-From some weights, each weight in turn is moved by steps that double, down and up, and to zero; the best move of all is
-made. A sweep over all weights follows another until one gains too little, and the whole is repeated from other weights.
-Metzler and Croft, "Linear feature-based models for information retrieval", Information Retrieval 2007.
+Each weight in turn is moved up and down by doubling steps, and to zero, and the best of these moves is kept. Sweeps
+over all weights are repeated until one gains too little, and the whole search is repeated from other weights. Metzler
+and Croft, "Linear feature-based models for information retrieval", Information Retrieval 2007.
 """
 
 from typing import final
@@ -34,14 +34,14 @@ class CoordinateAscent(LinearRanker):
     coef_
         Weights of the features.
     history_
-        For each restart, from 0, and each sweep, where sweep 0 is the beginning: the metric on the training data,
+        For each restart and each sweep (both start at 0; sweep 0 is the start): the metric on the training data,
         ``train``, which never falls within a restart.
     restart_
-        Which restart was kept, from 0.
+        The restart that was kept, starting at 0.
 
     Examples
     --------
-    The label follows the second feature and not the first.
+    The label follows the second feature, not the first.
 
     >>> X, y = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]], [0, 1, 2]
     >>> CoordinateAscent(restarts=1).fit(X, y).score(X, y)
@@ -51,21 +51,21 @@ class CoordinateAscent(LinearRanker):
     history_: list[dict[str, float]] = learned()
 
     metric: str = metric_param(
-        text="The metric that is climbed, and by which restarts are compared (on `valid`, or on the training data "
-        "where there is no `valid`)."
+        text="The metric to maximize, also used to choose the best restart (on `valid` if given, otherwise on the "
+        "training data)."
     )
     profile: str = profile_param()
     restarts: int = param(
-        3, "How many times to begin; first from equal weights, then from random ones.", low=1, brief=2
+        3, "Number of searches: the first starts from equal weights, the others from random ones.", low=1, brief=2
     )
-    sweeps: int = param(25, "Sweeps over all weights at most, for each restart.", low=1)
+    sweeps: int = param(25, "Maximum number of sweeps over all weights per restart.", low=1)
     step: float = param(
         0.05,
-        "The first step of a line search, where all weights together have size 1 and features have deviation 1.",
+        "First step of a line search, with the weights scaled to a total size of 1 and the features to deviation 1.",
         above=0,
     )
-    n_steps: int = param(10, "Steps in each direction; each is twice the one before.", low=1)
-    tol: float = param(1e-3, "A sweep that gains no more than this is the last.", low=0)
+    n_steps: int = param(10, "Number of steps in each direction; each is twice the one before.", low=1)
+    tol: float = param(1e-3, "Stop after a sweep that gains no more than this.", low=0)
     scaling: str | None = scaling_param()
     seed: int = seed_param()
     verbose: bool = verbose_param()

@@ -75,13 +75,13 @@ class DeepNet(Comparator):
 
         Layers of 24, 12 and 6 ReLU neurons that start from stacked auto-encoders, a quarter of them dropped; squared
         error, full batches with the adaptive rate; 10,000 training pairs of different labels and 5,000 validation
-        pairs, whose error chooses one of 1,000 epochs; features scaled inside each query.
+        pairs, whose error chooses one of 1,000 epochs; features scaled inside each query; a sort makes the ranking.
         """
         published: dict[str, Any] = {
             "hidden": (24, 12, 6), "activation": "relu", "initializer": "autoencoders", "dropout": 0.25,
             "loss": "squared", "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1,
             "batch": None, "epochs": 1000, "patience": None, "pairs": "C", "n_pairs": 10_000,
-            "n_valid_pairs": 5_000, "select": "pairs", "metric": "map", "scaling": "querymax",
+            "n_valid_pairs": 5_000, "select": "pairs", "metric": "map", "scaling": "querymax", "algorithm": "merge",
         }  # fmt: skip
         return cls(**(published | changes))
 
@@ -165,8 +165,8 @@ class DenseComparator(DeepNet):
     )
     asked: str = param(
         "both",
-        "How a ranking asks for two documents: in both orders, of which the mean decides (both), or once, as the "
-        "thesis does, by Python's sort, which is slow. `compare` always asks in both orders.",
+        "How a pair is compared when ranking: in both orders, taking the mean (both), or once, as in the thesis, with "
+        "Python's sort, which is slow. `compare` always uses both orders.",
         choices=("both", "once"),
     )
 

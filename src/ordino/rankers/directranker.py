@@ -44,7 +44,7 @@ class DirectRanker(ScoringNetwork):
     )
     average: str = fields.average()
     scaling: str | None = scaling_param(
-        "quantile", "How features are scaled first, a name of `SCALERS`, or None; the paper takes normal quantiles."
+        "quantile", "Feature scaling: a name in `SCALERS`, or None; the paper uses normal quantiles."
     )
 
     def _loss(self) -> Loss:

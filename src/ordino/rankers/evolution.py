@@ -1,9 +1,9 @@
-"""Linear rankers whose weights a search without gradients finds, with the metric itself as fitness.
+"""Linear rankers whose weights are found by evolutionary search, with the metric itself as fitness.
 
 RankDE: Bollegala, Noman and Iba, "RankDE", GECCO 2011. SwarmRank: Diaz-Aviles et al., GECCO 2009. ESRank: Ibrahim and
 Landa-Silva, "ES-Rank: evolution strategy learning to rank approach" (SAC 2017); IESRRank and IESVMRank: the same, "An
 evolutionary strategy with machine learning for learning to rank in information retrieval" (Soft Computing, 2018).
-CMARank: CMA-ES (Hansen and Ostermeier, 2001). :mod:`ordino.evolve` has the searches themselves.
+CMARank: CMA-ES (Hansen and Ostermeier, 2001). The search algorithms are in :mod:`ordino.evolve`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ def uniform_start(ranker: RankDE | SwarmRank, data: Dataset, valid: Dataset | No
 
 @final
 class RankDE(EvolvedRanker):
-    r"""Weights by differential evolution: a child that ranks better takes its parent's place (Algorithm 1).
+    r"""A linear ranker by differential evolution: a child that ranks better replaces its parent (Algorithm 1).
 
     .. math::
         v_i = x_{r_1} + F (x_{r_2} - x_{r_3}), \qquad
         u_{ij} = v_{ij} \text{ if } \mathrm{rand}_j \le CR \text{ or } j = \mathrm{rnbr}(i), \text{ else } x_{ij}
 
-    The defaults are the paper's (Table 2): MAP as fitness, first weights uniform in [-1, 1], features scaled to [0, 1]
-    in each query (equation 5).
+    The defaults are the paper's (Table 2): MAP as fitness, initial weights uniform in [-1, 1], features scaled to [0,
+    1] within each query (equation 5).
 
     Examples
     --------
@@ -59,19 +59,17 @@ class RankDE(EvolvedRanker):
     ([0, 1, 2], 1.0, 21)
     """
 
-    population: int = population_param(50, "P, the number of weight vectors, 4 or more.", low=4)
-    generations: int = generations_param(10_000, "How often the whole population breeds")
-    F: float = param(0.5, "The scale of the difference.", above=0, high=2, space=Range(0.1, 1.0))
-    CR: float = param(0.5, "The chance of each weight to come from the mutant.", low=0, high=1, space=Range(0.1, 1.0))
+    population: int = population_param(50, "P, the number of weight vectors; at least 4.", low=4)
+    generations: int = generations_param(10_000, "Maximum number of generations")
+    F: float = param(0.5, "Scale of the difference vector.", above=0, high=2, space=Range(0.1, 1.0))
+    CR: float = param(0.5, "Probability that a weight comes from the mutant.", low=0, high=1, space=Range(0.1, 1.0))
     mutation: str = param(
         "rand/1", "rand/1 (the paper's equation 2), best/1 or current-to-best/1.", choices=strategies.BASES
     )
     self_adaptive: bool = param(
-        False, "Let every individual find its own F and CR (jDE), starting from the given ones."
+        False, "Let every individual adapt its own F and CR (jDE), starting from the given values."
     )
-    warm_start: bool = warm_start_param(
-        "Go on from where the last `fit` stopped: twice 100 generations are the same as 200."
-    )
+    warm_start: bool = warm_start_param("Continue from where the last `fit` stopped: twice 100 generations equal 200.")
 
     _start = uniform_start
 
@@ -88,13 +86,13 @@ class RankDE(EvolvedRanker):
 
 @final
 class SwarmRank(EvolvedRanker):
-    r"""Weights by particle swarm optimization, with the metric itself as the height that the swarm looks for.
+    r"""A linear ranker by particle swarm optimization, with the metric itself as fitness.
 
     .. math:: v \leftarrow w v + c_1 r_1 (p - x) + c_2 r_2 (g - x), \qquad x \leftarrow x + v
 
-    with :math:`r_1, r_2` uniform in [0, 1], anew for each weight. The paper maximizes MAP over a linear combination of
-    features; how its swarm is tuned we could not learn, so the factors are the usual ones (Clerc and Kennedy's
-    constriction, 2002, which needs no limit of speed) and the start is that of RankDE.
+    with :math:`r_1, r_2` uniform in [0, 1], drawn separately for each weight. The paper maximizes MAP over a linear
+    combination of features. We could not find out how its swarm is tuned, so the factors are the usual ones (Clerc and
+    Kennedy's constriction, 2002, which needs no speed limit) and the initial weights are drawn as in RankDE.
 
     Examples
     --------
@@ -104,11 +102,11 @@ class SwarmRank(EvolvedRanker):
     """
 
     population: int = population_param(50, "The number of particles.", low=1)
-    generations: int = generations_param(1000, "How often the particles move")
-    inertia: float = param(0.7298, "w: how much a particle keeps its course.", low=0)
-    cognitive: float = param(1.49618, "c1: how strongly a particle is drawn to its own best place.", low=0)
-    social: float = param(1.49618, "c2: how strongly a particle is drawn to the swarm's best place.", low=0)
-    max_speed: float | None = param(None, "Limit of each component of a velocity; None sets no limit.", above=0)
+    generations: int = generations_param(1000, "Maximum number of moves")
+    inertia: float = param(0.7298, "w: how much of its velocity a particle keeps.", low=0)
+    cognitive: float = param(1.49618, "c1: how strongly a particle is drawn to its own best position.", low=0)
+    social: float = param(1.49618, "c2: how strongly a particle is drawn to the swarm's best position.", low=0)
+    max_speed: float | None = param(None, "Limit on each component of the velocity; None means no limit.", above=0)
 
     _start = uniform_start
 
@@ -125,10 +123,10 @@ class SwarmRank(EvolvedRanker):
 
 @final
 class CMARank(EvolvedRanker):
-    r"""Weights by CMA-ES, the strategy that learns which weights move together.
+    r"""A linear ranker by CMA-ES, a strategy that learns which weights should change together.
 
-    Each generation samples weights from a normal distribution, whose mean, step size :math:`\sigma` and covariance move
-    toward the fitter half. The search starts from equal weights of all features.
+    Each generation samples weights from a normal distribution, whose mean, step size :math:`\sigma` and covariance are
+    updated from the fitter half. The search starts from equal weights for all features.
 
     Examples
     --------
@@ -138,10 +136,10 @@ class CMARank(EvolvedRanker):
     """
 
     population: int | None = population_param(
-        50, "Samples in a generation; None takes 4 + 3 ln L with L features.", low=5
+        50, "Number of samples per generation; None uses 4 + 3 ln L for L features.", low=5
     )
-    generations: int = generations_param(500, "How often the distribution moves")
-    sigma: float = param(0.5, "The first step size.", above=0)
+    generations: int = generations_param(500, "Maximum number of generations")
+    sigma: float = param(0.5, "Initial step size.", above=0)
 
     def _start(self, data: Dataset, valid: Dataset | None) -> Floats:  # noqa: ARG002
         return np.full((1, data.n_features), 1.0 / data.n_features)
@@ -154,8 +152,8 @@ def start_param(default: str) -> Any:
     """The parameter ``start``."""
     return param(
         default,
-        "Where the search starts: `zeros`, weights, or a linear ranker or its name, which is fitted first, on scaled "
-        "features.",
+        "Where the search starts: `zeros`, an array of weights, or a linear ranker (or its name) that is fitted "
+        "first, on the scaled features.",
     )
 
 
@@ -178,12 +176,12 @@ def one_plus_one(ranker: ESRank | IESRRank | IESVMRank, population: Floats) -> s
 
 @final
 class ESRank(EvolvedRanker):
-    r"""A (1+1) evolution strategy from weights of zero.
+    r"""A linear ranker by a (1+1) evolution strategy that starts from zero weights.
 
     .. math:: w_j \leftarrow w_j + \mathrm{N}(0, 1) \, \exp(\mathrm{Cauchy}(0, 1))
 
-    for some of the weights, drawn at random; after a success the same ones are changed again. The child stays if it
-    ranks better. This is our reading of the paper (see :class:`ordino.evolve.EvolutionStrategy`).
+    for some of the weights, drawn at random; after a success the same weights are changed again. The child is kept if
+    it ranks better. This is our reading of the paper (see :class:`ordino.evolve.EvolutionStrategy`).
 
     Examples
     --------
@@ -201,7 +199,7 @@ class ESRank(EvolvedRanker):
 
 @final
 class IESRRank(EvolvedRanker):
-    """:class:`ESRank` from the weights of linear regression, which the result is never worse than where it is chosen.
+    """:class:`ESRank` that starts from linear regression; never worse than that on the data used for selection.
 
     Examples
     --------
@@ -219,7 +217,7 @@ class IESRRank(EvolvedRanker):
 
 @final
 class IESVMRank(EvolvedRanker):
-    """:class:`ESRank` from the weights of RankSVM, which the result is never worse than where it is chosen.
+    """:class:`ESRank` that starts from RankSVM; never worse than that on the data used for selection.
 
     Examples
     --------
@@ -236,7 +234,7 @@ class IESVMRank(EvolvedRanker):
 
 
 def start_weights(start: Start, data: Dataset, valid: Dataset | None) -> Floats:
-    """Weights from which to start, shape ``(n_features,)``; a ranker is fitted on the data as it is here.
+    """Initial weights, shape ``(n_features,)``; a ranker is fitted on the data without further scaling.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino import recurring
 from ordino.checks import check_choice, check_real
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
@@ -15,20 +16,10 @@ from ordino.evolve.genetic_programming import FormulaFitness, GeneticProgramming
 from ordino.forms import require
 from ordino.parameters import Range, learned, param
 from ordino.ranker import Ranker
-from ordino.recurring import (
-    metric_param,
-    n_jobs_param,
-    patience_param,
-    profile_param,
-    scaling_param,
-    seed_param,
-    verbose_param,
-    warm_start_param,
-)
 
 
 def check_functions(given: object) -> None:
-    """Refuse what is not a list of names of functions."""
+    """Refuse anything but a list of function names."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise ParameterError(f"functions={given!r}; give a list of names, such as ('+', '*')")
     for name in given:
@@ -37,11 +28,11 @@ def check_functions(given: object) -> None:
 
 @final
 class GPRank(Ranker):
-    """A formula over the features, bred from random ones; the metric itself is the fitness.
+    """A formula over the features, evolved from random ones with the metric itself as fitness.
 
     A formula is a tree of functions over features and constants in [0, 1]. The winners of small tournaments exchange
-    subtrees or grow new ones; the fittest lives on. Fitness is MAP, functions are ``+ - * /``, leaves are features and
-    constants; the other choices follow Koza (1992), as we could not learn the paper's own.
+    subtrees or grow new ones; the fittest survives. The fitness is MAP and the functions are ``+ - * /``; the other
+    choices follow Koza (1992), because we could not find out the paper's own.
 
     Attributes
     ----------
@@ -52,7 +43,7 @@ class GPRank(Ranker):
     history_
         A row for the start and for each generation after it.
     fitness_
-        The metric of the formula on the data by which it was chosen.
+        The metric of the formula on the data used for selection.
 
     Examples
     --------
@@ -67,25 +58,25 @@ class GPRank(Ranker):
     history_: list[dict[str, float]] = learned()
     fitness_: float = learned()
 
-    population: int = param(200, "The number of formulas.", low=2, space=Range(10, 100, log=True))
-    generations: int = generations_param(100, "How often the formulas breed")
+    population: int = param(200, "Number of formulas.", low=2, space=Range(10, 100, log=True))
+    generations: int = generations_param(100, "Maximum number of generations")
     functions: Sequence[str] = param(
-        ("+", "-", "*", "/"), f"What formulas are made of: some of {' '.join(FUNCTIONS)}.", check=check_functions
+        ("+", "-", "*", "/"), f"Functions that formulas may use: any of {' '.join(FUNCTIONS)}.", check=check_functions
     )
-    tournament: int = param(5, "How many formulas compete for each place as a parent.", low=1)
-    crossover_rate: float = param(0.9, "The chance that a child exchanges a subtree with another.", low=0, high=1)
+    tournament: int = param(5, "Number of formulas that compete to become a parent.", low=1)
+    crossover_rate: float = param(0.9, "Probability that a child exchanges a subtree with another.", low=0, high=1)
     mutation_rate: float = param(
-        0.1, "The chance that a child grows a new subtree; the two rates together are at most 1.", low=0, high=1
+        0.1, "Probability that a child grows a new subtree; the two rates must sum to at most 1.", low=0, high=1
     )
-    max_depth: int = param(8, "The limit of a formula's depth.", low=1)
-    patience: int | None = patience_param(None, PATIENCE)
-    metric: str = metric_param("map", FITNESS)
-    profile: str = profile_param()
-    scaling: str | None = scaling_param("minmax")
-    warm_start: bool = warm_start_param()
-    seed: int = seed_param()
-    n_jobs: int | None = n_jobs_param()
-    verbose: bool = verbose_param()
+    max_depth: int = param(8, "Maximum depth of a formula.", low=1)
+    patience: int | None = recurring.patience_param(None, PATIENCE)
+    metric: str = recurring.metric_param("map", FITNESS)
+    profile: str = recurring.profile_param()
+    scaling: str | None = recurring.scaling_param("minmax")
+    warm_start: bool = recurring.warm_start_param()
+    seed: int = recurring.seed_param()
+    n_jobs: int | None = recurring.n_jobs_param()
+    verbose: bool = recurring.verbose_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         check_real("mutation_rate", self.mutation_rate, low=0, high=1 - self.crossover_rate + 1e-12)

@@ -4,8 +4,8 @@ Document *i* of a query is pushed up by every less relevant *j*, and *j* down, w
 
 .. math:: \lambda_{ij} = \frac{|\Delta \mathrm{NDCG}_{ij}|}{1 + e^{s_i - s_j}}
 
-where :math:`\Delta \mathrm{NDCG}_{ij}` is what swapping the two would cost. Each tree fits these
-pushes by a Newton step.
+where :math:`\Delta \mathrm{NDCG}_{ij}` is the change in NDCG if the two were swapped. Each tree fits these forces by a
+Newton step.
 """
 
 from typing import final
@@ -31,10 +31,10 @@ class LambdaMART(TreeRanker):
     Attributes
     ----------
     model_, best_round_
-        The trees as LightGBM's model text, and how many there are.
+        The trees as LightGBM's model text, and the number of rounds in it.
     history_
-        A row for each round (of each bag, where there are several), with the metric on ``valid``, turned so that
-        larger is better.
+        A row for each round (of each bag, if there are several), with the metric on ``valid``, its sign changed if
+        smaller is better.
 
     Examples
     --------
@@ -45,18 +45,19 @@ class LambdaMART(TreeRanker):
 
     bags: int = param(
         1,
-        "How many models are grown, each with draws and a best round of its own, and summed up (BagBoo, CIKM 2010). It "
-        "takes away much of the noise of small data; something must be drawn, so that they differ.",
+        "Number of models to sum, each with its own random draws and best round (BagBoo, CIKM 2010). Bagging reduces "
+        "the noise of small data; it needs `query_share` or `feature_share` below 1.",
         low=1,
         brief=1,
     )
     truncation: int = param(
-        30, "Pairs count if one of them is among this many first.", low=1, space=Range(5, 50, log=True)
+        30, "A pair counts if one of its documents is ranked this high.", low=1, space=Range(5, 50, log=True)
     )
     gain: str = param(
         "exponential",
-        "What a label is worth in the lambdas: exponential (2^y - 1) or linear (y). Labels may be large, fractional or "
-        "negative: their levels are what LightGBM sees, with these gains (from 0 at the lowest, if any is negative).",
+        "Gain of a label in the lambdas: exponential (2^y - 1) or linear (y). Labels may be large, fractional or "
+        "negative: LightGBM is given their levels with these gains (starting at 0 for the lowest, if any is "
+        "negative).",
         choices=GAINS,
     )
 

@@ -1,4 +1,4 @@
-r"""McRank: classify documents into levels of relevance, rank by the expected one (Li, Burges and Wu, NIPS 2007).
+r"""McRank: classify documents into relevance levels, rank by the expected level (Li, Burges and Wu, NIPS 2007).
 
 .. math:: s(x) = \sum_{k} T(k) \, P(y = k \mid x)
 
@@ -57,13 +57,13 @@ class ExpectedLevel(Trees):
 class McRank(TreeRanker):
     r"""Boosted trees that classify, ranked by expected relevance.
 
-    Each round has a tree for each level (for each but one in ordinal form). The paper's :math:`\nu` and *J* are
-    ``learning_rate`` and ``leaves``.
+    Each round grows a tree for each level (in ordinal form, for each level but one). The paper's :math:`\nu` and *J*
+    are ``learning_rate`` and ``leaves``.
 
     Attributes
     ----------
     levels_, worth_
-        The labels seen in training, rising, and what each is worth.
+        The labels seen in training, in ascending order, and the value of each.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class McRank(TreeRanker):
     )
     value: str = param(
         "linear",
-        "What a level is worth, the paper's T(k): linear (the label) or exponential (2^y - 1).",
+        "Value of a level, the paper's T(k): linear (the label) or exponential (2^y - 1).",
         choices=VALUES,
     )
     leaves: int = leaves_param(10)
@@ -91,7 +91,7 @@ class McRank(TreeRanker):
         self.levels_, level = np.unique(data.y, return_inverse=True)
         if len(self.levels_) > MOST_LEVELS:
             raise DataError(
-                f"y has {len(self.levels_):,} different labels but McRank tells {MOST_LEVELS} levels apart at most; "
+                f"y has {len(self.levels_):,} different labels, but McRank supports at most {MOST_LEVELS} levels; "
                 "round the labels, or use LambdaMART"
             )
         # 2^y for 2^y - 1, which moves all scores alike; very large ones are divided by a power of 2
@@ -101,7 +101,7 @@ class McRank(TreeRanker):
         n_levels = max(len(self.levels_), 2)  # where all labels are equal, the second level stays empty
         if self.ordinal_:
             above = level[:, None] >= np.arange(1, n_levels)  # (n_docs, n_levels - 1): y >= k?
-            weights = np.ones(data.n_docs) if data.weights is None else data.weights
+            weights = data.doc_weights
             share = (weights @ above + 0.5) / (weights.sum() + 1.0)
             self.start_ = np.log(share / (1.0 - share))
             params = {"objective": "none", "num_class": n_levels - 1}
@@ -152,8 +152,8 @@ def logistic_gradients(above: NDArray[np.bool_], weights: NDArray[np.float64] | 
 def at_levels(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
     """P(y = k) of each level from the log-odds of P(y >= k), k from 1; shape ``(n_docs, n_levels)``.
 
-    The trees of different k know nothing of each other. Where one says that k is likelier to be reached than k - 1,
-    it is taken down to it, so that no probability is negative.
+    The trees of different k are independent. If P(y >= k) comes out larger than P(y >= k - 1), it is lowered to it, so
+    that no probability is negative.
 
     Examples
     --------

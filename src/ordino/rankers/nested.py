@@ -1,7 +1,8 @@
 """NestedRanker: stage after stage, each on fewer documents (DeepNet, section 5.2; Matveeva et al., SIGIR 2006).
 
-The first ranker learns from all documents and orders them. The next learns from what the one before puts on top and
-re-ranks only that; whatever falls below keeps its place. So later stages see the hard cases near the top and no others.
+The first ranker learns from all documents and ranks them. Each later ranker learns only from the top of the previous
+ranking and re-ranks only that; documents below keep their places. So later stages concentrate on the hard cases near
+the top.
 """
 
 from collections.abc import Sequence
@@ -31,20 +32,20 @@ def check_sizes(given: object) -> None:
     first, *rest = given if isinstance(given, Sequence) and given else (0,)
     falling = [check_int("sizes", size, low=1) for size in rest]
     if first is not None or any(b >= a for a, b in pairwise(falling)):
-        raise ParameterError(f"sizes={given!r}; give None (all documents) and then falling numbers")
+        raise ParameterError(f"sizes={given!r}; give None (all documents) first, then decreasing numbers")
 
 
 @final
 class NestedRanker(CombinedRanker):
-    """A cascade of rankers, each for the top of the one before.
+    """A cascade of rankers, each of which re-ranks the top of the one before.
 
     Attributes
     ----------
     rankers_, sizes_
         The fitted stages and how many documents each re-ranks.
     history_
-        For each stage that was trained its size (the first, which sees all documents, has none) and, if there is one,
-        the metric on ``valid``.
+        For each stage that was trained, its size (none for the first, which sees all documents) and the metric on
+        ``valid``, if given.
 
     Examples
     --------
@@ -58,16 +59,16 @@ class NestedRanker(CombinedRanker):
     history_: list[dict[str, float]] = learned()
 
     ranker: RankerLike | Sequence[RankerLike] = ranker_param(
-        "A ranker (or its name) that every stage trains anew, or a list with one for each stage."
+        "A ranker (or its name) that is trained anew in every stage, or a list with one for each stage."
     )
     sizes: Sequence[int | None] = param(
         (None, 1000, 750, 500, 200, 100, 50, 10),
-        "How many documents of a query each stage sees, fewer and fewer; the first is None, which is all. A stage that "
-        "would learn from the same documents as the one before, with the same ranker, is left out.",
+        "Number of documents per query that each stage sees, in decreasing order; the first is None, for all. A stage "
+        "that would train the same ranker on the same documents as the one before is skipped.",
         check=check_sizes,
         positional=True,
     )
-    metric: str = metric_param(text="With `valid`, as many stages are kept as are best there by this metric.")
+    metric: str = metric_param(text="The metric used to choose the number of stages on `valid`.")
     profile: str = profile_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:

@@ -1,16 +1,16 @@
 r"""PRank and OAP-BPM: perceptrons with one threshold between neighboring labels.
 
-A document with features x belongs to the first level r whose threshold lies above its score,
-:math:`\min\{r : w \cdot x < b_r\}`. For each threshold on the wrong side of the score, with :math:`\tau_r = \pm 1`
-telling on which side the score should have been, a mistake moves
+A document with features x belongs to the first level r whose threshold lies above its score, :math:`\min\{r : w \cdot x
+< b_r\}`. For each threshold on the wrong side of the score, with :math:`\tau_r = \pm 1` for the side on which the score
+should have been, a mistake causes the update
 
 .. math:: w \leftarrow w + \Bigl(\sum_r \tau_r\Bigr) x, \qquad b_r \leftarrow b_r - \tau_r .
 
 Crammer and Singer, "Pranking with ranking", NIPS 2001. The thresholds stay in order by themselves.
 
-OAP-BPM has many such perceptrons. Each of N sees each document with probability :math:`\tau` and learns from it by
-PRank's rule. Weights and thresholds are averaged, which approximates the Bayes point: the center of all rankers that
-fit the data, which generalizes like one of large margin. Harrington, "Online ranking/collaborative filtering using the
+OAP-BPM averages many such perceptrons. Each of N sees each document with probability :math:`\tau` and learns from it by
+PRank's rule. Averaging their weights and thresholds approximates the Bayes point: the center of all rankers that fit
+the data, which generalizes like a large-margin ranker. Harrington, "Online ranking/collaborative filtering using the
 perceptron algorithm", ICML 2003. Burges et al. (RankNet, ICML 2005, section 6) compare with both, with PRank in linear
 and quadratic form.
 """
@@ -43,12 +43,12 @@ AVERAGING = ("last", "steps")
 
 def epochs_param(default: int, text: str) -> Any:
     """The parameter ``epochs``."""
-    kept = "The best on `valid` is kept, the last where there is no `valid`."
-    return param(default, f"Passes over the documents{text}. {kept}", low=1, brief=2)
+    kept = "With `valid`, the best pass is kept; otherwise the last."
+    return param(default, f"Number of passes over the documents{text}. {kept}", low=1, brief=2)
 
 
 class OrdinalRanker(Ranker):
-    """A linear ranker whose line of scores thresholds cut into one interval for each label."""
+    """A linear ranker with thresholds that divide the scores into one interval for each label."""
 
     coef_: Floats = learned()
     thresholds_: Floats = learned()  # (n_levels - 1,), rising
@@ -56,7 +56,7 @@ class OrdinalRanker(Ranker):
     history_: list[dict[str, float]] = learned()
 
     epochs: int = epochs_param(20, ", each in a new random order")
-    metric: str = metric_param(text="The metric that chooses among epochs.")
+    metric: str = metric_param(text="The metric used to choose the best epoch.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
     seed: int = seed_param()
@@ -76,7 +76,7 @@ class OrdinalRanker(Ranker):
         return name_weights(names, self.coef_)
 
     def predict_levels(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Floats:
-        """The label of each row: that of the first threshold above its score, the highest where none is."""
+        """The label of each row: that of the first threshold above its score, or the highest if there is none."""
         scores = self.predict(X, qid=qid)
         return self.classes_[np.searchsorted(self.thresholds_, scores, side="right")]
 
@@ -116,16 +116,16 @@ class PRank(OrdinalRanker):
     Attributes
     ----------
     coef_
-        Weights of the features, or of features and products.
+        Weights of the features, or of the features and their products.
     thresholds_
-        Between the levels, rising.
+        The thresholds between the levels, in ascending order.
     classes_
-        The labels, rising; one more than there are thresholds.
+        The labels, in ascending order; one more than there are thresholds.
     epoch_
-        The pass whose weights were kept, from 1.
+        The pass whose weights were kept, starting at 1.
     history_
-        For each pass ``mistakes``, the sum of distances in levels between what was predicted and the truth, and, if
-        there is one, the metric on ``valid``.
+        For each pass, ``mistakes``, the total distance in levels between predicted and true labels, and the metric on
+        ``valid``, if given.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class PRank(OrdinalRanker):
     """
 
     quadratic: bool = param(
-        False, "Learn from all products of two features as well (the quadratic kernel of RankNet's section 6)."
+        False, "Also learn from all products of two features (the quadratic kernel of RankNet's section 6)."
     )
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
@@ -164,7 +164,7 @@ class PRank(OrdinalRanker):
         return quadratic_features(data) if self.quadratic else data
 
     def form(self) -> Form:
-        """Weights of the features, or of features and products."""
+        """Weights of the features, or of the features and their products."""
         if not self.quadratic:
             return super().form()
         self._check_fitted()
@@ -180,11 +180,11 @@ class OAPBPM(OrdinalRanker):
     coef_, thresholds_
         Averaged weights and thresholds.
     classes_
-        The labels, rising; one more than there are thresholds.
+        The labels, in ascending order; one more than there are thresholds.
     epoch_
-        The pass whose average was kept, from 1.
+        The pass whose average was kept, starting at 1.
     history_
-        A row for each pass, with the metric on ``valid`` if there is one.
+        A row for each pass, with the metric on ``valid``, if given.
 
     Examples
     --------
@@ -193,12 +193,12 @@ class OAPBPM(OrdinalRanker):
     [1.0, 0.0]
     """
 
-    n_perceptrons: int = param(100, "N, the number of perceptrons that are averaged.", low=1)
-    tau: float = param(0.3, "The probability with which a perceptron sees a document.", above=0, high=1)
+    n_perceptrons: int = param(100, "N, the number of perceptrons to average.", low=1)
+    tau: float = param(0.3, "Probability that a perceptron sees a document.", above=0, high=1)
     averaging: str = param(
         "last",
-        "last: the mean of the perceptrons as they stand at the end of a pass (Harrington). steps: the mean over all "
-        "documents of all passes so far as well, which changes less from pass to pass.",
+        "last: the mean of the perceptrons at the end of a pass (Harrington). steps: the mean over all steps of all "
+        "passes so far, which changes less from pass to pass.",
         choices=AVERAGING,
     )
     epochs: int = epochs_param(5, "")

@@ -112,9 +112,9 @@ class KernelRankNet(ScoringNetwork):
     activation: ClassVar[str] = "identity"  # type: ignore[misc]
     dropout: ClassVar[float] = 0.0  # type: ignore[misc]
 
-    kernel: str = param("rbf", "The kernel, a name of scikit-learn's: rbf, polynomial, laplacian ...", choices=KERNELS)
+    kernel: str = param("rbf", "Name of a scikit-learn kernel: rbf, polynomial, laplacian ...", choices=KERNELS)
     gamma: float | None = param(None, "The kernel's gamma; None lets scikit-learn choose.", low=0)
-    n_components: int = param(200, "How many documents stand for all; more is closer to the exact kernel.", low=1)
+    n_components: int = param(200, "Number of documents that approximate the kernel; more is more exact.", low=1)
     learning_rate: float = fields.learning_rate(0.01)
     optimizer: str = fields.optimizer("adam")
     l2: float = fields.l2(1e-4, "lambda, the weight of the squared norm.")

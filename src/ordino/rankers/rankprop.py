@@ -29,7 +29,7 @@ class RankProp(ScoringNetwork):
 
     shares_batches: ClassVar[bool] = False  # targets follow a network's own scores
 
-    period: int = param(2, "How many epochs of regression come between two adjustments of the targets.", low=1)
+    period: int = param(2, "Number of epochs of regression between two adjustments of the targets.", low=1)
 
     def _supply(self, data: Dataset, net: RowNet) -> Supply[Batch]:
         return _Targets(data, net, self.activation, self.period, self.batch)
@@ -53,7 +53,7 @@ class _Targets:
             self._targets = self._adjusted()
         self._epochs += 1
         data = self._data
-        weights = np.ones(data.n_docs) if data.weights is None else data.weights
+        weights = data.doc_weights
         cuts = np.append(np.arange(0, data.n_queries, self._batch), data.n_queries)
         for i in rng.permutation(len(cuts) - 1):
             first, last = data.offsets[cuts[i]], data.offsets[cuts[i + 1]]

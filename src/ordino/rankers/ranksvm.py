@@ -4,10 +4,10 @@ r"""RankSVM: the widest margin between better and worse documents of the same qu
 
 with :math:`\ell(m) = \max(0, 1 - m)^2` or :math:`\max(0, 1 - m)`. Herbrich, Graepel and Obermayer, "Large margin rank
 boundaries for ordinal regression", 2000; Joachims, "Optimizing search engines using clickthrough data", KDD 2002. Pairs
-are never listed: those of a short query are looped over, those of a long one summed by sorting and counting (Joachims,
-KDD 2006; Lee and Lin, "Large-scale linear RankSVM", Neural Computation 2014), and the primal is solved by truncated
-Newton steps (Chapelle and Keerthi, "Efficient algorithms for ranking with SVMs", Information Retrieval 2010).
-:mod:`ordino.svm.solver` has the solver.
+are never stored: those of a short query are looped over, those of a long query are summed by sorting and counting
+(Joachims, KDD 2006; Lee and Lin, "Large-scale linear RankSVM", Neural Computation 2014), and the primal is solved by
+truncated Newton steps (Chapelle and Keerthi, "Efficient algorithms for ranking with SVMs", Information Retrieval 2010).
+The solver is in :mod:`ordino.svm.solver`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,16 +32,16 @@ PAIR_WEIGHTS = ("sum", "mean", "query")
 
 @final
 class RankSVM(LinearRanker):
-    """Linear support vector machine on pairs, in the primal, without a list of pairs.
+    """Linear support vector machine on pairs, solved in the primal without storing the pairs.
 
     Attributes
     ----------
     coef_
         Weights of the features.
     C_, objective_, gap_
-        The C taken, its objective, and a bound on how far that is above the optimum.
+        The chosen C, its objective, and a bound on its distance from the optimum.
     history_
-        Every C tried, with its objective, its gap and, if there is one, the metric on ``valid``.
+        Every C that was tried, with its objective, its gap and the metric on ``valid``, if given.
 
     Examples
     --------
@@ -58,23 +58,23 @@ class RankSVM(LinearRanker):
 
     C: float | Sequence[float] = param(
         0.01,
-        "What a pair on the wrong side costs beside the size of the weights. Several are a path: they are solved from "
-        "the smallest up, each from the weights of the one before, and the best on `valid` is taken (the first given "
-        "where there is no `valid`).",
+        "Cost of a wrongly ordered pair, relative to the penalty on the weights. Several values are solved in "
+        "ascending order, each starting from the weights of the one before, and the best on `valid` is chosen "
+        "(without `valid`, the first given).",
         above=0,
         space=Range(1e-4, 100.0, log=True),
     )
     loss: str = param("squared-hinge", "squared-hinge (fast), or hinge (the loss of SVM-light).", choices=LOSSES)
     pair_weights: str = param(
         "sum",
-        "What a pair weighs: 1 (sum, as scikit-learn's LinearSVC on pair differences), 1 over the number of all pairs "
-        "(mean, so that C does not depend on the size of the data), or 1 over the number of its query's pairs (query, "
-        "as SVM-rank). Document weights multiply it.",
+        "Weight of a pair: 1 (sum, as in scikit-learn's LinearSVC on pair differences), 1 over the number of all "
+        "pairs (mean, so that C does not depend on the size of the data), or 1 over the number of pairs in its query "
+        "(query, as in SVM-rank). It is multiplied by the document weights.",
         choices=PAIR_WEIGHTS,
     )
-    tol: float = param(1e-5, "Stop when the objective is proved to be within this share of the optimum.", above=0)
-    max_iter: int = param(200, "Newton steps at most, for each C.", low=1)
-    metric: str = metric_param(text="The metric that chooses among several C.")
+    tol: float = param(1e-5, "Stop when the objective is provably within this share of the optimum.", above=0)
+    max_iter: int = param(200, "Maximum number of Newton steps for each C.", low=1)
+    metric: str = metric_param(text="The metric used to choose among several values of C.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
     n_jobs: int | None = n_jobs_param()
@@ -115,7 +115,7 @@ def document_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
     >>> (document_weights(data, "query") ** 2).round(6).tolist()
     [1.0, 1.0, 0.5, 0.5, 0.5]
     """
-    weights = np.ones(data.n_docs) if data.weights is None else np.array(data.weights)
+    weights = data.doc_weights
     if pairs == "sum":
         return weights
     counts = sort_labels(data.y, data.offsets).n_pairs

@@ -38,20 +38,20 @@ class Scorer(ScoringNetwork):
 
     renamed: ClassVar[Mapping[str, str]] = {"shrinkage": "learning_rate"}
 
-    loss: str = param("ranknet", "A name of `LOSSES`, such as fidelity or approx-ndcg.", choices=LOSSES)
+    loss: str = param("ranknet", "A name in `LOSSES`, such as fidelity or approx-ndcg.", choices=LOSSES)
     loss_options: Mapping[str, Any] | None = param(None, "The loss's own parameters, such as {'average': 'queries'}.")
     model: str = param(
         "network",
-        "What scores: linear; network, for which `hidden`, `activation` and `dropout` count too; or trees, LightGBM's "
-        "with the loss as their objective, for which `rounds`, `leaves` and `min_leaf` count, and of the others only "
-        "`learning_rate`, `patience`, `metric`, `profile` and `scaling`.",
+        "The model: linear; network, which also uses `hidden`, `activation` and `dropout`; or trees (LightGBM with "
+        "the loss as its objective), which use only `rounds`, `leaves`, `min_leaf`, `learning_rate`, `patience`, "
+        "`metric`, `profile` and `scaling`.",
         choices=("linear", "network", "trees"),
     )
-    rounds: int = param(200, "Trees at most, for model='trees'.", low=1, brief=2)
+    rounds: int = param(200, "Maximum number of trees, for model='trees'.", low=1, brief=2)
     leaves: int = param(
         31, "Leaves of each tree at most, for model='trees'.", low=2, high=131072, space=Range(4, 63, log=True)
     )
-    min_leaf: int = param(20, "Documents of a leaf at least, for model='trees'.", low=1, space=Range(5, 200, log=True))
+    min_leaf: int = param(20, "Minimum documents per leaf, for model='trees'.", low=1, space=Range(5, 200, log=True))
     learning_rate: float | None = fields.learning_rate(  # type: ignore[assignment]
         None, "The first step size, or how much of each tree counts; None is 0.003, and 0.05 for trees."
     )

@@ -16,11 +16,10 @@ from ordino.judge import Judge
 from ordino.layers import Layer
 from ordino.networks.comparing import Comparator
 from ordino.networks.learning_sets import LearningSet
-from ordino.order import PairNetwork, scores_from_order, sort_queries
+from ordino.order import SORTS, PairNetwork, scores_from_order, sort_queries
 from ordino.order.pairs import content_order
 from ordino.parameters import param
 from ordino.progress import Steps
-from ordino.recurring import warm_start_param
 from ordino.streams import spawn_seed
 
 Codes = NDArray[np.int64]
@@ -32,7 +31,8 @@ FEWEST_EPOCHS = 2  # of an iteration
 class SortNet(Comparator):
     """A symmetric comparator and the incremental choice of its pairs.
 
-    Within an iteration the epoch with the smallest error on the validation pairs is kept.
+    Within an iteration the epoch with the smallest error on the validation pairs is kept. Pairs come from the sort that
+    ``algorithm`` names, or from merge sort if that is an order over all pairs, which then makes the rankings alone.
 
     Attributes
     ----------
@@ -55,16 +55,18 @@ class SortNet(Comparator):
 
     max_iter: int = param(
         20,
-        "Iterations at most; fewer if no mis-compared pair is new. The first sorts with random weights.",
+        "Maximum number of iterations; fewer if no new pair is mis-compared. The first sorts with random weights.",
         low=1,
         brief=2,
     )
-    warm_start: bool = warm_start_param(
-        "Train on from the comparator before, instead of from new random weights in every iteration."
+    warm_start: bool = param(
+        True,
+        "Continue from the previous comparator in every iteration, instead of from new random weights as in the paper.",
     )
-
     falling: bool = param(
-        True, "Train for epochs / i epochs in iteration i, two at least: later comparators have less to learn anew."
+        True,
+        "Train iteration i for epochs / i epochs, at least two, instead of for all of them as in the paper: what "
+        "continues from the previous comparator has less to learn.",
     )
 
     @classmethod
@@ -76,7 +78,7 @@ class SortNet(Comparator):
         published: dict[str, Any] = {
             "hidden": 20, "activation": "sigmoid", "dropout": 0.0, "initializer": "unit", "loss": "squared",
             "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1, "batch": None,
-            "epochs": 300, "patience": None, "metric": "map", "scaling": "querymax",
+            "epochs": 300, "patience": None, "metric": "map", "scaling": "querymax", "algorithm": "merge",
             "falling": False, "warm_start": False,
         }  # fmt: skip
         return cls(**(published | changes))
@@ -110,12 +112,16 @@ class SortNet(Comparator):
     def _sorted_into(self, known: _KnownPairs, network: PairNetwork, name: str) -> dict[str, float]:
         """Sort a set, add its mis-compared pairs to the known ones, and measure the ranking."""
         data, before, judge = known.data, len(known), Judge(self.metric, self.profile)
+        is_sort = self.algorithm in SORTS
+        sort = self.algorithm if is_sort else "merge"
         result = sort_queries(
-            network, data.X, data.offsets, algorithm=self.algorithm, y=data.y, start=known.start, n_jobs=self.n_jobs
+            network, data.X, data.offsets, algorithm=sort, y=data.y, start=known.start, n_jobs=self.n_jobs
         )
         known.add(result.miscompared)
+        ranked = self._pairs(network).score_scaled
+        scores = scores_from_order(result.order, data.offsets) if is_sort else ranked(data, known.start)
         return {
-            name: float(np.nan_to_num(judge.mean(data, scores_from_order(result.order, data.offsets)))),
+            name: float(np.nan_to_num(judge.mean(data, scores))),
             f"{name}_known": before,
             f"{name}_new": len(known) - before,
             f"{name}_comparisons": int(result.comparisons.sum()),

@@ -13,7 +13,7 @@ higher) label. A query of n documents costs n log n time and n memory.
 
 import numpy as np
 
-from ordino.compiled import OUTER, REORDERED, njit
+from ordino.compiled import INNER, OUTER, REORDERED, njit
 
 
 @njit(**REORDERED)
@@ -103,6 +103,24 @@ def curvature_of_queries(scores, weight, floor, offsets, is_long, first, last, l
                 loop_curvature(scores[a:b], weight[a:b], floor[a:b], low, high, v[a:b], out[a:b])
 
 
+@njit(**INNER)
+def add_to_tree(tree, node, value):  # type: ignore[no-untyped-def]
+    """Count a value at a node of a Fenwick tree."""
+    while node < len(tree):
+        tree[node] += value
+        node += node & -node
+
+
+@njit(**INNER)
+def sum_of_tree(tree, node):  # type: ignore[no-untyped-def]
+    """The sum of all that was counted up to a node."""
+    total = 0.0
+    while node > 0:
+        total += tree[node]
+        node -= node & -node
+    return total
+
+
 @njit(**OUTER)
 def sweep_slopes(scores, level, weight, order, threshold, slope, degree):  # type: ignore[no-untyped-def]
     """Sums of max(0, threshold - margin)^2 and max(0, threshold - margin) over pairs, by product of weights.
@@ -120,18 +138,10 @@ def sweep_slopes(scores, level, weight, order, threshold, slope, degree):  # typ
         i = order[k]
         while p >= 0 and scores[i] - scores[order[p]] < threshold:
             j = order[p]
-            node = level[j] + 1
-            while node <= size:
-                weights[node] += weight[j]
-                weighted[node] += weight[j] * scores[j]
-                node += node & -node
+            add_to_tree(weights, level[j] + 1, weight[j])
+            add_to_tree(weighted, level[j] + 1, weight[j] * scores[j])
             p -= 1
-        total, moment = 0.0, 0.0
-        node = level[i]
-        while node > 0:
-            total += weights[node]
-            moment += weighted[node]
-            node -= node & -node
+        total, moment = sum_of_tree(weights, level[i]), sum_of_tree(weighted, level[i])
         slope[i] = weight[i] * ((threshold - scores[i]) * total + moment)
         degree[i] = weight[i] * total
         shortfall += slope[i]
@@ -143,18 +153,10 @@ def sweep_slopes(scores, level, weight, order, threshold, slope, degree):  # typ
         i = order[k]
         while p < n and scores[order[p]] - scores[i] < threshold:
             j = order[p]
-            node = size - level[j]
-            while node <= size:
-                weights[node] += weight[j]
-                weighted[node] += weight[j] * scores[j]
-                node += node & -node
+            add_to_tree(weights, size - level[j], weight[j])
+            add_to_tree(weighted, size - level[j], weight[j] * scores[j])
             p += 1
-        total, moment = 0.0, 0.0
-        node = size - 1 - level[i]
-        while node > 0:
-            total += weights[node]
-            moment += weighted[node]
-            node -= node & -node
+        total, moment = sum_of_tree(weights, size - 1 - level[i]), sum_of_tree(weighted, size - 1 - level[i])
         slope[i] -= weight[i] * ((threshold + scores[i]) * total - moment)
         degree[i] += weight[i] * total
         work += slope[i] * scores[i]
@@ -172,16 +174,9 @@ def sweep_curvature(scores, level, weight, order, threshold, v, out):  # type: i
         i = order[k]
         while p >= 0 and scores[i] - scores[order[p]] < threshold:
             j = order[p]
-            node = level[j] + 1
-            while node <= size:
-                tree[node] += weight[j] * v[j]
-                node += node & -node
+            add_to_tree(tree, level[j] + 1, weight[j] * v[j])
             p -= 1
-        total = 0.0
-        node = level[i]
-        while node > 0:
-            total += tree[node]
-            node -= node & -node
+        total = sum_of_tree(tree, level[i])
         out[i] = -weight[i] * total
     tree[:] = 0.0
     p = 0
@@ -189,16 +184,9 @@ def sweep_curvature(scores, level, weight, order, threshold, v, out):  # type: i
         i = order[k]
         while p < n and scores[order[p]] - scores[i] < threshold:
             j = order[p]
-            node = size - level[j]
-            while node <= size:
-                tree[node] += weight[j] * v[j]
-                node += node & -node
+            add_to_tree(tree, size - level[j], weight[j] * v[j])
             p += 1
-        total = 0.0
-        node = size - 1 - level[i]
-        while node > 0:
-            total += tree[node]
-            node -= node & -node
+        total = sum_of_tree(tree, size - 1 - level[i])
         out[i] -= weight[i] * total
 
 

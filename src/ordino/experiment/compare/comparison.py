@@ -1,4 +1,4 @@
-"""Two rankers side by side: means, difference with its interval, test, effect, and who wins how many queries."""
+"""Compare two rankers: means, difference with its interval, test, effect size, and wins by query."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -9,15 +9,14 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from ordino.errors import DataError, ParameterError
-from ordino.experiment.compare.significance import Floats, differences, holm, measured
-from ordino.experiment.compare.tests import find_test
+from ordino.experiment.compare.significance import Floats, differences, find_test, holm, measured
 from ordino.metrics import Evaluation
 
 DRAWN = 2**21  # resampled values held in memory at a time
 
 
 class Interval(NamedTuple):
-    """Where a mean may lie."""
+    """A confidence interval of a mean."""
 
     low: float
     high: float
@@ -26,7 +25,7 @@ class Interval(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """What one metric says about two rankers, over the queries for which both have a value."""
+    """The comparison of two rankers by one metric, over the queries for which both have a value."""
 
     measure: str
     mean_a: float
@@ -36,7 +35,7 @@ class Comparison:
     interval: Interval
     """95 % bootstrap interval of the difference."""
     p: float
-    """Of the test; Holm-corrected if several metrics were compared."""
+    """The p-value of the test; Holm-corrected if several metrics were compared."""
     effect: float
     """Cohen's d of the differences."""
     n_queries: int
@@ -62,11 +61,11 @@ def compare_values(
     Parameters
     ----------
     a, b
-        By metric the value of each query, the queries of both in the same order; NaN leaves a query out.
+        The value of each query, by metric, with the queries of both in the same order; NaN leaves a query out.
     test
-        A name in :data:`~ordino.experiment.compare.tests.TESTS`.
+        A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     samples
-        What the test takes instead of the values of the queries: for Welch's test the means of repeated trials.
+        Values for the test to use instead of the per-query values: for Welch's test, the means of repeated trials.
 
     Examples
     --------
@@ -82,7 +81,7 @@ def compare_values(
 
 
 def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon") -> list[Comparison]:
-    """Compare what was measured of two rankers, by the queries that both have.
+    """Compare two evaluations, on the queries that both have.
 
     Examples
     --------
@@ -105,7 +104,7 @@ def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon")
 def _compare(measure: str, a: ArrayLike, b: ArrayLike, p: float) -> Comparison:
     d = differences(a, b)
     if not len(d):
-        raise DataError(f"{measure}: the two have no query in common; compare rankers on the same data")
+        raise DataError(f"{measure}: the two rankers have no query in common; compare them on the same data")
     both = ~np.isnan(np.asarray(a, np.float64) - np.asarray(b, np.float64))
     return Comparison(
         measure=measure,
@@ -123,7 +122,7 @@ def _compare(measure: str, a: ArrayLike, b: ArrayLike, p: float) -> Comparison:
 
 
 def cohens_d_paired(a: ArrayLike, b: ArrayLike) -> float:
-    """The mean difference in units of the deviation of the differences.
+    """Cohen's d: the mean difference divided by the standard deviation of the differences.
 
     Examples
     --------
@@ -138,12 +137,12 @@ def cohens_d_paired(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def bootstrap_interval(values: ArrayLike, *, level: float = 0.95, samples: int = 10_000, seed: int = 0) -> Interval:
-    """Where the mean may lie, from means of samples drawn out of the values themselves (BCa, Efron 1987).
+    """A confidence interval of the mean, by the bootstrap (BCa, Efron 1987).
 
     Parameters
     ----------
     values
-        One value for each query; for an interval of a difference give the differences.
+        One value for each query; for the interval of a difference, pass the differences.
 
     Examples
     --------

@@ -2,22 +2,22 @@ r"""Is the difference between two rankers more than chance? Pure functions of tw
 
 Values of the same queries are *paired*: entry ``i`` of both arrays belongs to query ``i``, and a query that is NaN in
 one of them is left out of both. Welch's test takes two samples of their own, such as the means of repeated trials
-(DeepNet, section 2.4). All tests are two-sided. What cannot speak against chance gets p = 1: no difference at all, or
-fewer than two values.
+(DeepNet, section 2.4). All tests are two-sided. With no difference at all, or fewer than two values, p = 1.
 
-:data:`~ordino.experiment.compare.tests.TESTS` is the table of all tests.
+:data:`TESTS` is the table of all tests; command line, reports and documentation are made from it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from ordino.checks import check_choice
 from ordino.errors import DataError
-from ordino.experiment.compare.tests import find_test
 
 Floats = NDArray[np.float64]
 
@@ -33,14 +33,14 @@ BLOCK = 4096  # sign flips held in memory at a time
 @final
 @dataclass(frozen=True)
 class Outcome:
-    """What a test says."""
+    """The result of a test."""
 
     statistic: float
-    """Positive where the first is larger on the whole; for Wilcoxon the smaller rank sum; NaN if there is none."""
+    """Positive if the first is larger overall; for Wilcoxon's test, the smaller rank sum; NaN if undefined."""
     p: float
-    """How often chance alone makes a difference at least as large."""
+    """The probability of a difference at least as large by chance alone."""
     n: int
-    """The pairs that were compared; for Welch's test the values of both samples."""
+    """The number of pairs that were compared; for Welch's test, of the values in both samples."""
 
 
 def welch(a: ArrayLike, b: ArrayLike) -> Outcome:
@@ -90,10 +90,10 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> Outcome:
 
 
 def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
-    """Wilcoxon's signed rank test of the differences; those of zero are left out of the ranks.
+    """Wilcoxon's signed rank test of the differences; differences of zero are left out.
 
-    Beyond :data:`NORMAL` differences the rank sum is taken for normal, with the usual correction for ties; fewer are
-    scipy's to judge, exactly where that can be done.
+    For more than :data:`NORMAL` differences the normal approximation is used, with the usual correction for ties;
+    otherwise scipy's test, which is exact if possible.
 
     Examples
     --------
@@ -115,10 +115,10 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
 
 
 def fisher(a: ArrayLike, b: ArrayLike, *, samples: int = 100_000, seed: int = 0) -> Outcome:
-    """Fisher's randomization test: how often swapping the two at random makes as large a mean difference.
+    """Fisher's randomization test: how often randomly swapping the two gives a mean difference at least as large.
 
-    Up to :data:`EXACT` differences that are not zero, every one of the ``2**n`` swaps is looked at. Beyond, ``samples``
-    of them are drawn, and the swaps that were really seen count as one more (so that p is never 0).
+    For up to :data:`EXACT` nonzero differences, all ``2**n`` swaps are tried. For more, ``samples`` of them are drawn,
+    and the observed outcome is added (so that p is never 0).
 
     Examples
     --------
@@ -147,10 +147,10 @@ def fisher(a: ArrayLike, b: ArrayLike, *, samples: int = 100_000, seed: int = 0)
 
 
 def holm(p: ArrayLike) -> Floats:
-    """Holm's correction: p-values of several tests, raised so that the chance of even one false alarm stays what it is.
+    """Holm's correction: raise the p-values of several tests so that the probability of any false alarm stays bounded.
 
     The smallest p is multiplied by their number, the next by one less, and so on; none falls below the one before it,
-    none exceeds 1. NaN stays NaN and does not count.
+    and none exceeds 1. NaN stays NaN and is not counted.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def differences(a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def leaning(a: ArrayLike, b: ArrayLike, *, test: str = "wilcoxon") -> float:
-    """Above 0 where the test sees the first one ahead, below 0 the second: by ranks or by size.
+    """Positive if the test favors the first, negative if the second: by ranks or by size.
 
     Examples
     --------
@@ -248,3 +248,34 @@ def compare_all(
     function = find_test(test).function
     outcomes = [function(column, reference) for column in columns]
     return outcomes, holm([outcome.p for outcome in outcomes])
+
+
+@final
+@dataclass(frozen=True)
+class SignificanceTest:
+    """An entry of :data:`TESTS`."""
+
+    name: str
+    function: Callable[[ArrayLike, ArrayLike], Outcome]
+    title: str
+    description: str
+    is_paired: bool = True
+
+
+_ALL = (
+    SignificanceTest(
+        "wilcoxon", wilcoxon, "Wilcoxon's signed rank test", "ranks of the differences; assumes no normal law"
+    ),
+    SignificanceTest("paired-t", paired_t, "paired t-test", "mean of the differences; the usual test over queries"),
+    SignificanceTest("fisher", fisher, "Fisher's randomization test", "mean of the differences; assumes no law at all"),
+    SignificanceTest(
+        "welch", welch, "Welch's t-test", "means of trials, such as repeats with other seeds", is_paired=False
+    ),
+)
+TESTS: Mapping[str, SignificanceTest] = MappingProxyType({test.name: test for test in _ALL})
+"""Every test by its name on the command line."""
+
+
+def find_test(name: str) -> SignificanceTest:
+    """The test with this name in :data:`TESTS`."""
+    return TESTS[check_choice("test", name, TESTS)]

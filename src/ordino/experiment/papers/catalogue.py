@@ -1,4 +1,4 @@
-"""Every table and figure of the five papers that can be run again, and how one is run."""
+"""Every table and figure of the five papers that can be reproduced, and how to run one."""
 
 import time
 from collections.abc import Mapping
@@ -7,13 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 
-from ordino.errors import OrdinoError, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import OrdinoError
 from ordino.experiment.papers import deepnet, directranker, rankde, ranknet, sortnet
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, Target, Trials
-from ordino.experiment.report.notes import count
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store.store import Store
+from ordino.plain import count_of
 
 STORE, MODELS = "trials.sqlite", "models"
 """What the folder of ``--keep`` holds."""
@@ -33,9 +34,7 @@ def reproduce(name: str, request: Request) -> Result:
 
     The seconds of the result are those of all its trials, as if one was made after the other, and of the view.
     """
-    if name not in TARGETS:
-        raise unknown_name("target", name, TARGETS)
-    target = TARGETS[name]
+    target = TARGETS[check_choice("target", name, TARGETS)]
     with TemporaryDirectory(prefix="ordino-") as folder:
         if request.kept is None or target.is_timed:
             n_jobs = 1 if target.is_timed else request.n_jobs
@@ -44,9 +43,9 @@ def reproduce(name: str, request: Request) -> Result:
             result = _reproduce(target, request, request.kept)
     notes = list(result.notes)
     if request.repeats:
-        most = count(request.repeats, "repeat")
+        most = count_of(request.repeats, "repeat")
         notes.append(f"Reduced by `--repeats {request.repeats}`: at most {most} per setting.")
-    return replace(result, target=name, seed=request.seed, notes=notes)
+    return replace(result, target=name, notes=notes)
 
 
 def _reproduce(target: Target, request: Request, folder: Path) -> Result:
@@ -63,6 +62,6 @@ def _reproduce(target: Target, request: Request, folder: Path) -> Result:
         tuning_keys |= done.tuning_keys
     start = time.perf_counter()
     with Store(folder / STORE) as store:
-        result = target.view(request, Trials(store, keys, folder / MODELS))
+        result = target.result(request, Trials(store, keys, folder / MODELS))
         seconds = store.seconds([*keys, *tuning_keys])
     return replace(result, seconds=seconds + time.perf_counter() - start)

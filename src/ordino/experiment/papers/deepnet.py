@@ -5,14 +5,15 @@ validation pairs (section 2.3). A table or a bar chart is a list of settings; wh
 relevant documents, activations of neurons) has a function of its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordino.experiment.compare.significance import welch
-from ordino.experiment.papers.letor import LETOR_METRICS, WITH_ERROR, LetorTable, Row, printed_rows
+from ordino.experiment.papers.letor import LETOR_METRICS, WITH_ERROR, Row, letor_table, printed_rows
 from ordino.experiment.papers.result import Axes, Number, Result
 from ordino.experiment.papers.sortnet import BASELINES, TD2003, sortnet
 from ordino.experiment.papers.target import Request, System, Target, Trials, read_paper
@@ -82,18 +83,17 @@ PAPER = _paper()
 def _experiment(
     shows: str, takes: str, systems: Mapping[str, System], metrics: Sequence[str] = WITH_ERROR,
     parts: Sequence[str] = ("test",), axes: Axes | None = None, *, compared: tuple[str, str] | None = None,
-) -> LetorTable:  # fmt: skip
-    """A table or bar chart; Welch's test compares MAP and P@1 of two systems (section 2.4)."""
+) -> dict[str, Any]:  # fmt: skip
+    """What makes a table or bar chart; Welch's test compares MAP and P@1 of two systems (section 2.4)."""
     paper = {} if axes is BARS else PAPER  # the bar charts have no numbers
     rows = [Row(label, system, {COLLECTION: paper.get(label, {})}) for label, system in systems.items()]
-    return LetorTable(
-        shows=shows, takes=takes, rows=lambda *_: rows, protocol=PRINTED["protocol"], collections=(COLLECTION,),
-        metrics=metrics, parts=parts, axes=axes,
-        notes=lambda numbers: [] if compared is None else [_tested(numbers, *compared)],
-    )  # fmt: skip
+    return {
+        "shows": shows, "takes": takes, "rows": lambda *_: rows, "metrics": metrics, "parts": parts, "axes": axes,
+        "notes": lambda numbers: [] if compared is None else [_tested(numbers, *compared)],
+    }  # fmt: skip
 
 
-def _chart(shows: str, takes: str, systems: Mapping[str, System]) -> LetorTable:
+def _chart(shows: str, takes: str, systems: Mapping[str, System]) -> dict[str, Any]:
     """A bar chart of validation and test part side by side."""
     return _experiment(shows, takes, systems, FEW, ("valid", "test"), BARS)
 
@@ -114,7 +114,7 @@ def _tested(numbers: Sequence[Number], a: str, b: str) -> str:
     return f"Welch's test of {a} against {b}: {'; '.join(said)}."
 
 
-EXPERIMENTS: Mapping[str, LetorTable] = {
+EXPERIMENTS: Mapping[str, Mapping[str, Any]] = {
     "table3.1": _experiment(
         "a dense net and the comparator", "1 h", {"dense": DENSE, "CmpNN": plain()}, parts=("valid", "test"),
         compared=("CmpNN", "dense"),
@@ -164,13 +164,11 @@ EXPERIMENTS: Mapping[str, LetorTable] = {
 }  # fmt: skip
 
 
-def relevant_share(request: Request, _: Trials) -> Result:
+def relevant_share(request: Request, _: Trials) -> Iterator[Number]:
     """Fig. 2.1: the percentage of relevant documents of each query."""
     folds = next(iter(request.collections((COLLECTION,)).values()))
     shares = [100 * float((query.y > 0).mean()) for fold in folds for query in fold.test]
-    numbers = [Number((str(number),), None, (share,)) for number, share in enumerate(shares, 1)]
-    axes = Axes("bars", "query", "relevant documents (%)")
-    return Result("share of relevant documents of each query", ("query",), numbers, PRINTED["of_queries"], axes=axes)
+    yield from (Number((str(number),), None, (share,)) for number, share in enumerate(shares, 1))
 
 
 Nets = Mapping[str, System]
@@ -186,56 +184,52 @@ def net_plans(nets: Nets, request: Request) -> list[Plan]:
     return [request.plan(data, nets.values(), measures=WITH_ERROR, parts=("train",))]
 
 
-def activations(nets: Nets, request: Request, trials: Trials) -> Result:
+def activations(nets: Nets, request: Request, trials: Trials) -> Iterator[Number]:
     """Fig. 4.5 and 4.8: the mean activation of every hidden neuron, on pairs of the first fold's test part."""
-    numbers = [
-        Number((variant, f"hidden layer {place}", str(neuron)), None, (float(mean),))
-        for variant, layers in _reached(nets, request, trials).items()
-        for place, layer in enumerate(layers[:-1], 1)
-        for neuron, mean in enumerate(layer.mean(axis=0), 1)
-    ]
-    axes = Axes("bars", "neuron", "mean activation", color="variant", facet="layer")
-    title, columns = f"mean activations: {', '.join(nets)}", ("variant", "layer", "neuron")
-    return Result(title, columns, numbers, PRINTED["of_neurons"], axes=axes)
+    for variant, layers in _reached(nets, request, trials):
+        for place, layer in enumerate(layers[:-1], 1):
+            for neuron, mean in enumerate(layer.mean(axis=0), 1):
+                yield Number((variant, f"hidden layer {place}", str(neuron)), None, (float(mean),))
 
 
-def layer_activations(nets: Nets, request: Request, trials: Trials) -> Result:
+def layer_activations(nets: Nets, request: Request, trials: Trials) -> Iterator[Number]:
     """Fig. 4.6: mean and deviation of the activations of each layer under a strong and a weak penalty."""
-    numbers = []
-    for variant, layers in _reached(nets, request, trials).items():
+    for variant, layers in _reached(nets, request, trials):
         names = [*(f"hidden layer {i + 1}" for i in range(len(layers) - 1)), "output"]
         for name, layer in zip(names, layers, strict=True):
-            numbers.append(Number((variant, name), None, tuple(layer.ravel().tolist())))
-    axes = Axes("bars", "layer", "activation", color="variant")
-    title, of = "activations of each layer by L2 penalty", "neurons and pairs"
-    return Result(title, ("variant", "layer"), numbers, PRINTED["of_neurons"], of=of, axes=axes)
+            yield Number((variant, name), None, tuple(layer.ravel().tolist()))
 
 
-def _reached(nets: Nets, request: Request, trials: Trials) -> dict[str, list[np.ndarray[Any, np.dtype[np.float32]]]]:
-    """What every layer of a trained net gives for random pairs of test documents."""
+def _reached(nets: Nets, request: Request, trials: Trials) -> Iterator[tuple[str, list[NDArray[np.float32]]]]:
+    """What every layer of each trained net gives for random pairs of test documents."""
     [(name, folds)] = request.collections((COLLECTION,)).items()
     test = folds[0].test
     rng = np.random.default_rng(request.seed)
     starts = np.repeat(test.offsets[:-1], 200)
     pairs = starts[:, None] + rng.integers(0, np.repeat(test.counts, 200)[:, None], (len(starts), 2))
-    found = {}
     for variant, net in nets.items():
         [trial] = trials.of(name, net.label(request))
-        found[variant] = trials.ranker(trial).activations(test, pairs)
-    return found
+        yield variant, trials.ranker(trial).activations(test, pairs)
 
 
+_table = partial(letor_table, protocol=PRINTED["protocol"], collections=(COLLECTION,))
 _target = partial(Target, needs=COLLECTION, takes="20 min")
+_page = partial(Result, protocol=PRINTED["of_neurons"])
+QUERIES = Result("", ("query",), protocol=PRINTED["of_queries"], axes=Axes("bars", "query", "relevant documents (%)"))
+NEURONS = Axes("bars", "neuron", "mean activation", color="variant", facet="layer")
+LAYERS = Axes("bars", "layer", "activation", color="variant")
+BY_NEURON = _page("", ("variant", "layer", "neuron"), axes=NEURONS)
+BY_LAYER = _page("", ("variant", "layer"), of="neurons and pairs", axes=LAYERS)
 
 
-def _of_nets(shows: str, nets: Nets, view: Callable[[Nets, Request, Trials], Result] = activations) -> Target:
-    return _target(shows=shows, plans=partial(net_plans, nets), view=partial(view, nets))
+def _of_nets(shows: str, nets: Nets, view: Callable[[Nets, Request, Trials], Iterator[Number]], page: Result) -> Target:
+    return _target(shows=shows, plans=partial(net_plans, nets), view=partial(view, nets), page=page)
 
 
 TARGETS = {
-    "fig2.1": _target(shows="share of relevant documents of each query", view=relevant_share),
-    **{name: experiment.target() for name, experiment in EXPERIMENTS.items()},
-    "fig4.5": _of_nets("mean activations with and without dropout", DROPPED),
-    "fig4.6": _of_nets("activations of each layer under a strong and a weak L2 penalty", STRONG, layer_activations),
-    "fig4.8": _of_nets("mean activations with and without L2 penalty", PENALIZED),
+    "fig2.1": _target(shows="share of relevant documents of each query", view=relevant_share, page=QUERIES),
+    **{name: _table(**experiment) for name, experiment in EXPERIMENTS.items()},
+    "fig4.5": _of_nets("mean activations with and without dropout", DROPPED, activations, BY_NEURON),
+    "fig4.6": _of_nets("activations of each layer by L2 penalty", STRONG, layer_activations, BY_LAYER),
+    "fig4.8": _of_nets("mean activations with and without L2 penalty", PENALIZED, activations, BY_NEURON),
 }

@@ -40,25 +40,17 @@ ROUNDS = {"rounds": 3}
 GENERATIONS = {"generations": 3}
 
 
-class Method(NamedTuple):
-    """A row of the table."""
-
-    system: System
-    maximizes: bool = True
-    """Whether it learns by the metric itself, and so is trained once for each."""
-
-
-METHODS: Mapping[str, Method] = {
-    "DirectRanker": Method(System("directranker", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-    "RankNet": Method(System("ranknet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-    "ListNet": Method(System("listnet", NETWORK, "", QUICK, NETWORKS, N_SEEDS), maximizes=False),
-    "LambdaMART": Method(System("lambda-mart", quick=ROUNDS, grid=TREES)),
-    "AdaRank": Method(System("ada-rank", quick=ROUNDS)),
-    "ES-Rank": Method(System("es-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
-    "IESR-Rank": Method(System("iesr-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
-    "IESVM-Rank": Method(System("iesvm-rank", quick=GENERATIONS, repeats=N_EVOLVED)),
+METHODS: Mapping[str, System] = {
+    "DirectRanker": System("directranker", NETWORK, "", QUICK, NETWORKS, N_SEEDS),
+    "RankNet": System("ranknet", NETWORK, "", QUICK, NETWORKS, N_SEEDS),
+    "ListNet": System("listnet", NETWORK, "", QUICK, NETWORKS, N_SEEDS),
+    "LambdaMART": System("lambda-mart", quick=ROUNDS, grid=TREES),
+    "AdaRank": System("ada-rank", quick=ROUNDS),
+    "ES-Rank": System("es-rank", quick=GENERATIONS, repeats=N_EVOLVED),
+    "IESR-Rank": System("iesr-rank", quick=GENERATIONS, repeats=N_EVOLVED),
+    "IESVM-Rank": System("iesvm-rank", quick=GENERATIONS, repeats=N_EVOLVED),
 }
-TIMES = "Seconds of one training with the setting that is kept; what choosing it takes is not counted."
+ONCE = ("DirectRanker", "RankNet", "ListNet")  # the others learn by the metric itself: they are trained once for each
 
 
 def plans(request: Request, *, collections: Sequence[str] = COLLECTIONS, by: Sequence[str] = MEASURES) -> list[Plan]:
@@ -67,50 +59,44 @@ def plans(request: Request, *, collections: Sequence[str] = COLLECTIONS, by: Seq
         name: _binary(folds, 2 if name == "MSLR-WEB10K" else 1)
         for name, folds in request.collections(collections).items()
     }
-    once = [method.system for method in METHODS.values() if not method.maximizes]
-    each = [method.system for method in METHODS.values() if method.maximizes]
-    runs = [(once, by), *((each, (metric,)) for metric in by)]
-    return [request.plan(data, systems, measures=measures, profile=PROFILE) for systems, measures in runs if systems]
+    each = [system for name, system in METHODS.items() if name not in ONCE]
+    runs = [([METHODS[name] for name in ONCE], by), *((each, (metric,)) for metric in by)]
+    return [request.plan(data, systems, measures=measures, profile=PROFILE) for systems, measures in runs]
 
 
-def table1(request: Request, trials: Trials) -> Result:
+def table1(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Quality of all methods on the collections that are there."""
-    numbers, notes = [], []
     for collection in request.collections(COLLECTIONS):
-        for name, method in METHODS.items():
-            label = method.system.label(request)
+        for name, system in METHODS.items():
+            label = system.label(request)
             printed = PRINTED["table1"][name].get(collection, (None, None))
             for metric, paper in zip(MEASURES, printed, strict=True):
-                numbers.append(Number((collection, metric, name), paper, trials.by_fold(collection, label, metric)))
-                if method.maximizes or metric == MEASURES[0]:
+                yield Number((collection, metric, name), paper, trials.by_fold(collection, label, metric))
+                if name not in ONCE or metric == MEASURES[0]:
                     own = trials.of(collection, label, metric)
-                    notes += _chosen(f"{name} on {collection}, by {metric}", own, method.system)
-    columns = ("collection", "measure", "method")
-    return _result("NDCG@10 and MAP of eight methods", columns, numbers, 3, notes)
+                    yield from _chosen(f"{name} on {collection}, by {metric}", own, system)
 
 
-def table2(request: Request, trials: Trials) -> Result:
+def table2(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Training time of all methods, per fold and seed."""
-    numbers = []
     for collection in request.collections(COLLECTIONS[::-1]):
-        for name, method in METHODS.items():
-            label = method.system.label(request)
-            seconds = trials.by_fold(collection, label, MEASURES[0], lambda trial: trial.train_seconds)
+        for name, system in METHODS.items():
+            seconds = trials.by_fold(collection, system.label(request), MEASURES[0], lambda trial: trial.train_seconds)
             paper = PRINTED["table2"][name] if collection == "MSLR-WEB10K" else None
-            numbers.append(Number((collection, name), paper, seconds))
-    return _result("seconds to train", ("collection", "method"), numbers, 2, [TIMES])
+            yield Number((collection, name), paper, seconds)
+    yield "Seconds of one training with the setting that is kept; what choosing it takes is not counted."
 
 
-def _chosen(who: str, trials: Sequence[TrialInfo], system: System) -> list[str]:
+def _chosen(who: str, trials: Sequence[TrialInfo], system: System) -> Iterator[str]:
     """What was chosen on each fold, where there was a choice."""
     names = list(dict.fromkeys(name for grid in system.grid for name in grid))
     if not names:
-        return []
+        return
     told = []
     for params in {trial.fold: trial.params for trial in trials}.values():
         values = {name: tuple(params[name]) if isinstance(params[name], list) else params[name] for name in names}
         told.append(", ".join(f"{name} {value}" for name, value in values.items()))
-    return [f"{who}: {'; '.join(told)}."]
+    yield f"{who}: {'; '.join(told)}."
 
 
 def _binary(folds: Folds, relevant_from: int) -> Folds:
@@ -124,11 +110,6 @@ def _binary(folds: Folds, relevant_from: int) -> Folds:
         return Fold(name, binary(train), None if valid is None else binary(valid), binary(test))
 
     return Folds(folds.names, load)
-
-
-def _result(title: str, columns: tuple[str, ...], numbers: list[Number], digits: int, notes: Sequence[str]) -> Result:
-    protocol = PRINTED["protocol"].format(n_seeds=N_SEEDS, n_evolved=N_EVOLVED)
-    return Result(title, columns, numbers, protocol, spread="standard error", of="folds", digits=digits, notes=notes)
 
 
 METRIC = "ndcg@20"
@@ -187,20 +168,24 @@ def sweep_plans(panel: str, request: Request) -> list[Plan]:
     ]
 
 
-def sweep(panel: str, request: Request, trials: Trials) -> Result:
+def sweep(panel: str, request: Request, trials: Trials) -> list[Number | str]:
     """One panel of Fig. 2."""
-    title = SWEEPS[panel].title
     numbers = [
         Number((point.place,), None, trials.by_fold(point.name, point.net.label(request), METRIC))
         for point in _points(panel, request)
     ]
+    return [*numbers, *_claims(panel, numbers)]
+
+
+def _sweep_target(panel: str, one: Sweep) -> Target:
     protocol = PRINTED["synthetic_protocol"].format(
-        **USUAL, docs=f"{USUAL['size']:,}", test=N_TEST, sets=len(numbers[0].ours), samples=N_SAMPLES, fewest=FEWEST,
-        most=MOST,
-    )  # fmt: skip
-    return Result(
-        f"NDCG@20 by {title}", (title,), numbers, protocol, spread="standard error", of="data sets", digits=4,
-        axes=Axes("lines", title, "NDCG@20", logarithmic=SWEEPS[panel].logarithmic), notes=_claims(panel, numbers),
+        **USUAL, docs=f"{USUAL['size']:,}", test=N_TEST, sets="{n}", samples=N_SAMPLES, fewest=FEWEST, most=MOST
+    )
+    axes = Axes("lines", one.title, "NDCG@20", logarithmic=one.logarithmic)
+    page = Result("", (one.title,), (), protocol, spread="standard error", of="data sets", digits=4, axes=axes)
+    return Target(
+        shows=f"NDCG@20 by {one.shows}", needs=NOTHING, takes=one.takes, plans=partial(sweep_plans, panel),
+        view=partial(sweep, panel), page=page,
     )  # fmt: skip
 
 
@@ -249,18 +234,18 @@ def _claims(panel: str, numbers: Sequence[Number]) -> list[str]:
     return checks
 
 
+PROTOCOL = PRINTED["protocol"].format(n_seeds=N_SEEDS, n_evolved=N_EVOLVED)
 _target = partial(Target, needs="MQ2007, MQ2008, MSLR-WEB10K")
+_page = partial(Result, protocol=PROTOCOL, spread="standard error", of="folds")
 TARGETS = {
-    "table1": _target(shows="NDCG@10 and MAP of eight methods", takes="30 min", plans=plans, view=table1),
+    "table1": _target(
+        shows="NDCG@10 and MAP of eight methods", takes="30 min", plans=plans, view=table1,
+        page=_page("", ("collection", "measure", "method")),
+    ),
     "table2": _target(
         shows="training times", takes="20 min", view=table2, is_timed=True,
         plans=partial(plans, collections=COLLECTIONS[::-1], by=MEASURES[:1]),
+        page=_page("seconds to train", ("collection", "method"), digits=2),
     ),
-    **{
-        panel: Target(
-            shows=f"NDCG@20 by {one.shows}", needs=NOTHING, takes=one.takes, plans=partial(sweep_plans, panel),
-            view=partial(sweep, panel),
-        )
-        for panel, one in SWEEPS.items()
-    },
+    **{panel: _sweep_target(panel, one) for panel, one in SWEEPS.items()},
 }  # fmt: skip

@@ -1,15 +1,13 @@
 """The protocol that SortNet, DeepNet and RankDE share: systems on LETOR's folds, with several seeds, on some parts."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple
 
 from ordino.data.folds import Folds
 from ordino.experiment.papers.result import Axes, Number, Result
 from ordino.experiment.papers.target import Request, System, Target, Trials
 from ordino.experiment.plan.plan import Plan
-from ordino.experiment.report.notes import count
 
 LETOR_METRICS = ("map", *(f"p@{k}" for k in range(1, 11)), *(f"ndcg@{k}" for k in range(1, 11)))
 WITH_ERROR = (*LETOR_METRICS, "pairwise_error")
@@ -24,68 +22,45 @@ class Row(NamedTuple):
     paper: Mapping[str, Mapping[str, float]] = MappingProxyType({})
 
 
-@final
-@dataclass(frozen=True, kw_only=True)
-class LetorTable:
-    """A table or bar chart of systems on collections: what is trained for it, and what it shows."""
+def letor_table(
+    *, shows: str, takes: str, rows: Callable[[str, Folds], Sequence[Row]], protocol: str, collections: Sequence[str],
+    metrics: Sequence[str] = LETOR_METRICS, parts: Sequence[str] = ("test",), profile: str = "standard",
+    axes: Axes | None = None, notes: Callable[[Sequence[Number]], Sequence[str]] = lambda _: (),
+) -> Target:  # fmt: skip
+    """A table or bar chart of systems on collections: means over the folds, one value for each seed.
 
-    shows: str
-    takes: str
-    rows: Callable[[str, Folds], Sequence[Row]]
-    """The rows on a collection of this name."""
-    protocol: str
-    """What was done; the numbers of {folds} and {repeats} are filled in."""
-    collections: Sequence[str]
-    metrics: Sequence[str] = LETOR_METRICS
-    parts: Sequence[str] = ("test",)
-    profile: str = "standard"
-    axes: Axes | None = None
-    notes: Callable[[Sequence[Number]], list[str]] = field(default=lambda _: [])
+    ``rows`` gives the rows on a collection of a name; ``notes`` says something of the numbers.
+    """
 
-    def plans(self, request: Request) -> list[Plan]:
-        """A plan for each collection."""
-        how: dict[str, Any] = {"measures": WITH_ERROR, "parts": ("train",), "profile": self.profile}
+    def plans(request: Request) -> list[Plan]:
+        how: dict[str, Any] = {"measures": WITH_ERROR, "parts": ("train",), "profile": profile}
         return [
-            request.plan({name: folds}, [row.system for row in self.rows(name, folds)], **how)
-            for name, folds in request.collections(self.collections).items()
+            request.plan({name: folds}, [row.system for row in rows(name, folds)], **how)
+            for name, folds in request.collections(collections).items()
         ]
 
-    def view(self, request: Request, trials: Trials) -> Result:
-        """The means over the folds, one value for each seed."""
-        collections = request.collections(self.collections)
+    def view(request: Request, trials: Trials) -> list[Number | str]:
         numbers = [
-            number
-            for name, folds in collections.items()
-            for row in self.rows(name, folds)
-            for number in self._numbers(row, name, request, trials)
+            row_number(row, name, part, metric, request, trials)
+            for name, folds in request.collections(collections).items()
+            for row in rows(name, folds)
+            for part in parts
+            for metric in metrics
         ]
-        title, columns = self.shows.format(collection=" and ".join(collections)), ("collection", "method", "part")
-        protocol = self.protocol.format(
-            folds=count(max(map(len, collections.values())), "fold"),
-            repeats=count(max(len(number.ours) for number in numbers), "repeat"),
-        )
-        return Result(title, (*columns, "measure"), numbers, protocol, axes=self.axes, notes=self.notes(numbers))
+        return [*numbers, *notes(numbers)]
 
-    def target(self) -> Target:
-        """What the catalogue lists."""
-        needs = ", ".join(self.collections)
-        shows = self.shows.format(collection=needs)
-        return Target(shows=shows, needs=needs, takes=self.takes, plans=self.plans, view=self.view)
+    needs = ", ".join(collections)
+    columns = ("collection", "method", "part", "measure")
+    page = Result(shows, columns, protocol=protocol, axes=axes)
+    return Target(shows=shows.format(data=needs), needs=needs, takes=takes, plans=plans, page=page, view=view)
 
-    def _numbers(self, row: Row, collection: str, request: Request, trials: Trials) -> list[Number]:
-        same_data = collection in row.paper
-        paper = row.paper[collection] if same_data else next(iter(row.paper.values()), {})
-        label = row.system.label(request)
-        return [
-            Number(
-                (collection, row.label, part, metric),
-                paper.get(f"{part} {metric}"),
-                trials.by_seed(collection, label, metric, part),
-                same_data,
-            )
-            for part in self.parts
-            for metric in self.metrics
-        ]
+
+def row_number(row: Row, collection: str, part: str, metric: str, request: Request, trials: Trials) -> Number:
+    """One cell: what the paper says of another collection stands in brackets."""
+    same_data = collection in row.paper
+    paper = row.paper[collection] if same_data else next(iter(row.paper.values()), {})
+    ours = trials.by_seed(collection, row.system.label(request), metric, part)
+    return Number((collection, row.label, part, metric), paper.get(f"{part} {metric}"), ours, same_data)
 
 
 def printed_rows(table: Mapping[str, str], *, part: str = "test") -> dict[str, dict[str, float]]:

@@ -1,13 +1,13 @@
 """RankDE (Bollegala et al., 2011), section 4: Tables 3 and 4 (six methods) and Table 5 (the learned weights)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from math import isnan
 
 import numpy as np
 
 from ordino.data.folds import Folds
-from ordino.experiment.papers.letor import LetorTable, Row, printed_rows
+from ordino.experiment.papers.letor import Row, letor_table, printed_rows
 from ordino.experiment.papers.result import Number, Result
 from ordino.experiment.papers.sortnet import MAP, RANK_SVM
 from ordino.experiment.papers.target import Request, System, Target, Trials, read_paper
@@ -15,6 +15,7 @@ from ordino.experiment.papers.target import Request, System, Target, Trials, rea
 PROFILE = "rankde"
 PRINTED = read_paper("rankde")
 PROTOCOL = PRINTED["protocol"]
+DIRECTION = "Only the direction of a weight vector ranks, so ours have the length of the paper's."
 QUICK = {"generations": 3, "population": 10}
 
 METHODS: Mapping[str, System] = {
@@ -37,7 +38,7 @@ def _rows(paper: str, _: str, folds: Folds) -> list[Row]:
     return [Row(method, system, {paper: PAPER[paper][method]}) for method, system in {**METHODS, **own}.items()]
 
 
-def weights(request: Request, trials: Trials) -> Result:
+def weights(request: Request, trials: Trials) -> Iterator[Number]:
     """Table 5: the weights of RankDE, scaled to the length of the paper's, one value for each fold."""
     [name] = request.collections(("TD2003",))
     own = trials.first_of_folds(name, METHODS["RankDE"].label(request))
@@ -50,17 +51,16 @@ def weights(request: Request, trials: Trials) -> Result:
     features = TABLE_5 if same_data else {f"feature {j + 1}": None for j in range(len(names))}
     columns = zip(features.items(), table.T, strict=True)
     numbers = [Number((feature,), paper, tuple(column)) for (feature, paper), column in columns]
-    numbers.sort(key=lambda number: -number.mean)
-    protocol = f"{PROTOCOL} Only the direction of a weight vector ranks, so ours have the length of the paper's."
-    return Result(f"weights of RankDE on {name}", ("feature",), numbers, protocol, of="folds")
+    yield from sorted(numbers, key=lambda number: -number.mean)
 
 
-_table = partial(LetorTable, shows="six methods on {collection}", protocol=PROTOCOL, profile=PROFILE)
+_table = partial(letor_table, shows="six methods on {data}", protocol=PROTOCOL, profile=PROFILE)
 ALONE = _table(takes="1 h", collections=("TD2003",), rows=lambda *_: [Row("RankDE", METHODS["RankDE"])])
 TARGETS = {
-    "table3": _table(takes="2 h", collections=("TD2003",), rows=partial(_rows, "TD2003")).target(),
-    "table4": _table(takes="3 h", collections=("TD2004",), rows=partial(_rows, "TD2004")).target(),
+    "table3": _table(takes="2 h", collections=("TD2003",), rows=partial(_rows, "TD2003")),
+    "table4": _table(takes="3 h", collections=("TD2004",), rows=partial(_rows, "TD2004")),
     "table5": Target(
-        shows="the weights that RankDE learns", needs="TD2003", takes="1 h", plans=ALONE.plans, view=weights
+        shows="the weights that RankDE learns", needs="TD2003", takes="1 h", plans=ALONE.plans, view=weights,
+        page=Result("weights of RankDE on {data}", ("feature",), protocol=f"{PROTOCOL} {DIRECTION}", of="folds"),
     ),
-}
+}  # fmt: skip

@@ -8,7 +8,7 @@ Tables 3 to 6: the paper's data is private, so its protocol runs on any judged c
 validation; NDCG@15 with 95 % intervals, a Wilcoxon test of the two nets, training times.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
@@ -32,14 +32,7 @@ PATIENCE = 25  # epochs without a better one on validation, after which none is 
 FUNCTIONS = {"Net": "ranknet-net", "Poly": "ranknet-poly"}
 
 PRINTED = read_paper("ranknet")
-TABLE_1 = {
-    (function, net): {int(size): percent for size, percent in row.items()}
-    for function, rows in PRINTED["table1"].items()
-    for net, row in rows.items()
-}
-TABLE_2 = {
-    training: {int(size): percent for size, percent in row.items()} for training, row in PRINTED["table2"].items()
-}
+TABLE_1, TABLE_2 = PRINTED["table1"], PRINTED["table2"]  # percent by the number of documents
 
 
 def _net(**params: object) -> System:
@@ -51,7 +44,7 @@ TRAININGS = {"no ties": _net(hidden=10, ties=False), "all ties": _net(hidden=10,
 
 
 def function_plans(
-    functions: Sequence[str], systems: Mapping[str, System], paper: Mapping[int, float], request: Request
+    functions: Sequence[str], systems: Mapping[str, System], paper: Mapping[str, float], request: Request
 ) -> list[Plan]:
     """Every system learns every random function from samples of each size; a function is a fold."""
     seeds = _function_seeds(request)
@@ -64,30 +57,24 @@ def function_plans(
     return [request.plan(data, systems.values(), measures=(PAIRS,), seed=spawn_seed(request.seed, "net"))]
 
 
-def table1(request: Request, trials: Trials) -> Result:
+def table1(request: Request, trials: Trials) -> Iterator[Number]:
     """Linear and two-layer nets on both functions."""
-    numbers = [
-        Number((function, net, str(size)), paper[size], _percent(function, size, NETS[net], request, trials))
-        for (function, net), paper in TABLE_1.items()
-        for size in _sizes(paper, request)
-    ]
-    axes = Axes("lines", "train size", "pairs in order (%)", color="net", facet="function", logarithmic=True)
-    return _function_result(
-        "pairs in order on two random functions", ("function", "net", "train size"), numbers, request, axes
-    )
+    for function, nets in TABLE_1.items():
+        for net, paper in nets.items():
+            for size in _sizes(paper, request):
+                ours = _percent(function, size, NETS[net], request, trials)
+                yield Number((function, net, str(size)), paper[str(size)], ours)
 
 
-def table2(request: Request, trials: Trials) -> Result:
+def table2(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Ties as training pairs with target 1/2, on the polynomial, with ten hidden units."""
     sizes = _sizes(TABLE_2["no ties"], request)
-    numbers = [
-        Number((str(size), training), paper[size], _percent("Poly", size, TRAININGS[training], request, trials))
-        for size in sizes
-        for training, paper in TABLE_2.items()
-    ]
+    for size in sizes:
+        for training, paper in TABLE_2.items():
+            ours = _percent("Poly", size, TRAININGS[training], request, trials)
+            yield Number((str(size), training), paper[str(size)], ours)
     pairs = [f"{n}: {_n_pairs(n, request.seed):,} of {n // DOCS * DOCS * (DOCS - 1) // 2:,}" for n in sizes]
-    notes = [f"Pairs that are no ties, of all pairs, at each train size (first function): {'; '.join(pairs)}."]
-    return _function_result("training on ties", ("train size", "training"), numbers, request, notes=notes)
+    yield f"Pairs that are no ties, of all pairs, at each train size (first function): {'; '.join(pairs)}."
 
 
 def _percent(function: str, size: int, system: System, request: Request, trials: Trials) -> tuple[float, ...]:
@@ -121,16 +108,8 @@ def _n_pairs(size: int, seed: int) -> int:
     return sum(int((query.y[:, None] > query.y).sum()) for query in train)
 
 
-def _sizes(paper: Mapping[int, float], request: Request) -> list[int]:
-    return [size for size in paper if size <= 100 or not request.quick]
-
-
-def _function_result(
-    title: str, columns: tuple[str, ...], numbers: list[Number], request: Request, axes: Axes | None = None,
-    notes: Sequence[str] = (),
-) -> Result:  # fmt: skip
-    protocol = PRINTED["protocol"].format(n=len(_function_seeds(request)), seed=request.seed)
-    return Result(title, columns, numbers, protocol, of="random functions", digits=2, axes=axes, notes=notes)
+def _sizes(paper: Mapping[str, float], request: Request) -> list[int]:
+    return [size for size in map(int, paper) if size <= 100 or not request.quick]
 
 
 NDCG = "ndcg@15"
@@ -162,61 +141,48 @@ class Parts(NamedTuple):
     test: Dataset
 
 
-def search_plans(request: Request) -> list[Plan]:
-    """All systems."""
+def search_plans(request: Request, *, on_training: bool = False) -> list[Plan]:
+    """All systems; or the two nets, measured on all documents of the training queries."""
     parts = _parts(request)
-    return [_plan(parts.name, parts.test, SYSTEMS.values(), request)]
-
-
-def training_plans(request: Request) -> list[Plan]:
-    """The two nets, measured on all documents of the training queries."""
-    parts = _parts(request)
-    return [_plan(_training(parts), parts.train, (SYSTEMS[name] for name in PRINTED["table5"]), request)]
-
-
-def _plan(name: str, test: Dataset, systems: Iterable[System], request: Request) -> Plan:
-    parts = _parts(request)
+    name, test = (_training(parts), parts.train) if on_training else (parts.name, parts.test)
     folds = Folds(["Fold1"], lambda _: Fold("Fold1", parts.learned, parts.valid, test))
-    return request.plan({name: folds}, systems, measures=(NDCG,), parts=("valid",))
+    systems = [SYSTEMS[system] for system in (PRINTED["table5"] if on_training else SYSTEMS)]
+    return [request.plan({name: folds}, systems, measures=(NDCG,), parts=("valid",))]
 
 
-def table3(request: Request, _: Trials) -> Result:
+def table3(request: Request, _: Trials) -> Iterator[Number]:
     """Sample sizes."""
     parts = _parts(request)
-    numbers = []
     for part, data in {"Train": parts.learned, "Valid": parts.valid, "Test": parts.test}.items():
         n_queries, n_docs = PRINTED["table3"][part]
-        numbers.append(_number((part, "queries"), n_queries, (data.n_queries,)))
-        numbers.append(_number((part, "documents"), n_docs, (data.n_docs,)))
-    return _search_result("sample sizes", ("part", "number of"), numbers, request, digits=0)
+        yield _number((part, "queries"), n_queries, (data.n_queries,))
+        yield _number((part, "documents"), n_docs, (data.n_docs,))
 
 
-def table4(request: Request, trials: Trials) -> Result:
+def table4(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Quality of the six systems on validation and test queries."""
     name, printed = _parts(request).name, PRINTED["table4"]
     parts = [(system, part) for system in SYSTEMS for part in ("valid", "test")]
     found = {one: _values(name, *one, request, trials) for one in parts}
-    numbers = [_number((system, part), printed[system][part], values) for (system, part), values in found.items()]
+    for (system, part), values in found.items():
+        yield _number((system, part), printed[system][part], values)
     p = wilcoxon(found["One layer net", "test"], found["Two layer net", "test"]).p
-    note = f"Wilcoxon test of the one layer and the two layer net on the test queries: p = {p:.3g} (the paper: 0.16)."
-    return _search_result("NDCG@15 of six systems", ("system", "part"), numbers, request, notes=[note])
+    yield f"Wilcoxon test of the one layer and the two layer net on the test queries: p = {p:.3g} (the paper: 0.16)."
 
 
-def table5(request: Request, trials: Trials) -> Result:
+def table5(request: Request, trials: Trials) -> Iterator[Number]:
     """Quality of the two nets on all documents of the training queries."""
-    name, printed = _training(_parts(request)), PRINTED["table5"]
-    numbers = [_number((one,), printed[one], _values(name, one, "test", request, trials)) for one in printed]
-    return _search_result("NDCG@15 on the training queries", ("system",), numbers, request)
+    name = _training(_parts(request))
+    for system, paper in PRINTED["table5"].items():
+        yield _number((system,), paper, _values(name, system, "test", request, trials))
 
 
-def table6(request: Request, trials: Trials) -> Result:
+def table6(request: Request, trials: Trials) -> Iterator[Number]:
     """Training times; the paper has minutes."""
     name = _parts(request).name
-    numbers = []
     for system, minutes in PRINTED["table6"].items():
         [trial] = trials.of(name, SYSTEMS[system].label(request))
-        numbers.append(_number((system,), minutes * 60, (trial.train_seconds,)))
-    return _search_result("seconds to train", ("system",), numbers, request, digits=1)
+        yield _number((system,), minutes * 60, (trial.train_seconds,))
 
 
 def _values(name: str, system: str, part: str, request: Request, trials: Trials) -> Values:
@@ -246,30 +212,37 @@ def _number(labels: tuple[str, ...], paper: float, ours: Iterable[float]) -> Num
     return Number(labels, paper, tuple(map(float, ours)), same_data=False)
 
 
-def _search_result(
-    title: str, columns: tuple[str, ...], numbers: list[Number], request: Request, *, digits: int = 3,
-    notes: Sequence[str] = (),
-) -> Result:  # fmt: skip
-    title, protocol = f"{title}, run on {_parts(request).name}", PRINTED["search_protocol"]
-    protocol = protocol.format(ratio=UNJUDGED_PER_JUDGED)
-    spread, of = "95 % interval", "queries"
-    return Result(title, columns, numbers, protocol, spread=spread, of=of, digits=digits, notes=notes)
-
-
+_learned = partial(Result, "", protocol=PRINTED["protocol"], of="random functions", digits=2)
+SIZES = Axes("lines", "train size", "pairs in order (%)", color="net", facet="function", logarithmic=True)
 _searched = partial(Target, needs=ANY_JUDGED, takes="10 min")
+PROTOCOL = PRINTED["search_protocol"].format(ratio=UNJUDGED_PER_JUDGED)
+_measured = partial(Result, protocol=PROTOCOL, spread="95 % interval", of="queries")
 TARGETS = {
     "table1": Target(
         shows="pairs in order on a random net and a random polynomial", needs=NOTHING, takes="5 min",
-        plans=partial(function_plans, tuple(FUNCTIONS), NETS, TABLE_1["Net", "linear"]), view=table1,
+        plans=partial(function_plans, tuple(FUNCTIONS), NETS, TABLE_1["Net"]["linear"]), view=table1,
+        page=_learned(("function", "net", "train size"), axes=SIZES),
     ),
     "table2": Target(
         shows="training on ties", needs=NOTHING, takes="1 min",
         plans=partial(function_plans, ("Poly",), TRAININGS, TABLE_2["no ties"]), view=table2,
+        page=_learned(("train size", "training")),
     ),
-    "table3": _searched(shows="queries and documents used for training, validation and test", view=table3),
+    "table3": _searched(
+        shows="queries and documents used for training, validation and test", view=table3,
+        page=_measured("sample sizes", ("part", "number of"), digits=0),
+    ),
     "table4": _searched(
-        shows="NDCG@15 of PRank, OAP-BPM, RankProp and RankNet with 95 % intervals", plans=search_plans, view=table4
+        shows="NDCG@15 of PRank, OAP-BPM, RankProp and RankNet with 95 % intervals", plans=search_plans, view=table4,
+        page=_measured("NDCG@15 of six systems, run on {data}", ("system", "part")),
     ),
-    "table5": _searched(shows="NDCG@15 of RankNet on its training queries", plans=training_plans, view=table5),
-    "table6": _searched(shows="training times", plans=search_plans, view=table6, is_timed=True),
+    "table5": _searched(
+        shows="NDCG@15 of RankNet on its training queries", view=table5,
+        plans=partial(search_plans, on_training=True),
+        page=_measured("NDCG@15 of RankNet, run on {data}", ("system",)),
+    ),
+    "table6": _searched(
+        shows="training times", plans=search_plans, view=table6, is_timed=True,
+        page=_measured("seconds to train, run on {data}", ("system",), digits=1),
+    ),
 }  # fmt: skip

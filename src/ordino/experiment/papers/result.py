@@ -13,10 +13,10 @@ import numpy as np
 
 from ordino.errors import import_extra
 from ordino.experiment.report.figures import COLORS
-from ordino.experiment.report.notes import count
 from ordino.experiment.report.page import write_chart
 from ordino.experiment.report.text import csv_text, markdown_table
-from ordino.experiment.store.trial import installed_versions
+from ordino.experiment.store.trial import grouped, installed_versions
+from ordino.plain import count_of
 
 WIDTH, HEIGHT = 320, 240
 MOST_NAMES = 60  # bars that can all have their name below them
@@ -83,11 +83,11 @@ class Axes(NamedTuple):
 class Result:
     """Numbers with what one must know to read them."""
 
-    title: str
-    columns: tuple[str, ...]
+    title: str = ""
+    columns: tuple[str, ...] = ()
     """What the labels of a number are."""
-    numbers: Sequence[Number]
-    protocol: str
+    numbers: Sequence[Number] = ()
+    protocol: str = ""
     """What was done, in sentences; where it departs from the paper, how."""
     spread: str = "standard deviation"
     of: str = "repeats"
@@ -173,7 +173,7 @@ def summary(result: Result) -> str:
     if not found:
         return "the paper has no numbers for this data"
     low, high, mean = (f"{value:+.{result.digits}f}" for value in (min(found), max(found), np.mean(found)))
-    return f"{count(len(found), 'number')} of the paper: ours are from {low} to {high} of them, {mean} on average"
+    return f"{count_of(len(found), 'number')} of the paper: ours are from {low} to {high} of them, {mean} on average"
 
 
 def save(result: Result, folder: Path) -> list[Path]:
@@ -189,9 +189,7 @@ def draw(result: Result) -> Any:
     if axes.facet is None:
         panels = [_panel(alt, result, axes, result.numbers)]
     else:
-        facets: dict[str, list[Number]] = {}
-        for number in result.numbers:
-            facets.setdefault(result.label(number, axes.facet), []).append(number)
+        facets = grouped((result.label(number, axes.facet), number) for number in result.numbers)
         panels = [_panel(alt, result, axes, own).properties(title=facet) for facet, own in facets.items()]
     subtitle = f"ours ± {result.spread} over the {result.of}" if result.is_spread else "ours"
     if any(number.compared is not None for number in result.numbers):

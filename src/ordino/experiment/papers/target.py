@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, final
@@ -14,14 +14,15 @@ import numpy as np
 from ordino.arrays import mean_of_counted
 from ordino.data.folds import Folds, read_folds
 from ordino.errors import DataError
-from ordino.experiment.papers.result import Result
+from ordino.experiment.papers.result import Number, Result
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.plan.ranker_entry import Entry
 from ordino.experiment.run.driver import model_path
 from ordino.experiment.store.store import Store
-from ordino.experiment.store.trial import TrialInfo, Values
+from ordino.experiment.store.trial import TrialInfo, Values, grouped
 from ordino.experiment.store.view import StoreView
 from ordino.model_file import load
+from ordino.plain import count_of
 from ordino.ranker import Ranker
 from ordino.rankers import ranker_class
 
@@ -169,10 +170,7 @@ class Trials:
 
     def first_of_folds(self, dataset: str, label: str) -> list[TrialInfo]:
         """The trial with the first seed on each fold."""
-        first: dict[str, TrialInfo] = {}
-        for trial in self.of(dataset, label):
-            first.setdefault(trial.fold, trial)
-        return list(first.values())
+        return [first for first, *_ in grouped((trial.fold, trial) for trial in self.of(dataset, label)).values()]
 
     def ranker(self, trial: TrialInfo) -> Ranker:
         """The fitted ranker of a trial."""
@@ -180,11 +178,8 @@ class Trials:
         return fitted
 
 
-def _averaged(values: Iterable[tuple[object, float]]) -> tuple[float, ...]:
-    groups: dict[object, list[float]] = {}
-    for group, value in values:
-        groups.setdefault(group, []).append(value)
-    return tuple(float(np.mean(group)) for group in groups.values())
+def _averaged(values: Iterable[tuple[int | str, float]]) -> tuple[float, ...]:
+    return tuple(float(np.mean(group)) for group in grouped(values).values())
 
 
 @final
@@ -197,12 +192,29 @@ class Target:
     """The data to name with ``--data``; any folder of the same shape will do."""
     takes: str
     """About how long on two cores."""
-    view: Callable[[Request, Trials], Result]
-    """From the trials to what the page shows."""
+    page: Result
+    """What stands around the numbers, in which {data}, {folds}, {repeats}, {n} and {seed} are filled in.
+
+    Without a title of its own it has what the target shows.
+    """
+    view: Callable[[Request, Trials], Iterable[Number | str]]
+    """From the trials to the numbers, and to sentences about them."""
     plans: Callable[[Request], Sequence[Plan]] = lambda _: ()
     """What has to be trained."""
     is_timed: bool = False
     """Whether it shows training times, for which one ranker is trained after the other, and everything anew."""
+
+    def result(self, request: Request, trials: Trials) -> Result:
+        """The page with the numbers of these trials."""
+        found = list(self.view(request, trials))
+        numbers = [one for one in found if isinstance(one, Number)]
+        folds = grouped({(trial.dataset, trial.fold): None for trial in trials.all})
+        n = max(len(number.ours) for number in numbers)
+        facts = {"data": " and ".join(folds), "folds": count_of(max(map(len, folds.values()), default=0), "fold")}
+        facts |= {"n": str(n), "repeats": count_of(n, "repeat"), "seed": str(request.seed)}
+        title, protocol = (text.format(**facts) for text in (self.page.title or self.shows, self.page.protocol))
+        notes = [one for one in found if isinstance(one, str)]
+        return replace(self.page, title=title, protocol=protocol, numbers=numbers, notes=notes, seed=request.seed)
 
 
 @cache

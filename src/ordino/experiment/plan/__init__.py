@@ -1,4 +1,4 @@
-"""What to run: the plan, its rankers, and what is searched."""
+"""The plan of an experiment: its rankers and their search spaces."""
 
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.plan.ranker_entry import Entry

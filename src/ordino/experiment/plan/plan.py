@@ -1,4 +1,4 @@
-"""A plan: which rankers, on which data, measured how; checked as a whole before anything runs.
+"""A plan: which rankers, on which data, with which metrics; checked as a whole before anything runs.
 
 It is written in Python (:class:`Plan`), in a TOML file (:meth:`Plan.from_toml`) or as flags of ``ordino bench``.
 """
@@ -27,28 +27,31 @@ Source = str | Path | Dataset | Folds
 @final
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What to compare.
+    """The plan of an experiment: what to compare.
 
     Parameters
     ----------
     data
-        A folder of folds, a file, a data set, folds; or several of these, in a list or by name.
+        A folder of folds, a file, a data set, or folds; or several of these, in a list or by name.
     rankers
         Names, entries, or tables with the fields of :class:`Entry`.
-    measures, profile
-        The metrics to compute on test data, and the metric profile.
+    measures
+        The metrics to compute on test data.
+    profile
+        The metric profile.
     select
-        The metric on validation data that settings are chosen by, the first of ``measures`` by default. Rankers that
-        choose rounds or epochs by a ``metric`` in a ``profile`` get both from the plan, unless ``params`` has others.
-    repeats, seed
-        Rankers that depend on chance are trained this many times: first with ``seed``, then with seeds that are spawned
-        from it. All others are trained once.
+        The metric for model selection on validation data; by default the first of ``measures``. Rankers that choose
+        rounds or epochs by a ``metric`` and ``profile`` get both from the plan, unless ``params`` sets them.
+    repeats
+        How often a ranker that uses randomness is trained; all others are trained once.
+    seed
+        The seed of the first repeat; those of the others are spawned from it.
     parts
-        Parts beside the test part whose values of every query are stored: "train", "valid".
+        Parts other than the test part for which the value of every query is stored: "train", "valid".
     folds
-        The number of folds that a file is cut into.
+        The number of folds that a file is split into.
     name
-        What the store calls the experiment.
+        The name of the experiment in the store.
 
     Examples
     --------
@@ -74,9 +77,9 @@ class Plan:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
-        """Read a plan from a TOML file; paths in it start from the folder of the file.
+        """Read a plan from a TOML file; paths in it are relative to the file's folder.
 
-        TOML has no None: in the tables of rankers, the text ``"none"`` stands for it, as on the command line.
+        TOML has no None: in the tables of rankers, write ``"none"``, as on the command line.
         """
         try:
             read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -94,11 +97,11 @@ class Plan:
 
     @property
     def selection(self) -> str:
-        """The metric that settings are chosen by."""
+        """The metric for model selection."""
         return str(parse_metric(self.select or self.measures[0]))
 
     def seeds_of(self, entry: Entry) -> list[int]:
-        """One for each repeat of a ranker."""
+        """The seed of each repeat of a ranker."""
         return repeat_seeds(self.seed, entry.repeats or self.repeats)
 
     def entries(self) -> list[Entry]:
@@ -112,9 +115,9 @@ class Plan:
         return {_name(one): one for one in ([self.data] if isinstance(self.data, Source) else self.data)}
 
     def collections(self) -> Iterator[tuple[str, Folds]]:
-        """The folds of all data by name; the name of data that is cut here says into how many folds.
+        """The folds of all data, by name; the name of data that is split here includes the number of folds.
 
-        The files of a folder are read when a fold is asked for.
+        The files of a folder are read only when a fold is needed.
         """
         for name, source in self.sources().items():
             if isinstance(source, Folds):
@@ -126,7 +129,7 @@ class Plan:
                 yield f"{name}, {self.folds} folds", make_folds(data, self.folds)
 
     def check(self) -> None:
-        """Refuse a plan that cannot be carried out, with all that is wrong at once."""
+        """Refuse a plan that cannot be carried out, and report all problems at once."""
         refuse([*self._data_problems(), *self._ranker_problems(), *self._metric_problems()])
 
     def _data_problems(self) -> Iterator[str]:

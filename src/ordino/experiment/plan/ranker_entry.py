@@ -1,4 +1,4 @@
-"""A ranker in a plan: its parameters, how they are chosen where they are, and what a search draws them from."""
+"""A ranker in a plan: its parameters, its settings to choose from, and its search space."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from ordino.errors import OrdinoError, ParameterError, unknown_name
 from ordino.experiment.store.trial import TUNED
 from ordino.parameters import Choices, Parameter, Range, Space, parameters_of
 from ordino.ranker import Ranker
-from ordino.rankers import RANKERS, ranker_class
+from ordino.rankers import NAMES, ranker_class
 
 
 @final
@@ -25,12 +25,12 @@ class Entry:
     ranker
         Its name on the command line.
     params
-        Parameters that are not to have their defaults; a ranker inside a ranker is reached as ``ranker__hidden``.
+        Parameters that differ from their defaults; ``ranker__hidden`` sets one of a ranker inside the ranker.
     grid
         Values to try by parameter; every combination is trained on each fold. A list of such tables tries the
         combinations of each.
     trials
-        The number of settings that Optuna tries on each fold, in place of a grid.
+        The number of settings that Optuna tries on each fold, instead of a grid.
     space
         What Optuna draws from by parameter: a list of values, or a table with ``low``, ``high`` and perhaps
         ``log = true``; by default the spaces that the ranker's parameters have of their own.
@@ -60,8 +60,7 @@ class Entry:
     @property
     def command(self) -> str:
         """The ranker's name on the command line, however the plan writes it."""
-        cls = ranker_class(self.ranker).__name__
-        return next(name for name, entry in RANKERS.items() if entry.cls == cls)
+        return NAMES[ranker_class(self.ranker).__name__]
 
     @property
     def is_tuned(self) -> bool:
@@ -160,13 +159,13 @@ def as_entry(given: str | Mapping[str, Any] | Entry) -> Entry:
     if isinstance(given, str):
         return Entry(ranker=given)
     if not isinstance(given, Mapping):
-        raise ParameterError(f"rankers: {given!r} is no ranker; give a name, or a table with the fields of an entry")
+        raise ParameterError(f"rankers: {given!r} is not a ranker; give a name, or a table with the fields of an entry")
     known = [one.name for one in fields(Entry)]
     for name in given:
         if name not in known:
             raise ParameterError(f"rankers: {unknown_name('field', name, known)}")
     if "ranker" not in given:
-        raise ParameterError(f"rankers: {dict(given)!r} has no field 'ranker'; it names the ranker")
+        raise ParameterError(f"rankers: {dict(given)!r} has no field 'ranker'; add it with the ranker's name")
     return Entry(**given)
 
 

@@ -1,1 +1,1 @@
-"""What a store says: boards with notes, as text, tables, figures and one HTML page."""
+"""Reports of a store: boards with notes, as text, tables, figures and one HTML page."""

@@ -1,8 +1,8 @@
-"""The boards of a store: who ranks best on which data, by how much, and whether that is more than chance.
+"""The boards of a store: which ranker is best on which data, by how much, and whether that is more than chance.
 
 Trials of one data set and one profile make a board; trials of one label (and one setting, see
-:mod:`~ordino.experiment.report.board_trials`) make a line of it. What pairs two lines is the query: its value is
-averaged over the trials of a line first, so that repeats with other seeds do not pass for more queries than there are.
+:mod:`~ordino.experiment.report.board_trials`) make a line of it. Two lines are compared query by query: the value of a
+query is first averaged over the trials of a line, so that repeats with other seeds do not count as more queries.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +12,13 @@ from typing import Any, final
 
 import numpy as np
 
-from ordino.errors import ParameterError, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import ParameterError
 from ordino.experiment.compare.comparison import Comparison, compare_values
-from ordino.experiment.compare.significance import Floats, compare_all, leaning
-from ordino.experiment.compare.tests import find_test
+from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
 from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
-from ordino.experiment.store.trial import Trial, TrialInfo
+from ordino.experiment.store.trial import Trial, TrialInfo, grouped
 from ordino.experiment.store.view import Group, StoreView
 from ordino.metrics import parse_metric
 
@@ -59,12 +59,12 @@ class Line:
 
     @property
     def n_tied(self) -> float | None:
-        """Queries with equal scores of different labels; None where the store does not say."""
+        """Number of queries in which equal scores have different labels; None if the store does not say."""
         return count_tied(self.trials)
 
     @property
     def n_trials(self) -> int:
-        """Folds and seeds; one whose measures were taken in two runs counts once."""
+        """Number of folds and seeds; a trial whose metrics come from two runs counts once."""
         return len({(trial.fold, trial.seed) for trial in self.trials})
 
 
@@ -92,10 +92,8 @@ class Board:
 
     def line(self, label: str) -> Line:
         """The line of a label."""
-        found = [line for line in self.lines if line.label == label]
-        if not found:
-            raise unknown_name("label", label, [line.label for line in self.lines])
-        return found[0]
+        lines = {line.label: line for line in self.lines}
+        return lines[check_choice("label", label, lines)]
 
 
 def make_boards(
@@ -113,13 +111,13 @@ def make_boards(
     source
         A view of a store, which must stay open as long as figures are drawn from the boards; or trials.
     measures
-        The metrics to show, the first of which ranks the lines; by default the first :data:`SHOWN` of the trials.
+        The metrics to show; the first one sorts the lines. By default, the first :data:`SHOWN` metrics of the trials.
     baseline
         The label that the others are compared with; by default the best line of each metric.
     test
-        A name in :data:`~ordino.experiment.compare.tests.TESTS`.
+        A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     labels
-        Which lines to show, by default all; a board without any of them is left out.
+        The lines to show, by default all; a board without any of them is left out.
     """
     find_test(test)
     view = source if isinstance(source, StoreView) else StoreView.of(source)
@@ -128,11 +126,10 @@ def make_boards(
     found = {trial.label for chosen in boards for trial in chosen.trials}
     if labels is not None:
         for label in labels:
-            if label not in found:
-                raise unknown_name("label", label, found)
+            check_choice("label", label, found)
         boards = [BoardTrials([one for one in board.trials if one.label in labels], board.notes) for board in boards]
-    if baseline is not None and baseline not in (labels or found):
-        raise unknown_name("baseline", baseline, labels or found)
+    if baseline is not None:
+        check_choice("baseline", baseline, labels or found)
     return [
         _board(view, group, chosen, measures, baseline, test)
         for group, chosen in zip(groups, boards, strict=True)
@@ -155,9 +152,7 @@ def _board(
     trials = chosen.trials
     stored = list(dict.fromkeys(name for trial in trials for name in trial.test))
     shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
-    by_label: dict[str, list[TrialInfo]] = {}
-    for trial in trials:
-        by_label.setdefault(trial.label, []).append(trial)
+    by_label = grouped((trial.label, trial) for trial in trials)
     index: dict[Any, int] = {}
     keys = {trial.key for trial in trials}
     places = {
@@ -231,8 +226,8 @@ def _column(
     for label, own in means.items():
         gain = _goodness(name, centers[label]) - _goodness(name, centers[reference])
         # ranks, or queries that weigh alike, may see another one ahead than the means do: then neither is marked
-        seen = 0.0 if label == reference else _toward(name, leaning(samples[label], samples[reference], test=test))
-        is_marked = p.get(label, 1.0) < ALPHA and gain * seen > 0
+        ahead = 0.0 if label == reference else leaning(samples[label], samples[reference], test=test)
+        is_marked = p.get(label, 1.0) < ALPHA and gain * parse_metric(name).quality(ahead) > 0
         column[label] = Cell(
             mean=centers[label],
             deviation=float(own.std(ddof=1)) if len(own) > 1 else np.nan,
@@ -245,9 +240,4 @@ def _column(
 
 def _goodness(name: str, mean: float) -> float:
     """Larger is better; a metric without a value is the worst there is."""
-    return -np.inf if np.isnan(mean) else _toward(name, mean)
-
-
-def _toward(name: str, value: float) -> float:
-    """Larger is better."""
-    return value if parse_metric(name).greater_is_better else -value
+    return -np.inf if np.isnan(mean) else parse_metric(name).quality(mean)

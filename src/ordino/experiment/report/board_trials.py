@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ordino.experiment.store.trial import TUNED, TrialInfo
+from ordino.experiment.store.trial import TUNED, TrialInfo, grouped
+from ordino.plain import count_of
 
 AreCopies = Callable[[str, Sequence[str]], bool]
 """Whether trials, given by their keys, have the same value of a metric for every query."""
@@ -43,9 +44,7 @@ def choose_trials(trials: Sequence[TrialInfo], are_copies: AreCopies = lambda *_
     """
     last_data = {trial.fold: trial.data for trial in trials if trial.data}
     current = [trial for trial in trials if not trial.data or trial.data == last_data[trial.fold]]
-    by_label: dict[tuple[str, bool], list[TrialInfo]] = {}
-    for trial in current:
-        by_label.setdefault((trial.label, trial.is_tuned), []).append(trial)
+    by_label = grouped(((trial.label, trial.is_tuned), trial) for trial in current)
     names: dict[str, str] = {}
     several = {label: None for label, is_tuned in by_label if is_tuned and (label, False) in by_label}
     for (label, is_tuned), group in by_label.items():
@@ -61,10 +60,11 @@ def choose_trials(trials: Sequence[TrialInfo], are_copies: AreCopies = lambda *_
     single, copied = _without_copies(kept, are_copies)
     notes = [f"{label} has been run with several settings: each is a line of its own." for label in several]
     notes += [f"All repeats of {label} are equal on every query, so they count as one trial." for label in copied]
+    made = ("trial was made", "trials were made")
     if n_outdated := len(trials) - len(current):
-        notes.append(f"{_trials_were(n_outdated)} made on other data of this name, and not counted here.")
+        notes.append(f"{count_of(n_outdated, *made)} on other data of this name, and not counted here.")
     if n_replaced := len(current) - len(kept):
-        notes.append(f"{_trials_were(n_replaced)} made again later, with other metrics or settings: the last count.")
+        notes.append(f"{count_of(n_replaced, *made)} again later, with other metrics or settings: the last count.")
     return BoardTrials(single, notes)
 
 
@@ -103,13 +103,10 @@ def _last_of_each(trials: Sequence[TrialInfo]) -> list[TrialInfo]:
 
 def _without_copies(trials: list[TrialInfo], are_copies: AreCopies) -> tuple[list[TrialInfo], list[str]]:
     """The trials without repeats that are copies on every fold of their label; and these labels."""
-    by_label: dict[str, dict[tuple[str, str], list[TrialInfo]]] = {}
-    for trial in trials:
-        for name in trial.test:
-            by_label.setdefault(trial.label, {}).setdefault((trial.fold, name), []).append(trial)
     copied = []
     dropped: set[str] = set()
-    for label, places in by_label.items():
+    for label, own in grouped((trial.label, trial) for trial in trials).items():
+        places = grouped(((trial.fold, name), trial) for trial in own for name in trial.test)
         repeated = {place: group for place, group in places.items() if len(group) > 1}
         if repeated and all(
             len({repr(trial.test[name]) for trial in group}) == 1 and are_copies(name, [trial.key for trial in group])
@@ -119,10 +116,6 @@ def _without_copies(trials: list[TrialInfo], are_copies: AreCopies) -> tuple[lis
             first = {group[0].key for group in places.values()}
             dropped |= {trial.key for group in places.values() for trial in group} - first
     return [trial for trial in trials if trial.key not in dropped], copied
-
-
-def _trials_were(number: int) -> str:
-    return "1 trial was" if number == 1 else f"{number:,} trials were"
 
 
 def _text(value: Any) -> str:

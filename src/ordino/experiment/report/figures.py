@@ -18,6 +18,7 @@ from ordino.experiment.compare.comparison import bootstrap_interval
 from ordino.experiment.compare.significance import differences
 from ordino.experiment.report.board import Board, Line
 from ordino.experiment.report.text import plain
+from ordino.experiment.store.trial import grouped
 from ordino.metrics import Metric, parse_metric
 
 History = Sequence[Mapping[str, Any]]
@@ -101,7 +102,7 @@ def wins(board: Board) -> Chart | None:
     """How many queries each line wins and loses against the reference."""
     alt = _altair()
     metric = board.measures[0]
-    reference, sign = board.line(board.references[metric]), _sign(metric)
+    reference, sign = board.line(board.references[metric]), parse_metric(metric).quality(1)
     others = [line for line in board.lines if line is not reference]
     rows = []
     for line in others:
@@ -129,7 +130,7 @@ def queries(board: Board) -> Chart | None:
     alt = _altair()
     if len(board.lines) < 2:
         return None
-    metric, sign = board.measures[0], _sign(board.measures[0])
+    metric, sign = board.measures[0], parse_metric(board.measures[0]).quality(1)
     columns = [line.per_query[metric] for line in board.lines]
     rows = [
         {"query": plain(str(query))} | {f"r{i}": _number(round(float(value), 5)) for i, value in enumerate(values)}
@@ -189,13 +190,11 @@ def weights(board: Board) -> Chart | None:
 FIGURES: Mapping[str, Figure] = MappingProxyType(
     {
         "means": Figure(means, "Means", "The mean of the first metric with a 95 % bootstrap interval over queries."),
-        "at-k": Figure(at_k, "Metrics at k", "The best lines at every cutoff that the store holds."),
+        "at-k": Figure(at_k, "Metrics at k", "The best rankers at every cutoff in the store."),
         "wins": Figure(wins, "Wins and losses", "The share of queries on which a ranker beats the reference."),
-        "queries": Figure(queries, "Query by query", "Every query's gain or loss between two rankers, sorted."),
-        "learning": Figure(learning, "Learning curves", "What the best lines recorded, averaged over trials."),
-        "weights": Figure(
-            weights, "Feature weights", "The largest weights of rankers that have weights; 1 is the largest."
-        ),
+        "queries": Figure(queries, "Query by query", "The difference between two rankers on every query, sorted."),
+        "learning": Figure(learning, "Learning curves", "What the best rankers recorded, averaged over trials."),
+        "weights": Figure(weights, "Feature weights", "The largest feature weights, scaled to at most 1."),
     }
 )
 """Every figure by the name of its files."""
@@ -216,10 +215,6 @@ def _curves(lines: Sequence[Line], rows: list[dict[str, Any]], x: Any, y: str, t
     chart = alt.Chart(alt.Data(values=rows)).mark_line(strokeWidth=2, **mark)
     chart = chart.encode(x=x, y=alt.Y(y, title=title, scale=alt.Scale(zero=False)), tooltip=["label:N", x.shorthand, y])
     return chart.encode(color=alt.Color("label:N", title=None, scale=scale)).properties(width=PANE, height=260)
-
-
-def _sign(metric: str) -> int:
-    return 1 if parse_metric(metric).greater_is_better else -1
 
 
 def _number(value: float) -> float | None:
@@ -246,12 +241,12 @@ def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     >>> cutoffs(["ndcg@10", "map", "ndcg@5", "p@5"])
     {'ndcg': [(5, 'ndcg@5'), (10, 'ndcg@10')]}
     """
-    families: dict[str, list[tuple[int, str]]] = {}
-    for name in measures:
-        metric = parse_metric(name)
-        if metric.k is not None:
-            family = str(Metric(metric.name, 1, metric.parameters)).removesuffix("@1")
-            families.setdefault(family, []).append((metric.k, name))
+    parsed = [(parse_metric(name), name) for name in measures]
+    families = grouped(
+        (str(Metric(metric.name, 1, metric.parameters)).removesuffix("@1"), (metric.k, name))
+        for metric, name in parsed
+        if metric.k is not None
+    )
     return {family: sorted(names) for family, names in families.items() if len(names) > 1}
 
 

@@ -5,10 +5,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from ordino.experiment.compare.significance import Floats
-from ordino.experiment.compare.tests import find_test
-from ordino.experiment.store.trial import QUERY_COUNTS, TrialInfo
+from ordino.experiment.compare.significance import Floats, find_test
+from ordino.experiment.store.trial import QUERY_COUNTS, TrialInfo, grouped
 from ordino.metrics import find_profile
+from ordino.plain import count_of
 
 ALPHA = 0.05
 """A difference is marked if chance alone makes it less often than this."""
@@ -30,9 +30,7 @@ def count_queries(trials: Sequence[TrialInfo], sizes: Mapping[str, int], n_queri
     ``sizes`` has the number of queries of each fold. Nothing where a trial does not say (it was stored before they were
     counted), or where folds share queries.
     """
-    by_fold: dict[str, list[TrialInfo]] = {}
-    for trial in trials:
-        by_fold.setdefault(trial.fold, []).append(trial)
+    by_fold = grouped((trial.fold, trial) for trial in trials)
     if not all(trial.query_counts for trial in trials) or sum(sizes[fold] for fold in by_fold) != n_queries:
         return {}
     return {
@@ -46,9 +44,7 @@ def count_tied(trials: Sequence[TrialInfo]) -> float | None:
     """Queries in which a ranker's equal scores have different labels: of all folds, the mean over the seeds."""
     if not all(trial.query_counts for trial in trials):
         return None
-    by_fold: dict[str, list[int]] = {}
-    for trial in trials:
-        by_fold.setdefault(trial.fold, []).append(trial.query_counts["n_tied"])
+    by_fold = grouped((trial.fold, trial.query_counts["n_tied"]) for trial in trials)
     return float(sum(np.mean(counts) for counts in by_fold.values()))
 
 
@@ -76,45 +72,41 @@ def board_notes(
     trials = [trial for group in by_label.values() for trial in group]
     folds, seeds = {trial.fold for trial in trials}, {trial.seed for trial in trials}
     profile = find_profile(trials[0].profile)
-    empty = "empty queries are left out" if np.isnan(profile.empty) else f"an empty query counts {profile.empty:g}"
+    empty = "empty queries are left out" if np.isnan(profile.empty) else f"an empty query counts as {profile.empty:g}"
     words_of = {"n_empty": "of them empty", "n_short": "shorter than the largest k", "n_left_out": "left out of a mean"}
     counted = [f"{counts[name]:,} {words}" for name, words in words_of.items() if name in counts]
-    queries = ", ".join([count(n_queries, "query", "queries"), *counted])
-    repeats = f"{count(len(folds), 'fold')}, {count(len(seeds), 'seed')}"
+    queries = ", ".join([count_of(n_queries, "query", "queries"), *counted])
+    repeats = f"{count_of(len(folds), 'fold')}, {count_of(len(seeds), 'seed')}"
     notes = [
         f"Profile {profile.name}: {empty}; {queries}.",
-        "Means of one trial each."
+        "Each mean is of one trial."
         if len(trials) == len(by_label)
-        else f"Mean ± standard deviation between trials ({repeats}).",
+        else f"Mean ± standard deviation over trials ({repeats}).",
     ]
     tied = {label: count_tied(group) for label, group in by_label.items()}
     if any(tied.values()):
         ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)
         notes.append(
-            f"Queries with equal scores of different labels: {ranked}; profile {profile.name}: {TIES[profile.ties]}."
+            f"Queries in which equal scores have different labels: {ranked}; profile {profile.name}: "
+            f"{TIES[profile.ties]}."
         )
     elif None not in tied.values():
-        notes.append("No query has equal scores of different labels.")
+        notes.append("In no query do equal scores have different labels.")
     if len(by_label) > 1:
         against = f"the baseline {baseline}" if baseline in by_label else "the best of each column"
         unit = "over queries" if find_test(test).is_paired else "over trials"
         notes.append(
             f"{BETTER} better, {WORSE} worse than {against} at p < {ALPHA:g}: {find_test(test).title} {unit}, "
-            f"Holm-corrected for {count(len(by_label) - 1, 'comparison')}."
+            f"Holm-corrected for {count_of(len(by_label) - 1, 'comparison')}."
         )
     repeated = any(len(group) > len({trial.fold for trial in group}) for group in by_label.values())
     settled = [label for label, group in by_label.items() if not any(trial.is_random for trial in group)]
     if repeated and settled:
-        notes.append(f"Nothing is random in {', '.join(settled)}: one trial on each fold.")
+        notes.append(f"No randomness in {', '.join(settled)}: one trial on each fold.")
     for label, group in by_label.items():
         missing = len(folds) - len({trial.fold for trial in group})
         if missing:
-            notes.append(f"{label} lacks {count(missing, 'fold')}: its means are of other queries than the rest.")
+            notes.append(f"{label} is missing {count_of(missing, 'fold')}: its means cover fewer queries.")
     if len(shown) < len(stored):
         notes.append(f"Also in the store: {', '.join(name for name in stored if name not in shown)}.")
     return notes
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun in the singular or plural."""
-    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"

@@ -1,29 +1,30 @@
-"""Where figures go: into one HTML page that needs nothing else, or into files for slides, the web and papers.
+"""Where boards go: into text, one HTML page that needs nothing else, or figures for slides, the web and papers.
 
 All are drawn offline. The page needs no network, no server and no other file.
 """
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from math import isnan, nan
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from ordino.errors import DataError, import_extra
-from ordino.experiment.report.board import Board, Line
+from ordino.checks import check_choice
+from ordino.errors import DataError, ParameterError, import_extra
+from ordino.experiment.report import text
+from ordino.experiment.report.board import Board
 from ordino.experiment.report.figures import FIGURES
-from ordino.experiment.report.text import header, number, plain
 
 TEMPLATE = Path(__file__).with_name("page.html")
-FORMATS = ("png", "svg", "pdf")
+PICTURES = ("png", "svg", "pdf")
+TITLE = "Comparison of rankers"
 _TEXT = {"labelFontSize": 12, "titleFontSize": 13, "labelLimit": 260}
 LIGHT = {"background": "white", "view": {"stroke": None}, "axis": _TEXT, "legend": _TEXT, "font": "sans-serif"}
 
 
-def html(boards: Sequence[Board], *, title: str = "Comparison of rankers") -> str:
+def html(boards: Sequence[Board], *, title: str = TITLE) -> str:
     """The page: for each board a table that sorts, the notes, and every figure.
 
     Charts are drawn by Vega in the reader's browser, from scripts that lie in the page itself. Its policy forbids the
@@ -38,8 +39,8 @@ def html(boards: Sequence[Board], *, title: str = "Comparison of rankers") -> st
         sections.append(
             {
                 "dataset": board.dataset,
-                "columns": header(board),
-                "rows": [_row(board, line) for line in board.lines],
+                "columns": text.header(board),
+                "rows": text.table_rows(board),
                 "notes": board.notes,
                 "figures": [(len(specs) + i, FIGURES[name]) for i, name in enumerate(drawn)],
             }
@@ -49,24 +50,6 @@ def html(boards: Sequence[Board], *, title: str = "Comparison of rankers") -> st
         title=title, sections=sections, specs=json.dumps(specs).replace("<", r"\u003c"), vega=_vega()
     )
     return page
-
-
-def _row(board: Board, line: Line) -> list[dict[str, Any]]:
-    """Cells: what is shown, what sorts, what the pointer shows, and how it looks."""
-    cells: list[dict[str, Any]] = [{"text": value, "sort": value} for value in (line.label, line.n_trials)]
-    for name in board.measures:
-        cell = line.cells[name]
-        cells.append(
-            {
-                "text": number(replace(cell, deviation=nan)),
-                "deviation": "" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}",
-                "sort": "" if isnan(cell.mean) else cell.mean,
-                "mark": cell.mark,
-                "told": "the reference" if isnan(cell.p) else f"p = {cell.p:.2g} against {board.references[name]}",
-                "is_best": cell.is_best,
-            }
-        )
-    return [*cells, {"text": f"{line.train_seconds:.2f}", "sort": line.train_seconds}]
 
 
 @cache
@@ -84,7 +67,7 @@ def figure_specs(board: Board) -> dict[str, dict[str, Any]]:
     return {name: chart.to_dict(validate=False) for name, chart in drawn.items() if chart is not None}
 
 
-def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Sequence[str] = FORMATS) -> list[Path]:
+def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Sequence[str] = PICTURES) -> list[Path]:
     """Write every figure of every board as ``<data set>-<profile>-<figure>.<format>``; give the paths.
 
     The folder is made if there is none.
@@ -96,12 +79,12 @@ def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Seque
     written = []
     for stem, board in zip(file_stems(boards), boards, strict=True):
         for name, spec in figure_specs(board).items():
-            spec.setdefault("title", f"{FIGURES[name].title}, {plain(board.dataset)}")
+            spec.setdefault("title", f"{FIGURES[name].title}, {text.plain(board.dataset)}")
             written += write_chart(spec, target / f"{stem}-{name}", formats)
     return written
 
 
-def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = FORMATS) -> list[Path]:
+def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = PICTURES) -> list[Path]:
     """Draw a Vega-Lite specification as files with this name and the ending of each format."""
     convert = import_extra("vl_convert", extra="plots", purpose="a figure")
     written = []
@@ -126,3 +109,51 @@ def lite_version() -> str:
     """The version of Vega-Lite that Altair writes, as vl-convert names it."""
     version: str = import_extra("altair", extra="plots", purpose="a figure").SCHEMA_VERSION
     return ".".join(version.split(".")[:2])
+
+
+class Format(NamedTuple):
+    """An entry of :data:`FORMATS`."""
+
+    write: Callable[[Sequence[Board]], str]
+    suffix: str | None
+    """The ending of files that hold it."""
+    description: str
+
+
+FORMATS: Mapping[str, Format] = MappingProxyType(
+    {
+        "terminal": Format(text.terminal, None, "tables with colors"),
+        "text": Format(text.plain_text, ".txt", "the same tables without colors"),
+        "markdown": Format(text.markdown, ".md", "for README files and issues"),
+        "latex": Format(text.latex, ".tex", "for papers, with booktabs"),
+        "csv": Format(text.comma_separated, ".csv", "every number in full precision"),
+        "html": Format(html, ".html", "one page with charts, which works offline"),
+    }
+)
+"""Every format by its name on the command line."""
+
+
+def choose_format(name: str | None, out: str | Path | None) -> str:
+    """The format of this name, else the one that the file's ending asks for, else the terminal's.
+
+    Examples
+    --------
+    >>> choose_format(None, "table.tex"), choose_format("csv", "table.tex"), choose_format(None, None)
+    ('latex', 'csv', 'terminal')
+    """
+    if name is not None:
+        return check_choice("format", name, FORMATS)
+    if out is None:
+        return "terminal"
+    suffix = Path(out).suffix.lower()
+    for candidate, entry in FORMATS.items():
+        if entry.suffix == suffix:
+            return candidate
+    endings = ", ".join(entry.suffix for entry in FORMATS.values() if entry.suffix)
+    raise ParameterError(f"{out}: no format has this extension; use one of {endings}, or --format")
+
+
+def render(boards: Sequence[Board], name: str, *, title: str = TITLE) -> str:
+    """The boards as text in a format of :data:`FORMATS`; only the page shows the title."""
+    write = FORMATS[choose_format(name, None)].write
+    return html(boards, title=title) if write is html else write(boards)

@@ -1,4 +1,4 @@
-"""Boards as text: for the terminal, Markdown, LaTeX and CSV. What a store says, in the form that the reader needs."""
+"""Boards as text: for the terminal, Markdown, LaTeX and CSV."""
 
 import csv
 import io
@@ -27,22 +27,44 @@ _LATEX = {
 
 
 class TableCell(NamedTuple):
-    """A cell of a board's table, in every format; the mark stands behind a mean."""
+    """A cell of a board's table, in every format; deviation and mark stand behind a mean."""
 
+    value: str | float
+    """What the page sorts by."""
     text: str
+    deviation: str = ""
     is_best: bool = False
     mark: str | None = None
+    told: str = ""
+    """What the page shows under the pointer."""
 
 
 def table_rows(board: Board) -> list[list[TableCell]]:
     """The table of a board, a row for each line."""
-    rows = []
-    for line in board.lines:
-        means = [TableCell(number(cell), cell.is_best, cell.mark) for cell in (line.cells[m] for m in board.measures)]
-        rows.append(
-            [TableCell(line.label), TableCell(str(line.n_trials)), *means, TableCell(f"{line.train_seconds:.2f}")]
-        )
-    return rows
+    return [
+        [
+            TableCell(line.label, line.label),
+            TableCell(line.n_trials, str(line.n_trials)),
+            *(mean_cell(line.cells[name], board.references[name]) for name in board.measures),
+            TableCell(line.train_seconds, f"{line.train_seconds:.2f}"),
+        ]
+        for line in board.lines
+    ]
+
+
+def mean_cell(cell: Cell, reference: str) -> TableCell:
+    """The mean with its deviation, and how it stands against the reference.
+
+    Examples
+    --------
+    >>> mean_cell(Cell(mean=0.51, deviation=0.02, p=0.3, mark="", is_best=False), "RankNet")[:3]
+    (0.51, '0.5100', ' ± 0.0200')
+    """
+    told = "the reference" if isnan(cell.p) else f"p = {cell.p:.2g} against {reference}"
+    if isnan(cell.mean):
+        return TableCell("", "–", "", cell.is_best, cell.mark, told)
+    deviation = "" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}"
+    return TableCell(cell.mean, f"{cell.mean:.4f}", deviation, cell.is_best, cell.mark, told)
 
 
 def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:
@@ -57,7 +79,7 @@ def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:
 
     def shown(cell: TableCell) -> Text:
         mark = ("", "") if cell.mark is None else (f" {cell.mark or ' '}", MARKS.get(cell.mark, ""))
-        return Text.assemble((plain(cell.text), "bold" if cell.is_best else ""), mark)
+        return Text.assemble((plain(cell.text + cell.deviation), "bold" if cell.is_best else ""), mark)
 
     with console.capture() as captured:
         for board in boards:
@@ -132,14 +154,14 @@ def _written(board: Board, escape: Callable[[str], str], bold: str) -> list[list
     """The rows of a table in a markup language."""
 
     def written(cell: TableCell) -> str:
-        text = (bold if cell.is_best else "{}").format(escape(cell.text))
+        text = (bold if cell.is_best else "{}").format(escape(cell.text + cell.deviation))
         return f"{text} {escape(cell.mark)}" if cell.mark else text
 
     return [[written(cell) for cell in row] for row in table_rows(board)]
 
 
 def comma_separated(boards: Sequence[Board]) -> str:
-    """One row for each label and measure, all measures that there are, in full precision."""
+    """One row for each label and metric, with all metrics, in full precision."""
     rows = []
     for board in boards:
         for line in board.lines:
@@ -165,19 +187,6 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def header(board: Board) -> list[str]:
     """The names of a table's columns."""
     return ["ranker", "trials", *board.measures, "training s"]
-
-
-def number(cell: Cell) -> str:
-    """The mean with its deviation.
-
-    Examples
-    --------
-    >>> number(Cell(mean=0.51, deviation=0.02, p=0.3, mark="", is_best=False))
-    '0.5100 ± 0.0200'
-    """
-    if isnan(cell.mean):
-        return "–"
-    return f"{cell.mean:.4f}" + ("" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}")
 
 
 def plain(text: str) -> str:

@@ -30,17 +30,17 @@ class Failure:
 
 
 class Backend(Protocol):
-    """Works through tasks and gives the results back."""
+    """Runs tasks and returns their results."""
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R | Failure]]:
-        """The number of each task with its result, as they come; the caller may append tasks while it goes on."""
+        """The number of each task with its result, as they finish; the caller may append tasks meanwhile."""
 
     def close(self) -> None:
-        """Let the workers go."""
+        """Stop the workers."""
 
 
 def local_backend(n_jobs: int) -> Backend:
-    """For one job this process, else that many worker processes."""
+    """A backend of one job in this process, or of several worker processes."""
     return InProcess() if n_jobs == 1 else LocalProcesses(n_jobs)
 
 
@@ -80,7 +80,7 @@ class LocalProcesses:
                     yield under_way.pop(future), future.result()
         except BrokenProcessPool:
             raise OrdinoError(
-                "a worker process died, perhaps for want of memory; run again with fewer n_jobs to go on from here"
+                "a worker process died, perhaps for lack of memory; run again with fewer n_jobs to continue from here"
             ) from None
         finally:
             for future in under_way:

@@ -1,4 +1,4 @@
-"""Carries out a plan on all cores, and goes on where an earlier run was stopped.
+"""Carry out a plan on all cores, and continue where an earlier run was stopped.
 
 The data is written once to a folder of its own and mapped into memory by every worker. Workers give trials back; the
 driver alone writes them to the store, each result in one transaction as it arrives, so that a run that is killed at any
@@ -42,30 +42,30 @@ class FailedTrialsError(OrdinoError):
 def run(
     plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False, models: str | Path | None = None
 ) -> list[Trial]:
-    """Carry out a plan; trials that are in the store already are not made again.
+    """Carry out a plan; trials that are already in the store are not repeated.
 
     Parameters
     ----------
     plan
-        What to do; it is checked as a whole first, the values of parameters on a few queries of the data.
+        The plan; it is checked as a whole first, and parameter values are tried on a few queries of the data.
     store
-        The file that the trials go to.
+        The file that trials are written to.
     n_jobs
-        Worker processes; None takes the processors there are, 1 works in this process. The trials are the same.
+        Number of worker processes; None uses all cores, 1 uses only this process. It does not change the trials.
     verbose
-        Show progress and the time left on a terminal.
+        Show progress and the remaining time in the terminal.
     models
         A folder for the model file of each trial, named by the trial's key; by default none is kept.
 
     Returns
     -------
     list of Trial
-        The measured trials of the plan, and none that the store has from other plans.
+        The evaluated trials of this plan, without those of other plans in the store.
 
     Raises
     ------
     FailedTrialsError
-        Some failed: it says what went wrong with each, and has all others, which are in the store.
+        Some trials failed: the message says why, and ``trials`` holds all others, which are also in the store.
     """
     done = carry_out(plan, store, n_jobs=n_jobs, verbose=verbose, models=models)
     with Store(store) as opened:

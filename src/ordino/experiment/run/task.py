@@ -146,7 +146,7 @@ def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Trial:
     clock = time.perf_counter()
     scores = ranker.predict(test)
     score_seconds = time.perf_counter() - clock
-    found = evaluate(test, scores, metrics=task.measures, profile=task.profile, threads=1)
+    found = evaluate(test, scores, metrics=task.measures, profile=task.profile, n_jobs=1)
     others = {name: data for name in task.parts if (data := task.part(name)) is not None}
     return replace(
         trial,
@@ -161,7 +161,7 @@ def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Trial:
 
 def _evaluated(task: Task, ranker: Ranker, data: Dataset, *, select: bool = False) -> Evaluation:
     wanted = dict.fromkeys((*task.measures, *([task.select] if select else [])))
-    return evaluate(data, ranker.predict(data), metrics=list(wanted), profile=task.profile, threads=1)
+    return evaluate(data, ranker.predict(data), metrics=list(wanted), profile=task.profile, n_jobs=1)
 
 
 _REHEARSED: set[str] = set()  # settings whose code this process has loaded and compiled

@@ -61,7 +61,7 @@ class Search:
         reached, task = valid[self.task.select], self.task
         if reached != reached:
             raise OrdinoError(f"{task}: no validation query counts for {task.select} in profile {task.profile!r}")
-        self._values[key] = reached if parse_metric(task.select).greater_is_better else -reached
+        self._values[key] = parse_metric(task.select).quality(reached)
         self.n_left -= 1
 
     def _key(self, setting: Setting) -> str:

@@ -1,4 +1,4 @@
-"""What was run: trials in one SQLite file, and views of it that read no more than they show."""
+"""The results of experiments: trials in one SQLite file, and views that read only what they show."""
 
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import Trial, TrialInfo

@@ -6,13 +6,14 @@ others. Everything else is text, numbers and JSON that a person can read.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from ordino.experiment.store.trial import Trial, TrialInfo, Values
+from ordino.plain import as_json
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
 VERSION = 4
@@ -86,8 +87,11 @@ def _move_values(connection: sqlite3.Connection) -> None:
 
 def to_row(trial: Trial) -> list[Any]:
     """The columns of a trial."""
-    values = {name: getattr(trial, name) for name in COLUMNS} | {"query_ids": np.asarray(trial.query_ids).tolist()}
-    return [json.dumps(_without_nan(values[name])) if name in (*_JSON, *_OPENED) else values[name] for name in COLUMNS]
+    values = {name: getattr(trial, name) for name in COLUMNS}
+    return [
+        json.dumps(as_json(values[name], strict=True)) if name in (*_JSON, *_OPENED) else values[name]
+        for name in COLUMNS
+    ]
 
 
 def to_value_rows(trial: Trial) -> Iterator[tuple[str, str, bytes]]:
@@ -127,19 +131,3 @@ def _read(names: tuple[str, ...], row: Iterable[Any]) -> dict[str, Any]:
 def to_means(text: str) -> dict[str, float]:
     """By metric a mean, NaN where there is none."""
     return {metric: float("nan") if mean is None else mean for metric, mean in json.loads(text).items()}
-
-
-def _without_nan(value: Any) -> Any:
-    """JSON has no NaN: what is not a number becomes null."""
-    match value:
-        case Mapping():
-            return {str(name): _without_nan(one) for name, one in value.items()}
-        case list() | tuple():
-            return [_without_nan(one) for one in value]
-        case float() | np.floating():
-            return float(value) if np.isfinite(value) else None
-        case np.integer():
-            return int(value)
-        case np.ndarray():
-            return _without_nan(value.tolist())
-    return value

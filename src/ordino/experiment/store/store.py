@@ -1,15 +1,15 @@
 """The store: every trial is written to one SQLite file in one transaction.
 
-A run that is killed at any moment leaves whole trials behind and nothing else. Several runs may write to one store at
-the same time; a trial that two of them made is kept once. Reports are views of this file and need nothing else.
+A run that is killed leaves only complete trials behind. Several runs may write to one store at the same time; a trial
+that two of them made is kept once. Reports are views of this file and need nothing else.
 """
 
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 from ordino.errors import DataError
 from ordino.experiment.store import file_format
@@ -22,16 +22,16 @@ MEMORY = ":memory:"
 
 
 @final
-class Store:
+class Store(AbstractContextManager["Store"]):
     """Trials in a file.
 
     Parameters
     ----------
     path
-        The file; it is made if there is none.
+        The file; it is created if it does not exist.
     frozen
-        Only read a file that nobody can write to, as on a read-only disk. Nothing is made, and a store of an earlier
-        format is brought up to date in memory.
+        Only read a file that cannot be written, as on a read-only disk. No file is created, and a store in an earlier
+        format is updated in memory.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Store:
         return DataError(f"{self.path}: cannot be used as a store ({error}); give another file")
 
     def rows(self, question: str, *values: object) -> list[Any]:
-        """All rows that answer a question in SQL."""
+        """All rows of an SQL query."""
         try:
             return self._connection.execute(question, values).fetchall()
         except sqlite3.DatabaseError as error:
@@ -122,14 +122,11 @@ class Store:
             raise
         self._connection.execute("COMMIT")
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Close the file; what was added is in it already."""
+        """Close the file; everything that was added is already in it."""
         self._connection.close()
 
     def __contains__(self, key: object) -> bool:
@@ -139,7 +136,7 @@ class Store:
         return int(self.rows("SELECT count(*) FROM trials")[0][0])
 
     def add(self, *trials: Trial) -> None:
-        """Write trials in one transaction; one with the same key that is already there stays."""
+        """Write trials in one transaction; a trial whose key is already in the store is skipped."""
         marks = ", ".join("?" * len(COLUMNS))
         with self._transaction():
             for trial in trials:
@@ -152,24 +149,24 @@ class Store:
                     self._connection.executemany("INSERT INTO query_values VALUES (?, ?, ?, ?)", rows)
 
     def trials(self, experiment: str | None = None, *, tuning: bool = False) -> list[Trial]:
-        """The whole trials of an experiment (of all, if None) that were measured on test data, in order of writing.
+        """The trials of an experiment (None for all) that were evaluated on test data, in the order of writing.
 
-        ``tuning=True`` gives the others instead: those that served to choose a setting on validation data.
+        ``tuning=True`` returns the tuning trials instead, which were only evaluated on validation data.
         """
         wanted = f"test {'=' if tuning else '<>'} '{{}}'" + ("" if experiment is None else " AND experiment = ?")
         return self._trials(wanted, *(() if experiment is None else (experiment,)))
 
     def find(self, key: str) -> Trial | None:
-        """The trial with this key, if it is there."""
+        """The trial with this key, if it is in the store."""
         return next(iter(self._trials("key = ?", key)), None)
 
     def valid_means(self, key: str) -> dict[str, float] | None:
-        """What the trial with this key reached on validation data, if it is there."""
+        """The metrics of the trial with this key on validation data, if it is in the store."""
         rows = self.rows("SELECT valid FROM trials WHERE key = ?", key)
         return file_format.to_means(rows[0][0]) if rows else None
 
     def seconds(self, keys: Iterable[str]) -> float:
-        """What training and scoring took in all trials with these keys."""
+        """The total seconds of training and scoring in the trials with these keys."""
         total = "SELECT total(train_seconds + score_seconds) FROM trials WHERE key IN (SELECT value FROM json_each(?))"
         return float(self.rows(total, json.dumps(list(keys)))[0][0])
 

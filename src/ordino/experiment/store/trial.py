@@ -1,18 +1,20 @@
-"""A trial: one ranker, one setting, one fold, one seed, and everything that came out of it."""
+"""A trial: one ranker, one setting, one fold, one seed, and all results."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
+Key = TypeVar("Key", bound=Hashable)
+Item = TypeVar("Item")
 
 PACKAGES = ("ordino", "numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm")
 """The packages whose versions a trial records, where they are installed."""
@@ -27,7 +29,7 @@ TUNED = ", tuned"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrialInfo:
-    """What is known of a trial without opening it: no values of queries, no history."""
+    """A trial without its per-query values and history."""
 
     key: str
     """What makes the trial this one and no other; see :func:`trial_key`."""
@@ -65,7 +67,7 @@ class TrialInfo:
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trial(TrialInfo):
-    """One training and its metrics, whole: what :meth:`Store.add` writes."""
+    """One complete trial, as :meth:`Store.add` writes it."""
 
     per_query: Mapping[str, Values] = field(default_factory=dict)
     """The value of each test query by metric, in the order of ``query_ids``; NaN where a query is left out."""
@@ -76,6 +78,20 @@ class Trial(TrialInfo):
     """What happened in each epoch, round or generation, as far as the ranker records it."""
     feature_weights: Mapping[str, float] | None = None
     """The weight of each feature, for rankers that have weights."""
+
+
+def grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+    """The items of each key, keys in the order in which they first come.
+
+    Examples
+    --------
+    >>> grouped([("b", 1), ("a", 2), ("b", 3)])
+    {'b': [1, 3], 'a': [2]}
+    """
+    groups: dict[Key, list[Item]] = {}
+    for key, item in pairs:
+        groups.setdefault(key, []).append(item)
+    return groups
 
 
 def trial_key(**parts: Any) -> str:

@@ -1,16 +1,17 @@
-"""A view of a store: boards, pages and papers read what they show, in pages, and never all of it."""
+"""A view of a store: boards, pages and papers read only what they show, page by page."""
 
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self, final
 
-from ordino.errors import DataError, unknown_name
+from ordino.checks import check_choice
+from ordino.errors import DataError
 from ordino.experiment.store.file_format import INFO, to_info, to_values
 from ordino.experiment.store.store import MEMORY, Store
-from ordino.experiment.store.trial import Trial, TrialInfo, Values
+from ordino.experiment.store.trial import Trial, TrialInfo, Values, grouped
 
 PAGE = 500
 """How many trials are read at a time."""
@@ -26,13 +27,13 @@ class Group(NamedTuple):
 
 
 @final
-class StoreView:
-    """The trials of a store that were measured on test data.
+class StoreView(AbstractContextManager["StoreView"]):
+    """The trials in a store that were evaluated on test data.
 
     Parameters
     ----------
     source
-        The file of a store, or an open one.
+        The file of a store, or an open store.
     experiment
         Only the trials of this experiment.
     keys
@@ -54,26 +55,22 @@ class StoreView:
         self._owns = not isinstance(source, Store)
         self._where, self._given = "test <> '{}'", list[str]()
         if experiment is not None:
-            if experiment not in self.experiments():
-                raise unknown_name("experiment", experiment, self.experiments())
+            check_choice("experiment", experiment, self.experiments())
             self._where, self._given = f"{self._where} AND experiment = ?", [experiment]
         if keys is not None:
             self._where += " AND key IN (SELECT value FROM json_each(?))"
             self._given.append(json.dumps(list(keys)))
         if self._owns and not self.groups():
-            raise DataError(f"{source}: holds no trial that was measured on test data; run `ordino bench` first")
+            raise DataError(f"{source}: has no trial that was evaluated on test data; run `ordino bench` first")
 
     @classmethod
     def of(cls, trials: Iterable[Trial]) -> Self:
-        """A view of trials that are in no file."""
+        """A view of trials that are not in a file."""
         store = Store(MEMORY)
         store.add(*trials)
         view = cls(store)
         view._owns = True
         return view
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -94,16 +91,15 @@ class StoreView:
 
     def groups(self) -> list[Group]:
         """The data sets and profiles, in the order of their first trials."""
-        found: dict[tuple[str, str], list[tuple[str, int]]] = {}
-        for dataset, profile, label, n_trials in self._rows(
+        rows = self._rows(
             "SELECT dataset, profile, label, count(*) FROM trials WHERE {} "
             "GROUP BY dataset, profile, label ORDER BY min(number)"
-        ):
-            found.setdefault((dataset, profile), []).append((label, n_trials))
+        )
+        found = grouped(((dataset, profile), of) for dataset, profile, *of in rows)
         return [Group(*group, [label for label, _ in of], sum(n for _, n in of)) for group, of in found.items()]
 
     def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
-        """What is known of the trials without opening them, in the order of writing."""
+        """The trials without their per-query values and histories, in the order of writing."""
         question = f"SELECT {', '.join(INFO)} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?"
         return [to_info(row) for row in self._rows(question, limit, offset, group=group)]
 
@@ -119,7 +115,7 @@ class StoreView:
         return [(key, to_values(numbers)) for key, numbers in rows]
 
     def pages(self, metric: str, *, part: str = "test", group: Group | None = None) -> Iterator[tuple[str, Values]]:
-        """The same for all trials, a page in memory at a time."""
+        """The same for all trials, with one page in memory at a time."""
         offset = 0
         while page := self.values(metric, part=part, group=group, limit=PAGE, offset=offset):
             yield from page
@@ -155,7 +151,7 @@ class StoreView:
         return list(self._opened("history", key))
 
     def feature_weights(self, key: str) -> Mapping[str, float] | None:
-        """The weight of each feature in a trial, where it has weights."""
+        """The weight of each feature in a trial, if it has weights."""
         weights: Mapping[str, float] | None = self._opened("feature_weights", key)
         return weights
 
