@@ -153,32 +153,33 @@ def _run(
     y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, top: int, threads: int
 ) -> Values:
     """Share the blocks among threads; each has its own buffers, as long as its longest block."""
-    n_queries = len(offsets) - 1
+    n_queries, longest = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
     values, tied = np.empty((len(metrics), n_queries)), np.zeros(n_queries, np.bool_)
     lengths, relevant = np.zeros(n_queries, np.int64), np.zeros(n_queries, np.int64)
-    blocks = query_blocks(offsets, BLOCK)
+    blocks, by_gain = query_blocks(offsets, BLOCK), any(metric.measure.uses_gain for metric in metrics)
     threads = min(threads, max(len(blocks), 1))
 
     def work(worker: int) -> None:
         mine = blocks[worker::threads]
         room = max((int(offsets[last] - offsets[first]) for first, last in mine), default=0)
-        ranked, *spare = (np.empty(room) for _ in range(4))
+        ranked, *spare = (np.empty(room) for _ in range(9))
         same, packed = np.empty(room, np.bool_), np.empty(min(room, BLOCK), np.uint64)
 
         def rank(by: Floats, ties: str, into: Floats, first: int, last: int) -> Floats:
-            _rank_queries(y, by, offsets, first, last, ties, top, packed, into, same, tied, lengths, spare)
+            _rank_queries(
+                y, by, offsets, first, last, ties, top, profile.relevant_from, packed, into, same,
+                (tied, lengths, relevant), spare,
+            )  # fmt: skip
             return into[: offsets[last] - offsets[first]]
 
         for first, last in mine:
-            n_labels = _n_labels(y[offsets[first] : offsets[last]])
+            n_labels = _n_labels(y[offsets[first] : offsets[last]]) if by_gain else 0
             # the best order is that of the labels themselves
-            best = None if n_labels else rank(y, "stable", np.empty(room), first, last)
+            best = rank(y, "stable", np.empty(room), first, last) if by_gain and not n_labels else None
             labels = rank(scores, profile.ties, ranked, first, last)
-            places = offsets[first : last + 1] - offsets[first]
-            relevant[first:last] = _count_relevant(labels, places, profile.relevant_from)
             block = Block(
-                profile, labels, same[: len(labels)], places, lengths[first:last], relevant[first:last],
-                n_labels, best, spare,
+                profile, labels, same[: len(labels)], offsets[first : last + 1] - offsets[first], longest,
+                lengths[first:last], relevant[first:last], n_labels, best, spare,
             )  # fmt: skip
             for m, metric in enumerate(metrics):
                 values[m, first:last] = metric.measure.formula(block, metric)
@@ -191,11 +192,11 @@ def _run(
 
 
 def _rank_queries(
-    y: Floats, scores: Floats, offsets: Ints, first: int, last: int, ties: str, top: int, packed: NDArray[np.uint64],
-    ranked: Floats, same: NDArray[np.bool_], tied: NDArray[np.bool_], lengths: Ints,
-    room: Sequence[Floats],
+    y: Floats, scores: Floats, offsets: Ints, first: int, last: int, ties: str, top: int, relevant_from: float,
+    packed: NDArray[np.uint64], ranked: Floats, same: NDArray[np.bool_],
+    of_queries: tuple[NDArray[np.bool_], Ints, Ints], room: Sequence[Floats],
 ) -> None:  # fmt: skip
-    """Fill ``ranked``, ``same``, ``tied`` and ``lengths`` as ``kernels.rank_block`` says.
+    """Fill ``ranked``, ``same`` and ``of_queries``: tied, lengths and relevant, as ``kernels.rank_block`` says.
 
     If ``top`` is not 0, only this many documents of each query are ordered, and ``same`` and ``tied`` stay as they are.
     ``packed`` and ``room`` are buffers for at least as many documents as the block has, ``packed`` for no more than
@@ -204,8 +205,9 @@ def _rank_queries(
     from ordino.metrics.kernels import PLACES, pack_block, rank_block, top_block, worst_first_block  # numba loads here
 
     base, n_docs, backward = offsets[first], offsets[last] - offsets[first], ties == "docno"
+    tied, lengths, relevant = of_queries
     if top:
-        top_block(y, scores, offsets, first, last, backward, top, ranked, lengths, room[0])
+        top_block(y, scores, offsets, first, last, backward, top, relevant_from, ranked, lengths, relevant, room[0])
         return
     if n_docs > BLOCK:  # one long query
         lengths[first], unordered = -1, 1
@@ -213,24 +215,19 @@ def _rank_queries(
         keys = packed[:n_docs]
         pack_block(scores.view(np.uint64), offsets, first, last, backward, keys)
         keys.sort()
-        unordered = rank_block(y, scores, keys, PLACES, offsets, first, last, backward, ranked, same, tied, lengths)
+        unordered = rank_block(
+            y, scores, keys, PLACES, offsets, first, last, backward, relevant_from, ranked, same, *of_queries
+        )
     for q in first + np.flatnonzero(lengths[first:last] < 0) if unordered else ():
         own = scores[offsets[q] : offsets[q + 1]]
         order = np.argsort(-own[::-1] if backward else -own, kind="stable").view(np.uint64)
         place = offsets[q] - base
         rank_block(
-            y, scores, order, _EVERY_BIT, offsets, q, q + 1, backward, ranked[place:], same[place:], tied, lengths
-        )
+            y, scores, order, _EVERY_BIT, offsets, q, q + 1, backward, relevant_from, ranked[place:], same[place:],
+            *of_queries,
+        )  # fmt: skip
     if ties in ("pessimistic", "averaged") and tied[first:last].any():
-        worst_first_block(offsets, first, last, ranked, same, tied, *room)
-
-
-def _count_relevant(y: Floats, offsets: Ints, relevant_from: float) -> Ints:
-    """How many documents of each query have a label above ``relevant_from``."""
-    counts, has_rows = np.zeros(len(offsets) - 1, np.int64), offsets[:-1] < offsets[1:]
-    if has_rows.any():
-        counts[has_rows] = np.add.reduceat(y > relevant_from, offsets[:-1][has_rows], dtype=np.int64)
-    return counts
+        worst_first_block(offsets, first, last, ranked, same, tied, *room[:3])
 
 
 def _n_labels(labels: Floats) -> int:

@@ -272,8 +272,10 @@ def _correlation(block: Block, product: Floats, squares: Floats) -> Floats:
 
 
 def _share(part: Floats, whole: Floats | np.ndarray, otherwise: float) -> Floats:
-    """``part / whole``, and ``otherwise`` where the whole is not more than 0."""
-    share: Floats = np.divide(part, whole, out=np.full(part.shape, float(otherwise)), where=whole > 0)
+    """``part / whole``, one for each query, and ``otherwise`` where the whole is not more than 0."""
+    is_left = whole > 0
+    share: Floats = part / np.where(is_left, whole, 1.0)
+    share[..., ~is_left] = otherwise
     return share
 
 
