@@ -315,7 +315,7 @@ def test_sortnet_hashes_each_set_once(monkeypatch):
 
 def test_sortnet_goes_on_while_either_set_has_a_new_pair_from_weights_of_their_own():
     flat = DATA.replace(y=np.ones(DATA.n_docs))  # no pair to learn from: every iteration is as it began
-    rows = SortNet(hidden=4, max_iter=3).fit(flat, valid=VALID).history_
+    rows = SortNet(hidden=4, max_iter=3, warm_start=False).fit(flat, valid=VALID).history_
     assert [row["train_new"] for row in rows] == [0, 0, 0]
     assert len({row["valid"] for row in rows}) == 3
 
