@@ -74,7 +74,7 @@ class Block:
     @cached_property
     def flags(self) -> Worth:
         """1 for a relevant document, else 0; with averaged ties the share of relevant ones among equal scores."""
-        return self._in_ties((GAINS["binary"](self.ranked, self.profile.relevant_from), _NO_TABLE))
+        return self._in_ties(self._worth("binary"))
 
     def chances(self, largest: float) -> Worth:
         """The chance of each document to satisfy a reader (ERR); ``largest`` is the highest label expected."""
@@ -144,7 +144,8 @@ class Block:
     def _worth(self, kind: str, divisor: float = 1.0) -> Worth:
         if self.n_labels:
             return self.ranked, _table(kind, self.profile.relevant_from, divisor, self.n_labels)
-        return GAINS[kind](self.ranked, self.profile.relevant_from) / divisor, _NO_TABLE
+        values = GAINS[kind](self.ranked, self.profile.relevant_from)
+        return values if divisor == 1.0 else values / divisor, _NO_TABLE
 
     def _in_ties(self, worth: Worth) -> Worth:
         """With averaged ties, the mean of equal scores."""

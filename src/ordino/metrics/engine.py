@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.arrays import Floats, Ints, check_offsets, query_blocks, query_numbers
+from ordino.arrays import Array, Floats, Ints, check_offsets, query_blocks, query_numbers
 from ordino.errors import DataError
 from ordino.metrics.block import Block
 from ordino.metrics.formulas import cutoff, err_max
@@ -59,8 +59,8 @@ def values_of(
     style = find_profile(profile)
     labels, order_by = _as_column("y", y), _as_column("scores", scores)
     _check_scores(order_by, len(labels))
-    bounds = np.require(check_offsets(offsets, len(labels)), np.int64, ["C", "W"])
-    labels = _usable_labels(labels, metrics, style)
+    bounds = _writable(check_offsets(offsets, len(labels)))
+    labels, n_labels = _usable_labels(labels, metrics, style)
     if style.scores == "float32":
         order_by = _single_precision(order_by)
     if style.ties == "docno" and doc_ids is not None:
@@ -69,7 +69,7 @@ def values_of(
     if n_jobs is None and len(labels) < ENOUGH_FOR_THREADS:
         n_jobs = 1
     top = 0 if find_ties else _top(metrics, style)
-    return _run(labels, order_by, bounds, metrics, style, top, count_threads(n_jobs))
+    return _run(labels, n_labels, order_by, bounds, metrics, style, top, count_threads(n_jobs))
 
 
 def _as_column(name: str, values: ArrayLike) -> Floats:
@@ -80,7 +80,12 @@ def _as_column(name: str, values: ArrayLike) -> Floats:
         raise DataError(f"{name} cannot be read as numbers ({error})") from None
     if column.ndim != 1:
         raise DataError(f"{name} has shape {column.shape}; give one number for each document")
-    return np.require(column, requirements=["C", "W"])  # a read-only array would have the kernels compiled once more
+    return _writable(np.ascontiguousarray(column))
+
+
+def _writable(array: Array) -> Array:
+    """The array, or a copy if it is read-only, for which the kernels would be compiled once more."""
+    return array if array.flags.writeable else array.copy()
 
 
 def _check_scores(scores: Floats, n_docs: int) -> None:
@@ -92,17 +97,18 @@ def _check_scores(scores: Floats, n_docs: int) -> None:
         raise DataError(f"scores has NaN in row {row}, which cannot be ranked; give every document a number")
 
 
-def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> Floats:
-    """Labels that the metrics can use in this profile, or the reason why they cannot."""
+def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> tuple[Floats, int]:
+    """Labels that the metrics can use in this profile, or the reason why they cannot.
+
+    Also tells how many whole labels from 0 there may be, if they are few enough to be counted; else 0.
+    """
     if not len(y):
-        return y
+        return y, 0
     low, high = float(y.min()), float(y.max())
     if not (isfinite(low) and isfinite(high)):
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise DataError(f"y has {y[row]} in row {row}; every label must be a finite number")
-    if profile.gain == "binary":
-        return y
-    for metric in metrics:
+    for metric in metrics if profile.gain != "binary" else ():
         if metric.measure.uses_gain and low < 0 and profile.negative == "refuse":
             raise _refused(y, low, f"{metric} in profile {profile.name!r} needs labels from 0; shift the labels")
         if metric.name == "err":
@@ -110,7 +116,9 @@ def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> Fl
         elif metric.measure.uses_gain and profile.gain != "linear" and high > LARGEST_LABEL:
             hint = "use smaller labels, or a profile with linear gain such as 'sklearn'"
             raise _refused(y, high, f"{metric} needs its gain, and 2^{high:g} is too large for a float; {hint}")
-    return np.maximum(y, 0.0) if low < 0 and profile.negative == "zero" else y
+    if low < 0 and profile.negative == "zero" and profile.gain != "binary":
+        y, low, high = np.maximum(y, 0.0), 0.0, max(high, 0.0)
+    return y, int(high) + 1 if low >= 0 and high < WHOLE_LABELS else 0
 
 
 def _check_err(y: Floats, high: float, metric: Metric, profile: Profile) -> None:
@@ -150,10 +158,11 @@ def _top(metrics: Sequence[Metric], profile: Profile) -> int:
 
 
 def _run(
-    y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, top: int, threads: int
-) -> Values:
+    y: Floats, n_labels: int, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, top: int,
+    threads: int,
+) -> Values:  # fmt: skip
     """Share the blocks among threads; each has its own buffers, as long as its longest block."""
-    n_queries, longest = len(offsets) - 1, int(np.diff(offsets).max(initial=0))
+    n_queries, longest = len(offsets) - 1, int((offsets[1:] - offsets[:-1]).max(initial=0))
     values, tied = np.empty((len(metrics), n_queries)), np.zeros(n_queries, np.bool_)
     lengths, relevant = np.zeros(n_queries, np.int64), np.zeros(n_queries, np.int64)
     blocks, by_gain = query_blocks(offsets, BLOCK), any(metric.measure.uses_gain for metric in metrics)
@@ -173,13 +182,14 @@ def _run(
             return into[: offsets[last] - offsets[first]]
 
         for first, last in mine:
-            n_labels = _n_labels(y[offsets[first] : offsets[last]]) if by_gain else 0
+            given = y[offsets[first] : offsets[last]]
+            counted = by_gain and n_labels > 0 and bool((given == np.floor(given)).all())
             # the best order is that of the labels themselves
-            best = rank(y, "stable", np.empty(room), first, last) if by_gain and not n_labels else None
+            best = rank(y, "stable", np.empty(room), first, last) if by_gain and not counted else None
             labels = rank(scores, profile.ties, ranked, first, last)
             block = Block(
                 profile, labels, same[: len(labels)], offsets[first : last + 1] - offsets[first], longest,
-                lengths[first:last], relevant[first:last], n_labels, best, spare,
+                lengths[first:last], relevant[first:last], n_labels if counted else 0, best, spare,
             )  # fmt: skip
             for m, metric in enumerate(metrics):
                 values[m, first:last] = metric.measure.formula(block, metric)
@@ -228,10 +238,3 @@ def _rank_queries(
         )  # fmt: skip
     if ties in ("pessimistic", "averaged") and tied[first:last].any():
         worst_first_block(offsets, first, last, ranked, same, tied, *room[:3])
-
-
-def _n_labels(labels: Floats) -> int:
-    """How many whole labels from 0 there may be, so that the kernels can count instead of sort; 0 if they cannot."""
-    top = labels.max(initial=0.0)
-    countable = labels.min(initial=0.0) >= 0 and top < WHOLE_LABELS and (labels == np.floor(labels)).all()
-    return int(top) + 1 if countable else 0

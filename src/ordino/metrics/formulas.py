@@ -273,10 +273,8 @@ def _correlation(block: Block, product: Floats, squares: Floats) -> Floats:
 
 def _share(part: Floats, whole: Floats | np.ndarray, otherwise: float) -> Floats:
     """``part / whole``, one for each query, and ``otherwise`` where the whole is not more than 0."""
-    is_left = whole > 0
-    share: Floats = part / np.where(is_left, whole, 1.0)
-    share[..., ~is_left] = otherwise
-    return share
+    has_whole = whole > 0
+    return np.where(has_whole, part / np.where(has_whole, whole, 1.0), otherwise)
 
 
 @lru_cache(maxsize=8)
