@@ -1,11 +1,13 @@
 # Each target works in a fresh clone with nothing but Python 3.11 and pip: it makes .venv, installs, runs.
 PYTHON ?= python3
 BIN := .venv/bin
+PLAIN := .venv/.plain
 READY := .venv/.ready
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .PHONY: demo test check lint bench docs clean
 
-demo: $(READY)  ## rankings made, measured and shown
+demo: $(PLAIN)  ## rankings made, measured and shown
 	$(BIN)/python examples/demo.py
 
 test: $(READY)  ## every test but those marked slow
@@ -26,9 +28,13 @@ bench: $(READY)  ## every figure of docs/benchmarks.md, each a ratio in one run
 docs: $(READY)  ## the site in site/, built offline; a broken link fails it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-$(READY): pyproject.toml constraints.txt
+$(PLAIN): pyproject.toml constraints.txt  # what every user has, and what the page of a report needs
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(INSTALL) -e '.[plots]'
+	touch $@
+
+$(READY): $(PLAIN)  # and what developing needs
+	$(INSTALL) -e '.[dev]'
 	touch $@
 
 clean:

@@ -18,17 +18,17 @@ from itertools import pairwise
 from types import ModuleType
 
 import numpy as np
-import torch
+from numpy.typing import NDArray
 
 import ordino
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
 from ordino.layers import forward
 from ordino.losses import make_loss
-from ordino.networks.nets import ScoringNets
+from ordino.networks.nets import RowNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import QueryBatches
-from ordino.networks.training import train
+from ordino.networks.training import Learner, train
 from ordino.rankers.ranknet import RankNet
 
 WIDTHS = (136, 64, 32)
@@ -50,9 +50,13 @@ def mslr_shaped(n_queries: int) -> Dataset:
 
 
 def our_epoch(data: Dataset) -> Callable[[], object]:
-    network = ScoringNets(WIDTHS, activation="relu", initializer="he", dropout=0.0, seeds=[0])
+    network, schedule = fresh_network(), Schedule(epochs=1, learning_rate=1e-3)
     supply = QueryBatches(data, make_loss("ranknet", average="queries"), batch=64)
-    return lambda: train(network, supply, Schedule(epochs=1, learning_rate=1e-3), quality=None)
+    return lambda: train([Learner(network, supply, schedule)], 1)
+
+
+def fresh_network() -> RowNet:
+    return RowNet([*WIDTHS, 1], activation="relu", initializer="he", seed=0, output_bias=False)
 
 
 def epoch_against_products(n_queries: int) -> None:
@@ -60,15 +64,14 @@ def epoch_against_products(n_queries: int) -> None:
     epoch = our_epoch(data)
     epoch()  # compiles the loss
     ours = smallest(epoch)
-    rows = torch.from_numpy(np.array(data.X))
-    products = smallest(lambda: bare_products(rows))
+    products = smallest(lambda: bare_products(data.X))
     print(f"epoch of RankNet 136-64-32-1, all pairs, {data.n_docs:,} documents: {ours:.2f} s")
     print(f"  its bare matrix products, forward and backward: {products:.2f} s; ratio {ours / products:.2f} (asked: 4)")
 
 
-def bare_products(rows: torch.Tensor) -> None:
+def bare_products(rows: NDArray[np.float32]) -> None:
     """The products alone: forward, and for each layer the gradients of its weights and of its inputs."""
-    weights = [torch.ones(a, b) for a, b in pairwise([*WIDTHS, 1])]
+    weights = [np.ones((a, b), np.float32) for a, b in pairwise([*WIDTHS, 1])]
     for start in range(0, len(rows), 8192):
         inputs = [rows[start : start + 8192]]
         for W in weights:
@@ -100,7 +103,7 @@ def epoch_against_others(n_queries: int = 200) -> None:
 
 def pt_ranking_epoch(data: Dataset) -> Callable[[], None]:
     """A query a step, as PT-Ranking does; its hidden layers have one width, so the net is 136-64-64-1."""
-    theirs = import_module("ptranking.ltr_adhoc.pairwise.ranknet")
+    theirs, torch = import_module("ptranking.ltr_adhoc.pairwise.ranknet"), import_module("torch")
     net = {"num_features": WIDTHS[0], "h_dim": WIDTHS[1], "num_layers": 3, "apply_tl_af": False, "BN": False}
     ranker = theirs.RankNet(sf_para_dict={"ffnns": net}, model_para_dict={"sigma": 1.0})
     X, y = torch.from_numpy(np.array(data.X)), torch.from_numpy(data.y.astype(np.float32))
@@ -115,6 +118,7 @@ def pt_ranking_epoch(data: Dataset) -> Callable[[], None]:
 
 def allrank_epoch(data: Dataset, batch: int = 8) -> Callable[[], None]:
     """Lists padded to the longest, through allRank's own data set and step; a larger batch makes it no faster."""
+    import torch
     from scipy.sparse import csr_matrix
     from torch.utils.data import DataLoader
 
@@ -162,7 +166,7 @@ def scoring_against_onnxruntime() -> None:
     except ImportError:
         print("scoring: onnx and onnxruntime are not installed, so there is nothing to compare with")
         return
-    layers = ScoringNets(WIDTHS, activation="relu", initializer="he", dropout=0.0, seeds=[0]).layers(0)
+    layers = fresh_network().layers()
     nodes, constants, name = [], [], "x"
     for i, layer in enumerate(layers):
         constants += [numpy_helper.from_array(layer.W, f"W{i}"), numpy_helper.from_array(layer.b, f"b{i}")]

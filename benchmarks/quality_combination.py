@@ -59,7 +59,7 @@ MEASURES = ("ndcg@10", "map")
 TRIALS = {"MQ2008": 12, "MQ2007": 6}  # settings that each system tries on a fold
 ROUNDS, PATIENCE = 500, 50
 RULE = "score_mean"
-LIBRARIES = ("lightgbm", "xgboost", "catboost", "optuna", "torch", "numpy")
+LIBRARIES = ("lightgbm", "xgboost", "catboost", "optuna", "numpy")
 COMBINATION = "combination"
 Scores = NDArray[np.float64]
 

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -148,7 +147,7 @@ def incremental_or_random(seed: int) -> list[list[float]]:
 
 def report(store: Figures) -> list[str]:
     lines = ["# Comparators: SortNet and DeepNet", ""]
-    lines += [f"{date.today().isoformat()}, Python {platform.python_version()}, torch {torch.__version__}. Made by", ""]
+    lines += [f"{date.today().isoformat()}, Python {platform.python_version()}, numpy {np.__version__}. Made by", ""]
     lines[-2] += (
         " `benchmarks/quality_comparators.py`, whose first lines say how. Means over folds ± deviation of seeds."
     )

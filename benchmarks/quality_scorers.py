@@ -168,7 +168,7 @@ def main() -> None:
 
 
 def versions() -> str:
-    libraries = ", ".join(f"{library} {version(library)}" for library in ("torch", "lightgbm", "numpy"))
+    libraries = ", ".join(f"{library} {version(library)}" for library in ("numpy", "numba", "lightgbm"))
     return f"Python {platform.python_version()}, {libraries}"
 
 

@@ -104,6 +104,18 @@ def specialize(template: Callable[..., Any], name: str, options: Mapping[str, An
     return njit(**options)(copy)
 
 
+def kept_in() -> str | None:
+    """The folder in which compiled code is kept from now on; None if it is kept nowhere."""
+    if not _cache.usable:
+        return None
+    kept = njit(cache=True)(_probe).stats.cache_path
+    return None if kept is None else str(kept)
+
+
+def _probe() -> None:
+    """Never called: where numba would keep its code is where it keeps all."""
+
+
 def _stamped(kernel: Any) -> Any:
     """Let a change of any kernel file outdate what is cached; numba looks at the function's own file alone."""
     entry: Any = getattr(getattr(kernel, "_cache", None), "_cache_file", None)

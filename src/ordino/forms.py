@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ordino.arrays import row_blocks
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError, import_extra
+from ordino.errors import DataError
 from ordino.layers import Layer, forward
 
 Floats = NDArray[np.float64]
@@ -153,7 +153,8 @@ class Trees(Form):
 @lru_cache(maxsize=8)
 def load_trees(model: str) -> Any:
     """LightGBM's booster from its model text."""
-    lgb = import_extra("lightgbm", extra="trees", purpose="a ranker of trees")
+    import lightgbm as lgb
+
     return lgb.Booster(model_str=model)
 
 

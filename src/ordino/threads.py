@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, TypeVar
 
 from ordino.checks import check_int
@@ -30,18 +31,53 @@ def count_threads(n_jobs: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def one_by_one(work: Callable[[Block], Result], blocks: Sequence[Block]) -> list[Result]:
+    """Call ``work`` on every block in this thread."""
+    return [work(block) for block in blocks]
+
+
 @contextmanager
 def worker_threads(n_jobs: int | None, n_blocks: int) -> Iterator[Run]:
     """Threads that stay for several rounds of work; none where one block, or one thread, is all there is."""
     threads = min(count_threads(n_jobs), n_blocks)
     if threads <= 1:
-        yield lambda work, blocks: [work(block) for block in blocks]
+        yield one_by_one
         return
     with ThreadPoolExecutor(threads) as pool:
-        yield lambda work, blocks: list(pool.map(work, blocks))
+        yield lambda work, blocks: one_by_one(work, blocks) if len(blocks) == 1 else list(pool.map(work, blocks))
 
 
 def run_blocks(work: Callable[[Block], Result], blocks: Sequence[Block], n_jobs: int | None) -> list[Result]:
     """Call ``work`` on every block; results in the order of the blocks."""
     with worker_threads(n_jobs, len(blocks)) as run:
         return run(work, blocks)
+
+
+class _Products:
+    """Numpy's matrix products on the thread that asks for them, while anybody is inside."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    @contextmanager
+    def on_one_thread(self) -> Iterator[None]:
+        """Work is shared block by block, not inside a product: one that is cut for several threads rounds otherwise."""
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        with self._lock:
+            if self._inside == 0:
+                self._limit = threadpool_limits(1, "blas")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._limit.restore_original_limits()
+
+
+products = _Products()
+"""A setting of the whole process, so that there is one."""

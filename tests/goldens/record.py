@@ -18,7 +18,7 @@ import numpy as np
 import ordino
 from goldens.variants import make, variants
 
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm", "cmaes")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "lightgbm", "cmaes")
 
 
 def data() -> tuple[ordino.Dataset, ordino.Dataset, ordino.Dataset]:

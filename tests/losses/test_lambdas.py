@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loss_oracles import lambdarank
 
+from lambda_oracle import lambdarank
 from ordino.losses import make_loss
 
 METRICS = ["ndcg", "ndcg@1", "ndcg@3", "map", "mrr", "mrr@1", "mrr@3"]

@@ -1,4 +1,4 @@
-"""Laws that every entry of LOSSES obeys, and its agreement with torch."""
+"""Laws that every entry of LOSSES obeys."""
 
 from __future__ import annotations
 
@@ -8,48 +8,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loss_oracles import LIST
-from loss_oracles import pairwise as sum_of_pairs
+from loss_variants import each_loss, each_variant, some_queries
 
 from ordino.errors import DataError, ParameterError
 from ordino.losses import LOSSES, make_loss
-
-VARIANTS = [
-    *((name, {}) for name in LOSSES),
-    *((name, {"average": "queries"}) for name in LOSSES if LOSSES[name].family == "pairwise"),
-    ("ranknet", {"ties": True, "target": 0.9}),
-    ("ranknet", {"ties": True, "target": 0.8, "target_by": "step", "average": "queries"}),
-    ("ranknet", {"pairs": "neighbors"}),
-    ("fidelity", {"ties": True, "target": 0.9}),
-    ("fidelity", {"target": 0.7, "target_by": "step"}),
-    ("squared", {"ties": True, "target": 0.9, "pairs": "neighbors"}),
-    ("absolute", {"target": 0.99}),
-    ("directranker", {"activation": "tanh"}),
-    ("directranker", {"activation": "half-tanh", "pairs": "all"}),
-    ("directranker", {"activation": "softsign"}),
-    ("ranknet", {"ties": True, "average": "queries"}),
-    ("hinge", {"pairs": "neighbors"}),
-    ("softmax", {"gain": "exponential"}),
-    ("rankcosine", {"center": True}),
-    ("approx-ndcg", {"gain": "linear", "alpha": 1.0}),
-    ("lambdarank", {"metric": "ndcg", "gain": "linear"}),
-    ("lambdarank", {"metric": "ndcg@3"}),
-    ("lambdarank", {"metric": "map"}),
-    ("lambdarank", {"metric": "mrr", "relevant": 2.0}),
-    ("lambdarank", {"metric": "mrr@2"}),
-]
-each_variant = pytest.mark.parametrize(("name", "parameters"), VARIANTS, ids=str)
-each_loss = pytest.mark.parametrize("name", LOSSES)
-
-
-def some_queries(seed: int, *, n_queries: int = 5, spread: float = 2.0):
-    rng = np.random.default_rng(seed)
-    offsets = np.concatenate(([0], np.cumsum(rng.integers(1, 12, n_queries))))
-    n_docs = offsets[-1]
-    return rng.normal(0, spread, n_docs), rng.integers(0, 5, n_docs).astype(float), offsets
 
 
 @each_variant
@@ -69,36 +33,6 @@ def test_gradient_is_finite_difference(name, parameters, seed):
         values, _ = loss.value_and_gradient(shifted, y, offsets, **extra)
         slopes = (values[: len(y)] - values[len(y) :]) / (2 * step)
         np.testing.assert_allclose(gradient, slopes, rtol=1e-4, atol=1e-7)
-
-
-@each_variant
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10_000), spread=st.sampled_from([0.5, 5.0]))
-def test_agrees_with_torch(name, parameters, seed, spread):
-    if name == "lambdarank":
-        pytest.skip("has an oracle of its own")
-    scores, y, offsets = some_queries(seed, spread=spread)
-    s = torch.tensor(scores, requires_grad=True)
-    sums, totals = [], []
-    for start, stop in pairwise(offsets):
-        part = s[start:stop], y[start:stop]
-        if LOSSES[name].family == "pairwise":
-            value, weight = sum_of_pairs(*part, np.ones(stop - start), name, **parameters)
-        else:
-            weight = float(len(set(part[1])) > 1)
-            value = LIST[name](*part, **parameters) if weight else part[0].sum() * 0
-        sums.append(value)
-        totals.append(weight)
-    if not sum(totals):
-        return
-    if parameters.get("average", make_loss(name).average) == "pairs":
-        expected = sum(sums) / sum(totals)
-    else:
-        expected = sum(v / t for v, t in zip(sums, totals, strict=True) if t) / sum(t > 0 for t in totals)
-    expected.backward()
-    value, gradient = make_loss(name, **parameters).value_and_gradient(scores, y, offsets)
-    assert value == pytest.approx(expected.item(), rel=1e-9, abs=1e-12)
-    np.testing.assert_allclose(gradient, s.grad.numpy(), rtol=1e-7, atol=1e-11)
 
 
 @each_variant
@@ -258,11 +192,6 @@ def test_many_labels(name, n_labels):
     value, gradient = make_loss(name).value_and_gradient(scores, y, [0, 120])
     assert value > 0
     assert np.isfinite(gradient).all()
-    if LOSSES[name].family == "pairwise":
-        s = torch.tensor(scores, requires_grad=True)
-        total, weight = sum_of_pairs(s, y, np.ones(120), name)
-        (total / weight).backward()
-        np.testing.assert_allclose(gradient, s.grad.numpy(), rtol=1e-7, atol=1e-11)
 
 
 @each_loss

@@ -7,6 +7,7 @@ from goldens.variants import make, variants
 from ordino import CMARank, LambdaMART, McRank, NestedRanker, RankAggregation, RankDE, RankNet, Scorer, SortNet
 from ordino.data.source import canonical
 from ordino.errors import ParameterError
+from ordino.networks.learning_sets import LearningSet
 from ordino.ranker import Ranker
 from ordino.testing import easy_data
 
@@ -44,16 +45,10 @@ def test_patience_and_masks_are_each_networks_own():
 
 def test_iterations_of_near_seeds_share_no_weights():
     first, second = (SortNet(hidden=4, max_iter=2, epochs=1, seed=seed) for seed in (0, 1))
-    data = canonical(easy_data())
-    of_first = first._fresh(data.X, _no_pairs(), [first._iteration_seed(1)]).layers(0)
-    of_second = second._fresh(data.X, _no_pairs(), [second.seed]).layers(0)
+    X, none = canonical(easy_data()).X, LearningSet(np.zeros(0, np.int64), np.zeros(0))
+    of_first = first._fresh(X, none, first._iteration_seed(1)).layers()
+    of_second = second._fresh(X, none, second.seed).layers()
     assert not np.array_equal(of_first[0].W, of_second[0].W)
-
-
-def _no_pairs():
-    from ordino.networks.learning_sets import LearningSet
-
-    return LearningSet(np.zeros((0, 2), np.intp), np.zeros(0))
 
 
 def test_rows_are_ordered_before_they_are_scaled():

@@ -1,7 +1,6 @@
 """LambdaMART and McRank: LightGBM's trees under our contract, and its traps."""
 
 import copy
-import sys
 from math import exp, log
 
 import lightgbm as lgb
@@ -17,7 +16,7 @@ from ordino.boosting.trees import load_trees, native_ndcg, training_groups
 from ordino.data.dataset import Dataset
 from ordino.data.source import canonical
 from ordino.data.synthetic import synthetic
-from ordino.errors import DataError, MissingExtraError, ParameterError
+from ordino.errors import DataError, ParameterError
 from ordino.judge import Choice, Judge
 from ordino.metrics import METRICS, evaluate
 from ordino.rankers.lambdamart import LambdaMART, graded
@@ -396,12 +395,6 @@ def test_held_out_data_must_count():
     empty = easy_data().replace(y=np.zeros(180))
     with pytest.raises(DataError, match="valid has no query that ndcg@10 in profile 'directranker' counts"):
         LambdaMART(profile="directranker").fit(easy_data(), valid=empty)
-
-
-def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.raises(MissingExtraError, match=r"LambdaMART needs lightgbm; .*ordino\[trees\]"):
-        LambdaMART().fit(easy_data())
 
 
 # ---------------------------------------------------------------------------------------------------------------------

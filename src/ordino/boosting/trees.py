@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError, ParameterError, import_extra
+from ordino.errors import DataError, ParameterError
 from ordino.forms import Form, Trees, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
@@ -155,7 +155,8 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     metric, profile, rounds = ranker.metric, ranker.profile, ranker.rounds
     patience, label = ranker.patience or rounds, type(ranker).__name__
     native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
-    lgb = import_extra("lightgbm", extra="trees", purpose=label)
+    import lightgbm as lgb
+
     params = {**task.params, **ALWAYS, **({} if native is None else native.params)}
     booster, held_out = _booster(lgb, params, task, data, valid, native)
     choice = Choice(valid, metric, profile)

@@ -12,6 +12,7 @@ from ordino.cli.evaluate import evaluate, explain, rank
 from ordino.cli.options import SHARED, Command, Seed, Shared
 from ordino.cli.report import compare, report
 from ordino.cli.train import params, rankers, train
+from ordino.cli.warm_up import warm_up
 
 app = typer.Typer(
     name="ordino",
@@ -40,12 +41,12 @@ def shared(
 ) -> None:
     """Ordino puts things in order: learning to rank, from judged lists to a ranker in use."""
     SHARED.set(Shared(quiet, threads, seed))
-    if threads is not None:  # numpy and torch read these when they are first loaded, which no command has done yet
+    if threads is not None:  # numpy reads these when it is first loaded, which no command has done yet
         os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads)))
 
 
 DATA = (synth, inspect, doctor, convert)
-MODELS = (train, rank, evaluate, explain, rankers, params)
+MODELS = (train, rank, evaluate, explain, rankers, params, warm_up)
 EXPERIMENTS = (bench, search, compare, report, reproduce)
 
 for command in DATA + MODELS + EXPERIMENTS:

@@ -116,9 +116,9 @@ def shares_below(
             elif x >= known[last]:
                 out[i, j] = 1.0
             else:
-                above = _first_above(known, x)  # known[above - 1] <= x < known[above]
+                above = _first_above(known, x, False)  # known[above - 1] <= x < known[above]
                 if known[above - 1] == x:
-                    first = np.searchsorted(known, x) if known[above - 2] == x else above - 1
+                    first = _first_above(known, x, True) if known[above - 2] == x else above - 1
                     out[i, j] = (references[first] + references[above - 1]) / 2
                 else:
                     way = (x - known[above - 1]) / (known[above] - known[above - 1])
@@ -126,14 +126,15 @@ def shares_below(
 
 
 @njit(**INNER)
-def _first_above(known: NDArray[np.float64], x: float) -> int:
+def _first_above(known: NDArray[np.float64], x: float, or_equal: bool) -> int:
     """Where the first value above x stands in rising values; halving without a branch that could be guessed wrong."""
     at, left = 0, len(known)
     while left > 1:
         half = left >> 1
-        at += half * (known[at + half - 1] <= x)
+        value = known[at + half - 1]
+        at += half * ((value < x) | ((value == x) & (not or_equal)))
         left -= half
-    return at + (known[at] <= x)  # type: ignore[no-any-return]
+    return at + ((known[at] < x) | ((known[at] == x) & (not or_equal)))  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.checks import check_choice
-from ordino.errors import ParameterError, import_extra
+from ordino.errors import ParameterError
 
 Floats = NDArray[np.float64]
 Seed = int | np.random.SeedSequence
@@ -305,7 +305,8 @@ class CMA(WeightSearch):
     """
 
     def __init__(self, mean: ArrayLike, *, sigma: float = 0.5, population: int | None = None, seed: int = 0) -> None:
-        cmaes = import_extra("cmaes", extra="evolve", purpose="CMA-ES")
+        import cmaes
+
         super().__init__(mean)
         if len(self.best) < 2:
             raise ParameterError("CMA-ES needs at least two weights; use another strategy for a single one")

@@ -261,6 +261,7 @@ class PairKernels(NamedTuple):
     far: Any  # of queries with scores too far apart for the others; None if they take any
     curvature: Any
     values: Any  # of single pairs
+    margin: Any  # the function of a pair's margin and target, for other kernels
 
 
 def _make_kernels(
@@ -292,6 +293,7 @@ def _make_kernels(
         None if limit == ANYWHERE else pairs("far_pairs", _by_margin(name, margin), limit, ANYWHERE),
         specialize(_curvature_of_queries, f"{name}_curvature", OUTER, bend=bend, BY_LABEL=by_label),
         specialize(_values_of_pairs, f"{name}_values", OUTER, margin=margin),
+        margin,
     )
 
 

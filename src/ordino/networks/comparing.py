@@ -3,10 +3,8 @@
 A ranker of this family says where its pairs come from; everything else is here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,20 +14,17 @@ from ordino.errors import ParameterError
 from ordino.forms import Form
 from ordino.judge import Judge
 from ordino.layers import PAIR_INITIALIZERS, Layer
-from ordino.losses import pair_loss
 from ordino.networks import fields
+from ordino.networks.learning_sets import LearningSet
+from ordino.networks.pair_net import PairNet, stacked_autoencoders
 from ordino.networks.rates import Schedule
+from ordino.networks.supply import ComparedPairs
+from ordino.networks.training import Learner, Quality, Trained, Watch, quality_by_error, quality_by_metric, train
 from ordino.order import ORDERS, PairNetwork
 from ordino.order.pairs import TOP, Pairs, content_order
 from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker
 from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
-
-if TYPE_CHECKING:
-    from ordino.networks.learning_sets import LearningSet
-    from ordino.networks.pair_network import CmpNN
-    from ordino.networks.supply import ComparisonBatches
-    from ordino.networks.training import Quality, Trained, Watch
 
 LOSSES = ("squared", "absolute", "ranknet", "fidelity")
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "softplus")
@@ -144,68 +139,51 @@ class Comparator(Ranker):
         chosen, _ = fields.check_preferences(pairs, 1.0, len(rows))
         return self.network_.activations(rows[chosen[:, 0]], rows[chosen[:, 1]])
 
-    def _fresh(self, X: NDArray[np.float32], learning_set: LearningSet, seeds: Sequence[int]) -> CmpNN:
-        """A network for each seed, with first weights; auto-encoders learn theirs from the pairs."""
-        from ordino.networks.pair_network import CmpNN, stacked_autoencoders
-
+    def _fresh(self, X: NDArray[np.float32], learning_set: LearningSet, seed: int) -> PairNet:
+        """A network with first weights; auto-encoders learn theirs from the pairs."""
         widths = fields.widths_of(self.hidden)
         pretrained = self.initializer == "autoencoders"
-        kind: dict[str, Any] = {"shared": self.shared, "activation": self.activation}
-        initializer = "glorot" if pretrained else self.initializer
-        network = CmpNN(X.shape[1], widths, initializer=initializer, dropout=self.dropout, seeds=seeds, **kind)
+        kind: dict[str, Any] = {"shared": self.shared, "activation": self.activation, "seed": seed}
+        first = "glorot" if pretrained else self.initializer
+        net = PairNet(X.shape[1], widths, loss=self.loss, initializer=first, dropout=self.dropout, **kind)
         if pretrained and learning_set.n_pairs:
             schedule = Schedule(self.pretraining, 1e-3, optimizer="adam")
-            pairs = self._supply(X, learning_set).whole.X
-            for m, seed in enumerate(seeds):
-                network.load(m, stacked_autoencoders(pairs.of_network(m), widths, schedule=schedule, seed=seed, **kind))
-        return network
-
-    def _supply(self, X: NDArray[np.float32], learning_set: LearningSet) -> ComparisonBatches:
-        from ordino.networks.supply import ComparisonBatches
-
-        return ComparisonBatches(X, learning_set, pair_loss(self.loss), batch=self.batch)
+            net.load(stacked_autoencoders(X, learning_set.rows(len(X)), widths, schedule=schedule, **kind))
+        return net
 
     def _schedule(self) -> Schedule:
         return Schedule.of(self, l2=ADAMW_DECAY * (self.optimizer == "adamw") if self.l2 is None else self.l2)
 
-    def _learn(
-        self, network: CmpNN, X: NDArray[np.float32], learning_set: LearningSet, quality: Quality | None, verbose: bool
-    ) -> list[Trained]:
-        """Every network of the batch after training; without a pair to learn from, as it is."""
-        from ordino.networks.training import Trained, train
-
-        if not learning_set.n_pairs:
-            return [Trained(network.layers(m), [], 0) for m in range(len(network))]
-        supply, schedule, label = self._supply(X, learning_set), self._schedule(), type(self).__name__
+    def _learner(
+        self, net: PairNet, X: NDArray[np.float32], learning_set: LearningSet, quality: Quality | None
+    ) -> Learner:
+        """The network, ready to learn from these pairs."""
         watch = self._watch(X, learning_set) if self.record_activations else None
-        return train(network, supply, schedule, quality, watch=watch, label=label, verbose=verbose)
+        return Learner(net, ComparedPairs(X, learning_set, self.batch), self._schedule(), quality, watch)
+
+    def _learn(self, learners: Sequence[Learner], epochs: int, verbose: bool) -> list[Trained]:
+        """What the networks learned."""
+        return train(learners, epochs, label=type(self).__name__, verbose=verbose, n_jobs=self.n_jobs)
 
     def _by_pairs(self, X: NDArray[np.float32], learning_set: LearningSet) -> Quality | None:
         """Quality is a small error on these pairs; None if there are none."""
-        from ordino.networks.training import quality_by_error
-
-        return quality_by_error(self._supply(X, learning_set).whole) if learning_set.n_pairs else None
+        return quality_by_error(ComparedPairs(X, learning_set).whole) if learning_set.n_pairs else None
 
     def _by_metric(self, valid: Dataset) -> Quality:
         """Quality is the metric of sorted validation data."""
-        from ordino.networks.training import quality_by_metric
-
         start, judge = content_order(valid), Judge(self.metric, self.profile)
         return quality_by_metric(judge, valid, lambda one: self._pairs(self._plain(one)).score_scaled(valid, start))
 
     def _watch(self, X: NDArray[np.float32], learning_set: LearningSet) -> Watch:
-        """Mean and deviation of the activations of each layer, for each network of a batch."""
+        """Mean and deviation of the activations of each layer."""
         few = learning_set.take(np.arange(min(WATCHED_PAIRS, learning_set.n_pairs)))
-        pairs = self._supply(X, few).whole.X
+        first, second = X[few.rows(len(X))]
 
-        def watch(network: CmpNN) -> list[dict[str, float]]:
-            *hidden, outputs = (h.detach() for h in network.activations(pairs))
-            reached = {str(i): h for i, h in enumerate(hidden, start=1)} | {"out": outputs.sigmoid()}
-            figures: list[dict[str, float]] = [{} for _ in range(len(network))]
-            for name, h in reached.items():
-                for own, row in zip(h, figures, strict=True):
-                    row |= {f"mean_{name}": float(own.mean()), f"std_{name}": float(own.std())}
-            return figures
+        def watch(net: PairNet) -> dict[str, float]:
+            *hidden, outputs = self._plain(net.layers()).activations(first, second)
+            reached = {str(i): h for i, h in enumerate(hidden, start=1)} | {"out": outputs}
+            means = {f"mean_{name}": float(h.mean()) for name, h in reached.items()}
+            return means | {f"std_{name}": float(h.std(ddof=1)) for name, h in reached.items()}
 
         return watch
 

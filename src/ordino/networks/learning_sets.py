@@ -35,25 +35,35 @@ MOST_PAIRS = 20_000_000  # more would not fit the memory of a usual machine seve
 
 
 class LearningSet(NamedTuple):
-    """Pairs of rows and the probability that the first of a pair comes first; for one network, or for each of several.
+    """Pairs of rows, ``a * n_docs + b`` each, and the probability that a comes first.
 
     Examples
     --------
-    >>> LearningSet(np.array([[0, 1], [2, 3]]), np.array([1.0, 0.5])).take(np.array([1]))
-    LearningSet(pairs=array([[2, 3]]), target=array([0.5]))
+    >>> some = LearningSet.of(np.array([[0, 1], [2, 3]]), np.array([1.0, 0.5]), 4).take(np.array([1]))
+    >>> some, some.rows(4).tolist()
+    (LearningSet(codes=array([11]), target=array([0.5])), [[2], [3]])
     """
 
-    pairs: Rows  # (n_pairs, 2) or (n_networks, n_pairs, 2)
-    target: Labels  # (n_pairs,) or (n_networks, n_pairs)
+    codes: NDArray[np.int64]  # (n_pairs,)
+    target: Labels  # (n_pairs,)
+
+    @classmethod
+    def of(cls, pairs: Rows, target: Labels, n_docs: int) -> LearningSet:
+        """The set of these pairs, shape ``(n_pairs, 2)``, of n_docs documents."""
+        return cls(pairs[:, 0].astype(np.int64) * n_docs + pairs[:, 1], target)
 
     @property
     def n_pairs(self) -> int:
-        """Of a network."""
-        return int(self.target.shape[-1])
+        """How many there are."""
+        return len(self.codes)
 
     def take(self, chosen: Rows) -> LearningSet:
-        """These of the pairs, the same numbers for every network."""
-        return LearningSet(self.pairs[..., chosen, :], self.target[..., chosen])
+        """These of the pairs."""
+        return LearningSet(self.codes[chosen], self.target[chosen])
+
+    def rows(self, n_docs: int) -> NDArray[np.int64]:
+        """The first and the second document of each pair, shape ``(2, n_pairs)``."""
+        return np.stack(np.divmod(self.codes, n_docs))
 
 
 def draw_pairs(
@@ -70,7 +80,7 @@ def draw_pairs(
 
     >>> y, offsets = np.array([2.0, 1.0, 1.0, 0.0, 1.0]), np.array([0, 3, 5])
     >>> drawn = draw_pairs(y, offsets, "C", 2, np.random.default_rng(0))
-    >>> sorted(sorted(pair) for pair in drawn.pairs.tolist())[1]
+    >>> sorted(sorted(pair) for pair in drawn.rows(5).T.tolist())[1]
     [3, 4]
     """
     kinds = CONFIGURATIONS[configuration]
@@ -85,13 +95,14 @@ def draw_pairs(
         shares = counts[number] if n_pairs is None else _equal_shares(counts[number] > 0, share, rng)
         drawn += [query.draw(kind, n, rng) for query, n in zip(queries, shares.tolist(), strict=True) if n]
     pairs = np.concatenate(drawn)
-    return in_random_order(pairs, (1 + np.sign(y[pairs[:, 0]] - y[pairs[:, 1]])) / 2, rng)
+    return in_random_order(pairs, (1 + np.sign(y[pairs[:, 0]] - y[pairs[:, 1]])) / 2, len(y), rng)
 
 
-def in_random_order(pairs: Rows, target: Labels, rng: np.random.Generator) -> LearningSet:
+def in_random_order(pairs: Rows, target: Labels, n_docs: int, rng: np.random.Generator) -> LearningSet:
     """Half of the pairs turned around, with their targets."""
     turned = rng.random(len(pairs)) < 0.5
-    return LearningSet(np.where(turned[:, None], pairs[:, ::-1], pairs), np.where(turned, 1 - target, target))
+    pairs, target = np.where(turned[:, None], pairs[:, ::-1], pairs), np.where(turned, 1 - target, target)
+    return LearningSet.of(pairs, target, n_docs)
 
 
 def _equal_shares(willing: NDArray[np.bool_], n_pairs: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -1,117 +1,216 @@
-"""Networks in torch: several of one shape along a leading axis, one for each seed, so that repeats train together."""
+"""Networks in numpy, top to bottom: where their weights lie, what they give for rows of numbers, and how they learn.
+
+All weights of a network are one vector, and so are the slopes of its error in them: an optimizer steps once. Rows go
+through in blocks whose number depends on nothing but the number of rows. A block is the work of one thread, and
+gradients are added in the order of the blocks, so the result has the same bits on any number of threads.
+"""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from types import MappingProxyType
-from typing import Any, final
+from typing import Any, Generic, TypeVar, final
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
+from numpy.typing import NDArray
 
 from ordino.layers import PAIR_INITIALIZERS, Layer
+from ordino.networks.kernels import make_row_kernels
+from ordino.networks.supply import Batch
 from ordino.streams import spawned, stream
+from ordino.threads import Run, one_by_one
 
-ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
-    {
-        "relu": torch.relu,
-        "tanh": torch.tanh,
-        "sigmoid": torch.sigmoid,
-        "softplus": functional.softplus,
-        "identity": lambda z: z,
-    }
-)
+Floats = NDArray[np.float32]
+B = TypeVar("B")
 
-
-def dropout_mask(h: Tensor, share: float, rng: np.random.Generator) -> Tensor:
-    """Zero for dropped neurons (in steps of 1/256, a byte of randomness each), else what keeps the mean."""
-    dropped = round(256 * share)
-    drawn = rng.integers(0, 256, h.numel(), dtype=np.uint8)
-    kept = torch.from_numpy((drawn >= dropped).view(np.int8)).view(h.shape)
-    return kept.to(torch.float32).mul_(256 / (256 - dropped))
+LEAST_ROWS = 1024  # of a block
+MOST_BLOCKS = 16
+WORTH_THREADS = 5_000_000  # products of a step, below which threads wait for each other more than they work
+diverging_quietly = np.errstate(over="ignore", invalid="ignore")
+"""A decorator: too large a rate shows in the error of the epoch, where rules of rates see it, and not in warnings."""
 
 
-class Nets(ABC):
-    """Feed-forward networks of one shape: ``sizes`` has the neurons of each layer, from the inputs to the outputs.
+class Net(ABC, Generic[B]):
+    """A feed-forward network: ``sizes`` has the neurons of each layer, from the inputs to the outputs.
 
-    There is one network for each seed. If ``shared``, only the first half of a layer's neurons has weights of its own;
-    the other half are their duals, which have the same weights rolled by half, and the same biases.
+    If ``shared``, only the first half of a layer's neurons has weights of its own. The other half are their duals,
+    which have the same weights rolled by half, and the same biases.
     """
 
     def __init__(
-        self, sizes: Sequence[int], *, activation: str, initializer: str, dropout: float, seeds: Sequence[int],
-        shared: bool = False,
+        self, sizes: Sequence[int], *, activation: str, initializer: str, seed: int, dropout: float = 0.0,
+        shared: bool = False, output_bias: bool = True,
     ) -> None:  # fmt: skip
-        self.shared = shared
-        self._squash = ACTIVATIONS[activation]
-        self._dropout = dropout
-        self._masks = [np.random.Generator(np.random.SFC64(spawned(seed, "masks"))) for seed in seeds]
-        draw, rngs = PAIR_INITIALIZERS[initializer], [stream(seed, "weights") for seed in seeds]
-        self.W: list[Tensor] = []  # each (n_networks, n_in, n_out), or half of n_out
-        self.b: list[Tensor] = []  # each (n_networks, 1, n_out), or half of it
-        for i, (n_in, n_out) in enumerate(pairwise(sizes)):
-            own = n_out // 2 if shared else n_out
-            drawn = np.stack([draw(rng, n_in, n_out, i == len(sizes) - 2)[:, :own] for rng in rngs])
-            self.W.append(torch.from_numpy(drawn.astype(np.float32)).requires_grad_())
-            self.b.append(torch.zeros(len(rngs), 1, own, requires_grad=True))
+        self.sizes, self.sides, self.activation = list(sizes), 2 if shared else 1, activation
+        self.run: Run = one_by_one
+        """How the blocks of a step are worked on."""
+        self.output_bias = output_bias
+        shapes = [(n_in, n_out // self.sides) for n_in, n_out in pairwise(sizes)]
+        n_weights = sum((n_in + 1) * own for n_in, own in shapes) - (0 if output_bias else shapes[-1][1])
+        self.theta, self.slopes, self.is_weight = np.zeros((3, n_weights), np.float32)
+        """Weights and biases, (n_weights,); the slopes of the error in them; 1 for weights and 0 for biases."""
+        self.W, self.b = self.views(self.theta)
+        self._dropped = np.uint32(round(2**32 * dropout))
+        self._keys = np.random.Generator(np.random.SFC64(spawned(seed, "masks")))
+        draw, rng, last = PAIR_INITIALIZERS[initializer], stream(seed, "weights"), len(shapes) - 1
+        for i, flags in enumerate(self.views(self.is_weight)[0]):
+            n_in, n_out = sizes[i : i + 2]
+            self.W[i][:], flags[:] = draw(rng, n_in, n_out, i == last)[:, : n_out // self.sides], 1
 
-    def __len__(self) -> int:
-        return len(self.W[0])
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """All weights and biases that learn."""
-        return [p for p in (*self.W, *self.b) if p.requires_grad]
+    def views(self, vectors: Floats) -> tuple[list[Floats], list[Floats]]:
+        """The weights (..., n_in, n_own) and biases (..., n_own) of each layer that lie in vectors (..., n_weights)."""
+        weights, biases, start = [], [], 0
+        for n_in, n_out in pairwise(self.sizes):
+            own = n_out // self.sides
+            middle = start + n_in * own
+            weights.append(vectors[..., start:middle].reshape(*vectors.shape[:-1], n_in, own))
+            biases.append(vectors[..., middle : middle + own])
+            start = middle + own
+        return weights, biases
 
     @abstractmethod
-    def __call__(self, inputs: Any, *, training: bool = False) -> Tensor:
-        """Outputs for what a batch holds, the networks along the first axis."""
+    def error(self, batch: B, *, learn: bool = True) -> float:
+        """The error of a batch; if ``learn``, with neurons dropped, and ``slopes`` become those of the error."""
 
-    def layers(self, number: int) -> list[Layer]:
-        """One of the networks as plain arrays with the weights of all neurons, copied."""
-        with torch.no_grad():
-            return [
-                Layer(self._whole(W)[number].numpy().copy(), np.tile(b[number, 0].numpy(), 2 if self.shared else 1))
-                for W, b in zip(self.W, self.b, strict=True)
-            ]
+    def layers(self) -> list[Layer]:
+        """The network as plain arrays with the weights of all neurons, copied."""
+        return [
+            Layer(whole(W, self.sides).copy(), np.tile(b if len(b) else np.zeros(1, np.float32), self.sides))
+            for W, b in zip(self.W, self.b, strict=True)
+        ]
 
-    def _whole(self, W: Tensor) -> Tensor:
-        """The weights of all neurons of a layer, the duals' after the others'."""
-        return torch.cat((W, W.roll(W.shape[1] // 2, 1)), 2) if self.shared else W
+    def load(self, layers: Sequence[Layer]) -> None:
+        """Take over the weights of the first layers, or of all."""
+        for W, b, layer in zip(self.W, self.b, layers, strict=False):
+            W[:], b[:] = layer.W[:, : W.shape[1]], layer.b[: len(b)]
 
-    def load(self, number: int, layers: Sequence[Layer]) -> None:
-        """Set the weights of the first layers, or of all, of one network."""
-        with torch.no_grad():
-            for W, b, layer in zip(self.W, self.b, layers, strict=False):
-                W[number] = torch.from_numpy(layer.W[:, : W.shape[2]])
-                b[number, 0] = torch.from_numpy(layer.b[: b.shape[2]])
+    def masks(self, n_masks: int, learn: bool) -> NDArray[np.uint32]:
+        """For each mask of a step two keys and the threshold of ``is_dropped``: shape ``(n_masks, 3)``."""
+        masks = np.zeros((n_masks, 3), np.uint32)
+        if learn and self._dropped:
+            masks[:, :2] = self._keys.integers(0, 2**32, (n_masks, 2), np.uint32)
+            masks[:, 2] = self._dropped
+        return masks
+
+
+def whole(W: Floats, sides: int) -> Floats:
+    """The weights of all neurons of a layer, the duals' after the others'."""
+    return W if sides == 1 else np.concatenate((W, np.roll(W, len(W) // 2, axis=0)), axis=1)
+
+
+def folded(slopes: Floats) -> Floats:
+    """The slopes in the weights that neurons share with their duals, from those in the weights of all neurons."""
+    own = slopes.shape[-1] // 2
+    shared: Floats = slopes[..., :own] + np.roll(slopes[..., own:], slopes.shape[-2] // 2, axis=-2)
+    return shared
+
+
+def even_parts(n: int, n_parts: int) -> list[tuple[int, int]]:
+    """Where each of about equal parts of n things starts and stops.
+
+    Examples
+    --------
+    >>> even_parts(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    return list(pairwise(n * part // n_parts for part in range(n_parts + 1)))
 
 
 @final
-class ScoringNets(Nets):
-    """Networks that score documents: one linear output.
+class RowNet(Net[Batch]):
+    """A network of rows of numbers: it scores documents, or gives back what it was given (an auto-encoder)."""
 
-    Its bias stays zero: it would move all scores alike, and an optimizer would follow its rounding noise.
+    def __init__(self, sizes: Sequence[int], **options: Any) -> None:
+        super().__init__(sizes, **options)
+        self._rooms: list[Floats] = []
+
+    def error(self, batch: Batch, *, learn: bool = True) -> float:
+        """The error of a batch of rows."""
+        return row_errors([self], batch, learn=learn)[0]
+
+    def whole_W(self, layer: int) -> Floats:  # noqa: N802
+        """The weights of all neurons of a layer."""
+        return whole(self.W[layer], self.sides)
+
+    def whole_b(self, layer: int) -> Floats:
+        """The biases of all neurons of a layer."""
+        return self.b[layer] if self.sides == 1 else np.tile(self.b[layer], 2)
+
+    def room(self, n_nets: int, n_rows: int) -> tuple[list[Floats], list[Floats]]:
+        """What each layer of several networks gives, and the slopes of what each hidden layer gets; kept for later."""
+        n_layers = len(self.sizes) - 1
+        if not self._rooms or len(self._rooms[0]) != n_nets or self._rooms[0].shape[1] < n_rows:
+            widths = (*self.sizes[1:], *self.sizes[1:-1])
+            self._rooms = [np.empty((n_nets, n_rows, width), np.float32) for width in widths]
+        return self._rooms[:n_layers], self._rooms[n_layers:]
+
+
+def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> list[float]:
+    """The error of each of several networks of one shape; if ``learn``, their ``slopes`` become those of the error.
+
+    The products of a network are the same matrices as if it were alone, so they have the same bits.
     """
+    first, X = nets[0], batch.X
+    n_nets, n_rows, n_hidden = len(nets), len(X), len(first.sizes) - 2
+    weights = [stacked([net.whole_W(i) for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_in, n_out)
+    biases = [stacked([net.whole_b(i) for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_out)
+    masks = [net.masks(n_hidden, learn) for net in nets]  # each (n_hidden, 3)
+    kernels, (h, d) = make_row_kernels(first.activation), first.room(n_nets, n_rows)
+    blocks = list(enumerate(even_parts(n_rows, min(-(-n_rows // LEAST_ROWS), MOST_BLOCKS))))
+    run = first.run if n_rows * len(first.theta) > WORTH_THREADS else one_by_one
 
-    def __init__(self, widths: Sequence[int], **options: Any) -> None:
-        super().__init__([*widths, 1], **options)
-        self.b[-1].requires_grad_(False)
+    @diverging_quietly
+    def forward(block: tuple[int, tuple[int, int]]) -> None:
+        start, stop = block[1]
+        seen = X[None, start:stop]  # (1, n_rows, n_in)
+        for i, W in enumerate(weights):
+            out = h[i][:, start:stop]  # (n_nets, n_rows, n_out)
+            np.matmul(seen, W, out=out)
+            if i < n_hidden:
+                for own, bias, mask in zip(out, biases[i], masks, strict=True):
+                    kernels.squash_rows(own, bias, mask[i], start)
+            elif first.output_bias:
+                out += biases[i][:, None]
+            seen = out
 
-    def __call__(self, X: Tensor, *, training: bool = False) -> Tensor:
-        """Scores, shape ``(n_networks, n_docs)``, of documents of shape ``(n_docs, n_features)``."""
-        layers = zip(*(W.unbind() for W in self.W), strict=True), zip(*(b.unbind() for b in self.b), strict=True)
-        scores = []
-        # network by network: a product over the leading axis would round otherwise than that of a network alone
-        for weights, biases, masks in zip(*layers, self._masks, strict=True):
-            h = X
-            for i, (W, b) in enumerate(zip(weights, biases, strict=True)):
-                h = torch.addmm(b, h, W)
-                if i < len(weights) - 1:
-                    h = self._squash(h)
-                    if training and self._dropout:
-                        h = h * dropout_mask(h, self._dropout, masks)
-            scores.append(h[:, 0])
-        return torch.stack(scores)
+    run(forward, blocks)
+    values, slope = batch.errors(h[-1][:, :n_rows])
+    if not learn:
+        return values
+    only = len(blocks) == n_nets == 1
+    parts = first.slopes[None, None] if only else np.empty((len(blocks), n_nets, len(first.theta)), np.float32)
+
+    @diverging_quietly
+    def backward(block: tuple[int, tuple[int, int]]) -> None:
+        number, (start, stop) = block
+        slopes_W, slopes_b = first.views(parts[number])
+        above = slope[:, start:stop]  # (n_nets, n_rows, n_out)
+        for i in reversed(range(n_hidden + 1)):
+            seen = h[i - 1][:, start:stop] if i else X[None, start:stop]  # (n_nets or 1, n_rows, n_in)
+            if first.sides == 1:
+                np.matmul(seen.swapaxes(1, 2), above, out=slopes_W[i])
+            else:
+                slopes_W[i][:] = folded(seen.swapaxes(1, 2) @ above)
+            if i == 0:
+                break
+            below = d[i - 1][:, start:stop]  # (n_nets, n_rows, n_in)
+            if above.shape[2] == 1:  # three times as fast as the product of a column and a row
+                np.multiply(above, weights[i].swapaxes(1, 2), out=below)
+            else:
+                np.matmul(above, weights[i].swapaxes(1, 2), out=below)
+            total = np.empty((n_nets, below.shape[2]), np.float32)
+            for m, mask in enumerate(masks):
+                kernels.slope_rows(below[m], seen[m], mask[i - 1], start, total[m])
+            slopes_b[i - 1][:] = total.reshape(n_nets, first.sides, -1).sum(axis=1)
+            above = below
+        if first.output_bias:
+            slopes_b[-1][:] = slope[:, start:stop].sum(axis=1).reshape(n_nets, first.sides, -1).sum(axis=1)
+
+    run(backward, blocks)
+    for net, own in zip(nets, () if only else parts.sum(axis=0), strict=not only):
+        net.slopes[:] = own
+    return values
+
+
+def stacked(arrays: Sequence[Floats]) -> Floats:
+    """The arrays of several networks along a new first axis; that of one network is not copied."""
+    return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)

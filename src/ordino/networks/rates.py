@@ -1,19 +1,14 @@
-"""How long and how fast to learn: a schedule, and the rules by which each network's step size changes."""
+"""How long and how fast to learn: a schedule, and the rules by which a network's step size changes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ordino.ranker import Ranker
-
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 @final
@@ -36,37 +31,38 @@ class Schedule:
 
 
 @final
-class Rates:
-    """The step size of each network of a batch, and what a rule remembers of it."""
+@dataclass
+class Rate:
+    """The step size of a network, and what a rule remembers of it."""
 
-    def __init__(self, rate: float, n_networks: int) -> None:
-        self.now = np.full(n_networks, rate)
-        self.errors = np.full(n_networks, np.nan)  # of the epoch before
-        self.restores = np.zeros(n_networks, int)  # in a row
+    now: float
+    error: float = math.nan  # of the epoch before
+    restores: int = 0  # in a row
 
 
-def constant(rates: Rates, errors: Floats) -> Flags:  # noqa: ARG001
+def constant(rate: Rate, error: float) -> bool:  # noqa: ARG001
     """The rate stays as it is."""
-    return np.zeros(len(errors), bool)
+    return False
 
 
-def halve(rates: Rates, errors: Floats) -> Flags:
+def halve(rate: Rate, error: float) -> bool:
     """RankNet, section 5: halve the rate when the epoch's mean error is greater than that of the epoch before.
 
     Examples
     --------
-    >>> rates = Rates(0.1, 1)
-    >>> for error in (1.0, 0.8, 0.9):
-    ...     _ = halve(rates, np.array([error]))
-    >>> rates.now.tolist()
-    [0.05]
+    >>> rate = Rate(0.1)
+    >>> [halve(rate, error) for error in (1.0, 0.8, 0.9)]
+    [False, False, False]
+    >>> rate.now
+    0.05
     """
-    rates.now = np.where(errors > rates.errors, rates.now / 2, rates.now)
-    rates.errors = errors.copy()
-    return np.zeros(len(errors), bool)
+    if error > rate.error:
+        rate.now /= 2
+    rate.error = error
+    return False
 
 
-def adaptive(rates: Rates, errors: Floats) -> Flags:
+def adaptive(rate: Rate, error: float) -> bool:
     """DeepNet, Algorithm 1, with R = error(i) / error(i-1) as its prose says.
 
     Error fell: rate x 1.05, up to 1e3. Error rose past R = 1.05: restore the weights and rate x 0.30, down to 1e-6, at
@@ -74,22 +70,23 @@ def adaptive(rates: Rates, errors: Floats) -> Flags:
 
     Examples
     --------
-    >>> rates = Rates(1.0, 1)
-    >>> [bool(adaptive(rates, np.array([error]))[0]) for error in (1.0, 0.5, 0.6)]
+    >>> rate = Rate(1.0)
+    >>> [adaptive(rate, error) for error in (1.0, 0.5, 0.6)]
     [False, False, True]
-    >>> round(float(rates.now[0]), 4)  # grown once, shrunk once
+    >>> round(rate.now, 4)  # grown once, shrunk once
     0.315
     """
-    rose = ~np.isnan(rates.errors) & ~(errors <= 1.05 * rates.errors)
-    restore: Flags = rose & (rates.restores < 10)
-    rates.now = np.where(errors < rates.errors, np.minimum(rates.now * 1.05, 1e3), rates.now)
-    rates.now = np.where(restore, np.maximum(rates.now * 0.30, 1e-6), rates.now)
-    rates.restores = np.where(restore, rates.restores + 1, 0)
-    rates.errors = np.where(restore, rates.errors, errors)
-    return restore
+    if error < rate.error:
+        rate.now = min(rate.now * 1.05, 1e3)
+    rose = not math.isnan(rate.error) and not error <= 1.05 * rate.error
+    if rose and rate.restores < 10:
+        rate.now, rate.restores = max(rate.now * 0.30, 1e-6), rate.restores + 1
+        return True
+    rate.error, rate.restores = error, 0
+    return False
 
 
-RATES: Mapping[str, Callable[[Rates, Floats], Flags]] = MappingProxyType(
+RATES: Mapping[str, Callable[[Rate, float], bool]] = MappingProxyType(
     {"constant": constant, "halve": halve, "adaptive": adaptive}
 )
-"""After an epoch with these errors, a rule adjusts the rates; True where the weights before it must be restored."""
+"""After an epoch with this error, a rule adjusts the rate; True if the weights before the epoch must be restored."""

@@ -3,10 +3,8 @@
 A ranker of this family is a loss: its file says which, and everything else is here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,15 +16,13 @@ from ordino.judge import Judge
 from ordino.layers import ACTIVATIONS, INITIALIZERS, Layer, forward
 from ordino.losses import Loss
 from ordino.networks import fields
+from ordino.networks.nets import RowNet
 from ordino.networks.rates import Schedule
+from ordino.networks.supply import Batch, QueryBatches, Supply
+from ordino.networks.training import Learner, Trained, quality_by_metric, train
 from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker, Validation
 from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
-
-if TYPE_CHECKING:
-    from ordino.networks.nets import ScoringNets
-    from ordino.networks.supply import Supply
-    from ordino.networks.training import Trained
 
 
 class ScoringNetwork(Ranker):
@@ -43,6 +39,9 @@ class ScoringNetwork(Ranker):
     """
 
     uses_weights = True
+    shares_batches: ClassVar[bool] = True
+    """Whether networks of different seeds learn from the same batches."""
+
     layers_: list[Layer] = learned()
 
     hidden: int | Sequence[int] = param(
@@ -90,31 +89,35 @@ class ScoringNetwork(Ranker):
         return fields.fit_together(self, data, seeds, valid, type(self)._train, type(self)._keep)
 
     def _train(
-        self, data: Dataset, valid: Dataset | None, seeds: Sequence[int], supply: Supply | None = None
+        self, data: Dataset, valid: Dataset | None, seeds: Sequence[int], supply: Supply[Batch] | None = None
     ) -> list[Trained]:
         """What the networks of these seeds learned, from whole queries or from another supply of batches."""
-        from ordino.networks.nets import ScoringNets
-        from ordino.networks.training import quality_by_metric, train
+        judge, quality = Judge(self.metric, self.profile), None
+        if valid is not None:
+            quality = quality_by_metric(judge, valid, lambda layers: self._scores(layers, valid))
+        nets = [self._fresh(data, seed) for seed in seeds]
+        shared = supply or (self._supply(data, nets[0]) if self.shares_batches else None)
+        learners = [Learner(net, shared or self._supply(data, net), self._schedule(), quality) for net in nets]
+        return train(learners, self.epochs, label=type(self).__name__, verbose=self.verbose)
 
-        weights = {"activation": self.activation, "initializer": self.initializer, "dropout": self.dropout}
-        networks = ScoringNets(self._widths(data), seeds=seeds, **weights)
+    def _fresh(self, data: Dataset, seed: int) -> RowNet:
+        """A network with first weights, or with those of the last fit.
+
+        Its output has no bias: that would move all scores alike, and an optimizer would follow its rounding noise.
+        """
+        kind: dict[str, Any] = {"activation": self.activation, "initializer": self.initializer}
+        net = RowNet([*self._widths(data), 1], **kind, dropout=self.dropout, seed=seed, output_bias=False)
         if self.warm_start and hasattr(self, "layers_"):
-            if [layer.W.shape for layer in self.layers_] != [W.shape[1:] for W in networks.W]:
+            if [layer.W.shape for layer in self.layers_] != [W.shape for W in net.W]:
                 raise ParameterError("warm_start=True cannot go on from layers of other sizes; use warm_start=False")
-            for number in range(len(networks)):
-                networks.load(number, self.layers_)
-        judge = Judge(self.metric, self.profile)
-        quality = None if valid is None else quality_by_metric(judge, valid, lambda one: self._scores(one, valid))
-        supply = supply or self._supply(data, networks)
-        return train(networks, supply, self._schedule(), quality, label=type(self).__name__, verbose=self.verbose)
+            net.load(self.layers_)
+        return net
 
     def _widths(self, data: Dataset) -> list[int]:
         """Neurons of each layer, from the inputs to the last hidden layer."""
         return [data.n_features, *fields.widths_of(self.hidden)]
 
-    def _supply(self, data: Dataset, networks: ScoringNets) -> Supply:  # noqa: ARG002
-        from ordino.networks.supply import QueryBatches
-
+    def _supply(self, data: Dataset, net: RowNet) -> Supply[Batch]:  # noqa: ARG002
         return QueryBatches(data, self._loss(), batch=self.batch)
 
     def _schedule(self) -> Schedule:

@@ -1,4 +1,4 @@
-"""What a training step sees: documents or pairs, and a loss of what the networks give for them.
+"""What a training step sees: documents or pairs of them, and a loss of what the network gives for them.
 
 A supply cuts the training data into batches, anew every epoch. Batches of whole queries are slices of the data in its
 canonical order, whose first cut moves from epoch to epoch: no copy of the data is ever made.
@@ -6,38 +6,55 @@ canonical order, whose first cut moves from epoch to epoch: no copy of the data 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol, final
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeVar, final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ordino.data.dataset import Dataset
 from ordino.losses import Loss
 from ordino.networks.learning_sets import LearningSet
 
 Floats = NDArray[np.float64]
-Outputs = NDArray[np.float32]  # scores (n_networks, n_docs), or outputs for pairs (n_networks, n_pairs, n_outputs)
+Outputs = NDArray[np.float32]  # (n_rows, n_outputs)
 PairLoss = Callable[..., tuple[Floats, Floats]]  # (margin, target) -> value, slope
+B_co = TypeVar("B_co", covariant=True)
 
 
 class Batch(NamedTuple):
-    """A step's documents or pairs, the loss of their outputs with its gradient, and the share of the epoch's error."""
+    """A step's rows, the loss of the outputs with its slopes, and the share of the epoch's error."""
 
-    X: Any
-    loss: Callable[[Outputs], tuple[Floats, Outputs]]
+    X: NDArray[np.float32]  # (n_rows, n_inputs)
+    loss: Callable[[Outputs], tuple[Any, Outputs]]
+    share: float
+    takes_several: bool = False
+    """Whether the loss takes the outputs of several networks, (n_nets, n_rows, n_outputs), and gives as many values."""
+
+    def errors(self, outputs: Outputs) -> tuple[list[float], Outputs]:
+        """The loss of the outputs of each of several networks, (n_nets, n_rows, n_outputs), and its slopes."""
+        if self.takes_several:
+            values, slopes = self.loss(outputs)
+            return values.tolist(), slopes
+        found = [self.loss(own) for own in outputs]
+        return [float(value) for value, _ in found], np.stack([slopes for _, slopes in found])
+
+
+class PairBatch(NamedTuple):
+    """A step's pairs of rows of X, ``a * len(X) + b`` each, P(a before b), and the share of the epoch's error."""
+
+    X: NDArray[np.float32]  # (n_docs, n_features)
+    codes: NDArray[np.int64]  # (n_pairs,)
+    target: Floats  # (n_pairs,)
     share: float
 
 
-class Supply(Protocol):
+class Supply(Protocol[B_co]):
     """Batches, epoch after epoch."""
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
+    def epoch(self, rng: np.random.Generator) -> Iterator[B_co]:
         """The batches of one epoch; their shares sum to one."""
 
 
@@ -63,15 +80,19 @@ class QueryBatches:
     def _slice(self, start: int, stop: int) -> Batch:
         data = self.data
         first, last = data.offsets[start], data.offsets[stop]
-        offsets = data.offsets[start : stop + 1] - first
+        y, offsets = data.y[first:last], data.offsets[start : stop + 1] - first
         weights = None if data.weights is None else data.weights[first:last]
-        loss = partial(self.loss.value_and_gradient, y=data.y[first:last], offsets=offsets, weights=weights)
-        return Batch(as_tensor(self.transform(data.X[first:last])), loss, (stop - start) / data.n_queries)
+
+        def loss(scores: Outputs) -> tuple[Floats, Outputs]:
+            values, slopes = self.loss.value_and_gradient(scores[..., 0], y, offsets, weights=weights)
+            return values, slopes[..., None]
+
+        return Batch(self.transform(data.X[first:last]), loss, (stop - start) / data.n_queries, takes_several=True)
 
 
 @final
 @dataclass(frozen=True)
-class PairBatches:
+class ScoredPairs:
     """Batches of given pairs for networks that score, consistent or not; ``batch=None`` takes all in every step."""
 
     X: NDArray[np.float32]
@@ -85,87 +106,46 @@ class PairBatches:
         return map(self._chunk, random_parts(n_pairs, self.batch or n_pairs, rng))
 
     def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
-        pairs, target = self.learning_set.take(chosen)
-        docs, places = np.unique(pairs, return_inverse=True)
-        a, b = places.reshape(-1, 2).T
+        some = self.learning_set.take(chosen)
+        docs, places = np.unique(some.rows(len(self.X)), return_inverse=True)
+        a, b = places.reshape(2, -1)
 
-        def loss(scores: Outputs) -> tuple[Floats, Outputs]:
-            gradient = np.zeros_like(scores)
-            values = np.empty(len(scores))
-            for m, s in enumerate(scores):
-                value, slope = self.loss(s[a].astype(np.float64) - s[b], target)
-                values[m] = value.mean()
-                gradient[m] = (np.bincount(a, slope, len(docs)) - np.bincount(b, slope, len(docs))) / len(chosen)
-            return values, gradient
+        def loss(scores: Outputs) -> tuple[float, Outputs]:
+            s = scores[:, 0].astype(np.float64)
+            value, slope = self.loss(s[a] - s[b], some.target)
+            slopes = (np.bincount(a, slope, len(docs)) - np.bincount(b, slope, len(docs))) / len(chosen)
+            return float(value.mean()), slopes[:, None].astype(np.float32)
 
-        return Batch(as_tensor(self.X[docs]), loss, len(chosen) / self.learning_set.n_pairs)
-
-
-@dataclass(frozen=True)
-class PairRows:
-    """Pairs of rows of X: the documents ``X[a]`` and ``X[b]``, the same for all networks of a batch or each its own."""
-
-    X: Tensor  # (n_docs, n_features)
-    a: Tensor  # (n_pairs,) or (n_networks, n_pairs), int64
-    b: Tensor  # as a
-
-    def __len__(self) -> int:
-        return self.a.shape[-1]
-
-    def of_network(self, number: int) -> PairRows:
-        """What one network of the batch sees."""
-        return self if self.a.ndim == 1 else PairRows(self.X, self.a[number], self.b[number])
+        return Batch(self.X[docs], loss, len(chosen) / self.learning_set.n_pairs)
 
 
 @final
 @dataclass(frozen=True)
-class ComparisonBatches:
-    """Batches of pairs for networks that compare; ``batch=None`` takes all pairs in every step.
-
-    The error of a pair is the mean of the loss of N> against t and of N< against 1 - t (DeepNet, 3.2), where N is the
-    sigmoid of an output: so the losses of margins serve, with an output as the margin.
-    """
+class ComparedPairs:
+    """Batches of pairs for networks that compare; ``batch=None`` takes all pairs in every step."""
 
     X: NDArray[np.float32]
     learning_set: LearningSet
-    loss: PairLoss
     batch: int | None = None
 
     @cached_property
-    def whole(self) -> Batch:
-        """All pairs as one batch."""
-        return self._chunk(np.arange(self.learning_set.n_pairs))
+    def whole(self) -> PairBatch:
+        """All pairs as one batch; pairs of the same documents stand together."""
+        codes, target = self.learning_set
+        order = np.argsort(codes, kind="stable")
+        return PairBatch(self.X, codes[order], target[order], 1.0)
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
+    def epoch(self, rng: np.random.Generator) -> Iterator[PairBatch]:
         """All pairs once, in random order."""
-        if self.batch is None or self.batch >= self.learning_set.n_pairs:
-            return iter([self.whole])
-        return map(self._chunk, random_parts(self.learning_set.n_pairs, self.batch, rng))
-
-    def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
-        pairs, first = self.learning_set.take(chosen)
-        docs = np.moveaxis(pairs, -1, 0).ravel()  # the first of every pair, then the second
-        places = np.arange(len(docs))
-        if len(docs) > len(self.X):  # documents stand in several pairs: each is needed only once
-            docs, places = np.unique(docs, return_inverse=True)
-        a, b = torch.from_numpy(places.reshape(2, *first.shape))
-        target = np.stack((first, 1 - first), axis=-1)
-
-        def loss(outputs: Outputs) -> tuple[Floats, Outputs]:
-            value, slope = self.loss(outputs, target)
-            return value.mean((1, 2), dtype=np.float64), (slope / (2 * len(chosen))).astype(np.float32, copy=False)
-
-        return Batch(PairRows(as_tensor(self.X[docs]), a, b), loss, len(chosen) / self.learning_set.n_pairs)
+        n_pairs = self.learning_set.n_pairs
+        if self.batch is None or self.batch >= n_pairs:
+            yield self.whole
+            return
+        for chosen in random_parts(n_pairs, self.batch, rng):
+            yield PairBatch(self.X, *self.learning_set.take(chosen), len(chosen) / n_pairs)
 
 
 def random_parts(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
     """The numbers from 0 to n, shuffled and cut into parts of this size."""
     drawn = rng.permutation(n)
     return (drawn[start : start + size] for start in range(0, n, size))
-
-
-def as_tensor(X: NDArray[np.float32]) -> Tensor:
-    """The array's own memory as a tensor; a data set is read-only, and nothing here writes to X."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The given NumPy array is not writable", category=UserWarning)
-        return torch.from_numpy(X)

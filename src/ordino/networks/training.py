@@ -1,35 +1,29 @@
 """The one training loop: epochs of steps by an optimizer, a rate rule, the best epoch kept, a clean stop."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
-from itertools import count
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple, final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ordino.data.dataset import Dataset
 from ordino.judge import Judge
 from ordino.layers import Layer
-from ordino.networks.nets import Nets
-from ordino.networks.rates import RATES, Rates, Schedule
+from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly, row_errors
+from ordino.networks.optimizers import OPTIMIZERS
+from ordino.networks.rates import RATES, Rate, Schedule
 from ordino.networks.supply import Batch, Supply
 from ordino.progress import Steps
-
-WORTH_THREADS = 20_000_000  # products a step, below which torch's threads wait for each other more than they work
+from ordino.threads import count_threads, one_by_one, products, worker_threads
 
 Floats = NDArray[np.float64]
-Quality = Callable[[Any], Floats]  # how good each network of a batch is on validation data; larger is better
-Watch = Callable[[Any], list[dict[str, float]]]  # numbers of each network of a batch, for its history
-Step = Callable[[Tensor], None]  # moves all parameters against their gradients, by the rates of the networks
+Quality = Callable[[Any], float]  # how good a network is on validation data; larger is better
+Watch = Callable[[Any], dict[str, float]]  # numbers of a network for its history
 
 
 class Trained(NamedTuple):
-    """One network after training: its best epoch's layers and what happened in every epoch."""
+    """A network after training: its best epoch's layers and what happened in every epoch."""
 
     layers: list[Layer]
     history: list[dict[str, float]]
@@ -38,137 +32,111 @@ class Trained(NamedTuple):
 
 def quality_by_metric(judge: Judge, valid: Dataset, scores: Callable[[list[Layer]], Floats]) -> Quality:
     """The judge's metric of the scores that a network's layers give to validation data; 0 where no query counts."""
-    return lambda nets: np.nan_to_num([judge.mean(valid, scores(nets.layers(m))) for m in range(len(nets))])
+    return lambda net: float(np.nan_to_num(judge.mean(valid, scores(net.layers()))))
 
 
-def quality_by_error(batch: Batch) -> Quality:
-    """A small error on a batch that the networks do not learn from."""
-    return torch.no_grad()(lambda nets: -batch.loss(nets(batch.X).numpy())[0])
+def quality_by_error(batch: Any) -> Quality:
+    """A small error on a batch that the network does not learn from."""
+    return lambda net: -net.error(batch, learn=False)
+
+
+@final
+class Learner:
+    """A network that learns, epoch by epoch, and keeps its best one.
+
+    With ``quality``, the epoch in which the network was best is kept, and it is done when it has not improved for
+    ``patience`` epochs; without it, the last epoch is kept.
+    """
+
+    def __init__(
+        self, net: Net[Any], supply: Supply[Any], schedule: Schedule, quality: Quality | None = None,
+        watch: Watch | None = None,
+    ) -> None:  # fmt: skip
+        self.net, self.supply, self._schedule, self._quality, self._watch = net, supply, schedule, quality, watch
+        self._rate, self._adjust = Rate(float(schedule.learning_rate)), RATES[schedule.rate]
+        self._step = OPTIMIZERS[schedule.optimizer](len(net.theta), schedule.l2)
+        self._earlier: NDArray[np.float32] | None = None  # weights to which a step back of a full batch returns
+        self.best, self.best_quality, self.best_epoch = net.layers(), -np.inf, 0
+        self.history: list[dict[str, float]] = []
+        self.done = False
+
+    def begin(self) -> None:
+        """An epoch begins."""
+        self._before = self.net.theta.copy() if self._schedule.rate == "adaptive" else None
+        self._error, self._n_steps = 0.0, 0
+
+    def step(self, error: float) -> None:
+        """Take a step against the slopes; ``error`` is what its batch adds to that of the epoch."""
+        if self._schedule.l1:
+            self.net.slopes += np.float32(self._schedule.l1) * self.net.is_weight * np.sign(self.net.theta)
+        self._step(self.net.theta, self.net.slopes, self._rate.now)
+        self._error, self._n_steps = self._error + error, self._n_steps + 1
+
+    def finish(self) -> None:
+        """The epoch is over: adjust the rate, look at validation data, keep the best."""
+        used, number = self._rate.now, len(self.history) + 1
+        # the error of a single step is that of the weights before it: what made it rise is the epoch before
+        undone = self._earlier if self._n_steps == 1 and self._earlier is not None else self._before
+        if self._adjust(self._rate, self._error) and undone is not None:
+            self.net.theta[:], self._earlier = undone, undone
+        else:
+            self._earlier = self._before
+        row = {"epoch": number, "error": self._error, "rate": used} | (self._watch(self.net) if self._watch else {})
+        reached = -np.inf
+        if self._quality is not None:
+            reached = row["valid"] = self._quality(self.net)
+        self.history.append(row)
+        if self._quality is None or reached > self.best_quality:
+            self.best, self.best_quality, self.best_epoch = self.net.layers(), reached, number
+        patience = self._schedule.patience
+        self.done = self._quality is not None and patience is not None and number - self.best_epoch >= patience
+
+    @property
+    def trained(self) -> Trained:
+        """What was learned."""
+        return Trained(self.best, self.history, self.best_epoch)
+
+
+@final
+class Team:
+    """Networks that learn from the same batches in the same order, step by step."""
+
+    def __init__(self, learners: Sequence[Learner]) -> None:
+        self._learners = learners
+        self._rng = np.random.default_rng(0)  # of the order of the batches, the same in all teams
+
+    @diverging_quietly
+    def epoch(self) -> None:
+        """Go through the training data once."""
+        learning = [one for one in self._learners if not one.done]
+        for one in learning:
+            one.begin()
+        nets: list[Any] = [one.net for one in learning]
+        for batch in learning[0].supply.epoch(self._rng) if learning else ():
+            errors = row_errors(nets, batch) if isinstance(batch, Batch) else [net.error(batch) for net in nets]
+            for one, error in zip(learning, errors, strict=True):
+                one.step(float(batch.share * error))
+        for one in learning:
+            one.finish()
 
 
 def train(
-    network: Nets, supply: Supply, schedule: Schedule, quality: Quality | None, *, watch: Watch | None = None,
-    label: str = "training", verbose: bool = False,
+    learners: Sequence[Learner], n_epochs: int, *, label: str = "training", verbose: bool = False,
+    n_jobs: int | None = None,
 ) -> list[Trained]:  # fmt: skip
-    """Train all networks of the batch together.
-
-    With ``quality``, the epoch in which each network was best is kept, and a network is done when it has not improved
-    for ``patience`` epochs; without it, the last epoch is kept. A network learns the same alone and among others: the
-    order of batches is random but always the same, so that networks of different seeds can share it.
-    """
-    n_networks = len(network)
-    rates, adjust = Rates(float(schedule.learning_rate), n_networks), RATES[schedule.rate]
-    step = OPTIMIZERS[schedule.optimizer](network.parameters, schedule.l2)
-    rng = np.random.default_rng(0)
-    best = [network.layers(m) for m in range(n_networks)]
-    best_quality = np.full(n_networks, -np.inf)
-    best_epoch = np.zeros(n_networks, int)
-    histories: list[list[dict[str, float]]] = [[] for _ in range(n_networks)]
-    learning = np.full(n_networks, True)  # a network whose patience has ended stays as it was at its best
-    earlier: list[list[Layer]] = []  # weights to which a step back of a full batch returns
-    with Steps(label, schedule.epochs, verbose=verbose) as steps:
-        for epoch in steps:
-            before = [network.layers(m) for m in range(n_networks)] if schedule.rate == "adaptive" else []
-            used = rates.now
-            errors, n_steps = _one_epoch(network, supply, step, used, schedule.l1, rng)
-            restore = adjust(rates, errors)
-            # the error of a single step is that of the weights before it: what made it rise is the epoch before
-            undone = earlier if n_steps == 1 and earlier else before
-            for m in np.flatnonzero(restore).tolist():
-                network.load(m, undone[m])
-            earlier = [undone[m] if restore[m] else weights for m, weights in enumerate(before)]
-            reached = np.full(n_networks, np.nan) if quality is None else quality(network)
-            improved = learning & (quality is None or reached > best_quality)
-            figures: list[dict[str, float]] = [{}] * n_networks if watch is None else watch(network)
-            for m in np.flatnonzero(learning).tolist():
-                row = {"epoch": epoch + 1, "error": float(errors[m]), "rate": float(used[m])} | figures[m]
-                histories[m].append(row if quality is None else row | {"valid": float(reached[m])})
-                if improved[m]:
-                    best[m], best_epoch[m] = network.layers(m), epoch + 1
-            best_quality = np.where(improved, reached, best_quality)
-            steps.show(error=float(errors.mean()), **({} if quality is None else {"valid": float(best_quality.mean())}))
-            if quality is not None and schedule.patience is not None:
-                learning = learning & (epoch + 1 - best_epoch < schedule.patience)
-                if not learning.any():
+    """Train networks side by side, each as it would alone: threads share the networks, or the work of a single one."""
+    alone, n_threads = len(learners) == 1, count_threads(n_jobs)
+    by_supply = [list(some) for _, some in groupby(learners, lambda one: id(one.supply))]
+    teams = [Team(some[i::n_threads]) for some in by_supply for i in range(min(n_threads, len(some)))]
+    with products.on_one_thread(), worker_threads(n_jobs, MOST_BLOCKS if alone else len(teams)) as run:
+        if alone:
+            learners[0].net.run = run
+        with Steps(label, n_epochs, verbose=verbose) as steps:
+            for _ in steps:
+                (one_by_one if alone else run)(Team.epoch, teams)
+                best = learners[0].best_quality
+                steps.show(error=learners[0].history[-1]["error"], **({} if best == -np.inf else {"valid": best}))
+                if all(one.done for one in learners):
                     break
-    return [Trained(best[m], histories[m], int(best_epoch[m])) for m in range(n_networks)]
-
-
-def _one_epoch(
-    network: Nets, supply: Supply, step: Step, rates: Floats, l1: float, rng: np.random.Generator
-) -> tuple[Floats, int]:
-    """All batches once; the mean error of each network, shape ``(n_networks,)``, and how many steps there were."""
-    step_rates = torch.from_numpy(rates.astype(np.float32))
-    errors, n_steps = np.zeros(len(rates)), 0
-    for batch in supply.epoch(rng):
-        for p in network.parameters:
-            p.grad = None
-        with _threads_for(len(batch.X) * sum(W[0].numel() for W in network.W)):
-            scores = network(batch.X, training=True)  # (n_networks, n_docs)
-            values, gradient = batch.loss(scores.detach().numpy())
-            torch.autograd.backward(scores, torch.from_numpy(gradient))
-            if l1:
-                for W in network.W:
-                    _gradient(W).add_(W.detach().sign(), alpha=l1)
-            step(step_rates)
-        errors += batch.share * values
-        n_steps += 1
-    return errors, n_steps
-
-
-@contextmanager
-def _threads_for(n_products: int) -> Iterator[None]:
-    """One thread of torch's for a small step; the result does not depend on it."""
-    threads = torch.get_num_threads()
-    if n_products <= WORTH_THREADS:
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _gradient(parameter: Tensor) -> Tensor:
-    assert parameter.grad is not None, "a step comes after backward()"
-    return parameter.grad
-
-
-def _descent(parameters: Sequence[Tensor], l2: float) -> Step:
-    """Plain gradient descent: p <- p - rate * gradient, with the penalty's gradient l2 * p added."""
-
-    @torch.no_grad()
-    def step(rates: Tensor) -> None:
-        for p in parameters:
-            gradient = _gradient(p)
-            p.sub_((gradient.add(p, alpha=l2) if l2 else gradient) * rates.view(-1, 1, 1))
-
-    return step
-
-
-def _adam(parameters: Sequence[Tensor], l2: float, *, decoupled: bool = False) -> Step:
-    """Adam; decoupled makes l2 a decay of the weights beside the gradient (AdamW), not a part of it."""
-    moments = [(p, torch.zeros_like(p), torch.zeros_like(p)) for p in parameters]
-    counter = count(1)
-
-    @torch.no_grad()
-    def step(rates: Tensor) -> None:
-        n_steps = next(counter)
-        rate = (rates / (1 - 0.9**n_steps)).view(-1, 1, 1)
-        correction = (1 - 0.999**n_steps) ** 0.5
-        for p, mean, square in moments:
-            gradient = _gradient(p)
-            if l2 and decoupled:
-                p.mul_(1 - rates.view(-1, 1, 1) * l2)
-            elif l2:
-                gradient = gradient.add(p, alpha=l2)
-            mean.lerp_(gradient, 0.1)
-            square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
-            p.sub_(rate * mean / (square.sqrt().div_(correction).add_(1e-8)))
-
-    return step
-
-
-OPTIMIZERS: Mapping[str, Callable[[Sequence[Tensor], float], Step]] = MappingProxyType(
-    {"descent": _descent, "adam": _adam, "adamw": partial(_adam, decoupled=True)}
-)
-"""By name, what makes the function that takes a step, from the parameters, each ``(n_networks, ...)``, and l2."""
+        learners[0].net.run = one_by_one  # the threads end here
+    return [one.trained for one in learners]

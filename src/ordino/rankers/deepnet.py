@@ -6,11 +6,9 @@ drawn in equal shares from every query, against the targets [1, 0] and [0, 1]. T
 a network without shared weights, which is DenseComparator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,16 +18,12 @@ from ordino.data.dataset import Dataset
 from ordino.networks import fields
 from ordino.networks.comparing import Comparator, check_widths
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order
+from ordino.networks.training import Learner, Trained
 from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
 from ordino.parameters import Choices, param
 from ordino.ranker import Validation
 from ordino.streams import stream
-
-if TYPE_CHECKING:
-    from ordino.networks.training import Trained
-
-AT_ONCE = 60_000  # pairs of the networks that train together; more leave the processor's cache
 
 
 class DeepNet(Comparator):
@@ -108,35 +102,34 @@ class DeepNet(Comparator):
         features = as_features(X)
         chosen, target = fields.check_preferences(pairs, probability, len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
-        learning_set = in_random_order(chosen, target, stream(self.seed, "pairs"))
-        return self._keep(self._train_on(data.X, learning_set, held_out, [self.seed])[0])
+        learning_set = in_random_order(chosen, target, len(features), stream(self.seed, "pairs"))
+        learner = self._learner_of(data.X, learning_set, held_out, self.seed)
+        return self._keep(self._learn([learner], self.epochs, self.verbose)[0])
 
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
-        """What the networks of these seeds learned, some of them at a time."""
-        trained: list[Trained] = []
-        at_once = max(1, AT_ONCE // (self.n_pairs or AT_ONCE))
-        for start in range(0, len(seeds), at_once):
-            some = seeds[start : start + at_once]
-            trained += self._train_on(data.X, self._draw(data, "n_pairs", some), valid, some)
-        return trained
+        """What the networks of these seeds learned; without a pair to learn from, they are as they were drawn."""
+        sets = [self._draw(data, "n_pairs", seed) for seed in seeds]
+        drawn = zip(sets, seeds, strict=True)
+        if not sets[0].n_pairs:
+            return [Trained(self._fresh(data.X, some, seed).layers(), [], 0) for some, seed in drawn]
+        return self._learn(
+            [self._learner_of(data.X, some, valid, seed) for some, seed in drawn], self.epochs, self.verbose
+        )
 
-    def _draw(self, data: Dataset, parameter: str, seeds: Sequence[int]) -> LearningSet:
-        """Pairs for each seed, as many as the parameter of this name says."""
-        n_pairs, rngs = getattr(self, parameter), [stream(seed, parameter) for seed in seeds]
-        sets = [draw_pairs(data.y, data.offsets, self.pairs, n_pairs, rng) for rng in rngs]
-        return sets[0] if len(sets) == 1 else LearningSet(*map(np.stack, zip(*sets, strict=True)))
+    def _draw(self, data: Dataset, parameter: str, seed: int) -> LearningSet:
+        """Pairs, as many as the parameter of this name says."""
+        return draw_pairs(data.y, data.offsets, self.pairs, getattr(self, parameter), stream(seed, parameter))
 
-    def _train_on(
-        self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seeds: Sequence[int]
-    ) -> list[Trained]:
+    def _learner_of(
+        self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seed: int
+    ) -> Learner:
         if valid is None:
             quality = None
         elif self.select == "metric":
             quality = self._by_metric(valid)
         else:
-            quality = self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", seeds))
-        network = self._fresh(X, learning_set, seeds)
-        return self._learn(network, X, learning_set, quality, verbose=self.verbose)
+            quality = self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", seed))
+        return self._learner(self._fresh(X, learning_set, seed), X, learning_set, quality)
 
     def _keep(self, trained: Trained) -> Self:
         """Become the ranker of this network."""

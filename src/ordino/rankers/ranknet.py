@@ -5,10 +5,8 @@ the model says P(a before b) = 1 / (1 + exp(-o)), and the cost against the targe
 C = -p o + log(1 + exp(o)) (eq. 3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,14 +19,12 @@ from ordino.layers import Layer, forward
 from ordino.losses import Loss, make_loss, pair_loss
 from ordino.networks import fields
 from ordino.networks.learning_sets import LearningSet
+from ordino.networks.nets import RowNet
 from ordino.networks.scoring import ScoringNetwork
+from ordino.networks.supply import Batch, QueryBatches, ScoredPairs, Supply
 from ordino.parameters import param
 from ordino.ranker import Ranker, Validation
 from ordino.streams import spawn_seed, stream
-
-if TYPE_CHECKING:
-    from ordino.networks.nets import ScoringNets
-    from ordino.networks.supply import Supply
 
 PAIRS_A_QUERY = 256  # in fit_pairs, where there are no queries: what ``batch`` counts
 KERNELS = ("rbf", "laplacian", "polynomial", "poly", "sigmoid", "cosine", "linear", "chi2", "additive_chi2")
@@ -85,13 +81,11 @@ class RankNet(ScoringNetwork):
         >>> ranker.rank([[0.0], [1.0], [2.0]]).tolist()
         [2, 1, 0]
         """
-        from ordino.networks.supply import PairBatches
-
         features = as_features(X)
-        preferences = LearningSet(*fields.check_preferences(pairs, probability, len(features)))
+        preferences = LearningSet.of(*fields.check_preferences(pairs, probability, len(features)), len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
         batch = None if self.batch is None else PAIRS_A_QUERY * self.batch
-        supply = PairBatches(data.X, preferences, pair_loss("ranknet"), batch=batch)
+        supply = ScoredPairs(data.X, preferences, pair_loss("ranknet"), batch=batch)
         return self._keep(self._train(data, held_out, [self.seed], supply)[0])
 
 
@@ -142,9 +136,7 @@ class KernelRankNet(ScoringNetwork):
     def _widths(self, data: Dataset) -> list[int]:  # noqa: ARG002
         return [len(self.features_.components_)]
 
-    def _supply(self, data: Dataset, networks: ScoringNets) -> Supply:  # noqa: ARG002
-        from ordino.networks.supply import QueryBatches
-
+    def _supply(self, data: Dataset, net: RowNet) -> Supply[Batch]:  # noqa: ARG002
         return QueryBatches(data, make_loss("ranknet", average="queries"), batch=self.batch, transform=self._phi)
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:

@@ -6,26 +6,25 @@ the way to what is known of either set, train a new comparator on them, and keep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.judge import Judge
+from ordino.layers import Layer
 from ordino.networks.comparing import Comparator
 from ordino.networks.learning_sets import LearningSet
 from ordino.order import SORTS, PairNetwork, scores_from_order, sort_queries
 from ordino.order.pairs import content_order
 from ordino.parameters import param
 from ordino.progress import Steps
-from ordino.recurring import warm_start_param
 from ordino.streams import spawn_seed
 
-if TYPE_CHECKING:
-    from ordino.layers import Layer
-
 Codes = NDArray[np.int64]
+
+FEWEST_EPOCHS = 2  # of an iteration
 
 
 @final
@@ -60,8 +59,14 @@ class SortNet(Comparator):
         low=1,
         brief=2,
     )
-    warm_start: bool = warm_start_param(
-        "Continue from the previous comparator in every iteration, instead of from new random weights."
+    warm_start: bool = param(
+        True,
+        "Continue from the previous comparator in every iteration, instead of from new random weights as in the paper.",
+    )
+    falling: bool = param(
+        True,
+        "Train iteration i for epochs / i epochs, at least two, instead of for all of them as in the paper: what "
+        "continues from the previous comparator has less to learn.",
     )
 
     @classmethod
@@ -74,13 +79,14 @@ class SortNet(Comparator):
             "hidden": 20, "activation": "sigmoid", "dropout": 0.0, "initializer": "unit", "loss": "squared",
             "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1, "batch": None,
             "epochs": 300, "patience": None, "metric": "map", "scaling": "querymax", "algorithm": "merge",
+            "falling": False, "warm_start": False,
         }  # fmt: skip
         return cls(**(published | changes))
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         sets = {"train": _KnownPairs(data)} | ({} if valid is None else {"valid": _KnownPairs(valid)})
         known, deciding = sets["train"], "train" if valid is None else "valid"
-        layers = self._fresh(data.X, known.learning_set(), [self.seed]).layers(0)
+        layers = self._fresh(data.X, known.learning_set(), self.seed).layers()
         best = -np.inf
         self.history_: list[dict[str, float]] = []
         with Steps("SortNet", self.max_iter, verbose=self.verbose) as steps:
@@ -126,11 +132,14 @@ class SortNet(Comparator):
     ) -> list[Layer]:
         """TrainAndValidate: the layers after training on the pairs known so far."""
         learning_set, X = known.learning_set(), known.data.X
-        network = self._fresh(X, learning_set, [self._iteration_seed(iteration)])
+        net = self._fresh(X, learning_set, self._iteration_seed(iteration))
         if self.warm_start:
-            network.load(0, before)
+            net.load(before)
+        if not learning_set.n_pairs:
+            return net.layers()
         quality = None if known_valid is None else self._by_pairs(known_valid.data.X, known_valid.learning_set())
-        return self._learn(network, X, learning_set, quality, verbose=False)[0].layers
+        epochs = max(self.epochs // iteration, min(self.epochs, FEWEST_EPOCHS)) if self.falling else self.epochs
+        return self._learn([self._learner(net, X, learning_set, quality)], epochs, verbose=False)[0].layers
 
 
 class _KnownPairs:
@@ -150,5 +159,4 @@ class _KnownPairs:
 
     def learning_set(self) -> LearningSet:
         """The pairs, the better document first: a symmetric network learns the same from either order."""
-        pairs = np.stack(np.divmod(self._codes, self.data.n_docs), axis=1)
-        return LearningSet(pairs.astype(np.intp), np.ones(len(pairs)))
+        return LearningSet(self._codes, np.ones(len(self._codes)))

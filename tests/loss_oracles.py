@@ -1,20 +1,26 @@
-"""Losses written down a second time: torch and plain loops, one query at a time, as the formulas read."""
+"""Losses written down a second time in torch, one query at a time, as the formulas read."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
-from torch.nn.functional import logsigmoid, softmax, softplus
+import pytest
 
-Pair = Callable[[torch.Tensor, float, float], torch.Tensor]  # margin, target, label of the better -> loss
+torch = pytest.importorskip("torch")
+logsigmoid = torch.nn.functional.logsigmoid
+
+Pair = Callable[[Any, float, float], Any]  # margin, target, label of the better -> loss
 
 
-def _fidelity(m: torch.Tensor, t: float, _: float) -> torch.Tensor:
-    return 1 - (t * torch.sigmoid(m)).sqrt() - ((1 - t) * torch.sigmoid(-m)).clamp_min(1e-300).sqrt()
+def _root(x: Any) -> Any:
+    """The square root, flat at zero."""
+    return x.clamp_min(1e-300).sqrt()
+
+
+def _fidelity(m: Any, t: Any, _: float) -> Any:
+    return 1 - _root(t * torch.sigmoid(m)) - _root((1 - t) * torch.sigmoid(-m))
 
 
 PAIR: dict[str, Pair] = {
@@ -48,7 +54,7 @@ def pairs_of(y: np.ndarray, *, pairs: str = "all", ties: bool = False) -> list[t
     return chosen
 
 
-def pairwise(s: torch.Tensor, y: np.ndarray, w: np.ndarray, name: str, **given: Any) -> tuple[torch.Tensor, float]:
+def pairwise(s: Any, y: np.ndarray, w: np.ndarray, name: str, **given: Any) -> tuple[Any, float]:
     """Sum over the pairs of one query, and the sum of their weights."""
     pairs = given.get("pairs", "neighbors" if name == "directranker" else "all")
     target, by_step = given.get("target", 1.0), given.get("target_by") == "step"
@@ -66,16 +72,16 @@ def pairwise(s: torch.Tensor, y: np.ndarray, w: np.ndarray, name: str, **given: 
     return total, weight
 
 
-def listnet(s: torch.Tensor, y: np.ndarray) -> torch.Tensor:
-    return -(softmax(torch.tensor(y), 0) * torch.log_softmax(s, 0)).sum()
+def listnet(s: Any, y: np.ndarray) -> Any:
+    return -(torch.softmax(torch.tensor(y), 0) * torch.log_softmax(s, 0)).sum()
 
 
-def softmax_loss(s: torch.Tensor, y: np.ndarray, gain: str = "linear") -> torch.Tensor:
+def softmax_loss(s: Any, y: np.ndarray, gain: str = "linear") -> Any:
     gains = torch.tensor(y if gain == "linear" else 2**y - 1)
     return -(gains / gains.sum() * torch.log_softmax(s, 0)).sum()
 
 
-def listmle(s: torch.Tensor, y: np.ndarray) -> torch.Tensor:
+def listmle(s: Any, y: np.ndarray) -> Any:
     total = s.sum() * 0
     for i in range(len(y)):
         rivals = [i, *(j for j in range(len(y)) if y[j] < y[i])]
@@ -83,14 +89,14 @@ def listmle(s: torch.Tensor, y: np.ndarray) -> torch.Tensor:
     return total
 
 
-def rankcosine(s: torch.Tensor, y: np.ndarray, center: bool = False, smoothing: float = 0.01) -> torch.Tensor:
+def rankcosine(s: Any, y: np.ndarray, center: bool = False, smoothing: float = 0.01) -> Any:
     a, b = s, torch.tensor(y)
     if center:
         a, b = a - a.mean(), b - b.mean()
     return (1 - (a * b).sum() / ((a * a).sum() + smoothing).sqrt() / (b * b).sum().sqrt()) / 2
 
 
-def approx_ndcg(s: torch.Tensor, y: np.ndarray, gain: str = "exponential", alpha: float = 10.0) -> torch.Tensor:
+def approx_ndcg(s: Any, y: np.ndarray, gain: str = "exponential", alpha: float = 10.0) -> Any:
     gains = torch.tensor(y if gain == "linear" else 2**y - 1)
     ranks = 0.5 + torch.sigmoid(alpha * (s[None, :] - s[:, None])).sum(1)
     ideal = (gains.sort(descending=True)[0] / torch.log2(torch.arange(len(y), dtype=torch.float64) + 2)).sum()
@@ -104,39 +110,3 @@ LIST = {
     "rankcosine": rankcosine,
     "approx-ndcg": approx_ndcg,
 }
-
-
-def measure(name: str, y: np.ndarray, *, gain: str = "exponential", relevant: float = 1.0) -> float:
-    """NDCG@k, MAP or MRR@k of labels in rank order, from the definitions."""
-    kind, _, cut = name.partition("@")
-    k = int(cut) if cut else len(y)
-    if kind == "ndcg":
-        gains = y if gain == "linear" else 2**y - 1
-        discounts = 1 / np.log2(np.arange(len(y)) + 2)
-        ideal = np.sort(gains)[::-1]
-        return float((gains * discounts)[:k].sum() / (ideal * discounts)[:k].sum())
-    hit = y >= relevant
-    if kind == "mrr":
-        return next((1 / (r + 1) for r in range(min(k, len(y))) if hit[r]), 0.0)
-    return sum(hit[: r + 1].mean() for r in range(len(y)) if hit[r]) / hit.sum()
-
-
-def lambdarank(s: np.ndarray, y: np.ndarray, name: str, **given: Any) -> tuple[float, np.ndarray]:
-    """Swap the two documents of every pair, measure again, and push them apart by what changed."""
-    relevant = given.get("relevant", 1.0)
-    order = np.lexsort((y, -s))  # of equal scores the lower label first
-    grade = y if name.startswith("ndcg") else (y >= relevant).astype(float)
-    before = measure(name, y[order], **given)
-    value, gradient = 0.0, np.zeros(len(s))
-    for a in range(len(s)):
-        for b in range(len(s)):
-            i, j = order[a], order[b]
-            if grade[i] > grade[j]:
-                swapped = order.copy()
-                swapped[[a, b]] = swapped[[b, a]]
-                delta = abs(measure(name, y[swapped], **given) - before)
-                value += delta * float(softplus(torch.tensor(-(s[i] - s[j]))))
-                push = delta / (1 + math.exp(s[i] - s[j]))
-                gradient[i] -= push
-                gradient[j] += push
-    return value, gradient

@@ -1,0 +1,162 @@
+r"""Networks that compare two documents: CmpNN of any depth, and a dense net without its sharing.
+
+For a pair [x, y] a network gives two numbers before the sigmoid, the evidence for x before y and for y before x. In a
+CmpNN every neuron i has a dual i' that sees the same pair the other way around: the weights from x and y, or from a
+layer's neurons and their duals, are swapped, and the bias is the same (SortNet, rules 1-3; DeepNet, rules 1-5). So
+:math:`N_\succ([x, y]) = N_\prec([y, x])`, whatever the weights are.
+
+The first layer is a sum of two projections, each computed once for each document and not once for each pair.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.interrupts import all_or_nothing
+from ordino.layers import ACTIVATIONS, Layer
+from ordino.networks.nets import Floats, Net, RowNet, diverging_quietly, even_parts
+from ordino.networks.pair_kernels import LANES, make_chunk, number_documents
+from ordino.networks.rates import Schedule
+from ordino.networks.supply import Batch, PairBatch, random_parts
+from ordino.networks.training import Learner, train
+from ordino.streams import spawn_seed
+from ordino.threads import one_by_one
+
+CHUNK = 4096  # pairs that one thread works on at a time
+WORTH_THREADS = 4 * CHUNK // 2  # pairs of a step, below which threads wait for each other more than they work
+BATCH = 512  # pairs in a step of an auto-encoder
+
+
+@final
+class PairNet(Net[PairBatch]):
+    """A network of two documents with two outputs, whose error is a pair's mean over them (DeepNet, 3.2).
+
+    The output for the first document is held against the target t, the other against 1 - t, by a loss of LOSSES that is
+    a function of a pair's probability: an output is the margin behind it. If ``shared``, ``hidden`` counts duals too.
+    """
+
+    def __init__(self, n_features: int, hidden: Sequence[int], *, loss: str = "ranknet", **options: Any) -> None:
+        super().__init__([2 * n_features, *hidden, 2], **options)
+        self._kernel = make_chunk(self.activation, loss)
+        self._rooms: list[_Room] = []  # a thread takes one and puts it back
+
+    def error(self, batch: PairBatch, *, learn: bool = True) -> float:
+        """The error of a batch of pairs, chunk by chunk."""
+        n_pairs, (dropout,) = len(batch.codes), self.masks(1, learn)
+        chunks = list(enumerate(even_parts(n_pairs, -(-n_pairs // CHUNK))))
+        W, n_features, deep = self.W[0], self.sizes[0] // 2, self.theta[self.W[0].size :]
+        first = np.concatenate((W[:n_features], W[n_features:]), axis=1)  # (n_features, 2 n_own)
+        widths, share = np.array(self.sizes[1:]), np.float32(1 / (2 * n_pairs) if learn else 0)
+        parts = self.slopes[None] if len(chunks) == 1 else np.empty((len(chunks), len(self.slopes)), np.float32)
+
+        @diverging_quietly
+        def work(chunk: tuple[int, tuple[int, int]]) -> float:
+            number, (start, stop) = chunk
+            try:
+                room = self._rooms.pop()
+            except IndexError:  # asking first whether there is one would leave time for another thread to take it
+                room = _Room(sum(self.sizes[1:]))
+            rows, a, b = room.gather(batch.X, batch.codes[start:stop])  # (n_docs, n_features), (n_pairs,) twice
+            table, back = room.projections(len(rows), first.shape[1])  # (n_docs, 2 n_own) twice
+            np.matmul(rows, first, out=table)
+            below, slopes = np.split(parts[number], [W.size])
+            slopes[:] = back[:] = 0
+            error: float = self._kernel(
+                table, a, b, batch.target[start:stop], deep, widths, self.sides, dropout, start, share,
+                room.h, room.d, room.kept, back, slopes,
+            )  # fmt: skip
+            if learn:
+                below[:] = np.concatenate(np.split(rows.T @ back, 2, axis=1)).ravel()
+            self._rooms.append(room)
+            return error
+
+        run = self.run if n_pairs >= WORTH_THREADS else one_by_one
+        error = sum(run(work, chunks)) / (2 * n_pairs)
+        if learn and len(parts) > 1:
+            parts.sum(axis=0, out=self.slopes)
+        return error
+
+
+@final
+class _Room:
+    """The arrays that the steps of one thread work in; they grow with what they are asked for."""
+
+    def __init__(self, n_neurons: int) -> None:
+        self.h, self.d = np.zeros((2, n_neurons, LANES), np.float32)
+        self.kept = np.ones((n_neurons, LANES), np.float32)
+        self._mark, self._stamp = np.zeros((2, 0), np.int32), 0
+        self._pairs = np.empty((4, 0), np.int32)
+        self._rows = self._table = self._back = np.empty((0, 0), np.float32)
+
+    def gather(self, X: Floats, codes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int32], NDArray[np.int32]]:
+        """The rows of the documents in these pairs, and the numbers of each pair's documents among them."""
+        if self._mark.shape[1] < len(X):
+            self._mark, self._stamp = np.zeros((2, len(X)), np.int32), 0
+        if self._pairs.shape[1] < len(codes):
+            self._pairs = np.empty((4, len(codes)), np.int32)
+        self._stamp += 1
+        docs, a, b = self._pairs[:2].reshape(-1), self._pairs[2, : len(codes)], self._pairs[3, : len(codes)]
+        n_docs = number_documents(codes, len(X), self._mark, self._stamp, docs, a, b)
+        if len(self._rows) < n_docs or self._rows.shape[1] != X.shape[1]:
+            self._rows = np.empty((n_docs, X.shape[1]), np.float32)
+        return np.take(X, docs[:n_docs], axis=0, out=self._rows[:n_docs], mode="clip"), a, b
+
+    def projections(self, n_docs: int, width: int) -> tuple[Floats, Floats]:
+        """Places for what the first layer makes of each document, and for the slopes of it."""
+        if len(self._table) < n_docs:
+            self._table, self._back = np.empty((2, n_docs, width), np.float32)
+        return self._table[:n_docs], self._back[:n_docs]
+
+
+def stacked_autoencoders(
+    X: Floats, rows: NDArray[np.int64], hidden: Sequence[int], *, shared: bool, activation: str, schedule: Schedule,
+    seed: int,
+) -> list[Layer]:  # fmt: skip
+    """First weights of the hidden layers of a pair network, learned without labels (DeepNet, 4.3.1).
+
+    Layer after layer, a network of that layer and a linear decoder learns to give back its own input: the pairs [x, y]
+    for the first, what the layers below make of them for the others. The decoder shares its weights like every layer,
+    so that what is learned keeps N>([x, y]) = N<([y, x]): a layer's neurons stand for x, their duals for y.
+    ``rows``, shape ``(2, n_pairs)``, are those of X that make up the pairs.
+    """
+    layers: list[Layer] = []
+    for number, width in enumerate(hidden):
+        supply = _Reconstruction(X, rows, tuple(layers), activation)
+        n_inputs = 2 * X.shape[1] if number == 0 else hidden[number - 1]
+        coder = RowNet(
+            [n_inputs, width, n_inputs], shared=shared, activation=activation, initializer="glorot",
+            seed=spawn_seed(seed, "auto-encoder", number),
+        )  # fmt: skip
+        with all_or_nothing():  # half a start is none
+            [trained] = train([Learner(coder, supply, schedule)], schedule.epochs, label="auto-encoder")
+        layers.append(trained.layers[0])
+    return layers
+
+
+@final
+@dataclass(frozen=True)
+class _Reconstruction:
+    """Batches of pairs, seen through the layers below, whose target is what the network sees."""
+
+    X: Floats
+    rows: NDArray[np.int64]
+    below: tuple[Layer, ...]
+    activation: str
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
+        """All pairs once, in random order."""
+        return map(self._chunk, random_parts(self.rows.shape[1], BATCH, rng))
+
+    def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
+        target = np.concatenate(self.X[self.rows[:, chosen]], axis=1)  # (n_pairs, n_inputs)
+        for W, b in self.below:
+            target = ACTIVATIONS[self.activation](target @ W + b)
+
+        def loss(outputs: Floats) -> tuple[float, Floats]:
+            missed = outputs - target
+            return float((missed**2).mean(dtype=np.float64)), missed * np.float32(2 / target.size)
+
+        return Batch(target, loss, len(chosen) / self.rows.shape[1])

@@ -1,0 +1,124 @@
+"""Dropout: how many neurons it drops and which, what stays the same on average, and that ranking never drops any."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from mask_oracle import next_masks
+
+from ordino.networks.nets import RowNet
+from ordino.networks.pair_net import PairNet
+from ordino.networks.rates import Schedule
+from ordino.networks.supply import Batch, PairBatch
+from ordino.networks.training import Learner, quality_by_error, train
+
+N_ROWS, WIDTH, SHARE = 1500, 20, 0.25
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N_ROWS, 3)).astype(np.float32)
+ROWS = Batch(X, lambda outputs: (float((outputs**2).mean()), 2 * outputs / outputs.size), 1.0)
+PAIRS = PairBatch(X, RNG.integers(0, N_ROWS**2, N_ROWS), RNG.random(N_ROWS), 1.0)
+
+
+def row_net(seed=0, dropout=SHARE, **options):
+    kind = {"activation": "tanh", "initializer": "glorot"} | options
+    return RowNet([3, WIDTH, WIDTH, 1], seed=seed, dropout=dropout, **kind)
+
+
+def pair_net(seed=0, dropout=SHARE):
+    return PairNet(3, [WIDTH, WIDTH], activation="tanh", initializer="glorot", shared=True, seed=seed, dropout=dropout)
+
+
+KINDS = [pytest.param(row_net, ROWS, id="rows"), pytest.param(pair_net, PAIRS, id="pairs")]
+each_kind = pytest.mark.parametrize(("make", "batch"), KINDS)
+
+
+def masks_of(net):
+    """Those of the next step, one for each hidden layer, (n_rows, width) each."""
+    return next_masks(net, N_ROWS, of_pairs=isinstance(net, PairNet))
+
+
+def correlation(one, other):
+    return abs(np.corrcoef(one.ravel(), other.ravel())[0, 1])
+
+
+@each_kind
+def test_dropout_drops_its_share_and_keeps_the_mean(make, batch):
+    masks = np.concatenate(masks_of(make()))
+    np.testing.assert_allclose(np.unique(masks), [0, 4 / 3])
+    assert (masks == 0).mean() == pytest.approx(SHARE, abs=0.01)
+    for axis in (0, 1):  # no neuron and no row is dropped much more often than another
+        shares = (masks == 0).mean(axis=axis)
+        expected = (SHARE * (1 - SHARE) / masks.shape[axis]) ** 0.5
+        assert shares.std() == pytest.approx(expected, rel=0.4)
+
+
+@each_kind
+def test_masks_of_steps_seeds_layers_and_neighbors_are_independent(make, batch):
+    net, drawn = make(), []
+    for _ in range(3):
+        drawn += masks_of(net)
+        net.error(batch)
+    drawn += masks_of(make(seed=1))
+    for one, other in combinations(drawn, 2):
+        assert correlation(one, other) < 0.03
+    assert correlation(drawn[0][1:], drawn[0][:-1]) < 0.03
+    assert correlation(drawn[0][:, 1:], drawn[0][:, :-1]) < 0.03
+
+
+def test_neurons_are_dropped_as_the_masks_say():
+    net = row_net(activation="identity")
+    net.W[0][:], net.b[0][:] = 0, 1  # every neuron gives 1
+    expected = masks_of(net)[0]
+    net.error(ROWS)
+    np.testing.assert_allclose(net._rooms[0][0], expected, rtol=1e-6)
+
+
+@each_kind
+def test_dropout_acts_in_learning_alone(make, batch):
+    net, without = make(), make(dropout=0.0)
+    assert net.error(batch, learn=False) == net.error(batch, learn=False) == without.error(batch, learn=False)
+    assert net.error(batch) != net.error(batch)
+    assert without.error(batch) == without.error(batch)
+
+
+def test_what_neurons_give_is_the_same_on_average():
+    """Neurons that give 1: the slope in a last weight, the mean of what its neuron gives over the rows, is near 1."""
+    pull = np.full((N_ROWS, 1), 1 / N_ROWS, np.float32)
+    net = row_net(activation="identity")
+    net.W[1][:], net.b[1][:] = 0, 1
+    means = []
+    for _ in range(20):
+        net.error(Batch(X, lambda outputs: (0.0, pull), 1.0))
+        means.append(net.views(net.slopes)[0][-1].copy())
+    np.testing.assert_allclose(np.mean(means, axis=0), 1, atol=0.02)
+
+
+@each_kind
+def test_looking_at_a_network_does_not_change_what_it_drops(make, batch):
+    class Same:
+        def epoch(self, rng):
+            yield batch
+
+    def learned(quality):
+        learner = Learner(make(), Same(), Schedule(4, 0.01), quality)
+        train([learner], 4)
+        return learner.net.theta
+
+    assert np.array_equal(learned(None), learned(quality_by_error(batch)))
+
+
+@each_kind
+def test_the_same_neurons_are_dropped_alone_and_among_others(make, batch):
+    class Same:
+        def epoch(self, rng):
+            yield batch
+
+    def learners(seeds):
+        return [Learner(make(seed), Same(), Schedule(4, 0.01)) for seed in seeds]
+
+    together = learners([0, 1, 2])
+    train(together, 4, n_jobs=2)
+    for seed, one in enumerate(together):
+        (alone,) = single = learners([seed])
+        train(single, 4)
+        assert np.array_equal(alone.net.theta, one.net.theta)

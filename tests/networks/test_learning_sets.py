@@ -1,0 +1,69 @@
+"""Which pairs of documents a comparator learns from."""
+
+import numpy as np
+import pytest
+
+from ordino.errors import ParameterError
+from ordino.networks import learning_sets
+from ordino.networks.learning_sets import CONFIGURATIONS, draw_pairs
+
+LABELS = np.array([0, 2, 1, 0, 1, 1, 0, 0, 0, 5, 5, 0], dtype=float)
+OFFSETS = np.array([0, 5, 9, 10, 12])
+QUERY = np.repeat(np.arange(4), np.diff(OFFSETS))
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_configurations_draw_what_they_say(name):
+    y, query = np.random.default_rng(0).integers(0, 3, 120).astype(float), np.arange(120) // 20
+    drawn = draw_pairs(y, np.arange(0, 121, 20), name, 720, np.random.default_rng(0))
+    a, b = drawn.rows(120)
+    assert len(a) == len(drawn.target) == 720
+    assert (query[a] == query[b]).all()
+    assert (a != b).all()
+    assert (drawn.target == (1 + np.sign(y[a] - y[b])) / 2).all()
+    kinds = np.where(y[a] != y[b], "different", np.where(y[a] > 0, "relevant", "irrelevant"))
+    found, counts = np.unique(kinds, return_counts=True)
+    if name == "A":
+        assert set(found) == {"different", "relevant", "irrelevant"}
+    else:
+        assert set(found) == set(CONFIGURATIONS[name])
+        assert (counts == 720 // len(found)).all()
+    assert (np.unique(query[a], return_counts=True)[1] == 120).all()
+
+
+def test_every_query_has_an_equal_share_and_every_pair_of_it_too():
+    """12 pairs differ: 8 of query 0, 3 of query 1, none of query 2, 1 of query 3; asked for 12, each gives 4."""
+    drawn = draw_pairs(LABELS, OFFSETS, "C", 12, np.random.default_rng(0))
+    often = {}
+    for a, b in np.sort(drawn.rows(12).T, axis=1).tolist():
+        often.setdefault(int(QUERY[a]), []).append((a, b))
+    times = {q: sorted(pairs.count(pair) for pair in set(pairs)) for q, pairs in often.items()}
+    assert times == {0: [1, 1, 1, 1], 1: [1, 1, 2], 3: [4]}
+
+
+def test_no_more_pairs_are_drawn_than_there_are():
+    assert draw_pairs(LABELS, OFFSETS, "C", 1000, np.random.default_rng(0)).n_pairs == 12
+
+
+def test_a_pair_stands_in_either_order():
+    y = np.arange(1000) % 2.0
+    drawn = draw_pairs(y, np.array([0, 1000]), "C", 1000, np.random.default_rng(0))
+    assert drawn.target.mean() == pytest.approx(0.5, abs=0.05)
+
+
+def test_all_pairs_are_every_pair_once():
+    drawn = draw_pairs(LABELS, OFFSETS, "C", None, np.random.default_rng(0))
+    expected = [(i, j) for i in range(12) for j in range(i + 1, 12) if QUERY[i] == QUERY[j] and LABELS[i] != LABELS[j]]
+    assert sorted(map(tuple, np.sort(drawn.rows(12).T, axis=1).tolist())) == expected
+
+
+def test_nothing_to_draw_is_no_pair():
+    drawn = draw_pairs(np.ones(4), np.array([0, 4]), "C", 10, np.random.default_rng(0))
+    assert drawn.codes.shape == drawn.target.shape == (0,)
+    assert drawn.rows(4).shape == (2, 0)
+
+
+def test_too_many_pairs_are_refused(monkeypatch):
+    monkeypatch.setattr(learning_sets, "MOST_PAIRS", 10)
+    with pytest.raises(ParameterError, match="n_pairs=None takes all 12 pairs; give a number"):
+        draw_pairs(LABELS, OFFSETS, "C", None, np.random.default_rng(0))

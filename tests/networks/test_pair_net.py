@@ -1,0 +1,259 @@
+"""Networks of pairs: sharing rules, what a step sees, losses, auto-encoders, full batches."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ordino.layers import PAIR_INITIALIZERS
+from ordino.losses import probability_losses
+from ordino.networks import comparing, pair_net
+from ordino.networks.learning_sets import LearningSet
+from ordino.networks.optimizers import OPTIMIZERS
+from ordino.networks.pair_net import PairNet, stacked_autoencoders
+from ordino.networks.rates import Schedule
+from ordino.networks.supply import ComparedPairs, PairBatch
+from ordino.networks.training import Learner, quality_by_error, train
+from ordino.order import PairNetwork
+from ordino.rankers import sortnet
+from ordino.testing import easy_data
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3)).astype(np.float32)
+A, B = RNG.integers(0, 40, (2, 60))
+FIRST_FEATURE = LearningSet.of(np.column_stack((A, B)), (X[A, 0] > X[B, 0]).astype(float), 40)
+TURNED = LearningSet.of(np.column_stack((B, A)), 1 - FIRST_FEATURE.target, 40)
+
+
+def make_network(hidden=(6, 4), loss="squared", **options):
+    kind = {"shared": True, "activation": "tanh", "initializer": "glorot", "seed": 0} | options
+    return PairNet(3, hidden, loss=loss, **kind)
+
+
+def shaken(network, seed=0):
+    """Random biases too: they start at zero."""
+    rng = np.random.default_rng(seed)
+    for b in network.b:
+        b += rng.normal(size=b.shape).astype(np.float32)
+    return network
+
+
+def plain(network):
+    first, *deeper = network.layers()
+    return PairNetwork(first.W[:3], first.W[3:], first.b, tuple(deeper), activation=network.activation)
+
+
+def learned(network, schedule, batch=None, quality=None, learning_set=FIRST_FEATURE):
+    learner = Learner(network, ComparedPairs(X, learning_set, batch), schedule, quality)
+    return train([learner], schedule.epochs)[0]
+
+
+NETWORKS = st.builds(
+    lambda hidden, activation, initializer, seed: shaken(
+        make_network([2 * n for n in hidden], activation=activation, initializer=initializer, seed=seed), seed
+    ),
+    st.lists(st.integers(1, 9), min_size=1, max_size=4),
+    st.sampled_from(comparing.ACTIVATIONS),
+    st.sampled_from(sorted(PAIR_INITIALIZERS)),
+    st.integers(0, 1000),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(network=NETWORKS)
+def test_swapping_the_documents_swaps_the_outputs_for_any_weights(network):
+    arrays = plain(network)
+    assert arrays.symmetric
+    np.testing.assert_allclose(arrays.outputs(X[A], X[B])[:, 0], arrays.outputs(X[B], X[A])[:, 1], atol=1e-5)
+    assert (arrays.compare(X[A], X[B]) + arrays.compare(X[B], X[A]) == 1).all()
+    there, back = (network.error(ComparedPairs(X, pairs).whole, learn=False) for pairs in (FIRST_FEATURE, TURNED))
+    assert there == pytest.approx(back, rel=1e-5)
+
+
+def test_the_sharing_rules_hold_weight_for_weight():
+    network = shaken(make_network())
+    learned(network, Schedule(3, 0.1))
+    first, second, last = network.layers()
+    v_x, v_y = first.W[:3], first.W[3:]
+    for i in range(3):  # i and its dual i + 3
+        assert (v_x[:, i + 3] == v_y[:, i]).all()
+        assert (v_y[:, i + 3] == v_x[:, i]).all()
+    for i in range(3):
+        for j in range(2):
+            assert second.W[i, j + 2] == second.W[i + 3, j]
+            assert second.W[i + 3, j + 2] == second.W[i, j]
+    assert (last.W[2:, 0] == last.W[:2, 1]).all()
+    assert (last.W[2:, 1] == last.W[:2, 0]).all()
+    for layer in (first, second, last):
+        half = len(layer.b) // 2
+        assert (layer.b[:half] == layer.b[half:]).all()
+        assert layer.b.any()
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_training_keeps_the_sharing(optimizer):
+    network = make_network(activation="relu", dropout=0.25)
+    before = plain(network).outputs(X[A], X[B])
+    learned(network, Schedule(5, 0.05, optimizer=optimizer, l1=1e-3, l2=1e-3), batch=16)
+    after = plain(network)
+    assert not np.allclose(before, after.outputs(X[A], X[B]))
+    np.testing.assert_allclose(after.outputs(X[A], X[B])[:, 0], after.outputs(X[B], X[A])[:, 1], atol=1e-5)
+    assert after.symmetric
+
+
+@pytest.mark.parametrize("turned", ["some", "all"])
+def test_a_symmetric_network_learns_the_same_from_either_order_of_a_pair(turned):
+    mixed = LearningSet(
+        *(np.where(np.arange(60) % 2, one, other) for one, other in zip(FIRST_FEATURE, TURNED, strict=True))
+    )
+    there, back = shaken(make_network()), shaken(make_network())
+    there.error(PairBatch(X, *FIRST_FEATURE, 1.0))
+    back.error(PairBatch(X, *(TURNED if turned == "all" else mixed), 1.0))
+    np.testing.assert_allclose(there.slopes, back.slopes, rtol=1e-4, atol=1e-6)
+
+
+def by_hand(network, loss):
+    """The mean error of the pairs from the outputs of plain arrays."""
+    p, t = plain(network).outputs(X[A], X[B]).astype(float), FIRST_FEATURE.target
+    q, t = p.ravel(), np.column_stack((t, 1 - t)).ravel()
+    return {
+        "squared": (q - t) ** 2,
+        "absolute": abs(q - t),
+        "ranknet": -t * np.log(q) - (1 - t) * np.log(1 - q),
+        "fidelity": 1 - np.sqrt(t * q) - np.sqrt((1 - t) * (1 - q)),
+    }[loss].mean()
+
+
+@pytest.mark.parametrize("loss", probability_losses())
+@pytest.mark.parametrize("activation", comparing.ACTIVATIONS)
+@pytest.mark.parametrize("shared", [True, False])
+def test_the_step_and_plain_arrays_say_the_same(activation, loss, shared):
+    network = shaken(make_network(activation=activation, loss=loss, shared=shared))
+    assert network.error(ComparedPairs(X, FIRST_FEATURE).whole, learn=False) == pytest.approx(
+        by_hand(network, loss), rel=1e-5
+    )
+
+
+def test_losses_of_comparators_are_those_of_probabilities():
+    assert set(comparing.LOSSES) == set(probability_losses())
+
+
+@pytest.mark.parametrize(
+    ("loss", "value"),
+    [("squared", 0.25), ("absolute", 0.5), ("ranknet", np.log(2)), ("fidelity", 1 - 0.5**0.5)],
+)
+def test_the_error_of_a_pair_is_the_mean_of_its_two_outputs(loss, value):
+    """Both outputs are sigmoid(0) = 1/2 while the target is [1, 0]."""
+    network = make_network(loss=loss)
+    network.theta[:] = 0
+    assert network.error(ComparedPairs(X, FIRST_FEATURE).whole) == pytest.approx(value)
+    assert (network.slopes[:-1] == 0).all()  # zero weights pass nothing on
+    assert network.slopes[-1] == pytest.approx(0, abs=1e-7)  # the bias of both outputs: they pull against each other
+    dense = make_network(loss=loss, shared=False)
+    dense.theta[:] = 0
+    dense.error(PairBatch(X, *FIRST_FEATURE.take(np.flatnonzero(FIRST_FEATURE.target == 1)), 1.0))
+    wins, loses = dense.slopes[-2:]
+    assert wins < 0 < loses
+    assert wins == -loses
+
+
+def test_opposite_weights_start_from_the_difference_of_the_documents():
+    start = plain(make_network(initializer="difference"))
+    np.testing.assert_allclose(start.outputs(X[A] + 1, X[B] + 1), start.outputs(X[A], X[B]), atol=1e-5)
+    np.testing.assert_allclose(start.outputs(X[A], X[A]), 0.5, atol=1e-6)
+
+
+def test_batches_cover_every_pair_once():
+    batches = list(ComparedPairs(X, FIRST_FEATURE, 25).epoch(np.random.default_rng(0)))
+    assert [len(batch.codes) for batch in batches] == [25, 25, 10]
+    seen = [pair for batch in batches for pair in zip(batch.codes.tolist(), batch.target.tolist(), strict=True)]
+    expected = zip(FIRST_FEATURE.codes.tolist(), FIRST_FEATURE.target.tolist(), strict=True)
+    assert sorted(seen) == sorted(expected)
+    assert sum(batch.share for batch in batches) == pytest.approx(1)
+
+
+def test_pairs_stay_codes_and_documents_where_they_are():
+    for batch in (25, None):
+        for one in ComparedPairs(X, FIRST_FEATURE, batch).epoch(np.random.default_rng(0)):
+            assert one.X is X
+            assert one.codes.shape == one.target.shape
+
+
+def test_documents_that_no_pair_touches_cost_nothing():
+    """A step gathers the documents of its pairs, each once, however many there are beside them."""
+    many = np.full((100_000, 3), np.nan, np.float32)
+    touched = np.array([7, 99_999, 50_000, 12])
+    many[touched] = X[:4]
+    pairs = np.array([(0, 1), (2, 3), (1, 2), (0, 1)])
+    room = pair_net._Room(10)
+    rows, a, b = room.gather(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes)
+    assert np.array_equal(rows, X[[0, 1, 2, 3]])
+    assert np.array_equal(np.column_stack((a, b)), pairs)
+    few = room.gather(many, LearningSet.of(touched[pairs[:1]], np.ones(1), len(many)).codes)[0]
+    assert np.array_equal(few, X[[0, 1]])
+    network, alone = make_network(), make_network()
+    network.error(PairBatch(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes, np.ones(4), 1.0))
+    alone.error(PairBatch(X, LearningSet.of(pairs, np.ones(4), 40).codes, np.ones(4), 1.0))
+    assert np.array_equal(network.slopes, alone.slopes)
+
+
+def test_validation_pairs_choose_the_epoch():
+    network = make_network()
+    quality = quality_by_error(ComparedPairs(X, FIRST_FEATURE).whole)
+    trained = learned(network, Schedule(30, 0.3), quality=quality)
+    errors = [-row["valid"] for row in trained.history]
+    network.load(trained.layers)
+    assert -quality(network) == pytest.approx(min(errors), rel=1e-6)
+
+
+def test_a_full_batch_goes_back_to_the_weights_before_the_bad_step():
+    """DeepNet's rule: a step that raises the error is undone, and tried again with a smaller rate."""
+    schedule = Schedule(40, 900.0, optimizer="descent", rate="adaptive")
+    history = learned(make_network(activation="relu"), schedule).history
+    errors, rates = ([row[name] for row in history] for name in ("error", "rate"))
+    restored = [i for i in range(1, 40) if rates[i] < rates[i - 1]]
+    assert restored, "a rate of 900 must be too large"
+    for i in restored[:3]:
+        before = next(e for e, r in zip(errors[i - 1 :: -1], rates[i - 1 :: -1], strict=True) if e < errors[i - 1])
+        assert errors[i - 1] > 1.05 * before  # the error that rose ...
+        assert errors[i] == pytest.approx(before, rel=1e-5)  # ... and the one that was returned to
+    assert errors[-1] < errors[0]
+
+
+def test_a_diverging_network_gives_no_warning():
+    """Its error says it; warnings are errors in this suite."""
+    network = make_network(activation="relu", loss="ranknet")
+    learned(network, Schedule(6, 1e30, optimizer="descent"))
+    assert not np.isfinite(network.theta).all()
+
+
+def test_known_pairs_of_sortnet_stay_codes():
+    known = sortnet._KnownPairs(easy_data())
+    known.add(np.array([5, 3, 17]))
+    known.add(np.array([3, 4]))
+    learning_set = known.learning_set()
+    assert learning_set.codes is known._codes
+    assert learning_set.codes.tolist() == [3, 4, 5, 17]
+    assert learning_set.target.tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_autoencoders_learn_to_give_back_their_input(shared):
+    """Four numbers of [x, y] that are two, seen twice: two neurons a document are enough to keep them."""
+    x = RNG.normal(size=(200, 1)).astype(np.float32)
+    both, rows = np.column_stack((x, -x)), np.stack((np.arange(100), np.arange(100, 200)))
+    schedule = Schedule(200, 0.01, optimizer="adam")
+    layers = stacked_autoencoders(both, rows, (8, 4), shared=shared, activation="tanh", schedule=schedule, seed=0)
+    assert [layer.W.shape for layer in layers] == [(4, 8), (8, 4)]
+    network = PairNet(2, (8, 4), shared=shared, activation="tanh", initializer="unit", seed=1)
+    network.load(layers)
+    first, *deeper = network.layers()
+    arrays = PairNetwork(first.W[:2], first.W[2:], first.b, tuple(deeper), activation="tanh")
+    codes = arrays.activations(both[rows[0]], both[rows[1]])[1]
+    seen = np.concatenate(both[rows], axis=1)
+    design = np.column_stack((codes, np.ones(len(codes))))
+    left_over = seen - design @ np.linalg.lstsq(design, seen, rcond=None)[0]
+    assert (left_over**2).mean() < 0.1 * seen.var()
+    if shared:
+        turned = arrays.activations(both[rows[1]], both[rows[0]])[1]
+        np.testing.assert_allclose(codes, np.roll(turned, 2, axis=1), atol=1e-5)

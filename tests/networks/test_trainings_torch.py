@@ -1,0 +1,121 @@
+"""Whole trainings, step by step, beside the same network in torch with torch's own optimizer."""
+
+import numpy as np
+import pytest
+from mask_oracle import next_masks
+from torch_oracle import TorchNet, distance, torch
+
+from ordino.losses import make_loss
+from ordino.networks.learning_sets import LearningSet
+from ordino.networks.nets import RowNet
+from ordino.networks.optimizers import OPTIMIZERS
+from ordino.networks.pair_net import PairNet
+from ordino.networks.rates import Schedule
+from ordino.networks.supply import Batch, ComparedPairs, QueryBatches
+from ordino.networks.training import Learner, train
+from ordino.testing import easy_data
+
+CLOSE = 1e-4
+N_STEPS = 30
+THEIRS = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "descent": torch.optim.SGD}
+RATES = {"adamw": 0.003, "adam": 0.003, "descent": 0.3}
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3)).astype(np.float32)
+CODES = RNG.integers(0, 1600, 200)
+A, B = np.divmod(CODES, 40)
+FIRST_FEATURE = LearningSet(CODES, np.where(X[A, 0] > X[B, 0], 0.9, 0.0))
+
+
+def loss_of_rows(twin, batch, masks):
+    """The loss is ours, and its slopes in the outputs are handed to autograd."""
+    outputs = twin(batch.X, masks)
+    _, slopes = batch.loss(outputs.detach().numpy())
+    return (outputs * torch.tensor(slopes, dtype=torch.float64)).sum()
+
+
+def paces(net, supply, optimizer, *, l1=0.0, l2=0.01, of_pairs, epochs=N_STEPS):
+    """Train a network and its twin on the same batches; how far apart they are after every step."""
+    twin, rate = TorchNet(net), RATES[optimizer]
+    reference = THEIRS[optimizer](twin.parameters(), lr=rate, weight_decay=l2)
+    apart = []
+
+    class Watched:
+        """A supply that steps the twin with each batch before the network sees it."""
+
+        def epoch(self, rng):
+            for batch in supply.epoch(rng):
+                masks = next_masks(net, len(batch.codes if of_pairs else batch.X), of_pairs=of_pairs)
+                error = twin.pair_error(batch, "ranknet", masks) if of_pairs else loss_of_rows(twin, batch, masks)
+                penalty = sum(W.abs().sum() for W in twin.W)
+                reference.zero_grad()
+                (error + l1 * penalty).backward()
+                reference.step()
+                yield batch
+                apart.append(distance(net.theta, twin.vector()))
+
+    train([Learner(net, Watched(), Schedule(epochs, rate, optimizer=optimizer, l1=l1, l2=l2))], epochs)
+    assert len(apart) >= N_STEPS
+    return apart
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_network_of_rows_learns_as_in_torch(optimizer, dropout):
+    options = {"activation": "tanh", "initializer": "glorot", "seed": 0, "output_bias": False, "dropout": dropout}
+    supply = QueryBatches(easy_data(), make_loss("ranknet"), batch=5)
+    net = RowNet([easy_data().n_features, 8, 4, 1], **options)
+    first = net.theta.copy()
+    apart = paces(net, supply, optimizer, of_pairs=False, epochs=10)
+    assert max(apart) < CLOSE
+    assert distance(first, net.theta) > 0.02
+
+
+@pytest.mark.parametrize(("shared", "dropout"), [(True, 0.0), (True, 0.5), (False, 0.25)])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_network_of_pairs_learns_as_in_torch(optimizer, shared, dropout):
+    options = {"activation": "tanh", "initializer": "glorot", "seed": 0, "shared": shared, "dropout": dropout}
+    net = PairNet(3, (8, 4), loss="ranknet", **options)
+    net.theta += np.random.default_rng(1).normal(0, 0.1, len(net.theta)).astype(np.float32)
+    first = net.theta.copy()
+    apart = paces(net, ComparedPairs(X, FIRST_FEATURE, 70), optimizer, of_pairs=True, epochs=10)
+    assert max(apart) < CLOSE
+    assert distance(first, net.theta) > 0.02
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_autoencoder_learns_as_in_torch(shared):
+    rows = np.random.default_rng(1).normal(size=(90, 6)).astype(np.float32)
+
+    def loss(outputs):
+        return float(((outputs - rows) ** 2).mean()), (2 * (outputs - rows) / rows.size).astype(np.float32)
+
+    class Same:
+        def epoch(self, rng):
+            yield Batch(rows, loss, 1.0)
+
+    net = RowNet([6, 4, 6], shared=shared, activation="sigmoid", initializer="glorot", seed=0)
+    assert max(paces(net, Same(), "adam", l2=0.0, of_pairs=False)) < CLOSE
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_the_penalty_of_weights_spares_the_biases(optimizer):
+    net = PairNet(3, (8, 4), activation="tanh", initializer="glorot", seed=0, shared=True)
+    net.theta += np.random.default_rng(1).normal(0, 0.1, len(net.theta)).astype(np.float32)
+    apart = paces(net, ComparedPairs(X, FIRST_FEATURE), optimizer, l1=0.003, of_pairs=True)
+    assert max(apart) < CLOSE
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_optimizers_step_like_those_of_torch(optimizer):
+    ours, theirs = np.ones(6, np.float32), torch.ones(6, requires_grad=True)
+    take_step, reference = OPTIMIZERS[optimizer](6, 0.1), THEIRS[optimizer]([theirs], lr=0.01, weight_decay=0.1)
+    for step in range(5):
+        slopes = np.arange(6, dtype=np.float32) - step
+        theirs.grad = torch.from_numpy(slopes.copy())
+        take_step(ours, slopes, 0.01)
+        reference.step()
+    np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=1e-5)
+
+
+def test_every_optimizer_has_its_twin():
+    assert set(OPTIMIZERS) == set(THEIRS)
