@@ -98,6 +98,8 @@ def _lambdas_of_queries(
                 worth[r], w[r] = gains[place], weights[order[place]]
                 e[r] = np.exp(s[r] - s[0])
                 g[r] = h[r] = 0.0
+                if IS_NDCG:  # hits are for the other measures
+                    continue
                 if worth[r] > 0.0:
                     count += 1.0
                     sum_of_hits += 1.0 / (r + 1.0)
