@@ -26,6 +26,7 @@ from ordino.streams import spawn_seed
 from ordino.threads import one_by_one
 
 CHUNK = 4096  # pairs that one thread works on at a time
+WORTH_THREADS = CHUNK  # pairs of a step, up to which threads wait for each other more than they work
 BATCH = 512  # pairs in a step of an auto-encoder
 
 
@@ -52,6 +53,7 @@ class PairNet(Net[PairBatch]):
         share = np.float32(1 / (2 * n_pairs) if learn else 0)
         parts = self.slopes[None] if len(chunks) == 1 else np.empty((len(chunks), len(self.slopes)), np.float32)
 
+        @diverging_quietly
         def work(chunk: tuple[int, tuple[int, int]]) -> float:
             number, (start, stop) = chunk
             room = self._rooms.pop() if self._rooms else _Room(sum(self.sizes[1:]))
@@ -72,7 +74,8 @@ class PairNet(Net[PairBatch]):
             self._rooms.append(room)
             return error
 
-        error = sum((self.run if len(chunks) > 1 else one_by_one)(work, chunks)) / (2 * n_pairs)
+        run = self.run if n_pairs > WORTH_THREADS else one_by_one
+        error = sum(run(work, chunks)) / (2 * n_pairs)
         if learn and len(parts) > 1:
             parts.sum(axis=0, out=self.slopes)
         return error
