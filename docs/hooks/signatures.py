@@ -28,13 +28,14 @@ def rankers(package: griffe.Module) -> None:
     from ordino.ranker import Ranker
     from ordino.rankers import RANKERS
 
-    for entry in RANKERS.values():
-        real = getattr(import_module(entry.module), entry.cls)
+    homes = {entry.cls: entry.module for entry in RANKERS.values()} | {"TorchRanker": "ordino.networks.torch_ranker"}
+    for name, home in homes.items():
+        real = getattr(import_module(home), name)
         assert issubclass(real, Ranker)
-        member = package[entry.module.removeprefix("ordino.")][entry.cls]
+        member = package[home.removeprefix("ordino.")][name]
         signature = inspect.signature(real)
-        for name in signature.parameters:
-            member.members.pop(name, None)  # a field, which would be shown as an attribute
+        for parameter in signature.parameters:
+            member.members.pop(parameter, None)  # a field, which would be shown as an attribute
         member.docstring = griffe.Docstring(inspect.cleandoc(real.__doc__), parser="numpy", parent=member)
         parameters = griffe.Parameters(
             *(

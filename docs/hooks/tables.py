@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ordino.losses import LOSSES
 from ordino.metrics import METRICS
+from ordino.networks.torch_ranker import TorchRanker
 from ordino.parameters import parameters_of
 from ordino.rankers import RANKERS, ranker_class
 
@@ -48,9 +49,11 @@ def pages() -> dict[Path, str]:
     }
     for name in RANKERS:
         page = Path("rankers", f"{name}.md")
-        made[page] = with_table((DOCS / page).read_text(encoding="utf-8"), parameter_table(name))
-    for page, rows in (("losses.md", loss_rows()), ("metrics.md", metric_rows())):
-        made[Path(page)] = with_rows((DOCS / page).read_text(encoding="utf-8"), rows)
+        made[page] = with_table((DOCS / page).read_text(encoding="utf-8"), parameter_table(ranker_class(name)))
+    page = Path("torch.md")
+    made[page] = with_table((DOCS / page).read_text(encoding="utf-8"), parameter_table(TorchRanker))
+    for listed, rows in (("losses.md", loss_rows()), ("metrics.md", metric_rows())):
+        made[Path(listed)] = with_rows((DOCS / listed).read_text(encoding="utf-8"), rows)
     return made
 
 
@@ -86,11 +89,11 @@ def with_rows(page: str, rows: list[str]) -> str:
     return "\n".join([*lines[:start], *rows, *lines[stop:]])
 
 
-def parameter_table(name: str) -> str:
+def parameter_table(ranker: type) -> str:
     """The parameters of a ranker as a table: name, default, meaning."""
     rows = [
         f"| `{parameter}` | `{known.default!r}` | {known.text.replace('|', chr(92) + '|')} |"
-        for parameter, known in parameters_of(ranker_class(name)).items()
+        for parameter, known in parameters_of(ranker).items()
     ]
     return "\n".join(["| name | default | meaning |", "|---|---|---|", *rows]) + "\n"
 

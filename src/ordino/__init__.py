@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from ordino.metrics import evaluate as evaluate
     from ordino.model_file import load as load
     from ordino.model_file import save as save
+    from ordino.networks.torch_ranker import TorchRanker as TorchRanker
 
 __version__ = "0.1.0"
 
 _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
+        "TorchRanker": "ordino.networks.torch_ranker",
         "evaluate": "ordino.metrics",
         "load": "ordino.model_file",
         "read_folds": "ordino.data.folds",

@@ -33,7 +33,7 @@ def check_offsets(offsets: ArrayLike, n_docs: int) -> Ints:
     if given.ndim != 1 or given.dtype.kind not in "iu" or not given.size:
         raise DataError("offsets must be whole numbers, one more than there are queries")
     bounds = np.ascontiguousarray(given, np.int64)
-    if bounds[0] != 0 or bounds[-1] != n_docs or (np.diff(bounds) < 0).any():
+    if bounds[0] != 0 or bounds[-1] != n_docs or (bounds[1:] < bounds[:-1]).any():
         raise DataError(
             f"offsets must rise from 0 to {n_docs}, the number of documents; query q owns rows offsets[q] to ..."
         )

@@ -54,8 +54,8 @@ class Judge:
         n = len(batch)
         starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
         offsets = np.append(starts.ravel(), n * data.n_docs)
-        values = self._signed(np.tile(data.y, n), np.concatenate(batch), offsets)
-        return [mean_of_counted(one) for one in values.reshape(n, -1)]
+        values = self._signed(np.tile(data.y, n), np.asarray(batch).ravel(), offsets).reshape(n, -1)
+        return [mean_of_counted(one) for one in values] if np.isnan(values).any() else values.mean(axis=1).tolist()
 
     def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
         return self.metric.quality(self.metric.per_query(y, scores, offsets, profile=self.profile))

@@ -1,5 +1,6 @@
 """Values for people and for other programs: as JSON has them, and numbers with their nouns."""
 
+import re
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -25,7 +26,7 @@ def as_json(value: Any, *, strict: bool = False) -> Any:
         return [as_json(item, strict=strict) for item in value]
     if strict:
         raise TypeError(f"{value!r} is nothing that JSON has")
-    return " ".join(repr(value).split())
+    return re.sub(r" at 0x\w+", "", " ".join(repr(value).split()))  # the same text in every process
 
 
 def count_of(n: int, one: str, many: str = "") -> str:

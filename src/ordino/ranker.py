@@ -64,6 +64,9 @@ class Ranker(BaseEstimator, ABC):
     renamed_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     """By parameter, earlier values and their present ones, for old model files."""
 
+    unsaved: ClassVar[tuple[str, ...]] = ()
+    """Parameters that a model file does not hold, because they are code: :func:`ordino.load` is given them again."""
+
     # scikit-learn routes qid to all of these as soon as metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}

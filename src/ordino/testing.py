@@ -195,7 +195,8 @@ def check_saved_and_loaded(ranker: Ranker) -> None:
     fitted = clone(ranker).fit(data)
     with TemporaryDirectory() as folder:
         save(fitted, Path(folder, "model.ordino"))
-        again = load(Path(folder, "model.ordino"), rankers=[type(ranker)])
+        given = {name: getattr(fitted, name) for name in fitted.unsaved}
+        again = load(Path(folder, "model.ordino"), rankers=[type(ranker)], **given)
     before, after = (repr(one.get_params(deep=False)) for one in (fitted, again))
     _expect(before == after, "load() must give the parameters")
     _expect(np.array_equal(again.predict(data), fitted.predict(data)), "load() must give a ranker with the same scores")

@@ -13,6 +13,7 @@ from ordino.evolve import Formula, FormulaFitness, LinearFitness, weigh
 from ordino.evolve.fitness import as_single
 from ordino.evolve.genetic_programming import run_over
 from ordino.metrics import METRICS, PROFILES, measure
+from ordino.metrics.rank_kernels import MANY
 
 MEASURES = [*(entry.example for entry in METRICS.values()), "p@1", "p@100", "map@3"]
 
@@ -52,6 +53,20 @@ def test_fitness_is_the_measure_to_the_last_digit(metric: str, profile: str, dat
         np.testing.assert_array_equal(found[p], known.per_query[metric])
         mean = known[metric]
         assert means[p] == (0.0 if np.isnan(mean) else sign * mean)
+
+
+@pytest.mark.parametrize("metric", ["map", "p@300", "map@300"])
+def test_a_query_with_many_relevant_documents(metric: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.append(rng.random(600) < 0.75, rng.random(40) < 0.5)
+    data = Dataset(rng.integers(0, 9, (640, 3)), y, qid=np.repeat([0, 1], [600, 40]))
+    assert y[:600].sum() > MANY > y[600:].sum()
+    weights = some_weights(data)
+    with LinearFitness(data, metric) as fitness:
+        found = fitness.per_query(weights)
+    for p, row in enumerate(weights):
+        known = measure(data.y, weigh(data.X, row), data.offsets, metric)
+        np.testing.assert_array_equal(found[p], known.per_query[metric])
 
 
 @pytest.mark.parametrize("metric", ["map", "p@5", "ndcg@10"])

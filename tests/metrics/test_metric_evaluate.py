@@ -172,7 +172,7 @@ def test_equal_scores_compile_no_kernel_more() -> None:
         "print(*(name for name, kernel in vars(kernels).items() if getattr(kernel, 'signatures', ())))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(ran.stdout.split()) == {"pack_block", "rank_block", "weighted_sums", "best_sums", "precision_sums"}
+    assert set(ran.stdout.split()) == {"pack_block", "rank_block", "weighted_sums", "best_labels", "precision_sums"}
 
 
 def test_names_and_profiles_load_without_numba_or_sklearn() -> None:

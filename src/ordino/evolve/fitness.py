@@ -42,14 +42,17 @@ class Objective:
         The metric to maximize, and its conventions.
     n_jobs
         Threads; None takes all cores. The values are the same for any number.
+    single
+        Whether scores come in single precision.
     """
 
     def __init__(
-        self, data: Dataset, metric: str | Metric, *, profile: str | Profile = "standard", n_jobs: int | None = None
-    ) -> None:
+        self, data: Dataset, metric: str | Metric, *, profile: str | Profile = "standard", n_jobs: int | None = None,
+        single: bool = False,
+    ) -> None:  # fmt: skip
         self.y, self.offsets, self.doc_ids = data.y, data.offsets, data.doc_ids
         self.metric, self.profile = parse_metric(metric), find_profile(profile)
-        knows = ByRanks.knows(self.metric, self.profile)
+        knows = ByRanks.knows(self.metric, self.profile) and (single or self.profile.scores == "float64")
         self.by_ranks = ByRanks(self.y, self.offsets, self.metric, self.profile) if knows else None
         self.blocks = query_blocks(self.offsets, BLOCK if knows else WIDE_BLOCK)
         self.n_jobs = min(count_threads(n_jobs), len(self.blocks))
@@ -76,7 +79,7 @@ class Objective:
 
         ``scores_of(b)`` gives the scores in block ``b``, shape ``(size, documents of the block)`` or wider.
         """
-        out = np.empty((size, len(self.offsets) - 1))
+        out = np.zeros((size, len(self.offsets) - 1))
 
         def work(start: int) -> None:
             for b in range(start, len(self.blocks), self.n_jobs):
@@ -86,14 +89,13 @@ class Objective:
             work(0)
         else:
             list(self._pool.map(work, range(self.n_jobs)))
-        return out
+        return out if self.by_ranks is None else self.by_ranks.values(out)
 
     def _measure(self, scores: NDArray[Any], first: int, last: int, out: NDArray[np.float64]) -> None:
-        begin, end = self.offsets[first], self.offsets[last]
-        style = self.profile
-        if self.by_ranks is not None and (scores.dtype == np.float32 or style.scores == "float64"):
-            out[:, first:last] = self.by_ranks.values(scores[: len(out)], first, last)
+        if self.by_ranks is not None:
+            self.by_ranks.add_up(scores, first, last, out)
             return
+        begin, end, style = self.offsets[first], self.offsets[last], self.profile
         names = None if self.doc_ids is None else self.doc_ids[begin:end]
         offsets = self.offsets[first : last + 1] - begin
         for p in range(len(out)):
@@ -124,7 +126,7 @@ class LinearFitness:
     def __init__(
         self, data: Dataset, metric: str | Metric, *, profile: str | Profile = "standard", n_jobs: int | None = None
     ) -> None:
-        self.objective = Objective(data, metric, profile=profile, n_jobs=n_jobs)
+        self.objective = Objective(data, metric, profile=profile, n_jobs=n_jobs, single=True)
         largest = max(abs(float(data.X.max(initial=0.0))), abs(float(data.X.min(initial=0.0))))
         if not largest * data.n_features < 1e37:
             raise DataError(

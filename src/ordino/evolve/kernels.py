@@ -25,8 +25,8 @@ def weigh_chunks(weights: Any, chunks: Any, scores: Any) -> None:
         for p in range(0, weights.shape[0], 2):
             one = scores[p, c * CHUNK : (c + 1) * CHUNK]
             two = scores[p + 1, c * CHUNK : (c + 1) * CHUNK]
-            one[:] = 0
-            two[:] = 0
+            for d in range(CHUNK):
+                one[d] = two[d] = 0
             for f in range(0, weights.shape[1], 4):
                 x0, x1, x2, x3 = chunks[c, f], chunks[c, f + 1], chunks[c, f + 2], chunks[c, f + 3]
                 u0, u1, u2, u3 = weights[p, f], weights[p, f + 1], weights[p, f + 2], weights[p, f + 3]

@@ -20,7 +20,7 @@ from ordino.threads import count_threads, run_blocks
 
 Float64 = NDArray[np.float64]
 N_BLOCKS = 32  # shares of the work that threads take in turn
-N_ROOMS = 12  # columns of numbers that a kernel has room for
+N_ROOMS = 14  # columns of numbers that a kernel has room for
 WORTH_THREADS = 2_000_000  # pairs, below which starting threads costs more than it saves
 NOT_WANTED = np.empty((0, 0))
 

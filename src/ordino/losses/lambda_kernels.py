@@ -63,9 +63,9 @@ def _lambdas_of_queries(
     gradient: Any, curvature: Any, values: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Template: fill in value, gradient and curvature; a query that teaches something has the total 1."""
-    ranked, spare = np.empty_like(order), np.empty_like(order)
     labels, gains, s, e, worth, levels = room[0], room[1], room[2], room[3], room[4], room[11]
     w, g, h, hits, sums, discount = room[5], room[6], room[7], room[8], room[9], room[10]
+    ranked, spare = room[12], room[13]
     for r in range(len(discount)):
         discount[r] = 1.0 / np.log2(r + 2.0) if r < k else 0.0
     for query in range(first_query, last_query):
@@ -91,12 +91,13 @@ def _lambdas_of_queries(
                 values[m, query] = np.nan
                 continue
             sort_descending(s, ranked, 0, n, e, spare)  # of equal scores, the lower label first
-            count, sum_of_hits, first, second = 0.0, 0.0, np.inf, np.inf
+            count = sum_of_hits = 0.0
+            first = second = np.inf
             for r in range(n):
-                i = ranked[r]
-                worth[r], w[r] = gains[i], weights[order[i]]
+                place = np.int64(ranked[r])
+                worth[r], w[r] = gains[place], weights[order[place]]
                 e[r] = np.exp(s[r] - s[0])
-                g[r], h[r] = 0.0, 0.0
+                g[r] = h[r] = 0.0
                 if worth[r] > 0.0:
                     count += 1.0
                     sum_of_hits += 1.0 / (r + 1.0)
@@ -110,7 +111,7 @@ def _lambdas_of_queries(
                 n, k, s, e, near, worth, w, 1.0 / ideal, discount, hits, sums, first, second, g, h
             )
             for r in range(n):
-                row = order[ranked[r]]
+                row = order[np.int64(ranked[r])]
                 gradient[m, row] = g[r]
                 if len(curvature):
                     curvature[m, row] = h[r]

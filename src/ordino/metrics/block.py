@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.arrays import Floats, Ints, frozen, query_numbers
+from ordino.arrays import Floats, Ints, frozen
 from ordino.metrics.profiles import Profile
 
 Worth = tuple[Floats, Floats]
@@ -49,29 +49,18 @@ class Block:
     ranked: Floats  # labels, query after query, best score first
     same: NDArray[np.bool_]  # whether a document has the score of the one before it
     offsets: Ints  # where each query stands in ranked
+    longest: int  # documents of the longest query, here or in another block
     lengths: Ints  # how many documents of each query have a rank
     n_relevant: Ints  # relevant documents of each query
-    n_labels: int  # if labels are whole numbers from 0, one more than the largest there may be; else 0
-    given_best: Floats | None  # the labels of each query, highest first; None to sort them when they are asked for
-    room: Sequence[Floats]  # three buffers, at least as long as ranked
+    n_labels: int  # if gains are asked for and labels are whole numbers from 0, one more than the largest; else 0
+    sorted_labels: Floats | None  # the labels of each query, highest first, if gains of other labels are asked for
+    room: Sequence[Floats]  # eight buffers, at least as long as ranked
     _pairs: dict[tuple[int, int], Floats] = field(default_factory=dict)
 
     @cached_property
     def sizes(self) -> Ints:
         """Documents of each query."""
-        return np.diff(self.offsets)
-
-    @cached_property
-    def longest(self) -> int:
-        """Documents of the longest query."""
-        return int(self.sizes.max(initial=0))
-
-    @cached_property
-    def best(self) -> Floats:
-        """The labels of each query, highest first."""
-        if self.given_best is not None:
-            return self.given_best
-        return self.ranked[np.lexsort((-self.ranked, query_numbers(self.offsets)))]
+        return self.offsets[1:] - self.offsets[:-1]
 
     def n_ranks(self, k: int) -> int:
         """How many ranks count in the longest query."""
@@ -99,36 +88,32 @@ class Block:
 
     def sums(self, worth: Worth, k: int, weights: Floats) -> Floats:
         """The sum over the first k ranks of each query of worth times the weight of the rank."""
-        return self._filled("weighted_sums", *worth, self.offsets, self.lengths, k, weights)
+        return self._filled("weighted_sums", *worth, self.offsets, self.lengths, self.n_ranks(k), weights)
 
     def ideal(self, k: int) -> Floats:
         """The discounted gain of the best order of each query."""
-        if self.n_labels:
-            counts, (labels, table) = np.empty(self.n_labels, np.int64), self._worth(self._best_gain)
-            return self._filled("best_sums", labels, table, self.offsets, k, self.discounts(k), counts)
-        gains = GAINS[self._best_gain](self.best, self.profile.relevant_from)
-        return self._filled("weighted_sums", gains, _NO_TABLE, self.offsets, self.sizes, k, self.discounts(k))
+        how = (self.offsets, self.sizes, self.n_ranks(k), self.discounts(k))
+        return self._filled("weighted_sums", *self._best_gains(k), *how)
 
     def mean_share(self) -> Floats:
         """The sum over all ranks of the discounted gain so far as a share of the best possible one."""
-        gains, table = self.gains
-        own = table[gains.astype(np.int64)] if len(table) else gains
-        best = GAINS[self._best_gain](self.best, self.profile.relevant_from)
-        return self._filled("mean_shares", own, best, self.offsets, self.lengths, self.discounts(0))
+        gains, best = self.gains, self._best_gains(0)
+        return self._filled("mean_shares", *gains, *best, self.offsets, self.lengths, self.discounts(0))
 
     def precision_sums(self, k: int) -> Floats:
         """The sum of the precisions at the relevant documents among the first k."""
-        how = (k, float(self.profile.relevant_from), self.profile.ties == "averaged")
+        how = (self.n_ranks(k), float(self.profile.relevant_from), self.profile.ties == "averaged")
         return self._filled("precision_sums", self.ranked, self.same, self.offsets, self.lengths, *how)
 
     def first_hits(self, k: int) -> Floats:
         """The rank of the first relevant document among the first k; infinity if there is none."""
-        how = (k, float(self.profile.relevant_from))
+        how = (self.n_ranks(k), float(self.profile.relevant_from))
         return self._filled("first_hits", self.ranked, self.offsets, self.lengths, *how)
 
     def expected_reciprocals(self, k: int, largest: float) -> Floats:
         """The expected reciprocal rank at which a reader is satisfied."""
-        return self._filled("expected_reciprocals", *self.chances(largest), self.offsets, self.lengths, k)
+        how = (self.offsets, self.lengths, self.n_ranks(k))
+        return self._filled("expected_reciprocals", *self.chances(largest), *how)
 
     def pairs(self, samples: int = 0, seed: int = 0) -> Floats:
         """What measures of pairs are made of, shape ``(8, n_queries)``: see ``pair_kernels.pair_sums``."""
@@ -136,23 +121,31 @@ class Block:
 
         if (samples, seed) not in self._pairs:
             n_docs, out = len(self.ranked), np.empty((8, len(self.lengths)))
-            position, position_out, ahead = (np.empty(n_docs, np.int64) for _ in range(3))
-            middle, (carry, keys_out, carry_out) = np.empty(n_docs), self.room
+            labels, middle, carry, keys_out, carry_out, *others = self.room
+            position, position_out, ahead = (buffer.view(np.int64) for buffer in others)
+            labels[:n_docs] = self.ranked
             pair_sums(
-                self.ranked.copy(), self.same, self.offsets, samples, seed, out,
+                labels, self.same, self.offsets, samples, seed, out,
                 position, position_out, middle, ahead, carry, keys_out, carry_out, np.zeros(1, np.uint64),
             )  # fmt: skip
             self._pairs[samples, seed] = out
         return self._pairs[samples, seed]
 
-    @property
-    def _best_gain(self) -> str:
-        return "ones" if self.profile.ideal == "ones" else self.profile.gain
+    def _best_gains(self, k: int) -> Worth:
+        """What the k best documents of each query gain, highest first; they stand in a buffer."""
+        kind = "ones" if self.profile.ideal == "ones" else self.profile.gain
+        if self.sorted_labels is not None:
+            return GAINS[kind](self.sorted_labels, self.profile.relevant_from), _NO_TABLE
+        from ordino.metrics.kernels import best_labels
+
+        best_labels(self.ranked, self.offsets, self.n_ranks(k), np.empty(self.n_labels, np.int64), self.room[0])
+        return self.room[0], _table(kind, self.profile.relevant_from, 1.0, self.n_labels)
 
     def _worth(self, kind: str, divisor: float = 1.0) -> Worth:
         if self.n_labels:
             return self.ranked, _table(kind, self.profile.relevant_from, divisor, self.n_labels)
-        return GAINS[kind](self.ranked, self.profile.relevant_from) / divisor, _NO_TABLE
+        values = GAINS[kind](self.ranked, self.profile.relevant_from)
+        return values if divisor == 1.0 else values / divisor, _NO_TABLE
 
     def _in_ties(self, worth: Worth) -> Worth:
         """With averaged ties, the mean of equal scores."""

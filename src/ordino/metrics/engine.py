@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.arrays import Floats, Ints, check_offsets, query_blocks, query_numbers
+from ordino.arrays import Array, Floats, Ints, check_offsets, query_blocks, query_numbers
 from ordino.errors import DataError
 from ordino.metrics.block import Block
 from ordino.metrics.formulas import cutoff, err_max
@@ -59,8 +59,8 @@ def values_of(
     style = find_profile(profile)
     labels, order_by = _as_column("y", y), _as_column("scores", scores)
     _check_scores(order_by, len(labels))
-    bounds = np.require(check_offsets(offsets, len(labels)), np.int64, ["C", "W"])
-    labels = _usable_labels(labels, metrics, style)
+    bounds = _writable(check_offsets(offsets, len(labels)))
+    labels, n_labels = _usable_labels(labels, metrics, style)
     if style.scores == "float32":
         order_by = _single_precision(order_by)
     if style.ties == "docno" and doc_ids is not None:
@@ -69,7 +69,7 @@ def values_of(
     if n_jobs is None and len(labels) < ENOUGH_FOR_THREADS:
         n_jobs = 1
     top = 0 if find_ties else _top(metrics, style)
-    return _run(labels, order_by, bounds, metrics, style, top, count_threads(n_jobs))
+    return _run(labels, n_labels, order_by, bounds, metrics, style, top, count_threads(n_jobs))
 
 
 def _as_column(name: str, values: ArrayLike) -> Floats:
@@ -80,7 +80,12 @@ def _as_column(name: str, values: ArrayLike) -> Floats:
         raise DataError(f"{name} cannot be read as numbers ({error})") from None
     if column.ndim != 1:
         raise DataError(f"{name} has shape {column.shape}; give one number for each document")
-    return np.require(column, requirements=["C", "W"])  # a read-only array would have the kernels compiled once more
+    return _writable(np.ascontiguousarray(column))
+
+
+def _writable(array: Array) -> Array:
+    """The array, or a copy if it is read-only, for which the kernels would be compiled once more."""
+    return array if array.flags.writeable else array.copy()
 
 
 def _check_scores(scores: Floats, n_docs: int) -> None:
@@ -92,17 +97,18 @@ def _check_scores(scores: Floats, n_docs: int) -> None:
         raise DataError(f"scores has NaN in row {row}, which cannot be ranked; give every document a number")
 
 
-def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> Floats:
-    """Labels that the metrics can use in this profile, or the reason why they cannot."""
+def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> tuple[Floats, int]:
+    """Labels that the metrics can use in this profile, or the reason why they cannot.
+
+    Also tells how many whole labels from 0 there may be, if they are few enough to be counted; else 0.
+    """
     if not len(y):
-        return y
+        return y, 0
     low, high = float(y.min()), float(y.max())
     if not (isfinite(low) and isfinite(high)):
         row = int(np.flatnonzero(~np.isfinite(y))[0])
         raise DataError(f"y has {y[row]} in row {row}; every label must be a finite number")
-    if profile.gain == "binary":
-        return y
-    for metric in metrics:
+    for metric in metrics if profile.gain != "binary" else ():
         if metric.measure.uses_gain and low < 0 and profile.negative == "refuse":
             raise _refused(y, low, f"{metric} in profile {profile.name!r} needs labels from 0; shift the labels")
         if metric.name == "err":
@@ -110,7 +116,9 @@ def _usable_labels(y: Floats, metrics: Sequence[Metric], profile: Profile) -> Fl
         elif metric.measure.uses_gain and profile.gain != "linear" and high > LARGEST_LABEL:
             hint = "use smaller labels, or a profile with linear gain such as 'sklearn'"
             raise _refused(y, high, f"{metric} needs its gain, and 2^{high:g} is too large for a float; {hint}")
-    return np.maximum(y, 0.0) if low < 0 and profile.negative == "zero" else y
+    if low < 0 and profile.negative == "zero" and profile.gain != "binary":
+        y, low, high = np.maximum(y, 0.0), 0.0, max(high, 0.0)
+    return y, int(high) + 1 if low >= 0 and high < WHOLE_LABELS else 0
 
 
 def _check_err(y: Floats, high: float, metric: Metric, profile: Profile) -> None:
@@ -150,35 +158,38 @@ def _top(metrics: Sequence[Metric], profile: Profile) -> int:
 
 
 def _run(
-    y: Floats, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, top: int, threads: int
-) -> Values:
+    y: Floats, n_labels: int, scores: Floats, offsets: Ints, metrics: Sequence[Metric], profile: Profile, top: int,
+    threads: int,
+) -> Values:  # fmt: skip
     """Share the blocks among threads; each has its own buffers, as long as its longest block."""
-    n_queries = len(offsets) - 1
+    n_queries, longest = len(offsets) - 1, int((offsets[1:] - offsets[:-1]).max(initial=0))
     values, tied = np.empty((len(metrics), n_queries)), np.zeros(n_queries, np.bool_)
     lengths, relevant = np.zeros(n_queries, np.int64), np.zeros(n_queries, np.int64)
-    blocks = query_blocks(offsets, BLOCK)
+    blocks, by_gain = query_blocks(offsets, BLOCK), any(metric.measure.uses_gain for metric in metrics)
     threads = min(threads, max(len(blocks), 1))
 
     def work(worker: int) -> None:
         mine = blocks[worker::threads]
         room = max((int(offsets[last] - offsets[first]) for first, last in mine), default=0)
-        ranked, *spare = (np.empty(room) for _ in range(4))
+        ranked, *spare = (np.empty(room) for _ in range(9))
         same, packed = np.empty(room, np.bool_), np.empty(min(room, BLOCK), np.uint64)
 
         def rank(by: Floats, ties: str, into: Floats, first: int, last: int) -> Floats:
-            _rank_queries(y, by, offsets, first, last, ties, top, packed, into, same, tied, lengths, spare)
+            _rank_queries(
+                y, by, offsets, first, last, ties, top, profile.relevant_from, packed, into, same,
+                (tied, lengths, relevant), spare,
+            )  # fmt: skip
             return into[: offsets[last] - offsets[first]]
 
         for first, last in mine:
-            n_labels = _n_labels(y[offsets[first] : offsets[last]])
+            given = y[offsets[first] : offsets[last]]
+            counted = by_gain and n_labels > 0 and bool((given == np.floor(given)).all())
             # the best order is that of the labels themselves
-            best = None if n_labels else rank(y, "stable", np.empty(room), first, last)
+            best = rank(y, "stable", np.empty(room), first, last) if by_gain and not counted else None
             labels = rank(scores, profile.ties, ranked, first, last)
-            places = offsets[first : last + 1] - offsets[first]
-            relevant[first:last] = _count_relevant(labels, places, profile.relevant_from)
             block = Block(
-                profile, labels, same[: len(labels)], places, lengths[first:last], relevant[first:last],
-                n_labels, best, spare,
+                profile, labels, same[: len(labels)], offsets[first : last + 1] - offsets[first], longest,
+                lengths[first:last], relevant[first:last], n_labels if counted else 0, best, spare,
             )  # fmt: skip
             for m, metric in enumerate(metrics):
                 values[m, first:last] = metric.measure.formula(block, metric)
@@ -191,11 +202,11 @@ def _run(
 
 
 def _rank_queries(
-    y: Floats, scores: Floats, offsets: Ints, first: int, last: int, ties: str, top: int, packed: NDArray[np.uint64],
-    ranked: Floats, same: NDArray[np.bool_], tied: NDArray[np.bool_], lengths: Ints,
-    room: Sequence[Floats],
+    y: Floats, scores: Floats, offsets: Ints, first: int, last: int, ties: str, top: int, relevant_from: float,
+    packed: NDArray[np.uint64], ranked: Floats, same: NDArray[np.bool_],
+    of_queries: tuple[NDArray[np.bool_], Ints, Ints], room: Sequence[Floats],
 ) -> None:  # fmt: skip
-    """Fill ``ranked``, ``same``, ``tied`` and ``lengths`` as ``kernels.rank_block`` says.
+    """Fill ``ranked``, ``same`` and ``of_queries``: tied, lengths and relevant, as ``kernels.rank_block`` says.
 
     If ``top`` is not 0, only this many documents of each query are ordered, and ``same`` and ``tied`` stay as they are.
     ``packed`` and ``room`` are buffers for at least as many documents as the block has, ``packed`` for no more than
@@ -204,8 +215,9 @@ def _rank_queries(
     from ordino.metrics.kernels import PLACES, pack_block, rank_block, top_block, worst_first_block  # numba loads here
 
     base, n_docs, backward = offsets[first], offsets[last] - offsets[first], ties == "docno"
+    tied, lengths, relevant = of_queries
     if top:
-        top_block(y, scores, offsets, first, last, backward, top, ranked, lengths, room[0])
+        top_block(y, scores, offsets, first, last, backward, top, relevant_from, ranked, lengths, relevant, room[0])
         return
     if n_docs > BLOCK:  # one long query
         lengths[first], unordered = -1, 1
@@ -213,28 +225,16 @@ def _rank_queries(
         keys = packed[:n_docs]
         pack_block(scores.view(np.uint64), offsets, first, last, backward, keys)
         keys.sort()
-        unordered = rank_block(y, scores, keys, PLACES, offsets, first, last, backward, ranked, same, tied, lengths)
+        unordered = rank_block(
+            y, scores, keys, PLACES, offsets, first, last, backward, relevant_from, ranked, same, *of_queries
+        )
     for q in first + np.flatnonzero(lengths[first:last] < 0) if unordered else ():
         own = scores[offsets[q] : offsets[q + 1]]
         order = np.argsort(-own[::-1] if backward else -own, kind="stable").view(np.uint64)
         place = offsets[q] - base
         rank_block(
-            y, scores, order, _EVERY_BIT, offsets, q, q + 1, backward, ranked[place:], same[place:], tied, lengths
-        )
+            y, scores, order, _EVERY_BIT, offsets, q, q + 1, backward, relevant_from, ranked[place:], same[place:],
+            *of_queries,
+        )  # fmt: skip
     if ties in ("pessimistic", "averaged") and tied[first:last].any():
-        worst_first_block(offsets, first, last, ranked, same, tied, *room)
-
-
-def _count_relevant(y: Floats, offsets: Ints, relevant_from: float) -> Ints:
-    """How many documents of each query have a label above ``relevant_from``."""
-    counts, has_rows = np.zeros(len(offsets) - 1, np.int64), offsets[:-1] < offsets[1:]
-    if has_rows.any():
-        counts[has_rows] = np.add.reduceat(y > relevant_from, offsets[:-1][has_rows], dtype=np.int64)
-    return counts
-
-
-def _n_labels(labels: Floats) -> int:
-    """How many whole labels from 0 there may be, so that the kernels can count instead of sort; 0 if they cannot."""
-    top = labels.max(initial=0.0)
-    countable = labels.min(initial=0.0) >= 0 and top < WHOLE_LABELS and (labels == np.floor(labels)).all()
-    return int(top) + 1 if countable else 0
+        worst_first_block(offsets, first, last, ranked, same, tied, *room[:3])

@@ -272,9 +272,9 @@ def _correlation(block: Block, product: Floats, squares: Floats) -> Floats:
 
 
 def _share(part: Floats, whole: Floats | np.ndarray, otherwise: float) -> Floats:
-    """``part / whole``, and ``otherwise`` where the whole is not more than 0."""
-    share: Floats = np.divide(part, whole, out=np.full(part.shape, float(otherwise)), where=whole > 0)
-    return share
+    """``part / whole``, one for each query, and ``otherwise`` where the whole is not more than 0."""
+    has_whole = whole > 0
+    return np.where(has_whole, part / np.where(has_whole, whole, 1.0), otherwise)
 
 
 @lru_cache(maxsize=8)

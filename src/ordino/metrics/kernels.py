@@ -4,8 +4,8 @@ Queries are worked on in blocks that share one sort: :func:`rank_block` puts the
 the scores, the sums read them. Buffers come from the caller, as long as the largest block; nothing is allocated here.
 Bounds are checked before.
 
-The first call after an installation compiles, so what compiles slowly is left out: slices, tuples, wrappers for
-functions that only other kernels call. What most profiles do not need is a kernel of its own.
+The first call after an installation compiles, so what compiles slowly is left out: slices, tuples, ``min``, ``max``
+and ``int``, wrappers for functions that only other kernels call. What most profiles do not need is a kernel of its own.
 """
 
 from math import inf, nan
@@ -26,9 +26,9 @@ def sort_descending(keys: Any, carry: Any, first: int, last: int, keys_out: Any,
     width = 1
     while width < last - first:
         for start in range(first, last, 2 * width):
-            middle = min(start + width, last)
-            stop = min(start + 2 * width, last)
-            if middle == stop or keys[middle - 1] >= keys[middle]:
+            middle = start + width
+            stop = middle + width if middle + width < last else last
+            if middle >= stop or keys[middle - 1] >= keys[middle]:
                 continue
             left = at = start
             right = middle
@@ -87,15 +87,15 @@ def pack_block(bits: Any, offsets: Any, first: int, last: int, backward: bool, p
 @njit(**OUTER)
 def rank_block(
     y: Any, scores: Any, order: Any, places: Any, offsets: Any, first: int, last: int, backward: bool,
-    ranked: Any, same: Any, tied: Any, lengths: Any,
+    relevant_from: float, ranked: Any, same: Any, tied: Any, lengths: Any, relevant: Any,
 ) -> int:  # fmt: skip
     """Put the labels of queries ``first`` to ``last`` into ``ranked``, best score first, query after query.
 
     ``order`` has the documents of each query in rank order, their places in the bits that ``places`` picks: what
     :func:`pack_block` made, sorted, or exact numbers. ``same[i]`` says that a document has the score of the one before
     it, ``tied[q]`` that equal scores have different labels in query ``q``, ``lengths[q]`` how many documents have a
-    rank: those with score -inf have none. A query whose packed scores were too coarse to order it has length -1; how
-    many there are is what this gives.
+    rank: those with score -inf have none, ``relevant[q]`` how many have a label above ``relevant_from``. A query whose
+    packed scores were too coarse to order it has length -1; how many there are is what this gives.
     """
     base = offsets[first]
     unfinished = 0
@@ -105,12 +105,14 @@ def rank_block(
         rising = False
         ambiguous = False
         length = 0
+        n_relevant = 0
         above = inf
         for i in range(start, stop):
             place = np.int64(order[i] & places)
             row = base + (start + stop - 1 - place if backward else place)
             score = scores[row]
             ranked[i] = y[row]
+            n_relevant += y[row] > relevant_from
             same[i] = i > start and score == above
             rising = rising or score > above
             if score > NO_RANK:
@@ -119,14 +121,15 @@ def rank_block(
             above = score
         tied[q] = ambiguous
         lengths[q] = -1 if rising else length
+        relevant[q] = n_relevant
         unfinished += rising
     return unfinished
 
 
 @njit(**OUTER)
 def top_block(
-    y: Any, scores: Any, offsets: Any, first: int, last: int, backward: bool, top: int,
-    ranked: Any, lengths: Any, heads: Any,
+    y: Any, scores: Any, offsets: Any, first: int, last: int, backward: bool, top: int, relevant_from: float,
+    ranked: Any, lengths: Any, relevant: Any, heads: Any,
 ) -> None:  # fmt: skip
     """Put the labels of the ``top`` best documents of each query first, best score first, the others behind them.
 
@@ -136,29 +139,33 @@ def top_block(
     for q in range(first, last):
         start = offsets[q]
         stop = offsets[q + 1]
+        head = start - base
         kept = 0
         length = 0
+        n_relevant = 0
         for step in range(stop - start):
             row = stop - 1 - step if backward else start + step
             score = scores[row]
-            at = start - base + step
+            at = head + step
+            n_relevant += y[row] > relevant_from
             if score > NO_RANK:
                 length += 1
             if kept == top and score <= heads[top - 1]:
                 ranked[at] = y[row]
                 continue
             if kept == top:
-                ranked[at] = ranked[start - base + top - 1]  # the last of the best gives way
+                ranked[at] = ranked[head + top - 1]  # the last of the best gives way
             else:
                 kept += 1
             i = kept - 1
             while i > 0 and heads[i - 1] < score:
                 heads[i] = heads[i - 1]
-                ranked[start - base + i] = ranked[start - base + i - 1]
+                ranked[head + i] = ranked[head + i - 1]
                 i -= 1
             heads[i] = score
-            ranked[start - base + i] = y[row]
+            ranked[head + i] = y[row]
         lengths[q] = length
+        relevant[q] = n_relevant
 
 
 @njit(**OUTER)
@@ -175,7 +182,7 @@ def worst_first_block(
 
 
 # What follows reads ranked labels, query after query. ``offsets`` count from the start of the block, ``lengths`` says
-# how many documents of a query have a rank, ``k`` how many ranks count (0 counts all); ``out`` gets a number a query.
+# how many documents of a query have a rank, ``k`` how many ranks count; ``out`` gets a number a query.
 
 
 @njit(**OUTER)
@@ -193,49 +200,52 @@ def average_runs(values: Any, labels: Any, same: Any, out: Any) -> None:
         i = j
 
 
+@njit(**INNER)
+def worth(value: float, table: Any) -> float:
+    """The value itself, or what stands at this place in the table if it has entries."""
+    return table[np.int64(value)] if len(table) > 0 else value
+
+
 @njit(**OUTER)
 def weighted_sums(values: Any, table: Any, offsets: Any, lengths: Any, k: int, weights: Any, out: Any) -> None:
-    """Sum the values of each query's documents, each times the weight of its rank.
-
-    If ``table`` has entries, a value is a place in it.
-    """
+    """Sum what each query's documents are worth, each times the weight of its rank."""
     for q in range(len(out)):
-        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        depth = lengths[q] if lengths[q] < k else k
         total = 0.0
         for i in range(depth):
-            value = values[offsets[q] + i]
-            total += (table[int(value)] if len(table) > 0 else value) * weights[i]
+            total += worth(values[offsets[q] + i], table) * weights[i]
         out[q] = total
 
 
 @njit(**OUTER)
-def best_sums(labels: Any, table: Any, offsets: Any, k: int, weights: Any, counts: Any, out: Any) -> None:
-    """The same for the best order of the labels: whole numbers below ``len(counts)``, which are counted, not sorted."""
-    for q in range(len(out)):
-        n = offsets[q + 1] - offsets[q]
+def best_labels(labels: Any, offsets: Any, k: int, counts: Any, out: Any) -> None:
+    """The k highest labels of each query, highest first: whole numbers below ``len(counts)``, which are counted."""
+    for q in range(len(offsets) - 1):
+        start, stop = offsets[q], offsets[q + 1]
         for whole in range(len(counts)):
             counts[whole] = 0
-        for i in range(n):
-            counts[int(labels[offsets[q] + i])] += 1
-        total, whole = 0.0, len(counts) - 1
-        for i in range(min(n, k) if k > 0 else n):
+        for i in range(start, stop):
+            counts[np.int64(labels[i])] += 1
+        whole = len(counts) - 1
+        for i in range(start, stop if stop - start < k else start + k):
             while counts[whole] == 0:
                 whole -= 1
             counts[whole] -= 1
-            total += table[whole] * weights[i]
-        out[q] = total
+            out[i] = whole
 
 
 @njit(**OUTER)
-def mean_shares(values: Any, best: Any, offsets: Any, lengths: Any, weights: Any, out: Any) -> None:
+def mean_shares(
+    values: Any, table: Any, best: Any, best_table: Any, offsets: Any, lengths: Any, weights: Any, out: Any
+) -> None:
     """The sum over ranks of the weighted sum so far as a share of the best possible one; NaN if that is 0."""
     for q in range(len(out)):
         total = ideal = shares = 0.0
         for i in range(lengths[q]):
-            ideal += best[offsets[q] + i] * weights[i]
-            total += values[offsets[q] + i] * weights[i]
+            ideal += worth(best[offsets[q] + i], best_table) * weights[i]
+            total += worth(values[offsets[q] + i], table) * weights[i]
             shares += total / ideal if ideal > 0.0 else 0.0
-        has_gain = offsets[q] < offsets[q + 1] and best[offsets[q]] > 0.0
+        has_gain = offsets[q] < offsets[q + 1] and worth(best[offsets[q]], best_table) > 0.0
         out[q] = shares if has_gain else nan
 
 
@@ -245,7 +255,7 @@ def precision_sums(
 ) -> None:
     """Sum of the precisions at the relevant documents; if ``grouped``, equal scores all stand at their last rank."""
     for q in range(len(out)):
-        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        depth = lengths[q] if lengths[q] < k else k
         hits = found = 0
         total = 0.0
         for i in range(depth):
@@ -261,7 +271,7 @@ def precision_sums(
 def first_hits(labels: Any, offsets: Any, lengths: Any, k: int, relevant_from: float, out: Any) -> None:
     """The rank of the first relevant document; infinity if there is none."""
     for q in range(len(out)):
-        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        depth = lengths[q] if lengths[q] < k else k
         out[q] = inf
         for i in range(depth):
             if labels[offsets[q] + i] > relevant_from:
@@ -273,12 +283,10 @@ def first_hits(labels: Any, offsets: Any, lengths: Any, k: int, relevant_from: f
 def expected_reciprocals(chances: Any, table: Any, offsets: Any, lengths: Any, k: int, out: Any) -> None:
     """The expected reciprocal rank at which a reader stops who stops at each document with a chance."""
     for q in range(len(out)):
-        depth = min(lengths[q], k) if k > 0 else lengths[q]
+        depth = lengths[q] if lengths[q] < k else k
         reader, value = 1.0, 0.0
         for i in range(depth):
-            chance = chances[offsets[q] + i]
-            if len(table) > 0:
-                chance = table[int(chance)]
+            chance = worth(chances[offsets[q] + i], table)
             value += reader * chance / (i + 1)
             reader *= 1.0 - chance
         out[q] = value

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, final
 
@@ -224,6 +225,11 @@ def parse_metric(text: str | Metric) -> Metric:
         return text
     if not isinstance(text, str):
         raise ParameterError(f"metric is {text!r}; give a name such as 'ndcg@10'")
+    return _parse(text)
+
+
+@lru_cache(maxsize=256)
+def _parse(text: str) -> Metric:
     found = _NOTATION.fullmatch(text.strip().lower())
     measure = None if found is None else _BY_NAME.get(found[1])
     if found is None or measure is None:

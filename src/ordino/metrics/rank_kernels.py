@@ -16,28 +16,26 @@ from ordino.metrics.kernels import sort_descending
 from ordino.metrics.metric import Metric
 from ordino.metrics.profiles import Profile
 
-MANY = 48  # relevant documents from which bisecting beats counting
+MANY = 256  # relevant documents from which bisecting beats counting
 find_ranks = LEAST = MOST = OPEN  # in the template below
 
 
 @njit(**INNER)
-def _count_above(scores: Any, row: int) -> int:
-    """How many documents stand above this one; equal scores keep the row order."""
-    own = scores[row]
-    before, after = scores[:row], scores[row + 1 :]  # loops from 0 compile to vector instructions
-    above = np.int32(0)
-    for d in range(before.shape[0]):
-        above = np.int32(above + np.int32(before[d] >= own))
-    for d in range(after.shape[0]):
-        above = np.int32(above + np.int32(after[d] > own))
-    return int(above)
+def _ranks_by_counting(scores: Any, _: Any, __: int, relevant: Any, ranks: Any) -> None:
+    """Ranks of the relevant documents, from 1, rising: for each, count the scores above its own.
 
-
-@njit(**INNER)
-def _ranks_by_counting(scores: Any, _: Any, relevant: Any, ranks: Any) -> None:
-    """Ranks of the relevant documents, from 1, rising: for each, count the scores above its own."""
+    Equal scores keep the row order.
+    """
     for i in range(relevant.shape[0]):
-        rank = _count_above(scores, relevant[i]) + 1
+        own = scores[relevant[i]]
+        above, equal = np.int32(0), np.int32(0)
+        for d in range(scores.shape[0]):  # compiles to vector instructions
+            above = np.int32(above + np.int32(scores[d] > own))
+            equal = np.int32(equal + np.int32(scores[d] == own))
+        rank = above + 1
+        if equal > 1:
+            for d in range(relevant[i]):
+                rank += scores[d] == own
         j = i
         while j > 0 and ranks[j - 1] > rank:
             ranks[j] = ranks[j - 1]
@@ -46,7 +44,7 @@ def _ranks_by_counting(scores: Any, _: Any, relevant: Any, ranks: Any) -> None:
 
 
 @njit(**INNER)
-def _ranks_by_bisection(scores: Any, is_relevant: Any, relevant: Any, ranks: Any) -> None:
+def _ranks_by_bisection(scores: Any, is_relevant: Any, start: int, relevant: Any, ranks: Any) -> None:
     """The same for many relevant documents: sort them, then find for each other document which of them it is above."""
     n_relevant = relevant.shape[0]
     keys, order = np.empty_like(scores[:n_relevant]), np.empty(n_relevant, np.int64)
@@ -56,7 +54,7 @@ def _ranks_by_bisection(scores: Any, is_relevant: Any, relevant: Any, ranks: Any
         keys, order, 0, n_relevant, np.empty_like(keys), np.empty_like(order)
     )  # equal keys keep their order
     for d in range(scores.shape[0]):
-        if is_relevant[d]:
+        if is_relevant[start + d]:
             continue
         low, high = 0, n_relevant  # the first relevant document below d
         while low < high:
@@ -75,17 +73,19 @@ def _ranks_by_bisection(scores: Any, is_relevant: Any, relevant: Any, ranks: Any
 
 
 def _sums_by_ranks(
-    scores: Any, is_relevant: Any, relevant: Any, relevant_offsets: Any, offsets: Any, k: int, hits_alone: bool,
-    ranks: Any, out: Any,
+    scores: Any, is_relevant: Any, relevant: Any, relevant_offsets: Any, offsets: Any, first: int, last: int, k: int,
+    hits_alone: bool, ranks: Any, out: Any,
 ) -> None:  # fmt: skip
     """Template: sum of the precisions at the relevant documents among the first k, or their number if ``hits_alone``.
 
-    Only of queries with at least ``LEAST`` and fewer than ``MOST`` relevant documents. ``scores`` is (orders,
-    documents), ``out`` is (orders, queries); k = 0 counts all ranks. ``relevant`` holds rows counted from the start of
-    their query. The arithmetic is that of ``kernels.precision_sums``, in its order.
+    Only of queries ``first`` to ``last`` with at least ``LEAST`` and fewer than ``MOST`` relevant documents.
+    ``scores`` is (orders, documents of these queries), ``out`` is (orders, queries); k = 0 counts all ranks.
+    ``relevant`` holds rows counted from the start of their query. The arithmetic is that of
+    ``kernels.precision_sums``, in its order.
     """
+    base = offsets[first]
     for p in range(out.shape[0]):
-        for q in range(out.shape[1]):
+        for q in range(first, last):
             own = relevant[relevant_offsets[q] : relevant_offsets[q + 1]]
             if not LEAST <= len(own) < MOST:
                 continue
@@ -93,15 +93,16 @@ def _sums_by_ranks(
             depth = stop - start
             if 0 < k < depth:
                 depth = k
-            find_ranks(scores[p, start:stop], is_relevant[start:stop], own, ranks)
-            hits, total = 0, 0.0
+            find_ranks(scores[p, start - base : stop - base], is_relevant, start, own, ranks)
+            hits = 0
+            total = 0.0
             while hits < len(own) and ranks[hits] <= depth:
                 hits += 1
                 total += hits / ranks[hits - 1]
             out[p, q] = hits if hits_alone else total
 
 
-sums_of_few = specialize(_sums_by_ranks, "sums_of_few", OUTER, find_ranks=_ranks_by_counting, LEAST=0, MOST=MANY)
+sums_of_few = specialize(_sums_by_ranks, "sums_of_few", OUTER, find_ranks=_ranks_by_counting, LEAST=1, MOST=MANY)
 sums_of_many = specialize(
     _sums_by_ranks, "sums_of_many", OUTER, find_ranks=_ranks_by_bisection, LEAST=MANY, MOST=np.iinfo(np.int64).max
 )
@@ -117,39 +118,44 @@ class ByRanks:
 
     >>> from ordino.metrics import find_profile, parse_metric
     >>> by_ranks = ByRanks(np.array([1.0, 0.0]), np.array([0, 2]), parse_metric("map"), find_profile("standard"))
-    >>> by_ranks.values(np.array([[2.0, 1.0], [1.0, 2.0]]), 0, 1).tolist()
+    >>> sums = np.zeros((2, 1))
+    >>> by_ranks.add_up(np.array([[2.0, 1.0], [1.0, 2.0]]), 0, 1, sums)
+    >>> by_ranks.values(sums).tolist()
     [[1.0], [0.5]]
     """
 
     def __init__(self, y: Floats, offsets: Ints, metric: Metric, profile: Profile) -> None:
-        self.offsets, self.metric, self.profile = offsets, metric, profile
+        self.offsets, self.profile = offsets, profile
+        self._k, self._is_precision = cutoff(metric, profile), metric.measure.formula is precision
         self._is_relevant = y > profile.relevant_from
         rows = np.flatnonzero(self._is_relevant)
         self._bounds = np.searchsorted(rows, offsets).astype(np.int64)
-        self._relevant = rows - np.repeat(offsets[:-1], np.diff(self._bounds))  # counted from the start of the query
+        self._n_relevant = np.diff(self._bounds)
+        self._relevant = rows - np.repeat(offsets[:-1], self._n_relevant)  # counted from the start of the query
+        self._most = int(self._n_relevant.max(initial=0))
 
     @staticmethod
     def knows(metric: Metric, profile: Profile) -> bool:
         """Whether this measure, by this profile, can be had from ranks."""
         return metric.measure.formula in (average_precision, precision) and profile.ties == "stable"
 
-    def values(self, scores: NDArray[Any], first: int, last: int) -> Floats:
-        """The value of queries ``first`` to ``last`` for each row of scores, shape ``(n_orders, last - first)``.
+    def add_up(self, scores: NDArray[Any], first: int, last: int, sums: Floats) -> None:
+        """Fill in what :meth:`values` needs of queries ``first`` to ``last``, for each row of scores.
 
-        ``scores`` are those of the documents of these queries, shape ``(n_orders, n_docs)`` or wider.
+        ``scores`` are those of the documents of these queries, shape ``(n_orders, n_docs)`` or larger, ``sums`` has
+        the shape ``(n_orders, n_queries)``, and is 0 before.
         """
-        rows, bounds = slice(self.offsets[first], self.offsets[last]), self._bounds[first : last + 1]
-        n_relevant, lengths = np.diff(bounds), np.diff(self.offsets[first : last + 1])
-        k, is_precision = cutoff(self.metric, self.profile), self.metric.measure.formula is precision
-        out = np.empty((len(scores), last - first))
-        place = (self._is_relevant[rows], self._relevant, bounds, self.offsets[first : last + 1] - rows.start)
-        most = int(n_relevant.max(initial=0))
-        for kernel in (sums_of_few, sums_of_many) if most >= MANY else (sums_of_few,):
-            kernel(scores, *place, k, is_precision, np.empty(most, np.int64), out)
-        if is_precision:
-            values = precision_of_hits(out, lengths, k, self.profile)
+        place = (self._is_relevant, self._relevant, self._bounds, self.offsets, first, last)
+        for kernel in (sums_of_few, sums_of_many) if self._most >= MANY else (sums_of_few,):
+            kernel(scores, *place, self._k, self._is_precision, np.empty(self._most, np.int64), sums)
+
+    def values(self, sums: Floats) -> Floats:
+        """The value of each query for each order, shape ``(n_orders, n_queries)``."""
+        sizes, k = np.diff(self.offsets), self._k
+        if self._is_precision:
+            values = precision_of_hits(sums, sizes, k, self.profile)
         else:
-            values = mean_precision(out, n_relevant, lengths, k, self.profile)
+            values = mean_precision(sums, self._n_relevant, sizes, k, self.profile)
         if np.isnan(self.profile.empty):
-            values[:, n_relevant == 0] = np.nan
+            values[:, self._n_relevant == 0] = np.nan
         return values

@@ -76,15 +76,28 @@ def save(
     write_file(Path(path), Contents(card, model, encoder.arrays))
 
 
-def load(path: str | Path, *, rankers: Sequence[type] = ()) -> Any:
-    """Read the ranker, or the pipeline, that :func:`save` wrote; ``rankers`` are your own classes that it may use."""
-    return loaded(Path(path), read_file(Path(path)), rankers)
+def load(path: str | Path, *, rankers: Sequence[type] = (), module: Any = None) -> Any:
+    """Read the ranker, or the pipeline, that :func:`save` wrote.
+
+    Parameters
+    ----------
+    rankers
+        Your own classes of rankers that the file may use.
+    module
+        For a :class:`~ordino.TorchRanker`: the module, or the function that makes it, into which the weights of the
+        file are loaded. A module is copied, never changed.
+    """
+    given = {} if module is None else {"module": module}
+    return loaded(Path(path), read_file(Path(path)), rankers, given)
 
 
-def loaded(path: Path, contents: Contents, rankers: Sequence[type] = ()) -> Any:
+def loaded(path: Path, contents: Contents, rankers: Sequence[type] = (), given: Mapping[str, Any] | None = None) -> Any:
     """Make the ranker of a file's contents."""
     with sentences_about(path):
-        ranker = Decoder(contents.arrays, rankers).decode(contents.model)
+        decoder = Decoder(contents.arrays, rankers, given)
+        ranker = decoder.decode(contents.model)
+        for name in set(given or ()) - decoder.used:
+            raise ModelFileError(f"the model needs no {name}; leave it out")
         check_model(ranker)
     return ranker
 

@@ -83,9 +83,14 @@ class Encoder:
         learned = {
             key: item for key, item in vars(value).items() if _LEARNED.fullmatch(key) or key in PRIVATE.get(name, ())
         }
+        unsaved = getattr(value, "unsaved", ())
+        params = {
+            key: {"unsaved": key} if key in unsaved else self.encode(item, dot + key)
+            for key, item in value.get_params(deep=False).items()
+        }
         return {
             "estimator": name,
-            "params": {key: self.encode(item, dot + key) for key, item in value.get_params(deep=False).items()},
+            "params": params,
             "learned": {key: self.encode(item, dot + key) for key, item in learned.items()},
         }
 
@@ -117,11 +122,18 @@ class Encoder:
 
 @final
 class Decoder:
-    """Turns what :class:`Encoder` wrote back into values; ``own`` are the user's ranker classes."""
+    """Turns what :class:`Encoder` wrote back into values.
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], own: Sequence[type] = ()) -> None:
+    ``own`` are the user's ranker classes, and ``given`` what takes the place of parameters that a file does not hold.
+    """
+
+    def __init__(
+        self, arrays: Mapping[str, NDArray[Any]], own: Sequence[type] = (), given: Mapping[str, Any] | None = None
+    ) -> None:
         self._arrays = arrays
         self._own = own
+        self._given = given or {}
+        self.used: set[str] = set()
         self._kinds: Mapping[str, Callable[[Any, Mapping[str, Any]], Any]] = {
             "float": lambda text, _: _number(text),
             "text": lambda name, _: self._array(name).tobytes().decode(),
@@ -133,6 +145,7 @@ class Decoder:
             "strings": lambda items, given: np.array(items, dtype=object if given["kind"] == "O" else str),
             "record": self._record,
             "estimator": self._estimator,
+            "unsaved": lambda name, _: self._unsaved(name),
         }
 
     def decode(self, value: Any) -> Any:
@@ -154,6 +167,13 @@ class Decoder:
     def _ordered(self, name: Any, given: Mapping[str, Any]) -> NDArray[Any]:
         array = self._array(name)
         return np.asfortranarray(array) if given.get("order") == "F" else array
+
+    def _unsaved(self, name: Any) -> Any:
+        if name not in self._given:
+            advice = f"load it in Python with ordino.load(path, {name}=...)"
+            raise ModelFileError(f"it scores with code of yours, which no file holds; {advice}")
+        self.used.add(name)
+        return self._given[name]
 
     def _record(self, name: Any, given: Mapping[str, Any]) -> Any:
         values = {key: self.decode(item) for key, item in given["fields"].items()}

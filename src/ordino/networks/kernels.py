@@ -73,39 +73,34 @@ def is_dropped(counter: Any, key: Any, other_key: Any, threshold: Any) -> Any:
 def _squash_rows(h: Any, bias: Any, dropout: Any, number: int) -> None:
     """Template: add the bias to every row of ``h``, put the activation on it, and drop neurons; all in place.
 
-    The first axis of everything is that of several networks. ``dropout`` is two keys and the threshold of
-    :func:`is_dropped`, 0 to drop none; ``number`` is the first row's.
+    ``dropout`` is two keys and the threshold of :func:`is_dropped`, 0 to drop none; ``number`` is the first row's.
     """
-    width = h.shape[2]
-    for m in range(len(h)):
-        key, other_key, threshold = dropout[m, 0], dropout[m, 1], dropout[m, 2]
-        scale = np.float32(2.0**32 / (2.0**32 - threshold))
-        for r in range(h.shape[1]):
+    width, threshold = h.shape[1], dropout[2]
+    scale = np.float32(2.0**32 / (2.0**32 - threshold))
+    for r in range(len(h)):
+        for k in range(width):
+            h[r, k] = squash(h[r, k] + bias[k])
+        if threshold:
             for k in range(width):
-                h[m, r, k] = squash(h[m, r, k] + bias[m, k])
-            if threshold:
-                for k in range(width):
-                    dropped = is_dropped((number + r) * width + k, key, other_key, threshold)
-                    h[m, r, k] = ZERO if dropped else h[m, r, k] * scale
+                dropped = is_dropped((number + r) * width + k, dropout[0], dropout[1], threshold)
+                h[r, k] = ZERO if dropped else h[r, k] * scale
 
 
 def _slope_rows(d: Any, h: Any, dropout: Any, number: int, total: Any) -> None:
     """Template: turn slopes of what neurons give, ``h``, into those of what they get; ``total`` is the sum of rows."""
-    width = h.shape[2]
-    for m in range(len(h)):
-        key, other_key, threshold = dropout[m, 0], dropout[m, 1], dropout[m, 2]
-        scale = np.float32(2.0**32 / (2.0**32 - threshold))
-        shrink = ONE / scale
-        for k in range(width):
-            total[m, k] = ZERO
-        for r in range(h.shape[1]):
-            if threshold:
-                for k in range(width):
-                    dropped = is_dropped((number + r) * width + k, key, other_key, threshold)
-                    d[m, r, k] = ZERO if dropped else d[m, r, k] * scale
+    width, threshold = h.shape[1], dropout[2]
+    scale = np.float32(2.0**32 / (2.0**32 - threshold))
+    shrink = ONE / scale
+    for k in range(width):
+        total[k] = ZERO
+    for r in range(len(h)):
+        if threshold:
             for k in range(width):
-                d[m, r, k] *= slope(h[m, r, k] * shrink)
-                total[m, k] += d[m, r, k]
+                dropped = is_dropped((number + r) * width + k, dropout[0], dropout[1], threshold)
+                d[r, k] = ZERO if dropped else d[r, k] * scale
+        for k in range(width):
+            d[r, k] *= slope(h[r, k] * shrink)
+            total[k] += d[r, k]
 
 
 class RowKernels(NamedTuple):

@@ -21,7 +21,6 @@ from ordino.threads import Run, one_by_one
 
 Floats = NDArray[np.float32]
 B = TypeVar("B")
-T = TypeVar("T", bound=np.generic)
 
 LEAST_ROWS = 1024  # of a block
 MOST_BLOCKS = 16
@@ -154,7 +153,7 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
     n_nets, n_rows, n_hidden = len(nets), len(X), len(first.sizes) - 2
     weights = [stacked([net.whole_W(i) for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_in, n_out)
     biases = [stacked([net.whole_b(i) for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_out)
-    masks = stacked([net.masks(n_hidden, learn) for net in nets]).swapaxes(0, 1)  # (n_hidden, n_nets, 3)
+    masks = [net.masks(n_hidden, learn) for net in nets]  # each (n_hidden, 3)
     kernels, (h, d) = make_row_kernels(first.activation), first.room(n_nets, n_rows)
     blocks = list(enumerate(even_parts(n_rows, min(-(-n_rows // LEAST_ROWS), MOST_BLOCKS))))
     run = first.run if n_rows * len(first.theta) > WORTH_THREADS else one_by_one
@@ -167,7 +166,8 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
             out = h[i][:, start:stop]  # (n_nets, n_rows, n_out)
             np.matmul(seen, W, out=out)
             if i < n_hidden:
-                kernels.squash_rows(out, biases[i], masks[i], start)
+                for own, bias, mask in zip(out, biases[i], masks, strict=True):
+                    kernels.squash_rows(own, bias, mask[i], start)
             elif first.output_bias:
                 out += biases[i][:, None]
             seen = out
@@ -198,7 +198,8 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
             else:
                 np.matmul(above, weights[i].swapaxes(1, 2), out=below)
             total = np.empty((n_nets, below.shape[2]), np.float32)
-            kernels.slope_rows(below, seen, masks[i - 1], start, total)
+            for m, mask in enumerate(masks):
+                kernels.slope_rows(below[m], seen[m], mask[i - 1], start, total[m])
             slopes_b[i - 1][:] = total.reshape(n_nets, first.sides, -1).sum(axis=1)
             above = below
         if first.output_bias:
@@ -210,6 +211,6 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
     return values
 
 
-def stacked(arrays: Sequence[NDArray[T]]) -> NDArray[T]:
+def stacked(arrays: Sequence[Floats]) -> Floats:
     """The arrays of several networks along a new first axis; that of one network is not copied."""
     return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)

@@ -14,7 +14,7 @@ import numpy as np
 from ordino.compiled import INNER, OPEN, OUTER, specialize
 from ordino.order.kernels import ABOVE_HALF, ACTIVATIONS, LANES, OUTPUTS, ZERO
 
-TILE = 128  # documents that one document meets at a time: their projections stay in the cache
+TILE = 512  # documents that one document meets at a time: enough for long loops, few enough for the cache
 UNIT = 2**40  # probabilities are added as whole numbers of this part
 WINS, SUMS, OUT_DEGREES = range(3)
 """Rows of the totals: twice the wins, a tie as half of one; the sum of the probabilities to come first, in parts of

@@ -17,18 +17,17 @@ from ordino.compiled import INNER, OUTER, REORDERED, njit
 
 
 @njit(**REORDERED)
-def loop_slopes(scores, weight, floor, low, high, slope, degree):  # type: ignore[no-untyped-def]
-    """The sums of one query pair by pair; see slopes_of_queries."""
-    value, shortfall = 0.0, 0.0
-    slope[:] = 0.0
-    degree[:] = 0.0
-    for i in range(len(scores)):
+def loop_slopes(scores, weight, floor, start, stop, low, high, slope, degree):  # type: ignore[no-untyped-def]
+    """The sums of the query from start to stop - 1 pair by pair; see slopes_of_queries."""
+    value = shortfall = 0.0
+    for i in range(start, stop):
+        slope[i] = degree[i] = 0.0
+    for i in range(start, stop):
         if floor[i] == 0:
             continue
-        score, heavy = scores[i], weight[i]
-        worse, light = scores[: floor[i]], weight[: floor[i]]
-        down, active = slope[: floor[i]], degree[: floor[i]]
-        gain, total, squares = 0.0, 0.0, 0.0
+        score, heavy, end = scores[i], weight[i], start + floor[i]
+        worse, light, down, active = scores[start:end], weight[start:end], slope[start:end], degree[start:end]
+        gain = total = squares = 0.0
         for j in range(len(worse)):
             margin = score - worse[j]
             outer, inner = high - margin, low - margin
@@ -50,14 +49,13 @@ def loop_slopes(scores, weight, floor, low, high, slope, degree):  # type: ignor
 
 
 @njit(**REORDERED)
-def loop_curvature(scores, weight, floor, low, high, v, out):  # type: ignore[no-untyped-def]
-    """Fill out with half the second derivative of one query's sum, times v, pair by pair."""
-    out[:] = 0.0
-    for i in range(len(scores)):
+def loop_curvature(scores, weight, floor, start, stop, low, high, v, out):  # type: ignore[no-untyped-def]
+    """Add half the second derivative of the sum of the query from start to stop - 1, times v, to out, pair by pair."""
+    for i in range(start, stop):
         if floor[i] == 0:
             continue
-        score, heavy, own = scores[i], weight[i], v[i]
-        worse, light, other, down = scores[: floor[i]], weight[: floor[i]], v[: floor[i]], out[: floor[i]]
+        score, heavy, own, end = scores[i], weight[i], v[i], start + floor[i]
+        worse, light, other, down = scores[start:end], weight[start:end], v[start:end], out[start:end]
         total = 0.0
         for j in range(len(worse)):
             margin = score - worse[j]
@@ -76,11 +74,10 @@ def slopes_of_queries(scores, weight, floor, offsets, is_long, first, last, low,
     positive), degree with the weight of each document's pairs with margins from low to high. Gives the sum and that of
     max(0, high - margin) - max(0, low - margin).
     """
-    value, shortfall = 0.0, 0.0
+    value = shortfall = 0.0
     for q in range(first, last):
         if not is_long[q]:
-            a, b = offsets[q], offsets[q + 1]
-            squares, short = loop_slopes(scores[a:b], weight[a:b], floor[a:b], low, high, slope[a:b], degree[a:b])
+            squares, short = loop_slopes(scores, weight, floor, offsets[q], offsets[q + 1], low, high, slope, degree)
             value += squares
             shortfall += short
     return value, shortfall
@@ -94,13 +91,13 @@ def curvature_of_queries(scores, weight, floor, offsets, is_long, first, last, l
     """
     for q in range(first, last):
         if not is_long[q]:
-            a, b = offsets[q], offsets[q + 1]
+            start, stop = offsets[q], offsets[q + 1]
             n_active = 0
-            for i in range(a, b):
+            for i in range(start, stop):
                 out[i] = 0.0
                 n_active += degree[i] != 0.0
             if n_active > 0:
-                loop_curvature(scores[a:b], weight[a:b], floor[a:b], low, high, v[a:b], out[a:b])
+                loop_curvature(scores, weight, floor, start, stop, low, high, v, out)
 
 
 @njit(**INNER)
