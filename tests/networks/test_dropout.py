@@ -82,7 +82,7 @@ def test_dropout_acts_in_learning_alone(make, batch):
 
 
 def test_what_neurons_give_is_the_same_on_average():
-    """Neurons give 1: the slope in a last weight, the mean over the rows of what its neuron gives, stays near 1."""
+    """Neurons that give 1: the slope in a last weight, the mean of what its neuron gives over the rows, is near 1."""
     pull = np.full((N_ROWS, 1), 1 / N_ROWS, np.float32)
     net = row_net(activation="identity")
     net.W[1][:], net.b[1][:] = 0, 1
