@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pty
 import re
@@ -10,10 +11,14 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numba.core import event
+from numba.core.errors import TypingError
 
 import ordino
+from ordino.compiled import njit
 
 SOURCE = Path(ordino.__file__).parent
 MEASURE = """
@@ -94,6 +99,31 @@ def test_who_waits_at_a_terminal_is_told_once(is_terminal: bool, tmp_path: Path)
     assert ran.stdout == b"1.0\n"
     sentence = "ordino: compiling its kernels, once; later runs load them from the cache"
     assert told.count(sentence) == (1 if is_terminal else 0)
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_garbage_collector_is_off_while_a_kernel_compiles(was_on: bool) -> None:
+    during = []
+
+    class Watch(event.Listener):
+        def on_start(self, _: Any) -> None:
+            during.append(gc.isenabled())
+
+        def on_end(self, _: Any) -> None:
+            pass
+
+    kernel = njit()(lambda x: x + 1)
+    with event.install_listener("numba:compile", Watch()):
+        try:
+            gc.enable() if was_on else gc.disable()
+            assert kernel(1) == 2
+            assert gc.isenabled() == was_on
+            with pytest.raises(TypingError):
+                kernel("1")
+            assert gc.isenabled() == was_on
+        finally:
+            gc.enable()
+    assert during == [False, False]
 
 
 def test_a_kernel_made_of_a_template_is_found_in_the_cache_again(tmp_path: Path) -> None:

@@ -4,9 +4,12 @@ To know whether compiled code may multiply matrices, numba imports ``scipy.linal
 that measuring a ranking does not need. Here an empty module stands in for the one that numba looks for, while it looks;
 compiled code that does multiply matrices imports the real one later. Where scipy is loaded already, nothing is done.
 
-What np.sort and np.argsort cost inside a kernel is over a second of compiling: kernels leave them to numpy, or merge.
+While numba compiles, the garbage collector is off: it would look through all that was imported again and again, which
+takes a tenth of the time. What np.sort and np.argsort cost inside a kernel is over a second of compiling: kernels leave
+them to numpy, or merge.
 """
 
+import gc
 import os
 import stat
 import sys
@@ -158,25 +161,30 @@ class _Cache:
         return self.usable
 
 
-class _Patience(event.Listener):
-    """Tells whoever waits at a terminal, once, why it takes so long."""
+class _Compiling(event.Listener):
+    """Turns the garbage collector off, and tells whoever waits at a terminal, once, why it takes so long."""
 
-    def __init__(self) -> None:
-        self.depth, self.since, self.waited = 0, 0.0, 0.0
+    def __init__(self, *, at_terminal: bool) -> None:
+        self.depth, self.since, self.collected = 0, 0.0, True
+        self.waited = 0.0 if at_terminal else float("-inf")
 
     def on_start(self, _: Any) -> None:
-        self.since = self.since if self.depth else time.perf_counter()
+        if self.depth == 0:
+            self.since, self.collected = time.perf_counter(), gc.isenabled()
+            gc.disable()
         self.depth += 1
         self._tell(time.perf_counter() - self.since)
 
     def on_end(self, _: Any) -> None:
         self.depth -= 1
         if self.depth == 0:
+            if self.collected:
+                gc.enable()
             self.waited += time.perf_counter() - self.since
             self._tell(0.0)
 
     def _tell(self, more: float) -> None:
-        if self.waited + more < WORTH_A_WORD or self.waited == float("-inf"):
+        if self.waited + more < WORTH_A_WORD:
             return
         self.waited = float("-inf")
         often = "once; later runs load them from the cache" if _cache.usable else "as in every run without a cache"
@@ -184,5 +192,6 @@ class _Patience(event.Listener):
 
 
 _cache = _Cache()
-if sys.stderr is not None and sys.stderr.isatty():
-    event.register("numba:compile", _Patience())  # type: ignore[no-untyped-call]
+event.register(  # type: ignore[no-untyped-call]
+    "numba:compile", _Compiling(at_terminal=sys.stderr is not None and sys.stderr.isatty())
+)

@@ -48,10 +48,13 @@ def _scale_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
     NaN fails every comparison, so it never becomes a minimum or a maximum, and it is not counted.
     """
     n_features = X.shape[1]
-    low, high, count, total = room[0], room[1], room[2], room[3]
+    low, high = room[0], room[1]
+    count, total = room[2], room[3]
     center, factor = room[4], room[5]  # 1 / spread: its rounding never shows in float32
     for q in range(len(offsets) - 1):
-        low[:], high[:], count[:], total[:] = np.inf, -np.inf, 0.0, 0.0
+        for j in range(n_features):
+            low[j], high[j] = np.inf, -np.inf
+            count[j] = total[j] = 0.0
         for i in range(offsets[q], offsets[q + 1]):
             row = rows[i]
             for j in range(n_features):

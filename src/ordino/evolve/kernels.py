@@ -28,9 +28,12 @@ def weigh_chunks(weights: Any, chunks: Any, scores: Any) -> None:
             for d in range(CHUNK):
                 one[d] = two[d] = 0
             for f in range(0, weights.shape[1], 4):
-                x0, x1, x2, x3 = chunks[c, f], chunks[c, f + 1], chunks[c, f + 2], chunks[c, f + 3]
-                u0, u1, u2, u3 = weights[p, f], weights[p, f + 1], weights[p, f + 2], weights[p, f + 3]
-                v0, v1, v2, v3 = weights[p + 1, f], weights[p + 1, f + 1], weights[p + 1, f + 2], weights[p + 1, f + 3]
+                x0, x1 = chunks[c, f], chunks[c, f + 1]
+                x2, x3 = chunks[c, f + 2], chunks[c, f + 3]
+                u0, u1 = weights[p, f], weights[p, f + 1]
+                u2, u3 = weights[p, f + 2], weights[p, f + 3]
+                v0, v1 = weights[p + 1, f], weights[p + 1, f + 1]
+                v2, v3 = weights[p + 1, f + 2], weights[p + 1, f + 3]
                 for d in range(CHUNK):
                     one[d] = (((one[d] + u0 * x0[d]) + u1 * x1[d]) + u2 * x2[d]) + u3 * x3[d]
                     two[d] = (((two[d] + v0 * x0[d]) + v1 * x1[d]) + v2 * x2[d]) + v3 * x3[d]
