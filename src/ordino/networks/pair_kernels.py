@@ -34,8 +34,9 @@ def number_documents(codes: Any, n_docs: int, mark: Any, stamp: int, docs: Any, 
     """
     count = 0
     for p in range(len(codes)):
+        first = codes[p] // n_docs
         for side in range(2):
-            doc = codes[p] % n_docs if side else codes[p] // n_docs
+            doc = codes[p] - first * n_docs if side else first
             if mark[0, doc] != stamp:
                 mark[0, doc], mark[1, doc] = stamp, count
                 docs[count] = doc
@@ -64,11 +65,10 @@ def _chunk(
         count = min(LANES, len(a) - start)
         for p in range(count):
             i, j = a[start + p], b[start + p]
-            for k in range(own):
-                h[k, p] = (table[i, k] + table[j, own + k]) + deep[k]
-            if sides == 2:
+            for side in range(sides):
+                here, there = side * own, own - side * own
                 for k in range(own):
-                    h[own + k, p] = (table[i, own + k] + table[j, k]) + deep[k]
+                    h[here + k, p] = (table[i, here + k] + table[j, there + k]) + deep[k]
         below, at = 0, own
         for layer in range(last):
             n_in, n_out = widths[layer], widths[layer + 1] // sides
@@ -132,13 +132,11 @@ def _chunk(
             slopes[k % own] += total
         for p in range(count):
             i, j = a[start + p], b[start + p]
-            for k in range(own):
-                back[i, k] += d[k, p]
-                back[j, own + k] += d[k, p]
-            if sides == 2:
+            for side in range(sides):
+                here, there = side * own, own - side * own
                 for k in range(own):
-                    back[i, own + k] += d[own + k, p]
-                    back[j, k] += d[own + k, p]
+                    back[i, here + k] += d[here + k, p]
+                    back[j, there + k] += d[here + k, p]
     return error
 
 

@@ -26,7 +26,7 @@ from ordino.streams import spawn_seed
 from ordino.threads import one_by_one
 
 CHUNK = 4096  # pairs that one thread works on at a time
-WORTH_THREADS = 4 * CHUNK // 2  # pairs of a step, below which threads wait for each other more than they work
+WORTH_THREADS = CHUNK  # pairs of a step, up to which threads wait for each other more than they work
 BATCH = 512  # pairs in a step of an auto-encoder
 
 
@@ -40,40 +40,41 @@ class PairNet(Net[PairBatch]):
 
     def __init__(self, n_features: int, hidden: Sequence[int], *, loss: str = "ranknet", **options: Any) -> None:
         super().__init__([2 * n_features, *hidden, 2], **options)
-        self._kernel = make_chunk(self.activation, loss)
+        self._kernel, self._widths = make_chunk(self.activation, loss), np.array(self.sizes[1:])
         self._rooms: list[_Room] = []  # a thread takes one and puts it back
 
     def error(self, batch: PairBatch, *, learn: bool = True) -> float:
         """The error of a batch of pairs, chunk by chunk."""
-        n_pairs, (dropout,) = len(batch.codes), self.masks(1, learn)
+        n_pairs, dropout = len(batch.codes), self.masks(1, learn)[0]
         chunks = list(enumerate(even_parts(n_pairs, -(-n_pairs // CHUNK))))
         W, n_features, deep = self.W[0], self.sizes[0] // 2, self.theta[self.W[0].size :]
+        own = W.shape[1]
         first = np.concatenate((W[:n_features], W[n_features:]), axis=1)  # (n_features, 2 n_own)
-        widths, share = np.array(self.sizes[1:]), np.float32(1 / (2 * n_pairs) if learn else 0)
+        share = np.float32(1 / (2 * n_pairs) if learn else 0)
         parts = self.slopes[None] if len(chunks) == 1 else np.empty((len(chunks), len(self.slopes)), np.float32)
 
         @diverging_quietly
         def work(chunk: tuple[int, tuple[int, int]]) -> float:
             number, (start, stop) = chunk
-            try:
-                room = self._rooms.pop()
-            except IndexError:  # asking first whether there is one would leave time for another thread to take it
-                room = _Room(sum(self.sizes[1:]))
+            room = self._rooms.pop() if self._rooms else _Room(sum(self.sizes[1:]))
             rows, a, b = room.gather(batch.X, batch.codes[start:stop])  # (n_docs, n_features), (n_pairs,) twice
-            table, back = room.projections(len(rows), first.shape[1])  # (n_docs, 2 n_own) twice
+            table, back = room.projections(len(rows), 2 * own)  # (n_docs, 2 n_own) twice
             np.matmul(rows, first, out=table)
-            below, slopes = np.split(parts[number], [W.size])
-            slopes[:] = back[:] = 0
+            slopes = parts[number, W.size :]
+            slopes.fill(0)
+            back.fill(0)
             error: float = self._kernel(
-                table, a, b, batch.target[start:stop], deep, widths, self.sides, dropout, start, share,
+                table, a, b, batch.target[start:stop], deep, self._widths, self.sides, dropout, start, share,
                 room.h, room.d, room.kept, back, slopes,
             )  # fmt: skip
             if learn:
-                below[:] = np.concatenate(np.split(rows.T @ back, 2, axis=1)).ravel()
+                slopes_of_first = rows.T @ back  # (n_features, 2 n_own)
+                both = parts[number, : W.size].reshape(2, n_features, own)
+                both[0], both[1] = slopes_of_first[:, :own], slopes_of_first[:, own:]
             self._rooms.append(room)
             return error
 
-        run = self.run if n_pairs >= WORTH_THREADS else one_by_one
+        run = self.run if n_pairs > WORTH_THREADS else one_by_one
         error = sum(run(work, chunks)) / (2 * n_pairs)
         if learn and len(parts) > 1:
             parts.sum(axis=0, out=self.slopes)
