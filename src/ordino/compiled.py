@@ -109,8 +109,6 @@ def specialize(template: Callable[..., Any], name: str, options: Mapping[str, An
 
 def kept_in() -> str | None:
     """The folder in which compiled code is kept from now on; None if it is kept nowhere."""
-    if not _cache.usable:
-        return None
     kept = njit(cache=True)(_probe).stats.cache_path
     return None if kept is None else str(kept)
 
