@@ -18,7 +18,11 @@ from numba.core import event
 from numba.core.errors import TypingError
 
 import ordino
+<<<<<<< HEAD
 from ordino.compiled import njit
+=======
+from ordino.compiled import INNER, OUTER, REORDERED, njit
+>>>>>>> nettests
 
 SOURCE = Path(ordino.__file__).parent
 MEASURE = """
@@ -139,6 +143,25 @@ print(sum(FIDELITY.values.stats.cache_hits.values()))
         for _ in range(2)
     ]
     assert hits == ["0", "1"]
+
+
+def test_a_function_rounds_as_it_says_and_not_as_its_caller_does() -> None:
+    """Or else what it gives would depend on the kernel that is compiled first, and on what lies in the cache."""
+
+    @njit(**INNER)
+    def slope(h: float) -> float:
+        return 1.0 - h * h
+
+    @njit(**REORDERED)
+    def caller(h: float) -> float:
+        return slope(h)
+
+    kernel = njit(**{**OUTER, "cache": False, "fastmath": {"reassoc", "contract"}})(lambda h: caller(h))
+    assert kernel(0.5) == 0.75
+    (code,) = slope.inspect_llvm().values()
+    assert re.search(r"fmul double", code)
+    assert "contract" not in code
+    assert "reassoc" not in code
 
 
 def test_no_other_file_compiles() -> None:

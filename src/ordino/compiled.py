@@ -36,9 +36,12 @@ import numba  # noqa: E402  (only now)
 from numba.core import event  # noqa: E402
 
 INNER: Mapping[str, Any] = {
-    "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+    "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": False,
 }  # fmt: skip
-"""Options of a function that only other kernels call."""
+"""Options of a function that only other kernels call.
+
+How its sums are rounded is said here: numba would else take it from the kernel that happens to be compiled first.
+"""
 
 REORDERED: Mapping[str, Any] = {**INNER, "fastmath": {"reassoc", "nsz", "contract"}, "forceinline": True}
 """Options of such a function whose sums may be taken in lanes; NaN and infinity stay what they are.
@@ -47,7 +50,9 @@ It is always inlined: a copy of its own would be optimized otherwise, and a firs
 ones, which load the caller from the cache.
 """
 
-OUTER: Mapping[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OUTER: Mapping[str, Any] = {
+    "cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "fastmath": False,
+}  # fmt: skip
 """Options of a kernel that Python calls."""
 
 OPEN: Any = None

@@ -15,7 +15,7 @@ ADD, SUBTRACT, MULTIPLY, DIVIDE, LEAST, GREATEST, ROOT = range(-1, -8, -1)
 CONSTANT = -8
 
 
-@njit(**OUTER, fastmath={"contract"})
+@njit(**{**OUTER, "fastmath": {"contract"}})
 def weigh_chunks(weights: Any, chunks: Any, scores: Any) -> None:
     """Scores of two individuals at a time: a running sum over the features, in their order.
 

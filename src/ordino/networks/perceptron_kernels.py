@@ -3,7 +3,7 @@
 from ordino.compiled import OUTER, njit
 
 
-@njit(**OUTER, fastmath={"reassoc", "contract"})
+@njit(**{**OUTER, "fastmath": {"reassoc", "contract"}})
 def prank_pass(X, level, rows, weights, thresholds, weight_sum, threshold_sum):  # type: ignore[no-untyped-def]
     """One pass over the rows in the order given; weights and thresholds are changed in place.
 

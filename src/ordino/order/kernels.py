@@ -47,7 +47,7 @@ class Packed(NamedTuple):
     bias: np.float32  # of the outputs
 
 
-@njit(**INNER, fastmath={"contract"})
+@njit(**{**INNER, "fastmath": {"contract"}})
 def _tanh(x: Any) -> Any:
     """The hyperbolic tangent as a quotient of polynomials: right to 4e-7, odd, quick to vectorize.
 
