@@ -18,11 +18,7 @@ from numba.core import event
 from numba.core.errors import TypingError
 
 import ordino
-<<<<<<< HEAD
-from ordino.compiled import njit
-=======
 from ordino.compiled import INNER, OUTER, REORDERED, njit
->>>>>>> nettests
 
 SOURCE = Path(ordino.__file__).parent
 MEASURE = """
