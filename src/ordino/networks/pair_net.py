@@ -56,7 +56,10 @@ class PairNet(Net[PairBatch]):
         @diverging_quietly
         def work(chunk: tuple[int, tuple[int, int]]) -> float:
             number, (start, stop) = chunk
-            room = self._rooms.pop() if self._rooms else _Room(sum(self.sizes[1:]))
+            try:
+                room = self._rooms.pop()
+            except IndexError:  # other threads have them all
+                room = _Room(sum(self.sizes[1:]))
             rows, a, b = room.gather(batch.X, batch.codes[start:stop])  # (n_docs, n_features), (n_pairs,) twice
             table, back = room.projections(len(rows), 2 * own)  # (n_docs, 2 n_own) twice
             np.matmul(rows, first, out=table)
