@@ -18,7 +18,7 @@ from ordino.data.trec import FORMATS
 from ordino.metrics import METRICS, PROFILES
 from shell import ordino
 
-COMMANDS = {command.callback.__name__: command.callback for command in app.registered_commands}
+COMMANDS = {command.callback.__name__.replace("_", "-"): command.callback for command in app.registered_commands}
 EXAMPLES = [
     (name, example.split()[1:])
     for name, callback in COMMANDS.items()

@@ -22,10 +22,9 @@ def warm_up(
     """Compile the kernels of rankers and metrics and keep them, so that no first use has to wait.
 
     Each ranker is fitted briefly on a few made-up queries, with its defaults and with the settings of its paper.
+    Without names, all rankers are.
 
-    Example: ordino warm-up
-
-    Example: ordino warm-up ranknet sortnet --choices
+    Example: ordino warm-up ranknet sortnet
     """
     import time
     import warnings
