@@ -66,7 +66,7 @@ def _settings(kind: type[Ranker], choices: bool) -> Iterator[Ranker]:
 
 
 def _use(ranker: Ranker) -> None:
-    """Fit the ranker briefly, with and without validation data, and let it score."""
+    """Fit the ranker briefly, with validation data, and let it score."""
     from contextlib import suppress
 
     from ordino.errors import OrdinoError
