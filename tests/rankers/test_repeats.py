@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 
 from goldens.variants import make, variants
-from ordino import CMARank, LambdaMART, McRank, NestedRanker, RankAggregation, RankDE, RankNet, Scorer, SortNet
+from ordino import (
+    CMARank,
+    DeepNet,
+    LambdaMART,
+    McRank,
+    NestedRanker,
+    RankAggregation,
+    RankDE,
+    RankNet,
+    RankSVM,
+    Scorer,
+    SortNet,
+)
 from ordino.data.source import canonical
 from ordino.errors import ParameterError
 from ordino.networks.learning_sets import LearningSet
@@ -136,3 +148,8 @@ def test_fit_pairs_heeds_the_batch():
     pairs = np.argwhere(X[:, None, 0] > X[None, :, 0])
     small, large = (RankNet(hidden=(), epochs=2, batch=batch).fit_pairs(X, pairs) for batch in (1, None))
     assert not np.array_equal(small.predict(X), large.predict(X))
+
+
+@pytest.mark.parametrize("ranker", [RankNet(), DeepNet(), RankSVM()])
+def test_no_seed_is_no_ranker(ranker):
+    assert ranker.fit_repeats(easy_data(), []) == []

@@ -130,6 +130,8 @@ def fit_together(
     train: Callable[[R, Dataset, Dataset | None, Sequence[int]], Sequence[T]], keep: Callable[[R, T], R],
 ) -> list[R]:  # fmt: skip
     """A fitted copy of the ranker for each seed: ``train`` learns for all seeds at once, ``keep`` takes one's part."""
+    if not len(seeds):
+        return []
     first = clone(pattern)
     scaled, held_out = first._prepare(canonical(data), as_held_out(valid))
     trained = train(first, scaled, held_out, seeds)
