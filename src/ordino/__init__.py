@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ordino.data.folds import read_folds as read_folds
     from ordino.data.letor import read_letor as read_letor
     from ordino.data.letor import write_letor as write_letor
+    from ordino.data.query_folds import QueryKFold as QueryKFold
     from ordino.data.synthetic import synthetic as synthetic
     from ordino.metrics import evaluate as evaluate
     from ordino.model_file import load as load
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
+        "QueryKFold": "ordino.data.query_folds",
         "TorchRanker": "ordino.networks.torch_ranker",
         "evaluate": "ordino.metrics",
         "load": "ordino.model_file",
