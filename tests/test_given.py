@@ -167,24 +167,3 @@ def test_a_share_is_held_out_inside_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), LambdaMART(rounds=3, min_leaf=5)).fit(X, y, qid=qid, valid=0.25)
     assert pipeline[-1].n_queries_in_ == 9
     assert "valid" in pipeline[-1].history_[0]
-
-
-@pytest.mark.parametrize("seed", [None, 0, 7])
-def test_folds_hold_every_query_once_and_whole(seed):
-    rng = np.random.default_rng(1)
-    ids = rng.permutation(np.repeat(np.arange(11), rng.integers(1, 6, 11)))
-    parts = list(QueryKFold(4, seed=seed).split(ids[:, None], qid=ids))
-    assert sorted(np.concatenate([test for _, test in parts]).tolist()) == list(range(len(ids)))
-    for train, test in parts:
-        assert not set(ids[train]) & set(ids[test])
-    sizes = [len(set(ids[test])) for _, test in parts]
-    assert max(sizes) - min(sizes) <= 1
-    again = list(QueryKFold(4, seed=seed).split(ids[:, None], qid=ids))
-    assert all(np.array_equal(a[1], b[1]) for a, b in zip(parts, again, strict=True))
-
-
-def test_folds_refuse_what_they_cannot_do():
-    with pytest.raises(DataError, match="needs the query of each row"):
-        next(QueryKFold(2).split(X))
-    with pytest.raises(DataError, match="2 queries cannot make 3 folds"):
-        next(QueryKFold(3).split([[0.0]] * 4, qid=[1, 1, 2, 2]))

@@ -19,7 +19,7 @@ from ordino.plain import count_of
 
 Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | float | None
 
-ROUTING = (
+ROUTING = "in scikit-learn, use sklearn.set_config(enable_metadata_routing=True) and params={'qid': qid}"
     "in scikit-learn's searches, call sklearn.set_config(enable_metadata_routing=True) and give params={'qid': qid}"
 )
 
