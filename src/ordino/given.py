@@ -20,8 +20,6 @@ from ordino.plain import count_of
 Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | float | None
 
 ROUTING = "in scikit-learn, use sklearn.set_config(enable_metadata_routing=True) and params={'qid': qid}"
-    "in scikit-learn's searches, call sklearn.set_config(enable_metadata_routing=True) and give params={'qid': qid}"
-)
 
 _QID = "qid=..., the query of each row"
 _VALID = "valid=(X, y, qid), or valid=0.2 to hold out a share of the queries"

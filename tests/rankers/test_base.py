@@ -281,7 +281,7 @@ DATA = easy_data()
         (lambda: Slopes().fit(DATA, valid=(DATA.X[:, :2], DATA.y, DATA.qid)), "X has 4 features but valid has 2"),
         (
             lambda: Slopes().fit(Dataset(DATA.X * np.nan, DATA.y)),
-            "X has NaN in column 0, which Slopes cannot use; fill it in",
+            "X has NaN in column 0, which Slopes cannot use",
         ),
         (lambda: Slopes().fit(DATA, valid=(DATA.X * np.nan, DATA.y, DATA.qid)), "valid has NaN in column 0"),
         (lambda: Slopes().fit(DATA).predict(DATA.X[:, :2]), "fitted with 4 features but the data has 2"),

@@ -179,9 +179,7 @@ def test_errors_are_turned_around() -> None:
 
 
 def test_nothing_to_learn_from_gives_zero_weights() -> None:
-    ranker = AdaRank(profile="directranker").fit(
-        Dataset([[1.0], [2.0]], [0, 0])
-    )  # the profile leaves the only query out
+    ranker = AdaRank(profile="directranker").fit(Dataset([[1.0], [2.0]], [0, 0]))  # the only query is left out
     assert ranker.coef_.tolist() == [0.0]
 
 

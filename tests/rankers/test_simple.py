@@ -129,9 +129,7 @@ def test_what_cannot_be_is_refused(parameters, sentence: str):
 
 
 def test_nothing_to_choose_by_takes_the_first():
-    ranker = SingleFeature(profile="directranker").fit(
-        Dataset([[1.0, 2.0], [2.0, 1.0]], [0, 0])
-    )  # every query is left out
+    ranker = SingleFeature(profile="directranker").fit(Dataset([[1.0, 2.0], [2.0, 1.0]], [0, 0]))  # none counts
     assert (ranker.feature_, ranker.sign_) == (1, 1)
 
 

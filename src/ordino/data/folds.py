@@ -139,9 +139,7 @@ class QueryKFold(BaseCrossValidator):
     [0, 1, 2] [3, 4]
     """
 
-    __metadata_request__split = MappingProxyType(
-        {"groups": True, "qid": True}
-    )  # a search passes both on without being told
+    __metadata_request__split = MappingProxyType({"groups": True, "qid": True})  # passed on unasked
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0) -> None:
         self.n_splits = check_int("n_splits", n_splits, low=2)
