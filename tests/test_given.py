@@ -69,6 +69,12 @@ def test_a_list_longer_than_any_in_fit_is_refused_where_scaling_looks_inside_que
     assert len(RankSVM(scaling="symlog").fit(X, y, qid=qid).predict(X)) == 180  # scaled alike everywhere
 
 
+@pytest.mark.filterwarnings("error")
+def test_data_that_teaches_is_not_warned_of():
+    RankSVM().fit(DATA)
+    RankSVM().fit([[1.0], [0.0], [1.0]], [1, 0, 0], qid=[1, 1, 2])
+
+
 def test_rows_that_are_queries_and_labels_that_are_equal_are_told():
     with pytest.warns(UserWarning, match="each of the 180 rows is a query of its own"):
         RankSVM().fit(X, y, qid=np.arange(len(X)))

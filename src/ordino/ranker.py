@@ -21,7 +21,7 @@ from ordino.arrays import name_features, query_numbers
 from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
-from ordino.errors import DataError, OrdinoError
+from ordino.errors import DataError, NothingToLearnWarning, OrdinoError
 from ordino.forms import Form, Learned
 from ordino.given import Validation, as_dataset, check_splitter, refuse_words, split_off
 from ordino.metrics import evaluate, parse_metric
@@ -260,7 +260,7 @@ class Ranker(BaseEstimator, ABC):
             why = "no query has two different labels, so nothing can be learned; check y and qid"
         else:
             return
-        warnings.warn(f"{type(self).__name__}: {why}", UserWarning, stacklevel=4)
+        warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=4)
 
     def _check_nan(self, data: Dataset, name: str) -> None:
         if not self.allows_nan:

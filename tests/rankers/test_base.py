@@ -361,13 +361,13 @@ def test_cross_val_score_and_pipeline_route_qid():
 def test_a_search_that_would_pool_the_queries_is_refused():
     data = easy_data(n_queries=20)
     search = GridSearchCV(Slopes(), {"power": [1.0]}, cv=QueryKFold(4), error_score="raise")
-    with pytest.raises(DataError, match=r"pooled all rows.*sklearn\.set_config\(enable_metadata_routing=True\)"):
+    with pytest.raises(DataError, match=r"needs qid=.*sklearn\.set_config\(enable_metadata_routing=True\)"):
         search.fit(data.X, data.y, qid=data.qid, groups=data.qid)
     lenient = GridSearchCV(Slopes(), {"power": [1.0]}, cv=QueryKFold(4))  # scikit-learn makes warnings of our errors
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         lenient.fit(data.X, data.y, qid=data.qid, groups=data.qid)
-    assert any("pooled all rows" in str(warning.message) for warning in told)
+    assert any("needs qid=" in str(warning.message) for warning in told)
     assert np.isnan(lenient.best_score_)
 
 
