@@ -1,11 +1,11 @@
 """RankSVM against scikit-learn's LinearSVC on explicit pair differences: same C, same objective, in one run.
 
-An MQ2007 fold (from ORDINO_DATA; the synthetic set of that shape where it is not set), the synthetic collection `td` scaled by
-query, and alone, because its pairs do not fit into memory, an MSLR-shaped set of 6,000 queries. Times are minima of
-repeats (LinearSVC runs once for each of its settings) and leave out the making of the pairs, which LinearSVC needs and
-RankSVM does not. LinearSVC is timed as it comes and, to be fair, with the quickest of its settings (dual or not, tol)
-whose objective is within 1e-4 of ours. Fails if RankSVM is less than 8 times faster than LinearSVC as it comes, if an
-objective is more than 1e-4 above LinearSVC's, or if memory does not grow like the documents.
+An MQ2007 fold (from ORDINO_DATA; the synthetic set of that shape where it is not set), the synthetic collection `td`
+scaled by query, and alone, because its pairs do not fit into memory, an MSLR-shaped set of 6,000 queries. Times are
+minima of repeats (LinearSVC runs once for each of its settings) and leave out the making of the pairs, which LinearSVC
+needs and RankSVM does not. LinearSVC is timed as it comes and, to be fair, with the quickest of its settings (dual or
+not, tol) whose objective is within 1e-4 of ours. Fails if RankSVM is less than 8 times faster than LinearSVC as it
+comes, if an objective is more than 1e-4 above LinearSVC's, or if memory does not grow like the documents.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SortNet, 20 iterations on the synthetic collection `td` (30 + 10 queries of 1,000 documents): seconds, and where they go.
+"""SortNet, 20 iterations on synthetic `td` (30 + 10 queries of 1,000 documents): seconds, and where they go.
 
 Both settings: the defaults (Adam), and the paper's (full batches with the adaptive rate).
 

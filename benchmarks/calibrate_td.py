@@ -47,19 +47,12 @@ def measure(folds: list[Fold]) -> dict[str, float]:
 
 def table(found: list[dict[str, float]]) -> list[str]:
     """Rows with the published figure, and ours by seed."""
-    lines = [
-        "| baseline | TD2003, published | td, mean | deviation of seeds | seed 0 | least to most |",
-        "|---|---:|---:|---:|---:|---|",
-    ]
+    lines = ["| baseline | TD2003, published | td, mean | deviation of seeds | seed 0 | least to most |"]
+    lines += ["|---|---:|---:|---:|---:|---|"]
     for name, published in PUBLISHED.items():
         values = np.array([one[name] for one in found])
-        cells = (
-            f"{published:.3f}",
-            f"{values.mean():.3f}",
-            f"{values.std(ddof=1):.3f}",
-            f"{values[0]:.3f}",
-            f"{values.min():.3f} to {values.max():.3f}",
-        )
+        cells = [f"{value:.3f}" for value in (published, values.mean(), values.std(ddof=1), values[0])]
+        cells.append(f"{values.min():.3f} to {values.max():.3f}")
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
 

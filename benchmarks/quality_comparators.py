@@ -2,8 +2,8 @@
 
 Reads the folder named by ORDINO_DATA. On MQ2008 and MQ2007: five official folds, profile directranker, several seeds;
 setting, epoch and iteration are chosen on the validation part, test parts are only measured. The last part needs no
-files: on the synthetic collection `td`, SortNet against the same comparators trained on as many random pairs. Figures are kept
-in the JSON file --store, fold by fold, so that parts can run one by one and a run that was cut off goes on.
+files: on the synthetic collection `td`, SortNet against the same comparators trained on as many random pairs. Figures
+are kept in the JSON file --store, fold by fold, so that parts can run one by one and a run that was cut off goes on.
 
     ORDINO_DATA=folds python benchmarks/quality_comparators.py --store figures.json --out docs/results/comparators.md
 """

@@ -1,11 +1,11 @@
 """Which order should a comparator make? Quality, stability and time of every one of ORDERS, and of long lists.
 
 DeepNet and SortNet learn for a few epochs, with several seeds, on MQ2008 and MQ2007 (folder ORDINO_DATA, fold 1) and on
-the 50 queries of 1,000 documents of the synthetic collection `td`. Every order then ranks documents that were not learned
-from (the validation parts; the last 20 queries), from several shuffled starts. NDCG@10 and MAP are means over these
-starts; moved is how many of 1,000 documents change places between starts, and by how many places at most. Then one list
-of 60,000 documents: how many of the best 100 by Copeland's order over all pairs are among the first 100. Times are of
-the processor, summed over threads, so that a busy machine changes little.
+the 50 queries of 1,000 documents of the synthetic collection `td`. Every order then ranks documents that were not
+learned from (the validation parts; the last 20 queries), from several shuffled starts. NDCG@10 and MAP are means over
+these starts; moved is how many of 1,000 documents change places between starts, and by how many places at most. Then
+one list of 60,000 documents: how many of the best 100 by Copeland's order over all pairs are among the first 100. Times
+are of the processor, summed over threads, so that a busy machine changes little.
 
     ORDINO_DATA=folds python benchmarks/quality_order.py [--seeds 3] [--store figures.json] [--out docs/sorting.md]
 """

@@ -1,10 +1,11 @@
 """Synthetic data: the papers' data sets, and others with the shape of public ones. Equal options give equal data.
 
-``td`` is made by a small web of its own (:mod:`ordino.data.web`). The other sets with the shape of a public one (documents per query, label shares, kinds of features; no real row) are made
-like this: a page has *fields*. Of each field it either lacks the evidence or has a normal amount of it, which several
-features show through noise: as a count, a ratio, a heavy-tailed number. Relevance is half a weighted sum of the
-evidence and half a bent function of it, plus noise and plus the luck of the query, which no feature shows; the labels
-cut it at the shares of the real set. A linear model finds a part of what can be found, trees or a network more.
+``td`` is made by a small web of its own (:mod:`ordino.data.web`). The other sets with the shape of a public one
+(documents per query, label shares, kinds of features; no real row) are made like this: a page has *fields*. Of each
+field it either lacks the evidence or has a normal amount of it, which several features show through noise: as a count,
+a ratio, a heavy-tailed number. Relevance is half a weighted sum of the evidence and half a bent function of it, plus
+noise and plus the luck of the query, which no feature shows; the labels cut it at the shares of the real set. A linear
+model finds a part of what can be found, trees or a network more.
 """
 
 from collections.abc import Callable, Mapping

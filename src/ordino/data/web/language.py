@@ -97,4 +97,4 @@ def drawn_members(wanted: Ints, group: Ints, weight: Floats, rng: np.random.Gene
     start = np.searchsorted(group[order], wanted, side="left")
     stop = np.searchsorted(group[order], wanted, side="right")
     point = total[start] + rng.random(len(wanted)) * (total[stop] - total[start])
-    return order[np.clip(np.searchsorted(total, point, side="right") - 1, start, stop - 1)]
+    return np.asarray(order[np.clip(np.searchsorted(total, point, side="right") - 1, start, stop - 1)])

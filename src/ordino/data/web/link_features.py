@@ -1,6 +1,7 @@
 """Features of pages by their links: PageRank, HostRank, HITS, and the topical forms of PageRank and HITS."""
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ordino.arrays import Floats, Ints
@@ -57,12 +58,12 @@ def hostrank(links: sparse.csr_array, sites: Sites) -> Floats:
     source, target = sites.site[pairs.row[outside]], sites.site[pairs.col[outside]]
     between = sparse.coo_array((np.ones(len(source)), (source, target)), shape=(n_sites, n_sites)).tocsr()
     rank = pagerank(between)[sites.site]
-    by_place = _shares_of_sites(1 / (1 + sites.depth), sites)
+    by_place = _shares_of_sites(1 / (1.0 + sites.depth), sites)
     by_links = _shares_of_sites(1.0 + np.bincount(pairs.col[outside], minlength=len(sites.site)), sites)
-    return rank * (by_place + by_links) / 2
+    return np.asarray(rank * (by_place + by_links) / 2)
 
 
-def _shares_of_sites(weight: Floats, sites: Sites) -> Floats:
+def _shares_of_sites(weight: NDArray[np.floating], sites: Sites) -> Floats:
     return np.asarray(weight / np.bincount(sites.site, weights=weight)[sites.site])
 
 
@@ -87,7 +88,7 @@ def topical_hits(links: sparse.csr_array, shares: Floats) -> tuple[Floats, Float
 
 
 def _mixed(value: Floats, shares: Floats) -> Floats:
-    return STAY * value + (1 - STAY) * value.sum(axis=1)[:, None] * shares
+    return np.asarray(STAY * value + (1 - STAY) * value.sum(axis=1)[:, None] * shares)
 
 
 def _to_one(values: Floats) -> Floats:

@@ -71,7 +71,7 @@ def bm25(words: Words) -> Floats:
     r"""Okapi BM25.
 
     .. math:: \sum_t \log\frac{N - df_t + 1/2}{df_t + 1/2} \cdot
-            \frac{(k_1 + 1) tf_t}{tf_t + k_1 (1 - b + b\,dl / avdl)}
+        \frac{(k_1 + 1) tf_t}{tf_t + k_1 (1 - b + b\,dl / avdl)}
     """
     rare = np.log((words.n_pages - words.df + 0.5) / (words.df + 0.5))
     norm = K1 * (1 - B + B * words.length / max(words.mean_length, 1e-12))
