@@ -44,13 +44,18 @@ def distillation(queries: int, docs: int, seed: int, nature: Nature = Nature()) 
     for topic in range(queries):
         rows, rng = slice(topic * docs, (topic + 1) * docs), stream(seed, "query", topic)
         terms = language.topic_words[topic, rng.permutation(NAME_WORDS)[: rng.integers(1, 5)]]
-        score = bm25(corpus.whole.at(np.arange(n_pages), terms))
-        page[rows] = np.sort(np.argsort(-score, kind="stable")[:docs])
+        page[rows] = candidates(corpus, terms, docs)
         X[rows] = query_features(corpus, page[rows], terms)
         y[rows] = np.isin(page[rows], _judged(topic, sites, nature, rng))
     groups = Groups(None, np.arange(queries + 1) * docs, np.arange(1, queries + 1))
     names = np.array([f"synthetic-{site}/{number}" for site, number in zip(sites.site[page], page, strict=True)])
     return Dataset.of_groups(X, y, groups, doc_ids=names, feature_names=FEATURES)
+
+
+def candidates(corpus: Corpus, terms: Ints, docs: int) -> Ints:
+    """The pages with the largest BM25, in the order of the web, which tells nothing about relevance."""
+    score = bm25(corpus.whole.at(np.arange(len(corpus.pagerank)), terms))
+    return np.sort(np.argsort(-score, kind="stable")[:docs])
 
 
 def _judged(topic: int, sites: Sites, nature: Nature, rng: np.random.Generator) -> Ints:
