@@ -23,10 +23,10 @@ from ordino.streams import stream
 class Nature(NamedTuple):
     """What makes the collection hard or easy; the values are calibrated, see docs/synthetic.md."""
 
-    speech: Speech = Speech(body=0.10, entry_body=0.24, title=0.12, entry_title=0.5, anchor=0.5, url=0.3, by_worth=0.6)
+    speech: Speech = Speech(body=0.10, entry_body=0.17, title=0.12, entry_title=0.6, anchor=0.5, url=0.3, by_worth=0.4)
     links_by_worth: float = 0.3
-    taste: float = 0.2  # share of the variance of a judge's opinion that no page shows
-    n_relevant: float = 12.0  # entries that a judge takes for relevant, before the documents are chosen; the mean
+    taste: float = 0.05  # share of the variance of a judge's opinion that no page shows
+    n_relevant: float = 12.2  # entries that a judge takes for relevant, before the documents are chosen; the mean
 
 
 def distillation(queries: int, docs: int, seed: int, nature: Nature = Nature()) -> Dataset:  # noqa: B008
