@@ -14,6 +14,7 @@ from ordino.rankers import RANKERS
 if TYPE_CHECKING:
     from ordino import testing as testing
     from ordino.data.dataset import Dataset as Dataset
+    from ordino.data.folds import QueryKFold as QueryKFold
     from ordino.data.folds import read_folds as read_folds
     from ordino.data.letor import read_letor as read_letor
     from ordino.data.letor import write_letor as write_letor
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
+        "QueryKFold": "ordino.data.folds",
         "TorchRanker": "ordino.networks.torch_ranker",
         "evaluate": "ordino.metrics",
         "load": "ordino.model_file",

@@ -85,7 +85,7 @@ def why(
     Only the second feature counts, and less of it is better.
 
     >>> from ordino import SingleFeature
-    >>> ranker = SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1])
+    >>> ranker = SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1], qid=[1] * 2)
     >>> print(why(ranker, [0.0, 2.0], [7.0, 4.5]))
     feature           a           b        adds
     f2                2         4.5     +2.5000
