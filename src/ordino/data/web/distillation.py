@@ -19,7 +19,6 @@ from ordino.data.web.term_features import bm25
 from ordino.data.web.texts import Speech, make_texts
 from ordino.streams import stream
 
-
 REFERENCE = 5
 """Of the webs 0 to 7, the one on which the published baselines came nearest to their figures; it is seed 0."""
 
