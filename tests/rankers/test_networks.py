@@ -225,21 +225,6 @@ def test_a_larger_norm_penalty_makes_a_flatter_kernel_ranker():
     assert size(1.0) < 0.5 * size(1e-5)
 
 
-def test_rankprop_leaves_a_right_order_alone():
-    from ordino.rankers.rankprop import _Targets
-
-    class Net:
-        def layers(self):
-            return [Layer(np.float32([[1.0]]), np.float32([0.0]))]
-
-    data = Dataset([[4.0], [2.0], [0.0], [3.0], [1.0]], [2, 1, 0, 0, 1], [1, 1, 1, 2, 2])
-    supply = _Targets(data, Net(), "identity", period=1, batch=None)
-    supply._epochs = 1
-    targets = supply._adjusted()
-    assert targets[:3].tolist() == pytest.approx([1.5**0.5, 0, -(1.5**0.5)])  # 4, 2, 0 in the right order already
-    assert targets[3:].tolist() == [-1, 1]  # 3 and 1 trade places
-
-
 def test_rankprop_learns():
     assert RankProp(epochs=40, learning_rate=0.02).fit(DATA).score(VALID) > 0.9
 
