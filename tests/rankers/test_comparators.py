@@ -54,7 +54,7 @@ def test_scores_reproduce_the_order_of_the_comparator(name):
 
 def test_a_comparator_with_circles_ranks_alike_whatever_the_order_of_the_rows():
     many = easy_data(n_queries=2, n_docs=100)
-    ranker = SortNet(hidden=8, max_iter=1, scaling=None).fit(many)
+    ranker = SortNet(hidden=8, max_iter=0, scaling=None).fit(many)
     rng = np.random.default_rng(0)
     left, right, top = (5 * rng.normal(size=shape) for shape in ((4, 8), (4, 8), (8, 2)))
     ranker.network_ = PairNetwork(left, right, np.zeros(8), (Layer(top, np.zeros(2)),), activation="tanh")
@@ -282,8 +282,18 @@ def test_sortnet_history_tells_the_algorithm():
         assert all(row[f"{part}_comparisons"] >= least for row in rows)
     qualities = [row["valid"] for row in rows]
     assert ranker.score(VALID) == pytest.approx(max(qualities))
-    assert ranker.best_iteration_ == 1 + int(np.argmax(qualities))
+    assert ranker.best_iteration_ == int(np.argmax(qualities))
     assert rows[0]["train"] < max(row["train"] for row in rows)
+
+
+def test_max_iter_comparators_are_trained_after_the_random_one(monkeypatch):
+    """Algorithm 3.1: i = 0 to max_iter; C^0 is random, and each C^(i+1) is trained."""
+    trained, train = [], SortNet._trained
+    monkeypatch.setattr(SortNet, "_trained", lambda self, *a: trained.append(a[2]) or train(self, *a))
+    rows = SortNet.as_published(hidden=4, max_iter=3, epochs=1).fit(DATA, valid=VALID).history_
+    assert trained == [1, 2, 3]
+    assert [row["iteration"] for row in rows] == [0, 1, 2, 3]
+    assert SortNet.as_published().max_iter == 20
 
 
 def test_sortnet_stops_when_no_pair_is_new():
@@ -295,7 +305,7 @@ def test_sortnet_stops_when_no_pair_is_new():
 
 
 def test_a_sort_records_the_pairs_that_the_network_gets_wrong_the_better_first():
-    ranker = SortNet(hidden=4, max_iter=1, scaling=None).fit(DATA)
+    ranker = SortNet(hidden=4, max_iter=0, scaling=None).fit(DATA)
     known = _KnownPairs(DATA)
     ranker._sorted_into(known, ranker.network_, "train")
     better, worse = known.learning_set().rows(DATA.n_docs)
@@ -308,14 +318,14 @@ def test_sortnet_hashes_each_set_once(monkeypatch):
     hashed, order = [], sortnet.content_order
     monkeypatch.setattr(sortnet, "content_order", lambda data: hashed.append(data.n_docs) or order(data))
     monkeypatch.setattr("ordino.networks.comparing.content_order", None)
-    rows = SortNet(hidden=4, max_iter=4, epochs=2).fit(DATA, valid=VALID).history_
+    rows = SortNet(hidden=4, max_iter=3, epochs=2).fit(DATA, valid=VALID).history_
     assert len(rows) == 4
     assert hashed == [DATA.n_docs, VALID.n_docs]
 
 
 def test_sortnet_goes_on_while_either_set_has_a_new_pair_from_weights_of_their_own():
     flat = DATA.replace(y=np.ones(DATA.n_docs))  # no pair to learn from: every iteration is as it began
-    rows = SortNet(hidden=4, max_iter=3, warm_start=False).fit(flat, valid=VALID).history_
+    rows = SortNet(hidden=4, max_iter=2, warm_start=False).fit(flat, valid=VALID).history_
     assert [row["train_new"] for row in rows] == [0, 0, 0]
     assert len({row["valid"] for row in rows}) == 3
 
@@ -335,9 +345,9 @@ def test_sortnet_without_validation_keeps_the_best_on_training():
 
 
 def test_sortnet_goes_on_or_starts_anew():
-    settings = {"hidden": 8, "max_iter": 2, "epochs": 1, "learning_rate": 1e-6}
+    settings = {"hidden": 8, "max_iter": 1, "epochs": 1, "learning_rate": 1e-6}
     anew, on = (SortNet(warm_start=warm, **settings).fit(DATA) for warm in (False, True))
-    first = SortNet(hidden=8, max_iter=1).fit(DATA)
+    first = SortNet(hidden=8, max_iter=0).fit(DATA)
     best = {"anew": anew.history_[1]["train"], "on": on.history_[1]["train"]}
     assert best["on"] == pytest.approx(first.history_[0]["train"], abs=0.01)  # next to nothing was learned
     assert best["anew"] != pytest.approx(best["on"], abs=0.01)
