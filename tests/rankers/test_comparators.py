@@ -443,3 +443,12 @@ def test_repeats_without_a_pair_stay_as_they_began():
     first, second = DeepNet(hidden=4, n_pairs=300, epochs=3).fit_repeats(flat, [0, 1])
     assert first.best_epoch_ == second.best_epoch_ == 0
     assert (first.network_.left != second.network_.left).any()
+
+
+@pytest.mark.parametrize(
+    ("iteration", "n_pairs", "epochs"),
+    [(1, 7_000, 25), (2, 100_000, 12), (8, 100_000, 3), (20, 1_000_000, 2), (8, 7_000, 15), (8, 100, 25)],
+)
+def test_later_iterations_train_less_but_never_too_few_steps(iteration, n_pairs, epochs):
+    assert SortNet(epochs=25, batch=500)._epochs_of(iteration, n_pairs) == epochs
+    assert SortNet(epochs=25, batch=None)._epochs_of(iteration, n_pairs) == 25  # a step an epoch

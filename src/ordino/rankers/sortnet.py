@@ -24,7 +24,9 @@ from ordino.streams import spawn_seed
 
 Codes = NDArray[np.int64]
 
-FEWEST_EPOCHS = 2  # of an iteration
+FEWEST_STEPS = (
+    200  # of an iteration: with fewer, small sets of pairs are not learned (chosen on synthetic sets like TD2003)
+)
 
 
 @final
@@ -66,8 +68,8 @@ class SortNet(Comparator):
     )
     falling: bool = param(
         True,
-        "Train iteration i for epochs / i epochs, at least two, instead of for all of them as in the paper: what "
-        "continues from the previous comparator has less to learn.",
+        "Train iteration i for epochs / i epochs, but at least two and 200 steps, instead of for all of them as in the "
+        "paper: what continues from the previous comparator has less to learn.",
     )
 
     published = settings(
@@ -122,6 +124,11 @@ class SortNet(Comparator):
             f"{name}_comparisons": int(result.comparisons.sum()),
         }
 
+    def _epochs_of(self, iteration: int, n_pairs: int) -> int:
+        """The epochs of an iteration in the falling schedule."""
+        steps_of_epoch = 1 if self.batch is None else -(-n_pairs // self.batch)
+        return min(self.epochs, max(self.epochs // iteration, 2, -(-FEWEST_STEPS // steps_of_epoch)))
+
     def _trained(
         self, known: _KnownPairs, known_valid: _KnownPairs | None, iteration: int, before: list[Layer]
     ) -> list[Layer]:
@@ -133,7 +140,7 @@ class SortNet(Comparator):
         if not learning_set.n_pairs:
             return net.layers()
         quality = None if known_valid is None else self._by_pairs(known_valid.data.X, known_valid.learning_set())
-        epochs = max(self.epochs // iteration, min(self.epochs, FEWEST_EPOCHS)) if self.falling else self.epochs
+        epochs = self._epochs_of(iteration, learning_set.n_pairs) if self.falling else self.epochs
         return self._learn([self._learner(net, X, learning_set, quality)], epochs, verbose=False)[0].layers
 
 
