@@ -12,7 +12,7 @@ import numpy as np
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.data.synthetic import synthetic
-from ordino.experiment.papers import online, ranknet_search
+from ordino.experiment.papers import online
 from ordino.experiment.papers.claim import Claim
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Axes, Result
@@ -202,5 +202,4 @@ TARGETS = {
         plans=partial(function_plans, ("Poly",), TRAININGS, TABLE_2["no ties"]), view=table2,
         page=_learned(("train size", "training"), claims=TIES),
     ),
-    **ranknet_search.TARGETS,
 }  # fmt: skip
