@@ -17,7 +17,6 @@ from ordino.streams import stream
 
 Floats = NDArray[np.float64]
 FIRST_RATE = 0.001
-UNCHANGED = 10  # epochs with the same training error, after which learning ends
 
 
 class Net(NamedTuple):
@@ -43,17 +42,16 @@ class Epoch(NamedTuple):
 
 
 def learn(train: Dataset, *, hidden: int, epochs: int, seed: int) -> Iterator[Epoch]:
-    """Epoch after epoch, each through all pairs in random order, until there is no error or it stays the same."""
+    """Epoch after epoch, each through all pairs in random order, until no pair is in the wrong order."""
     weights, order = stream(seed, "weights"), stream(seed, "order")
     net = Net(np.zeros((hidden, train.n_features)), np.zeros(hidden), weights.uniform(-0.1, 0.1, hidden))
     X, pairs = train.X.astype(np.float64), ordered_pairs(train)
-    rate, before, errors = FIRST_RATE, np.inf, []
+    rate, before = FIRST_RATE, np.inf
     for _ in range(epochs):
         cost = learn_pairs(X, order.permutation(pairs), *net, rate) / len(pairs)
-        errors.append(pair_error(net, train, pairs))
-        yield Epoch(net.copy(), cost, errors[-1])
-        recent = errors[-UNCHANGED - 1 :]
-        if errors[-1] == 0 or (len(recent) > UNCHANGED and len(set(recent)) == 1):
+        error = pair_error(net, train, pairs)
+        yield Epoch(net.copy(), cost, error)
+        if error == 0:
             return
         rate, before = rate / 2 if cost > before else rate, cost
 
