@@ -18,8 +18,10 @@ from ordino.experiment.papers import (
 )
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
 from ordino.experiment.papers.deepnet import PAPER
+from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.letor import Row, row_number
-from ordino.experiment.papers.result import Axes, Number, Result, draw, save, summary
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.result import Axes, Result, summary
 from ordino.experiment.papers.target import Request, System, Trials
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.run.driver import carry_out
@@ -123,8 +125,8 @@ def test_markdown_says_what_one_must_know():
 
 def test_csv_has_all_digits():
     lines = RESULT.to_csv().splitlines()
-    assert lines[0] == "method,size,paper,ours,standard deviation,difference,values"
-    assert lines[2] == "a,20,,0.3,,,1"
+    assert lines[0] == "method,size,paper,paper deviation,ours,standard deviation,difference,values"
+    assert lines[2] == "a,20,,,0.3,,,1"
 
 
 def test_summary_of_nothing():

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ordino.experiment.compare.significance import welch
 from ordino.experiment.papers.letor import LETOR_METRICS, WITH_ERROR, Row, letor_table, printed_rows
-from ordino.experiment.papers.result import Axes, Number, Result
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.result import Axes, Result
 from ordino.experiment.papers.sortnet import BASELINES, TD2003, sortnet
 from ordino.experiment.papers.target import Request, System, Target, Trials, read_paper
 from ordino.experiment.plan.plan import Plan

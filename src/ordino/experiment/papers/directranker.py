@@ -15,7 +15,8 @@ import numpy as np
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.data.synthetic import synthetic
-from ordino.experiment.papers.result import Axes, Number, Result
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.result import Axes, Result
 from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials, read_paper
 from ordino.experiment.plan.plan import Plan, repeat_seeds
 from ordino.experiment.store.trial import TrialInfo

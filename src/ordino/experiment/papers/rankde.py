@@ -8,7 +8,8 @@ import numpy as np
 
 from ordino.data.folds import Folds
 from ordino.experiment.papers.letor import Row, letor_table, printed_rows
-from ordino.experiment.papers.result import Number, Result
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.sortnet import MAP, RANK_SVM
 from ordino.experiment.papers.target import Request, System, Target, Trials, read_paper
 

@@ -5,7 +5,8 @@ from functools import partial
 
 from ordino.data.folds import Folds
 from ordino.experiment.papers.letor import LETOR_METRICS, Row, letor_table, printed_rows
-from ordino.experiment.papers.result import Axes, Number, Result
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.result import Axes, Result
 from ordino.experiment.papers.target import Request, System, Target, Trials, read_paper
 
 COLLECTIONS = ("TD2003", "TD2004")
