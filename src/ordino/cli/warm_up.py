@@ -59,7 +59,7 @@ def _settings(kind: type[Ranker], choices: bool) -> Iterator[Ranker]:
     from ordino.parameters import parameters_of
 
     yield kind()
-    if hasattr(kind, "as_published"):
+    if kind.published:
         yield kind.as_published()
     for name, known in parameters_of(kind).items() if choices else ():
         yield from (kind(**{name: choice}) for choice in known.choices or ())

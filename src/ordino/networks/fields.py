@@ -74,8 +74,11 @@ def batch(default: int, what: str) -> Any:
 
 def average() -> Any:
     """What counts equally in a pairwise loss."""
-    text = "What counts equally in a step: every query (queries) or every pair (pairs)."
-    return param("queries", text, choices=("queries", "pairs"))
+    text = (
+        "What counts equally in a step: every query (queries) or every pair (pairs); with sum, the losses of all pairs "
+        "are added up instead of averaged, so that `learning_rate` is that of a pair."
+    )
+    return param("queries", text, choices=("queries", "pairs", "sum"))
 
 
 def widths_of(hidden: Any) -> tuple[int, ...]:
@@ -113,6 +116,21 @@ def check_preferences(
     if target.shape not in ((), (len(chosen),)) or not ((target >= 0) & (target <= 1)).all():
         raise DataError("probability must lie between 0 and 1, one for all pairs or one for each")
     return chosen.astype(np.intp), np.broadcast_to(target, len(chosen))
+
+
+def check_pair_weights(weights: ArrayLike, n_pairs: int) -> NDArray[np.float64]:
+    """How much each of the pairs counts: one number for all, or one for each.
+
+    Examples
+    --------
+    >>> check_pair_weights([1.0, -1.0], 2)
+    Traceback (most recent call last):
+    ordino.errors.DataError: weights must be finite and not negative, one for all pairs or one for each, and not all 0
+    """
+    given = np.asarray(weights, np.float64)
+    if given.shape not in ((), (n_pairs,)) or not ((given >= 0) & (given < np.inf)).all() or not given.any():
+        raise DataError("weights must be finite and not negative, one for all pairs or one for each, and not all 0")
+    return np.broadcast_to(given, n_pairs)
 
 
 def check_documents_alone(ranker: Ranker) -> None:

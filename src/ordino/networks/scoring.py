@@ -41,6 +41,9 @@ class ScoringNetwork(Ranker):
     uses_weights = True
     shares_batches: ClassVar[bool] = True
     """Whether networks of different seeds learn from the same batches."""
+    output_bias: ClassVar[bool] = False
+    """Whether the output has a bias. It would move all scores alike, and an optimizer would follow its rounding noise:
+    only what learns the scores themselves needs one."""
 
     layers_: list[Layer] = learned()
 
@@ -101,12 +104,9 @@ class ScoringNetwork(Ranker):
         return train(learners, self.epochs, label=type(self).__name__, verbose=self.verbose)
 
     def _fresh(self, data: Dataset, seed: int) -> RowNet:
-        """A network with first weights, or with those of the last fit.
-
-        Its output has no bias: that would move all scores alike, and an optimizer would follow its rounding noise.
-        """
+        """A network with first weights, or with those of the last fit."""
         kind: dict[str, Any] = {"activation": self.activation, "initializer": self.initializer}
-        net = RowNet([*self._widths(data), 1], **kind, dropout=self.dropout, seed=seed, output_bias=False)
+        net = RowNet([*self._widths(data), 1], **kind, dropout=self.dropout, seed=seed, output_bias=self.output_bias)
         if self.warm_start and hasattr(self, "layers_"):
             if [layer.W.shape for layer in self.layers_] != [W.shape for W in net.W]:
                 raise ParameterError("warm_start=True cannot go on from layers of other sizes; use warm_start=False")

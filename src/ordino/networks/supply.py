@@ -93,12 +93,16 @@ class QueryBatches:
 @final
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Batches of given pairs for networks that score, consistent or not; ``batch=None`` takes all in every step."""
+    """Batches of given pairs for networks that score, consistent or not; ``batch=None`` takes all in every step.
+
+    A step is the sum over its pairs, each times its weight, divided by the number of pairs times their mean weight.
+    """
 
     X: NDArray[np.float32]
     learning_set: LearningSet
     loss: PairLoss
     batch: int | None
+    weights: Floats | None = None  # (n_pairs,), how much each pair counts
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
@@ -109,10 +113,13 @@ class ScoredPairs:
         some = self.learning_set.take(chosen)
         docs, places = np.unique(some.rows(len(self.X)), return_inverse=True)
         a, b = places.reshape(2, -1)
+        weights = None if self.weights is None else self.weights[chosen] / self.weights.mean()
 
         def loss(scores: Outputs) -> tuple[float, Outputs]:
             s = scores[:, 0].astype(np.float64)
             value, slope = self.loss(s[a] - s[b], some.target)
+            if weights is not None:
+                value, slope = value * weights, slope * weights
             slopes = (np.bincount(a, slope, len(docs)) - np.bincount(b, slope, len(docs))) / len(chosen)
             return float(value.mean()), slopes[:, None].astype(np.float32)
 

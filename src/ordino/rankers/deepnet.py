@@ -8,7 +8,7 @@ a network without shared weights, which is DenseComparator.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pair
 from ordino.networks.training import Learner, Trained
 from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
-from ordino.parameters import Choices, param
+from ordino.parameters import Choices, param, settings
 from ordino.ranker import Validation
 from ordino.streams import stream
 
@@ -75,21 +75,16 @@ class DeepNet(Comparator):
         choices=("metric", "pairs"),
     )
 
-    @classmethod
-    def as_published(cls, **changes: Any) -> Self:
-        """The tuned network of the thesis (section 4.3.3).
-
-        Layers of 24, 12 and 6 ReLU neurons that start from stacked auto-encoders, a quarter of them dropped; squared
-        error, full batches with the adaptive rate; 10,000 training pairs of different labels and 5,000 validation
-        pairs, whose error chooses one of 1,000 epochs; features scaled inside each query; a sort makes the ranking.
-        """
-        published: dict[str, Any] = {
-            "hidden": (24, 12, 6), "activation": "relu", "initializer": "autoencoders", "dropout": 0.25,
-            "loss": "squared", "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1,
-            "batch": None, "epochs": 1000, "patience": None, "pairs": "C", "n_pairs": 10_000,
-            "n_valid_pairs": 5_000, "select": "pairs", "metric": "map", "scaling": "querymax", "algorithm": "merge",
-        }  # fmt: skip
-        return cls(**(published | changes))
+    published = settings(
+        hidden=(24, 12, 6), activation="relu", initializer="autoencoders", dropout=0.25, loss="squared",
+        optimizer="descent", rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=1000, patience=None,
+        pairs="C", n_pairs=10_000, n_valid_pairs=5_000, select="pairs", metric="map", scaling="querymax",
+        algorithm="merge",
+    )  # fmt: skip
+    """The tuned network of the thesis (section 4.3.3): layers of 24, 12 and 6 ReLU neurons that start from stacked
+    auto-encoders, a quarter of them dropped; squared error, full batches with the adaptive rate; 10,000 training pairs
+    of different labels and 5,000 validation pairs, whose error chooses one of 1,000 epochs; features scaled inside each
+    query; a sort makes the ranking."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         self._keep(self._train(data, valid, [self.seed])[0])
@@ -177,14 +172,11 @@ class DenseComparator(DeepNet):
         choices=("both", "once"),
     )
 
-    @classmethod
-    def as_published(cls, **changes: Any) -> Self:
-        """The dense net of the thesis's table 3.1, trained as DeepNet is and asked once.
-
-        10 sigmoid neurons that start from weights uniform in [-1, 1], without dropout.
-        """
-        shallow: dict[str, Any] = {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}
-        return super().as_published(**(shallow | {"asked": "once"} | changes))
+    published = settings(
+        DeepNet.published, hidden=10, activation="sigmoid", initializer="unit", dropout=0.0, asked="once"
+    )
+    """The dense net of the thesis's table 3.1, trained as DeepNet is and asked once: 10 sigmoid neurons that start from
+    weights uniform in [-1, 1], without dropout."""
 
     def _pairs(self, network: PairNetwork) -> Pairs:
         return replace(super()._pairs(network), asked=self.asked)
