@@ -64,10 +64,21 @@ def test_the_published_start_is_zero_but_for_the_last_layer():
     assert 0 < np.abs(last.W).max() <= 0.1
 
 
-@pytest.mark.parametrize(("name", "variance"), [("uniform", 1 / 300), ("glorot", 2 / 400), ("he", 2 / 100)])
+@pytest.mark.parametrize(
+    ("name", "variance"), [("uniform", 1 / 300), ("glorot", 2 / 400), ("he", 2 / 100), ("he-normal", 2 / 100)]
+)
 def test_spread_of_first_weights(name, variance):
     W = INITIALIZERS[name](np.random.default_rng(0), 100, 300, False)
     assert W.var() == pytest.approx(variance, rel=0.05)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_he_is_uniform_and_the_same_in_every_layer(last):
+    """DeepNet, 4.3.1: within sqrt(6 / inputs), 0.261 for two documents of 44 features."""
+    W = INITIALIZERS["he"](np.random.default_rng(0), 88, 1000, last)
+    assert np.abs(W).max() == pytest.approx(0.2611, abs=1e-4)
+    shares, _ = np.histogram(W, bins=10, range=(-0.2612, 0.2612))
+    np.testing.assert_allclose(shares / W.size, 0.1, atol=0.005)
 
 
 def test_biases_are_no_weights():
