@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ordino import DenseComparator
 from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import probability_losses
 from ordino.networks import comparing, pair_net
@@ -232,6 +233,13 @@ def test_known_pairs_of_sortnet_stay_codes():
     assert learning_set.codes is known._codes
     assert learning_set.codes.tolist() == [3, 4, 5, 17]
     assert learning_set.target.tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize("hidden", [7, (5, 3, 1)])
+def test_autoencoders_of_a_dense_network_take_odd_widths(hidden):
+    ranker = DenseComparator(hidden=hidden, initializer="autoencoders", pretraining=2, epochs=2, n_pairs=100)
+    network = ranker.fit(easy_data()).network_
+    assert [len(layer.W) for layer in network.deeper] == ([hidden] if hidden == 7 else list(hidden))
 
 
 @pytest.mark.parametrize("shared", [True, False])
