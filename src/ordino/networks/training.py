@@ -56,7 +56,7 @@ class Learner:
         self.net, self.supply, self._schedule, self._quality, self._watch = net, supply, schedule, quality, watch
         self._rate, self._adjust = Rate(float(schedule.learning_rate)), RATES[schedule.rate]
         self._undoes = schedule.rate == "adaptive"
-        self._step = OPTIMIZERS[schedule.optimizer](len(net.theta), schedule.l2)
+        self._step = OPTIMIZERS[schedule.optimizer](net.is_weight, schedule.l2)
         self._standing: tuple[Weights, Weights] | None = None  # weights and slopes of the last full batch not undone
         self.best, self.best_quality, self.best_epoch = net.layers(), -np.inf, 0
         self.history: list[dict[str, float]] = []
@@ -72,8 +72,8 @@ class Learner:
         """Take a step against the slopes of a batch with this error, which has this share of the epoch.
 
         The error of a batch that is the whole epoch is that of the weights before its step, so the rule of the rate is
-        asked first. If it undoes what raised the error, the step of the last epoch that stands is taken again; the first
-        weights have none before them, and stay.
+        asked first. If it undoes what raised the error, the step of the last epoch that stands is taken again; where
+        there is none, the weights stay as they are.
         """
         net = self.net
         if self._schedule.l1:
