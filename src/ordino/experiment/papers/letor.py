@@ -73,14 +73,19 @@ def letor_table(
 
 
 def row_number(row: Row, collection: str, part: str, metric: str, request: Request, trials: Trials) -> Number:
-    """One cell: what the paper says of another collection stands in brackets."""
+    """One cell: what the paper says of another collection stands in brackets.
+
+    A ranker that draws nothing is trained once and has the same value in every repeat.
+    """
     same_data = collection in row.paper
     paper, deviations = (
         said[collection] if collection in said else next(iter(said.values()), {})
         for said in (row.paper, row.deviations)
     )
-    ours = trials.by_seed(collection, row.system.label(request), metric, part)
-    name = f"{part} {metric}"
+    label, name = row.system.label(request), f"{part} {metric}"
+    ours = trials.by_seed(collection, label, metric, part)
+    if not any(trial.is_random for trial in trials.of(collection, label)):
+        ours = ours[:1] * request.at_most(row.system.repeats)
     return Number((collection, row.label, part, metric), paper.get(name), ours, same_data, deviations.get(name))
 
 
@@ -129,7 +134,7 @@ def pair_notes(collection: str, folds: Folds, systems: Iterable[System], request
 
 
 def _drawn_by(system: System, request: Request) -> tuple[str, int | None, bool] | None:
-    """Configuration and number of the pairs that a system draws, and whether they are distinct; of what is inside it, if it is made of others."""
+    """Configuration and number of the pairs that a system, or what it is made of, draws; whether they are distinct."""
     inner = system.like or next((one for one in system.params.values() if isinstance(one, System)), None)
     if inner is not None:
         return _drawn_by(inner, request)

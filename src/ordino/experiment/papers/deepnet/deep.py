@@ -7,6 +7,7 @@ from ordino.experiment.papers.deepnet.protocol import (
     DEPTHS,
     PAPER,
     PRINTED,
+    REPEATS,
     beats,
     chart,
     deepnet,
@@ -54,7 +55,7 @@ def _penalties() -> dict[str, System]:
         "no penalty": three_layers(),
         "dropout 0.25": three_layers(dropout=0.25),
         **{
-            f"{kind} {size:g}": three_layers(**dict.fromkeys(names, size))
+            f"{kind} {size:g}": three_layers(REPEATS, **dict.fromkeys(names, size))
             for kind, names in kinds.items()
             for size in PENALTIES
         },
@@ -84,7 +85,8 @@ TARGETS = {
     "fig4.7.fine": experiment(
         "MAP by L2 penalty between 0.00005 and 0.0005, and with dropout", "60 min",
         {"dropout 0.25": three_layers(dropout=0.25)} | {f"{l2:g}": three_layers(l2=l2) for l2 in FINE_PENALTIES},
-        ("map",), ALL, claims=[worded("dropout 0.25", f"{l2:g}") for l2 in FINE_PENALTIES],
+        ("map",), ALL, Axes("bars", "method", "MAP", color="part"),
+        claims=[worded("dropout 0.25", f"{l2:g}") for l2 in FINE_PENALTIES],
     ),
     "section4.2.2": experiment(
         "L2, L1 and elastic net against dropout", "3 h", _penalties(), ("map",), ("valid", "test"),

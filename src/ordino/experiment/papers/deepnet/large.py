@@ -5,7 +5,9 @@ from ordino.experiment.papers.letor import LETOR_METRICS
 from ordino.experiment.papers.target import System
 
 LARGE = deepnet(n_pairs=100_000, n_valid_pairs=50_000)
-NESTED = System("nested-ranker", {"ranker": LARGE}, "published", {"sizes": (None, 10)}, repeats=REPEATS)
+SIZES = (None, 1000, 750, 500, 200, 100, 50, 10)
+STAGES = {"ranker": LARGE, "sizes": SIZES, "stages": "all", "scaling": "querymax", "metric": "map"}
+NESTED = System("nested-ranker", STAGES, quick={"sizes": (None, 10)}, repeats=REPEATS)
 """Eight stages, each of at most 100,000 pairs (section 5.2)."""
 SUMMED = {"ranker": LARGE, "n": 15, "method": "rank_sum"}
 AGGREGATED = System("rank-aggregation", SUMMED, quick={"n": 2}, repeats=REPEATS)

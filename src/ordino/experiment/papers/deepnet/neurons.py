@@ -1,4 +1,4 @@
-"""What DeepNet shows of its data and of its neurons: relevant documents (Fig. 2.1), activations (Fig. 4.5, 4.6, 4.8)."""
+"""What DeepNet shows of its data (Fig. 2.1) and of its neurons (Fig. 4.5, 4.6 and 4.8)."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -69,9 +69,8 @@ BY_LAYER = _page("", ("variant", "layer"), of="neurons and pairs", axes=LAYERS)
 
 
 def _of_nets(shows: str, nets: Nets, view: Callable[[Nets, Request, Trials], Iterator[Number]], page: Result) -> Target:
-    return Target(
-        shows=shows, needs=COLLECTION, takes="1 min", plans=partial(net_plans, nets), view=partial(view, nets), page=page
-    )
+    plans = partial(net_plans, nets)
+    return Target(shows=shows, needs=COLLECTION, takes="1 min", plans=plans, view=partial(view, nets), page=page)
 
 
 TARGETS = {

@@ -96,8 +96,8 @@ def chart(shows: str, takes: str, systems: Mapping[str, System], claims: Sequenc
 
 def beats(better: str, worse: str, says: str = "", metric: str = "map", **more: Any) -> Claim:
     """The claim that one setting is better than another, with what the thesis prints of both."""
-    rows = [printed_row(label, plain()) for label in (better, worse)]
-    return row_claim(says or f"{better} is better than {worse}: {metric}", *rows, metric, **more)
+    winner, loser = (printed_row(label, plain()) for label in (better, worse))
+    return row_claim(says or f"{better} is better than {worse}: {metric}", winner, loser, metric, **more)
 
 
 def tested(better: str, worse: str, table: str) -> list[Claim]:
@@ -138,7 +138,7 @@ def with_pair_errors(table: Target, systems: Mapping[str, System]) -> Target:
 
 def pair_errors(own: Sequence[TrialInfo], folds: Folds, part: str, trials: Trials) -> tuple[float, ...]:
     """The share of drawn pairs of a part that the networks of some trials get wrong: the mean over folds by seed."""
-    data = dict(zip(folds.names, ((fold.valid if part == "valid" else fold.test) for fold in folds), strict=True))
+    data = {fold.name: fold.valid if part == "valid" and fold.valid is not None else fold.test for fold in folds}
     errors = grouped((trial.seed, wrong_pairs(trials.ranker(trial), data[trial.fold], trial.seed)) for trial in own)
     return tuple(float(np.mean(values)) for values in errors.values())
 

@@ -1,4 +1,4 @@
-"""Where the thesis chooses on validation data: dropout for each depth (Fig. 4.3), first weights and activations (4.3.3).
+"""What the thesis chooses on validation data: dropout by depth (Fig. 4.3), first weights and activations (4.3.3).
 
 The choice is made over all folds, by the mean MAP of their validation parts, as the thesis prints one choice for all.
 """
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ordino.experiment.papers.claim import Claim
 from ordino.experiment.papers.deepnet.deep import DROPOUTS
 from ordino.experiment.papers.deepnet.protocol import (
     BARS,
@@ -20,7 +21,6 @@ from ordino.experiment.papers.deepnet.protocol import (
     plain,
     worded,
 )
-from ordino.experiment.papers.claim import Claim
 from ordino.experiment.papers.letor import COLUMNS, WITH_ERROR, Row, letor_table, row_number
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Result

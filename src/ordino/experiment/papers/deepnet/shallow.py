@@ -3,7 +3,6 @@
 from ordino.experiment.papers.deepnet.protocol import (
     PAIR_ERROR,
     REPEATS,
-    SHALLOW,
     beats,
     chart,
     experiment,
@@ -17,7 +16,7 @@ from ordino.experiment.papers.target import System
 DENSE = System("dense-comparator", {"asked": "once"}, like=plain(), repeats=REPEATS)
 """A net without shared weights, trained in the same way as the shallow comparator and asked once by the sort."""
 TWICE = "CmpNN, 10 neurons and 10 duals"
-NETS = {"dense": DENSE, "CmpNN": plain(), TWICE: plain(**{**SHALLOW, "hidden": 20})}
+NETS = {"dense": DENSE, "CmpNN": plain(), TWICE: plain(hidden=20)}
 """Both readings of "10 hidden neurons": with their duals, and without."""
 LOSSES = {"MSE": "squared", "MAE": "absolute", "log loss": "ranknet", "fidelity": "fidelity"}
 MIXES = ("C", "B66", "B75", "D66", "D75", "E66", "E75")

@@ -29,7 +29,6 @@ from ordino.experiment.papers.deepnet.protocol import (
     PAIR_ERROR,
     PRINTED,
     REPEATS,
-    SHALLOW,
     experiment,
     pair_errors,
     plain,
@@ -56,11 +55,10 @@ BLOCK = 64  # documents that meet all others of their query at a time
 
 def nets(repeats: int, *, asked: str = "once", **changes: Any) -> dict[str, System]:
     """The three networks of Table 3.1 with these changes."""
-    wide = {**SHALLOW, "hidden": 20}
     return {
         "dense": System("dense-comparator", {"asked": asked}, like=plain(repeats, **changes), repeats=repeats),
         "CmpNN": plain(repeats, **changes),
-        TWICE: plain(repeats, **{**wide, **changes}),
+        TWICE: plain(repeats, hidden=20, **changes),
     }
 
 
@@ -163,7 +161,7 @@ def on_td(request: Request, trials: Trials) -> Iterator[Number | str]:
 
 def asked_once(own: list[TrialInfo], folds: Folds, trials: Trials) -> tuple[float, ...]:
     """MAP when every answer of a network counts, also where it contradicts itself: the mean over folds by seed."""
-    tests = dict(zip(folds.names, (fold.test for fold in folds), strict=True))
+    tests = {fold.name: fold.test for fold in folds}
     values = []
     for trial in own:
         ranker: Any = trials.ranker(trial)
