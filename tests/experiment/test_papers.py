@@ -1,15 +1,12 @@
 """The papers' tables: the catalogue is complete, every target runs, and what it prints is right."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ordino import Dataset
-from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import DataError, ParameterError
-from ordino.experiment.papers import directranker, ranknet
+from ordino.experiment.papers import directranker, directranker_grid, ranknet_search
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
 from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.letor import Row, row_number
@@ -21,7 +18,7 @@ from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store import Store, Trial
 
 EVERYTHING = {
-    "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],
+    "ranknet": ["fig1", "vectors", "table1", "table2", "table3", "table4", "table5", "table6"],
     "sortnet": ["table1", "table2", "fig2", "fig3", "incremental", "shuffling"],
     "deepnet": [
         "fig2.1", "table3.1", "table3.1.distinct", "table3.1.few-queries", "table3.1.td", "fig3.2", "fig3.3",
@@ -29,17 +26,19 @@ EVERYTHING = {
         "fig4.8", "fig4.10", "section4.2.2", "section4.3.3", "table4.2", "table4.3", "table4.4", "table4.5",
         "table4.6", "table4.7", "table5.1", "table5.2",
     ],
-    "directranker": ["table1", "table2", "fig2a", "fig2b", "fig2c", "fig2d"],
+    "directranker": ["table1", "table2", "grid", "fig2a", "fig2b", "fig2c", "fig2d", "theorem3"],
     "rankde": ["table3", "table4", "table5", "pruning"],
 }  # fmt: skip
 """What the list of tables and figures in the project's papers names."""
 
 QUICK = {
-    "ranknet.table1", "ranknet.table2", "ranknet.table3", "ranknet.table4", "ranknet.table5", "ranknet.table6",
+    "ranknet.fig1", "ranknet.vectors", "ranknet.table1", "ranknet.table2", "ranknet.table3",
+    "ranknet.table4", "ranknet.table5", "ranknet.table6",
     "sortnet.table1", "sortnet.fig2", "sortnet.fig3", "sortnet.incremental", "sortnet.shuffling",
-    "deepnet.fig2.1", "deepnet.table3.1", "deepnet.table3.1.few-queries", "deepnet.fig4.3", "deepnet.fig4.5",
-    "deepnet.fig4.6", "deepnet.section4.3.3", "deepnet.table5.2", "rankde.pruning", "directranker.fig2d",
-    "directranker.table1", "directranker.table2", "rankde.table3", "rankde.table5",
+    "deepnet.fig2.1", "deepnet.table3.1", "deepnet.table3.1.few-queries", "deepnet.table3.1.td", "deepnet.fig4.3",
+    "deepnet.fig4.5", "deepnet.fig4.6", "deepnet.section4.3.3", "deepnet.table5.2",
+    "directranker.fig2d", "directranker.table1", "directranker.table2", "directranker.grid", "directranker.theorem3",
+    "rankde.table3", "rankde.table5", "rankde.pruning",
 }  # fmt: skip
 """One target of each kind; the others, which are the same with other settings, are marked slow."""
 
@@ -225,7 +224,8 @@ def test_a_system_inside_a_system_takes_its_settings_along():
 def test_systems_with_other_settings_have_other_labels():
     systems = [
         *directranker.METHODS.values(),
-        *ranknet.SYSTEMS.values(),
+        *ranknet_search.SYSTEMS.values(),
+        *directranker_grid.systems(100, Request()).values(),
     ]
     for quick in (False, True):
         entries = [system.entry(Request(quick=quick)) for system in systems]
@@ -245,110 +245,6 @@ def test_repeats_of_a_setting_have_the_seeds_of_a_plan(folder, tmp_path):
         assert [trial.seed for trial in trials.all] == repeat_seeds(7, 3)
         assert [trials.ranker(trial).ranker.seed for trial in trials.all] == repeat_seeds(7, 3)
         assert len(set(trials.by_seed("TD2003", nested.label(request), "map"))) > 1
-
-
-# RankNet
-
-
-def test_a_train_size_counts_documents():
-    parts = ranknet._fold("Poly", 100, [0], 0)
-    assert (parts.train.n_docs, parts.valid.n_docs, parts.test.n_docs) == (100, 5000, 5000)
-    pairs = ranknet._n_pairs(100, 0)
-    assert 1960 < pairs < 2125  # the paper: 2,060 of 2,450
-
-
-def test_the_net_does_not_start_from_the_function_it_must_find():
-    request = Request(quick=True)
-    [plan] = TARGETS["ranknet.table2"].plans(request)
-    [folds] = plan.data.values()
-    assert len(folds) == len(ranknet._function_seeds(request)) == 2
-    assert plan.seed not in ranknet._function_seeds(request)
-
-
-def test_search_engine_split(folder):
-    parts = ranknet._parts(Request(folder / "MQ2008", seed=1))
-    assert [part.n_queries for part in (parts.train, parts.valid, parts.test)] == [7, 1, 2]  # 2/3, 1/6, 1/6 of 10
-    judged = int((parts.train.y > 0).sum())
-    assert int((parts.learned.y > 0).sum()) == judged
-    assert parts.learned.n_docs < parts.train.n_docs
-
-
-# DirectRanker
-
-
-def test_samples_are_50_queries_of_50_to_150_test_documents():
-    X = np.arange(1200.0)[:, None]
-    samples = directranker._samples(Dataset(X, np.zeros(1200)), np.random.default_rng(0))
-    assert samples.n_queries == 50
-    assert samples.counts.min() >= 50
-    assert samples.counts.max() <= 150
-    assert samples.X.max() > samples.X.min() + 1000  # from all of the test documents
-
-
-def test_no_document_is_both_learned_from_and_tested_on():
-    fold = directranker._fold({"classes": 3, "features": 4, "noise": 0.0, "size": 2_000}, [0], 0)
-    assert (fold.train.n_docs, fold.valid, fold.test.n_queries) == (2_000, None, 50)
-    learned, tested = ({row.tobytes() for row in part.X} for part in (fold.train, fold.test))
-    assert not learned & tested
-
-
-@pytest.mark.parametrize(("size", "epochs"), [(1_000, 50), (10_000, 30), (100_000, 5)])
-def test_small_training_sets_are_seen_more_often(size, epochs):
-    assert directranker._epochs(size) == epochs
-
-
-def test_the_claims_about_noise_are_checked():
-    numbers = [Number((str(noise),), None, (value,)) for noise, value in ((0.0, 0.99), (0.25, 0.98), (0.75, 0.85))]
-    assert directranker._claims("fig2c", numbers) == [
-        "Noise of 0.25 costs 0.010 (the paper: only marginal).",
-        "At noise 0.75, half of the labels wrong, it is 0.850 (the paper: not below 0.80).",
-    ]
-    assert directranker._claims("fig2a", numbers) == ["From 0.0 to 0.75 NDCG@20 falls by 0.140."]
-
-
-def test_labels_become_relevant_or_not(folder):
-    folds = make_folds(Dataset(np.zeros((5, 1)), [0, 1, 2, 3, 4], qid=range(5)), 5)
-    fold = directranker._binary(folds, 2)[0]
-    labels = np.concatenate([fold.train.y, fold.valid.y, fold.test.y])
-    assert sorted(labels) == [0, 0, 1, 1, 1]
-
-
-def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(tmp_path):
-    y, qid = [1, 0, 0, 0], ["a", "a", "empty", "empty"]
-    first, second = (Dataset([[i, 1 - i], [1 - i, i]] * 2, y, qid) for i in (1, 0))  # by the feature that is right
-    folds = Folds(["1", "2"], [Fold("1", second, first, second), Fold("2", first, second, first)].__getitem__)
-    system = System("single-feature", grid=[{"feature": [1, 2], "sign": [1]}])
-    request = Request()
-    plan = request.plan({"both": folds}, [system], measures=("map",), profile="directranker")
-    done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1, models=tmp_path)
-    with Store(tmp_path / "s.sqlite") as store:
-        trials = Trials(store, done.keys, tmp_path)
-        own = trials.of("both", system.label(request), "map")
-        assert [trial.params["feature"] for trial in own] == [1, 2]
-        # where the other feature is right; nothing of the empty query
-        assert trials.by_fold("both", system.label(request), "map") == (0.5, 0.5)
-    assert [*directranker._chosen("one", own, system)] == ["one: feature 1, sign 1; feature 2, sign 1."]
-    assert [*directranker._chosen("other", own, System("single-feature"))] == []
-
-
-@pytest.mark.slow
-def test_the_methods_of_table_1_on_real_folds_are_near_the_paper(real_folds, tmp_path):
-    request, system = Request(real_folds), directranker.METHODS["AdaRank"]
-    folds = directranker._binary(request.collections(("MQ2008",))["MQ2008"][:1], 1)
-    plan = request.plan({"MQ2008": folds}, [system], measures=("ndcg@10",), profile="directranker")
-    done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1)
-    with Store(tmp_path / "s.sqlite") as store:
-        trials = Trials(store, done.keys, tmp_path)
-        assert abs(np.mean(trials.by_fold("MQ2008", system.label(request), "ndcg@10")) - 0.722) < 0.08
-
-
-@pytest.fixture
-def real_folds():
-    import os
-
-    if "ORDINO_DATA" not in os.environ:
-        pytest.skip("ORDINO_DATA names no folder with MQ2008")
-    return Path(os.environ["ORDINO_DATA"])
 
 
 def test_fewer_repeats_are_said(folder):

@@ -1,34 +1,33 @@
-"""RankNet (Burges et al., 2005): two random ranking functions (section 5), and a search engine (section 6).
+"""RankNet (Burges et al., 2005), sections 3 and 5: Figure 1, 1,000 documents learned without an error, Tables 1 and 2.
 
-Tables 1 and 2: a train size of the paper counts documents, not queries: its 100 documents have 2,450 pairs when ties
-are counted, which is two queries of 50. So 12,500 are 250 queries; validation and test have 100 queries each.
-
-Tables 3 to 6: the paper's data is private, so its protocol runs on any judged collection: queries split 2/3, 1/6 and
-1/6; trained on the judged documents and a sample of the others as level 0; six rankers, each with its best epoch on
-validation; NDCG@15 with 95 % intervals, a Wilcoxon test of the two nets, training times.
+A train size of the paper counts documents, not queries: its 100 documents have 2,450 pairs when ties are counted, which
+is two queries of 50. So 12,500 are 250 queries; validation and test have 100 queries each.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.data.synthetic import synthetic
-from ordino.experiment.compare.significance import wilcoxon
+from ordino.experiment.papers import online
+from ordino.experiment.papers.claim import Claim
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Axes, Result
-from ordino.experiment.papers.target import ANY_JUDGED, NOTHING, Request, System, Target, Trials, read_paper
+from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials, read_paper
 from ordino.experiment.plan.plan import Plan, repeat_seeds
-from ordino.experiment.store.trial import Values
+from ordino.losses import pair_loss
+from ordino.posteriors import combine
 from ordino.streams import spawn_seed
 
 PAIRS = "pairwise_accuracy"
 DOCS = 50  # documents a query
 N_FUNCTIONS = 5  # random functions of each kind; the paper has one
-PATIENCE = 25  # epochs without a better one on validation, after which none is expected
+VECTORS = 1_000  # documents that are learned without an error
+MOST_EPOCHS = 2_000  # to learn them
+MARGIN = 1.0  # points of percent within which two nets are level: more than the 0.3 by which the paper's differ
 
 FUNCTIONS = {"Net": "ranknet-net", "Poly": "ranknet-poly"}
 
@@ -37,7 +36,7 @@ TABLE_1, TABLE_2 = PRINTED["table1"], PRINTED["table2"]  # percent by the number
 
 
 def _net(**params: object) -> System:
-    return System("ranknet", {**params, "patience": PATIENCE}, "published", {"epochs": 2, "patience": None})
+    return System("ranknet", params, "published", {"epochs": 2})
 
 
 NETS = {"linear": _net(hidden=()), "two layers": _net(hidden=5)}
@@ -105,145 +104,102 @@ def _made(function: str, seed: int) -> Dataset:
 
 def _n_pairs(size: int, seed: int) -> int:
     """Pairs of documents of the same query with different levels."""
-    train = _fold("Poly", size, [seed], 0).train
-    return sum(int((query.y[:, None] > query.y).sum()) for query in train)
+    return len(online.ordered_pairs(_fold("Poly", size, [seed], 0).train))
 
 
 def _sizes(paper: Mapping[str, float], request: Request) -> list[int]:
     return [size for size in map(int, paper) if size <= 100 or not request.quick]
 
 
-NDCG = "ndcg@15"
-UNJUDGED_PER_JUDGED = 1.3  # what 2 % of the unjudged documents come to in the paper's training set
-SHARED = {"scaling": "symlog"}
-EPOCHS = SHARED | {"epochs": 100}
-QUICK = {"epochs": 2}
-PUBLISHED = SHARED | {"metric": NDCG}
+def vectors(request: Request, _: Trials) -> Iterator[Number | str]:
+    """A net of the function's own shape learns 1,000 documents without an error, a step after each pair."""
+    found: dict[str, list[float]] = {"training": [], "validation": [], "test": []}
+    epochs, n_pairs = [], []
+    for number, seed in enumerate(seeds := _function_seeds(request)):
+        train, valid, test = _fold("Net", VECTORS, seeds, number)[1:]
+        assert valid is not None
+        n_pairs.append(len(online.ordered_pairs(train)))
+        how = {"hidden": 10, "epochs": 2 if request.quick else MOST_EPOCHS, "seed": spawn_seed(seed, "net")}
+        history = [(online.pair_error(one.net, valid), one) for one in online.learn(train, **how)]
+        error, best = min(history, key=lambda one: one[0])
+        found["training"].append(100 * history[-1][1].train_error)
+        found["validation"].append(100 * error)
+        found["test"].append(100 * online.pair_error(best.net, test))
+        epochs.append(len(history))
+    for part, errors in found.items():
+        yield Number((part,), PRINTED["vectors"][part], tuple(errors))
+    n_perfect = sum(error == 0 for error in found["training"])
+    yield f"{n_perfect} of {len(epochs)} nets learned all pairs; the last epochs were {', '.join(map(str, epochs))}."
+    yield f"Training pairs: {', '.join(f'{n:,}' for n in n_pairs)} (the paper: {PRINTED['vectors']['pairs']:,})."
 
 
-SYSTEMS: Mapping[str, System] = {
-    "Quad PRank": System("prank", EPOCHS | {"quadratic": True}, quick=QUICK),
-    "Linear PRank": System("prank", EPOCHS, quick=QUICK),
-    "OAP-BPM": System("oap-bpm", EPOCHS | {"n_perceptrons": 100, "tau": 0.3}, quick=QUICK),
-    "RankProp": System("rankprop", EPOCHS | {"hidden": (), "patience": None}, quick=QUICK),
-    "One layer net": System("ranknet", PUBLISHED | {"hidden": ()}, "published", QUICK),
-    "Two layer net": System("ranknet", PUBLISHED | {"hidden": 10}, "published", QUICK),
-}
-"""The six systems; the paper chose tau and the number of perceptrons on its validation set."""
+def fig1(request: Request, _: Trials) -> Iterator[Number | str]:
+    """Left: the cost of a pair by the difference of its scores. Right: what two equal probabilities combine to."""
+    step = 2 if request.quick else 0.5
+    margins = np.arange(-5, 5 + step, step)
+    for target in (0.0, 0.5, 1.0):
+        values, _slopes = pair_loss("ranknet")(margins, target)
+        formula = -target * margins + np.log(1 + np.exp(margins))
+        for o, ours, paper in zip(margins.tolist(), values.tolist(), formula.tolist(), strict=True):
+            yield Number(("cost of o", f"target {target:g}", f"{o:g}"), paper, (ours,))
+    P = np.linspace(0, 1, 21)
+    combined = combine(P, P)
+    formula = P**2 / (1 + 2 * P**2 - 2 * P)
+    for p, ours, paper in zip(P.tolist(), combined.tolist(), formula.tolist(), strict=True):
+        yield Number(("combined probability", "P", f"{p:.2f}"), paper, (ours,))
+    same = ", ".join(f"{p:g}" for p, ours in zip(P, combined, strict=True) if abs(ours - p) < 1e-9)
+    yield f"The combined probability is P itself at P = {same} (the paper: at 0, 0.5 and 1 only)."
+    low, high = (combined < P)[(P > 0) & (P < 0.5)].all(), (combined > P)[(P > 0.5) & (P < 1)].all()
+    yield f"It is below P between 0 and 0.5: {low}; above P between 0.5 and 1: {high} (the paper: both)."
 
 
-class Parts(NamedTuple):
-    """The three parts, and what of the first is trained on."""
-
-    name: str
-    learned: Dataset
-    train: Dataset
-    valid: Dataset
-    test: Dataset
+def _beats(function: str, size: int) -> Claim:
+    """Two layers beat one."""
+    places = [{"function": function, "net": net, "train size": str(size)} for net in ("two layers", "linear")]
+    two, one = (TABLE_1[function][net][str(size)] for net in ("two layers", "linear"))
+    says = f"two layers beat one on the random net, {size:,} documents"
+    return Claim(says=says, better=places[0], worse=places[1], difference=round(two - one, 9), is_paired=True)
 
 
-def search_plans(request: Request, *, on_training: bool = False) -> list[Plan]:
-    """All systems; or the two nets, measured on all documents of the training queries."""
-    parts = _parts(request)
-    name, test = (_training(parts), parts.train) if on_training else (parts.name, parts.test)
-    folds = Folds(["Fold1"], lambda _: Fold("Fold1", parts.learned, parts.valid, test))
-    systems = [SYSTEMS[system] for system in (PRINTED["table5"] if on_training else SYSTEMS)]
-    return [request.plan({name: folds}, systems, measures=(NDCG,), parts=("valid",))]
+def _level(says: str, better: Mapping[str, str], worse: Mapping[str, str]) -> Claim:
+    return Claim(says=says, better=better, worse=worse, margin=MARGIN, is_paired=True)
 
 
-def table3(request: Request, _: Trials) -> Iterator[Number]:
-    """Sample sizes."""
-    parts = _parts(request)
-    for part, data in {"Train": parts.learned, "Valid": parts.valid, "Test": parts.test}.items():
-        n_queries, n_docs = PRINTED["table3"][part]
-        yield _number((part, "queries"), n_queries, (data.n_queries,))
-        yield _number((part, "documents"), n_docs, (data.n_docs,))
-
-
-def table4(request: Request, trials: Trials) -> Iterator[Number | str]:
-    """Quality of the six systems on validation and test queries."""
-    name, printed = _parts(request).name, PRINTED["table4"]
-    parts = [(system, part) for system in SYSTEMS for part in ("valid", "test")]
-    found = {one: _values(name, *one, request, trials) for one in parts}
-    for (system, part), values in found.items():
-        yield _number((system, part), printed[system][part], values)
-    p = wilcoxon(found["One layer net", "test"], found["Two layer net", "test"]).p
-    yield f"Wilcoxon test of the one layer and the two layer net on the test queries: p = {p:.3g} (the paper: 0.16)."
-
-
-def table5(request: Request, trials: Trials) -> Iterator[Number]:
-    """Quality of the two nets on all documents of the training queries."""
-    name = _training(_parts(request))
-    for system, paper in PRINTED["table5"].items():
-        yield _number((system,), paper, _values(name, system, "test", request, trials))
-
-
-def table6(request: Request, trials: Trials) -> Iterator[Number]:
-    """Training times; the paper has minutes."""
-    name = _parts(request).name
-    for system, minutes in PRINTED["table6"].items():
-        [trial] = trials.of(name, SYSTEMS[system].label(request))
-        yield _number((system,), minutes * 60, (trial.train_seconds,))
-
-
-def _values(name: str, system: str, part: str, request: Request, trials: Trials) -> Values:
-    """NDCG@15 of each query that counts."""
-    [trial] = trials.of(name, SYSTEMS[system].label(request))
-    values = trials.values(trial, NDCG, part)
-    return values[~np.isnan(values)]
-
-
-@cache
-def _parts(request: Request) -> Parts:
-    name, folds = next(iter(request.collections(("search",)).items()))
-    pieces = [part for part in folds[0][1:] if part is not None]
-    whole = Dataset(*(np.concatenate(columns) for columns in zip(*((p.X, p.y, p.qid) for p in pieces), strict=True)))
-    train, valid, test = whole.split(2 / 3, 1 / 6, 1 / 6, seed=request.seed)
-    is_judged = train.y > 0
-    share = min(1.0, UNJUDGED_PER_JUDGED * is_judged.sum() / max(1, (~is_judged).sum()))
-    drawn = np.random.default_rng(request.seed).random(train.n_docs) < share
-    return Parts(name, train.select_docs(is_judged | drawn), train, valid, test)
-
-
-def _training(parts: Parts) -> str:
-    return f"{parts.name}, training queries"
-
-
-def _number(labels: tuple[str, ...], paper: float, ours: Iterable[float]) -> Number:
-    return Number(labels, paper, tuple(map(float, ours)), same_data=False)
-
-
-_learned = partial(Result, "", protocol=PRINTED["protocol"], of="random functions", digits=2)
+NO_GAIN = [
+    _level(
+        f"a second layer changes nothing on the polynomial, {int(size):,} documents",
+        *({"function": "Poly", "net": net, "train size": size} for net in ("two layers", "linear")),
+    )
+    for size in TABLE_1["Poly"]["linear"]
+]
+TIES = [_level("training on ties changes little", {"training": "all ties"}, {"training": "no ties"})]
+_learned = partial(
+    Result, "", protocol=PRINTED["protocol"], choices=PRINTED["choices"], of="random functions", digits=2
+)
 SIZES = Axes("lines", "train size", "pairs in order (%)", color="net", facet="function", logarithmic=True)
-_searched = partial(Target, needs=ANY_JUDGED, takes="10 min")
-PROTOCOL = PRINTED["search_protocol"].format(ratio=UNJUDGED_PER_JUDGED)
-_measured = partial(Result, protocol=PROTOCOL, spread="95 % interval", of="queries")
+CURVES = Axes("lines", "x", "value", color="curve", facet="panel", x_title="o = f(a) - f(b), and P")
 TARGETS = {
+    "fig1": Target(
+        shows="the cost of a pair, and what two probabilities combine to", needs=NOTHING, takes="1 s", view=fig1,
+        page=Result("", ("panel", "curve", "x"), protocol=PRINTED["figure_protocol"], digits=4, axes=CURVES),
+    ),
+    "vectors": Target(
+        shows="1,000 documents learned without an error", needs=NOTHING, takes="3 min", view=vectors,
+        page=Result(
+            "pairs in the wrong order (%)", ("part",), protocol=PRINTED["vectors_protocol"],
+            choices=PRINTED["choices"], of="random functions", digits=2,
+        ),
+    ),
     "table1": Target(
-        shows="pairs in order on a random net and a random polynomial", needs=NOTHING, takes="5 min",
+        shows="pairs in order on a random net and a random polynomial", needs=NOTHING, takes="10 min",
         plans=partial(function_plans, tuple(FUNCTIONS), NETS, TABLE_1["Net"]["linear"]), view=table1,
-        page=_learned(("function", "net", "train size"), axes=SIZES),
+        page=_learned(
+            ("function", "net", "train size"), axes=SIZES, claims=[*(_beats("Net", n) for n in (2500, 12500)), *NO_GAIN]
+        ),
     ),
     "table2": Target(
-        shows="training on ties", needs=NOTHING, takes="1 min",
+        shows="training on ties", needs=NOTHING, takes="2 min",
         plans=partial(function_plans, ("Poly",), TRAININGS, TABLE_2["no ties"]), view=table2,
-        page=_learned(("train size", "training")),
-    ),
-    "table3": _searched(
-        shows="queries and documents used for training, validation and test", view=table3,
-        page=_measured("sample sizes", ("part", "number of"), digits=0),
-    ),
-    "table4": _searched(
-        shows="NDCG@15 of PRank, OAP-BPM, RankProp and RankNet with 95 % intervals", plans=search_plans, view=table4,
-        page=_measured("NDCG@15 of six systems, run on {data}", ("system", "part")),
-    ),
-    "table5": _searched(
-        shows="NDCG@15 of RankNet on its training queries", view=table5,
-        plans=partial(search_plans, on_training=True),
-        page=_measured("NDCG@15 of RankNet, run on {data}", ("system",)),
-    ),
-    "table6": _searched(
-        shows="training times", plans=search_plans, view=table6, is_timed=True,
-        page=_measured("seconds to train, run on {data}", ("system",), digits=1),
+        page=_learned(("train size", "training"), claims=TIES),
     ),
 }  # fmt: skip

@@ -105,7 +105,9 @@ class Result:
         return [
             (
                 *number.labels,
-                text(number.paper, "{}" if number.same_data else "({})") + text(number.paper_deviation, " ± {}"),
+                ("{}" if number.same_data or number.paper is None else "({})").format(
+                    text(number.paper) + text(number.paper_deviation, " ± {}")
+                ),
                 text(number.mean) + text(self.deviation(number), " ± {}"),
                 "" if number.difference is None else f"{number.difference:+.{self.digits}f}",
             )
