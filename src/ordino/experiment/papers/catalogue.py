@@ -1,11 +1,12 @@
 """Every table and figure of the five papers that can be reproduced, and how to run one."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType, ModuleType
+from typing import Any
 
 from ordino.checks import check_choice
 from ordino.errors import OrdinoError
@@ -22,6 +23,7 @@ from ordino.experiment.papers import (
 )
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, Target, Trials
+from ordino.experiment.plan.plan import Plan
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store.store import Store
 from ordino.plain import count_of
@@ -74,14 +76,22 @@ def _reproduce(target: Target, request: Request, folder: Path) -> Result:
     folder.mkdir(parents=True, exist_ok=True)
     keys: dict[str, None] = {}
     tuning_keys: dict[str, None] = {}
-    for plan in target.plans(request):
-        done = carry_out(plan, folder / STORE, n_jobs=request.n_jobs, verbose=request.verbose, models=folder / MODELS)
-        if done.was_stopped:
-            raise KeyboardInterrupt
-        if done.failures:
-            raise OrdinoError("\n- ".join(["training failed:", *done.failures]))
-        keys |= done.keys
-        tuning_keys |= done.tuning_keys
+
+    def train(plans: Iterable[Plan]) -> None:
+        for plan in plans:
+            how: dict[str, Any] = {"n_jobs": request.n_jobs, "verbose": request.verbose, "models": folder / MODELS}
+            done = carry_out(plan, folder / STORE, **how)
+            if done.was_stopped:
+                raise KeyboardInterrupt
+            if done.failures:
+                raise OrdinoError("\n- ".join(["training failed:", *done.failures]))
+            keys.update(done.keys)
+            tuning_keys.update(done.tuning_keys)
+
+    train(target.plans(request))
+    with Store(folder / STORE) as store:
+        further = list(target.then(request, Trials(store, keys, folder / MODELS)))
+    train(further)
     start = time.perf_counter()
     with Store(folder / STORE) as store:
         result = target.result(request, Trials(store, keys, folder / MODELS))

@@ -73,14 +73,19 @@ def letor_table(
 
 
 def row_number(row: Row, collection: str, part: str, metric: str, request: Request, trials: Trials) -> Number:
-    """One cell: what the paper says of another collection stands in brackets."""
+    """One cell: what the paper says of another collection stands in brackets.
+
+    A ranker that draws nothing is trained once and has the same value in every repeat.
+    """
     same_data = collection in row.paper
     paper, deviations = (
         said[collection] if collection in said else next(iter(said.values()), {})
         for said in (row.paper, row.deviations)
     )
-    ours = trials.by_seed(collection, row.system.label(request), metric, part)
-    name = f"{part} {metric}"
+    label, name = row.system.label(request), f"{part} {metric}"
+    ours = trials.by_seed(collection, label, metric, part)
+    if not any(trial.is_random for trial in trials.of(collection, label)):
+        ours = ours[:1] * request.at_most(row.system.repeats)
     return Number((collection, row.label, part, metric), paper.get(name), ours, same_data, deviations.get(name))
 
 
@@ -111,10 +116,11 @@ def pair_notes(collection: str, folds: Folds, systems: Iterable[System], request
     A query with fewer pairs than its share gives them several times; a pair and its turned form are one.
     """
     asked = {how: None for system in systems if (how := _drawn_by(system, request)) is not None}
-    for configuration, n_pairs in asked:
+    for configuration, n_pairs, distinct in asked:
         counts = []
         for fold in folds:
-            drawn = draw_pairs(fold.train.y, fold.train.offsets, configuration, n_pairs, stream(request.seed, "pairs"))
+            y, offsets, rng = fold.train.y, fold.train.offsets, stream(request.seed, "pairs")
+            drawn = draw_pairs(y, offsets, configuration, n_pairs, rng, distinct=distinct)
             rows = np.sort(drawn.rows(fold.train.n_docs), axis=0)
             counts.append((drawn.n_pairs, np.unique(rows, axis=1).shape[1]))
         n_drawn, n_distinct = (
@@ -127,13 +133,15 @@ def pair_notes(collection: str, folds: Folds, systems: Iterable[System], request
         )
 
 
-def _drawn_by(system: System, request: Request) -> tuple[str, int | None] | None:
-    """Configuration and number of the pairs that a system draws; of what is inside it, if it is made of others."""
+def _drawn_by(system: System, request: Request) -> tuple[str, int | None, bool] | None:
+    """Configuration and number of the pairs that a system, or what it is made of, draws; whether they are distinct."""
     inner = system.like or next((one for one in system.params.values() if isinstance(one, System)), None)
     if inner is not None:
         return _drawn_by(inner, request)
     settings = system.settings(request)
-    return (settings["pairs"], settings["n_pairs"]) if {"pairs", "n_pairs"} <= set(settings) else None
+    if "distinct_pairs" not in settings:
+        return None
+    return settings["pairs"], settings["n_pairs"], settings["distinct_pairs"]
 
 
 def printed_rows(table: Mapping[str, str], *, part: str = "test") -> dict[str, dict[str, float]]:

@@ -212,8 +212,10 @@ class Target:
     """
     view: Callable[[Request, Trials], Iterable[Number | str]]
     """From the trials to the numbers, and to sentences about them."""
-    plans: Callable[[Request], Sequence[Plan]] = lambda _: ()
+    plans: Callable[[Request], Iterable[Plan]] = lambda _: ()
     """What has to be trained."""
+    then: Callable[[Request, Trials], Iterable[Plan]] = lambda *_: ()
+    """What has to be trained after that, as the trials of the plans decide it."""
     is_timed: bool = False
     """Whether it shows training times, for which one ranker is trained after the other, and everything anew."""
 
