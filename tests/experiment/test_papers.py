@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from ordino.errors import DataError, ParameterError
-from ordino.experiment.papers import directranker, directranker_grid, ranknet_search
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
+from ordino.experiment.papers.directranker import tables
+from ordino.experiment.papers.directranker.grid import systems as authors_grid
 from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.letor import Row, row_number
 from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.ranknet import search
 from ordino.experiment.papers.result import Axes, Result, summary
 from ordino.experiment.papers.target import Request, System, Trials
 from ordino.experiment.plan.plan import repeat_seeds
@@ -223,9 +225,9 @@ def test_a_system_inside_a_system_takes_its_settings_along():
 
 def test_systems_with_other_settings_have_other_labels():
     systems = [
-        *directranker.METHODS.values(),
-        *ranknet_search.SYSTEMS.values(),
-        *directranker_grid.systems(100, Request()).values(),
+        *tables.METHODS.values(),
+        *search.SYSTEMS.values(),
+        *authors_grid(100, Request()).values(),
     ]
     for quick in (False, True):
         entries = [system.entry(Request(quick=quick)) for system in systems]

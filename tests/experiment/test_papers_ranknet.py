@@ -4,20 +4,16 @@ import numpy as np
 import pytest
 
 from ordino import Dataset, write_letor
-from ordino.experiment.papers import (
-    online,
-    ranknet,
-    ranknet_search,
-)
 from ordino.experiment.papers.catalogue import TARGETS
 from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.ranknet import functions, online, search
 from ordino.experiment.papers.target import Request
 
 
 def test_a_train_size_counts_documents():
-    parts = ranknet._fold("Poly", 100, [0], 0)
+    parts = functions._fold("Poly", 100, [0], 0)
     assert (parts.train.n_docs, parts.valid.n_docs, parts.test.n_docs) == (100, 5000, 5000)
-    pairs = ranknet._n_pairs(100, 0)
+    pairs = functions._n_pairs(100, 0)
     assert 1960 < pairs < 2125  # the paper: 2,060 of 2,450
 
 
@@ -25,8 +21,8 @@ def test_the_net_does_not_start_from_the_function_it_must_find():
     request = Request(quick=True)
     [plan] = TARGETS["ranknet.table2"].plans(request)
     [folds] = plan.data.values()
-    assert len(folds) == len(ranknet._function_seeds(request)) == 2
-    assert plan.seed not in ranknet._function_seeds(request)
+    assert len(folds) == len(functions._function_seeds(request)) == 2
+    assert plan.seed not in functions._function_seeds(request)
 
 
 def test_a_step_after_each_pair_is_descent_on_its_cost():
@@ -60,7 +56,7 @@ def test_learning_ends_without_an_error():
 
 
 def test_figure_1_is_the_formula():
-    numbers = [one for one in ranknet.fig1(Request(), None) if isinstance(one, Number)]
+    numbers = [one for one in functions.fig1(Request(), None) if isinstance(one, Number)]
     assert len(numbers) == 3 * 21 + 21
     assert all(abs(number.difference) < 1e-12 for number in numbers)
     at = {number.labels: number.mean for number in numbers}
@@ -69,7 +65,7 @@ def test_figure_1_is_the_formula():
 
 
 def test_search_engine_splits(folder):
-    name, splits = ranknet_search._splits(Request(folder / "MQ2008", seed=1))
+    name, splits = search._splits(Request(folder / "MQ2008", seed=1))
     assert (name, len(splits)) == ("MQ2008", 5)
     judged = {query for split in splits for part in split[1:] for query in part.query_ids}
     for split in splits:
@@ -90,5 +86,5 @@ def test_a_query_without_a_relevant_document_is_not_judged(tmp_path):
     for part, first in (("train", 0), ("test", 8)):
         data = Dataset(np.arange(16.0)[:, None], [1, 0] * 6 + [0] * 4, np.repeat(np.arange(8), 2) + first)
         write_letor(data, fold / f"{part}.txt")
-    _, splits = ranknet_search._splits(Request(tmp_path / "one"))
+    _, splits = search._splits(Request(tmp_path / "one"))
     assert sum(part.n_queries for part in splits[0][1:]) == 12  # of 16

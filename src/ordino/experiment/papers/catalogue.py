@@ -1,26 +1,16 @@
 """Every table and figure of the five papers that can be reproduced, and how to run one."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any
 
 from ordino.checks import check_choice
 from ordino.errors import OrdinoError
-from ordino.experiment.papers import (
-    deepnet,
-    directranker,
-    directranker_grid,
-    directranker_order,
-    directranker_synthetic,
-    rankde,
-    ranknet,
-    ranknet_search,
-    sortnet,
-)
+from ordino.experiment.papers import deepnet, directranker, rankde, ranknet, sortnet
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, Target, Trials
 from ordino.experiment.plan.plan import Plan
@@ -31,23 +21,11 @@ from ordino.plain import count_of
 STORE, MODELS = "trials.sqlite", "models"
 """What the folder of ``--keep`` holds."""
 
-PAPERS: Mapping[str, Sequence[ModuleType]] = MappingProxyType(
-    {
-        "ranknet": (ranknet, ranknet_search),
-        "sortnet": (sortnet,),
-        "deepnet": (deepnet,),
-        "directranker": (directranker, directranker_grid, directranker_synthetic, directranker_order),
-        "rankde": (rankde,),
-    }
-)
-"""The modules of each paper; each has a table ``TARGETS``."""
-
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        f"{paper}.{name}": target
-        for paper, modules in PAPERS.items()
-        for module in modules
-        for name, target in module.TARGETS.items()
+        f"{paper.__name__.rpartition('.')[2]}.{name}": target
+        for paper in (ranknet, sortnet, deepnet, directranker, rankde)
+        for name, target in paper.TARGETS.items()
     }
 )
 """Everything that ``ordino reproduce`` can run, by name."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds, make_folds
-from ordino.experiment.papers.directranker import (
+from ordino.experiment.papers.directranker.tables import (
     COLLECTIONS,
     MEASURES,
     PRINTED,

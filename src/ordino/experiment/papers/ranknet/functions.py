@@ -12,9 +12,9 @@ import numpy as np
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.data.synthetic import synthetic
-from ordino.experiment.papers import online
 from ordino.experiment.papers.claim import Claim
 from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.ranknet import online
 from ordino.experiment.papers.result import Axes, Result
 from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials, read_paper
 from ordino.experiment.plan.plan import Plan, repeat_seeds
