@@ -1,5 +1,6 @@
 """The papers' tables: the catalogue is complete, every target runs, and what it prints is right."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from ordino.experiment.papers.letor import Row, row_number
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.ranknet import search
 from ordino.experiment.papers.result import Axes, Result, summary
-from ordino.experiment.papers.target import Request, System, Trials
+from ordino.experiment.papers.target import NOTHING, Request, System, Trials
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store import Store, Trial
@@ -61,9 +62,24 @@ def test_every_target_runs(folder, name, tmp_path):
     assert all(len(number.labels) == len(result.columns) for number in result.numbers)
     assert all(len(number.ours) for number in result.numbers)
     assert all(np.isfinite(number.ours).all() for number in result.numbers)
+    assert bool(result.data) == (TARGETS[name].needs != NOTHING)
+    assert "the numbers mean nothing" in result.to_markdown()
+    json.loads(result.to_json())
     if result.axes is not None:
         assert all(path.stat().st_size > 1000 for path in save(result, tmp_path))
     assert "fig" not in name or result.axes is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "collections"),
+    [
+        ("ranknet.table3", "MQ2008", ["MQ2008"]),  # nothing is trained
+        ("directranker.grid", ".", ["MQ2008"]),  # trained inside each fold, too
+        ("rankde.table5", ".", ["TD2003"]),
+    ],
+)
+def test_a_page_names_its_collections(folder, name, data, collections):
+    assert list(reproduce(name, Request(folder / data, quick=True)).data) == collections
 
 
 def test_unknown_target():

@@ -225,14 +225,24 @@ class Target:
         numbers = [one for one in found if isinstance(one, Number)]
         folds = grouped({(trial.dataset, trial.fold): None for trial in trials.all})
         n = max(len(number.ours) for number in numbers)
-        facts = {"data": " and ".join(folds), "folds": count_of(max(map(len, folds.values()), default=0), "fold")}
+        data = self._data(request, numbers, list(folds))
+        facts = {"data": " and ".join(data), "folds": count_of(max(map(len, folds.values()), default=0), "fold")}
         facts |= {"n": str(n), "repeats": count_of(n, "repeat"), "seed": str(request.seed)}
         title, protocol = (text.format(**facts) for text in (self.page.title or self.shows, self.page.protocol))
         return replace(
             self.page, title=title, protocol=protocol, numbers=numbers, seed=request.seed,
-            notes=[one for one in found if isinstance(one, str)], data=() if self.needs == NOTHING else tuple(folds),
+            notes=[one for one in found if isinstance(one, str)], data=data,
             seeds=list(dict.fromkeys(trial.seed for trial in trials.all)),
         )  # fmt: skip
+
+    def _data(self, request: Request, numbers: Sequence[Number], trained_on: Sequence[str]) -> Sequence[str]:
+        """The collections: those that the numbers name, else those of the trials, else the folder that was given."""
+        if self.needs == NOTHING:
+            return ()
+        if "collection" in self.page.columns:
+            place = self.page.columns.index("collection")
+            return list(dict.fromkeys(number.labels[place] for number in numbers))
+        return trained_on or list(request.collections((self.needs,)))
 
 
 @cache
