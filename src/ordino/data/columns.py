@@ -66,6 +66,14 @@ def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np
     return column
 
 
+def as_weights(weights: ArrayLike, n_docs: int) -> NDArray[np.float64]:
+    """A weight for each document, none of them negative."""
+    column = as_column("weights", weights, n_docs, "weight")
+    if (column < 0).any():
+        raise DataError(f"weights has {column.min():g}; weights must not be negative")
+    return column
+
+
 def as_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
     """Names of the columns, each once, or None."""
     if names is None:

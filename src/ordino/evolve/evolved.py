@@ -20,9 +20,10 @@ from ordino.errors import ParameterError, import_extra
 from ordino.evolve.fitness import LinearFitness, as_single, weigh
 from ordino.evolve.loop import Run, Strategy, evolve
 from ordino.forms import Form, Linear
+from ordino.given import as_dataset
 from ordino.linear import name_weights
 from ordino.parameters import learned, param
-from ordino.ranker import FeatureWeight, Ranker, as_dataset
+from ordino.ranker import FeatureWeight, Ranker
 
 if TYPE_CHECKING:
     import altair as alt

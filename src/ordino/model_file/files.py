@@ -57,7 +57,7 @@ def save(
     --------
     >>> from tempfile import TemporaryDirectory
     >>> from ordino import SingleFeature
-    >>> ranker = SingleFeature(feature=2).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1])
+    >>> ranker = SingleFeature(feature=2).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1], qid=[1] * 2)
     >>> with TemporaryDirectory() as folder:
     ...     save(ranker, Path(folder, "model.ordino"))
     ...     load(Path(folder, "model.ordino")).predict([[0.0, 8.0]]).tolist()

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.forms import Form, Network
+from ordino.given import Validation
 from ordino.judge import Judge
 from ordino.layers import ACTIVATIONS, INITIALIZERS, Layer, forward
 from ordino.losses import Loss
@@ -21,7 +22,7 @@ from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, QueryBatches, Supply
 from ordino.networks.training import Learner, Trained, quality_by_metric, train
 from ordino.parameters import Choices, learned, param
-from ordino.ranker import Ranker, Validation
+from ordino.ranker import Ranker
 from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
 
 

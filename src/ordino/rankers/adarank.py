@@ -49,7 +49,7 @@ class AdaRank(LinearRanker):
     E = 1/2 and alpha = ln((1 + 1/2) / (1 - 1/2)) / 2 = ln(3) / 2.
 
     >>> X, y = [[2.0, 0.0], [3.0, 1.0], [1.0, 2.0]], [1, 0, 0]
-    >>> ranker = AdaRank(metric="map", rounds=1).fit(X, y)
+    >>> ranker = AdaRank(metric="map", rounds=1).fit(X, y, qid=[1] * len(y))
     >>> ranker.features_, bool(np.isclose(ranker.alphas_[0], np.log(3) / 2))
     ([0], True)
     """

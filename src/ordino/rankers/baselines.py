@@ -45,7 +45,7 @@ class LinearRegressionRanker(LinearRanker):
     --------
     Labels 1, 3, 5 rise by 2 for each unit of the only feature.
 
-    >>> ranker = LinearRegressionRanker(alpha=0).fit([[0.0], [1.0], [2.0]], [1, 3, 5])
+    >>> ranker = LinearRegressionRanker(alpha=0).fit([[0.0], [1.0], [2.0]], [1, 3, 5], qid=[1] * 3)
     >>> ranker.coef_.round(6).tolist()
     [2.0]
     """
@@ -139,7 +139,7 @@ class SingleFeature(LinearRanker):
     --------
     The second feature falls as the label rises.
 
-    >>> ranker = SingleFeature().fit([[1.0, 5.0], [3.0, 4.0], [2.0, 1.0]], [0, 1, 2])
+    >>> ranker = SingleFeature().fit([[1.0, 5.0], [3.0, 4.0], [2.0, 1.0]], [0, 1, 2], qid=[1] * 3)
     >>> ranker.feature_, ranker.sign_, ranker.coef_.tolist()
     (2, -1, [0.0, -1.0])
     """
@@ -187,7 +187,7 @@ class RandomRanker(Ranker):
 
     Examples
     --------
-    >>> ranker = RandomRanker(seed=1).fit([[1.0], [2.0]], [0, 1])
+    >>> ranker = RandomRanker(seed=1).fit([[1.0], [2.0]], [0, 1], qid=[1] * 2)
     >>> there, back = ranker.predict([[1.0], [2.0]]), ranker.predict([[2.0], [1.0]])
     >>> there.tolist() == back[::-1].tolist()
     True

@@ -44,7 +44,7 @@ class CoordinateAscent(LinearRanker):
     The label follows the second feature, not the first.
 
     >>> X, y = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]], [0, 1, 2]
-    >>> CoordinateAscent(restarts=1).fit(X, y).score(X, y)
+    >>> CoordinateAscent(restarts=1).fit(X, y, qid=[1] * len(y)).score(X, y, qid=[1] * len(y))
     1.0
     """
 

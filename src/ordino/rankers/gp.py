@@ -48,7 +48,7 @@ class GPRank(Ranker):
     Examples
     --------
     >>> X = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
-    >>> ranker = GPRank(generations=5, population=20).fit(X, [1, 0, 0])
+    >>> ranker = GPRank(generations=5, population=20).fit(X, [1, 0, 0], qid=[1] * 3)
     >>> ranker.rank(X).tolist()[0], ranker.fitness_, ranker.formula_.count("f1") > 0
     (0, 1.0, True)
     """

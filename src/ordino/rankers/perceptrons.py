@@ -132,7 +132,7 @@ class PRank(OrdinalRanker):
     At w = 0, b = 0 every document has the highest label. The one with feature -2 and label 0 moves w to 2 and b to 1;
     then the scores -4 and 4 lie on the right sides of 1.
 
-    >>> ranker = PRank(epochs=2).fit([[2.0], [-2.0]], [1, 0])
+    >>> ranker = PRank(epochs=2).fit([[2.0], [-2.0]], [1, 0], qid=[1] * 2)
     >>> ranker.coef_.tolist(), ranker.thresholds_.tolist(), [row["mistakes"] for row in ranker.history_]
     ([2.0], [1.0], [1, 0])
     >>> ranker.predict_levels([[2.0], [-2.0]]).tolist()
@@ -191,7 +191,7 @@ class OAPBPM(OrdinalRanker):
 
     Examples
     --------
-    >>> ranker = OAPBPM(n_perceptrons=5, tau=0.5, epochs=10).fit([[2.0], [-2.0]], [1, 0])
+    >>> ranker = OAPBPM(n_perceptrons=5, tau=0.5, epochs=10).fit([[2.0], [-2.0]], [1, 0], qid=[1] * 2)
     >>> ranker.predict_levels([[2.0], [-2.0]]).tolist()
     [1.0, 0.0]
     """

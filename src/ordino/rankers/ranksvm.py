@@ -47,7 +47,7 @@ class RankSVM(LinearRanker):
     --------
     Two documents whose only feature differs by 1: w^2/2 + (1 - w)^2 is least at w = 2/3, where it is 1/3.
 
-    >>> ranker = RankSVM(C=1.0, tol=1e-9).fit([[1.0], [0.0]], [1, 0])
+    >>> ranker = RankSVM(C=1.0, tol=1e-9).fit([[1.0], [0.0]], [1, 0], qid=[1] * 2)
     >>> ranker.coef_.round(6).tolist(), round(ranker.objective_, 6)
     ([0.666667], 0.333333)
     """
