@@ -272,3 +272,12 @@ def test_fewer_repeats_are_said(folder):
     assert "--repeats" not in reproduce("ranknet.table2", Request(quick=True)).to_markdown()
     assert [Request(repeats=3).at_most(n) for n in (1, 5)] == [1, 3]
     assert [Request(quick=True).at_most(n) for n in (1, 5)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "name", ["ranknet.table1", "ranknet.table2", "ranknet.vectors", "directranker.fig2d", "directranker.theorem3"]
+)
+def test_pages_with_data_made_from_seeds_print_them(name):
+    seeds = ", ".join(map(str, repeat_seeds(3, 2)))
+    told = [note for note in reproduce(name, Request(quick=True, seed=3)).notes if note.startswith("Seeds of the ")]
+    assert [note.partition(": ")[2] for note in told] == [f"{seeds}."]

@@ -64,7 +64,7 @@ def wrong_pairs(scores: Floats, classes: NDArray[np.integer]) -> float:
     return float(100 * np.mean((scores[:, None] <= scores)[better]))
 
 
-def view(request: Request, _: Trials) -> Iterator[Number]:
+def view(request: Request, _: Trials) -> Iterator[Number | str]:
     """Pairs in the wrong order by g, by g_c at the points, and by a DirectRanker that learned the points."""
     seeds = repeat_seeds(request.seed, request.at_most(N_SETS))
     for size in SIZES[:1] if request.quick else SIZES:
@@ -82,6 +82,7 @@ def view(request: Request, _: Trials) -> Iterator[Number]:
             found["DirectRanker"].append(wrong_pairs(net.predict(points), classes))
         for what, values in found.items():
             yield Number((str(size), what), None if what == "DirectRanker" else 0.0, tuple(values))
+    yield f"Seeds of the sets of points: {', '.join(map(str, seeds))}."
 
 
 TARGETS = {

@@ -79,7 +79,7 @@ class Point(NamedTuple):
 
 def sweep_plans(panel: str, request: Request) -> list[Plan]:
     """A plan for each point: as many folds as there are data sets, each of training documents and test samples."""
-    seeds = repeat_seeds(request.seed, request.at_most(N_SETS))
+    seeds = _seeds(request)
     return [
         request.plan(
             {point.name: Folds([str(seed) for seed in seeds], partial(_fold, point.data, seeds))},
@@ -97,7 +97,12 @@ def sweep(panel: str, request: Request, trials: Trials) -> list[Number | str]:
         Number((point.curve, point.place), None, trials.by_fold(point.name, point.net.label(request), METRIC))
         for point in _points(panel, request)
     ]
-    return [*numbers, *_words(panel, numbers)]
+    seeds = f"Seeds of the data sets: {', '.join(map(str, _seeds(request)))}."
+    return [*numbers, *_words(panel, numbers), seeds]
+
+
+def _seeds(request: Request) -> list[int]:
+    return repeat_seeds(request.seed, request.at_most(N_SETS))
 
 
 def _sweep_target(panel: str, one: Sweep) -> Target:

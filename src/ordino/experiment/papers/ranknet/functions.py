@@ -57,13 +57,14 @@ def function_plans(
     return [request.plan(data, systems.values(), measures=(PAIRS,), seed=spawn_seed(request.seed, "net"))]
 
 
-def table1(request: Request, trials: Trials) -> Iterator[Number]:
+def table1(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Linear and two-layer nets on both functions."""
     for function, nets in TABLE_1.items():
         for net, paper in nets.items():
             for size in _sizes(paper, request):
                 ours = _percent(function, size, NETS[net], request, trials)
                 yield Number((function, net, str(size)), paper[str(size)], ours)
+    yield _told_seeds(request)
 
 
 def table2(request: Request, trials: Trials) -> Iterator[Number | str]:
@@ -74,6 +75,7 @@ def table2(request: Request, trials: Trials) -> Iterator[Number | str]:
             ours = _percent("Poly", size, TRAININGS[training], request, trials)
             yield Number((str(size), training), paper[str(size)], ours)
     pairs = [f"{n}: {_n_pairs(n, request.seed):,} of {n // DOCS * DOCS * (DOCS - 1) // 2:,}" for n in sizes]
+    yield _told_seeds(request)
     yield f"Pairs that are no ties, of all pairs, at each train size (first function): {'; '.join(pairs)}."
 
 
@@ -89,6 +91,10 @@ def _name(function: str, size: int) -> str:
 
 def _function_seeds(request: Request) -> list[int]:
     return repeat_seeds(request.seed, request.at_most(N_FUNCTIONS))
+
+
+def _told_seeds(request: Request) -> str:
+    return f"Seeds of the random functions: {', '.join(map(str, _function_seeds(request)))}."
 
 
 def _fold(function: str, size: int, seeds: Sequence[int], number: int) -> Fold:
@@ -130,6 +136,7 @@ def vectors(request: Request, _: Trials) -> Iterator[Number | str]:
         yield Number((part,), PRINTED["vectors"][part], tuple(errors))
     n_perfect = sum(error == 0 for error in found["training"])
     yield f"{n_perfect} of {len(epochs)} nets learned all pairs; the last epochs were {', '.join(map(str, epochs))}."
+    yield _told_seeds(request)
     yield f"Training pairs: {', '.join(f'{n:,}' for n in n_pairs)} (the paper: {PRINTED['vectors']['pairs']:,})."
 
 
