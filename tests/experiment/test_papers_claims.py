@@ -76,9 +76,14 @@ def test_values_that_do_not_vary():
     assert Contrast.of([0.5], [0.5, 0.6], is_paired=False) is None
 
 
-def test_huge_effects_have_an_interval_too():
-    low, high = Contrast.of([1.0, 1.0001, 1.0002], [0.0, 0.0001, 0.0002], is_paired=False).effect_interval
-    assert 0 < low < 10_000 < high < np.inf
+@pytest.mark.parametrize("step", [4e-3, 1e-3, 1e-8])
+def test_huge_effects_have_an_interval_too(step):
+    """t is 306, 1,225 and 122 million: the first by the noncentral t, the others beyond its range."""
+    a = step * np.arange(-1, 2)
+    found = Contrast.of(1 + a, a, is_paired=False)
+    low, high = found.effect_interval
+    assert (low * step, high * step) == pytest.approx((0.348, 1.669), abs=1e-3)  # roots of chi2(4) / 4
+    assert Contrast.of(a, 1 + a, is_paired=False).effect_interval == pytest.approx((-high, -low))
 
 
 # the rule

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import special
 
 LEVEL = 0.95  # of every interval
+LARGEST_T = 500  # beyond it scipy's search for noncentral distributions may not end
 
 
 class Contrast(NamedTuple):
@@ -62,7 +63,11 @@ class Contrast(NamedTuple):
         if not self.error:
             return None
         t = self.difference / self.error
-        low, high = (special.nctdtrinc(self.degrees, p, t) for p in ((1 + LEVEL) / 2, (1 - LEVEL) / 2))
+        tails = ((1 + LEVEL) / 2, (1 - LEVEL) / 2)
+        if abs(t) < LARGEST_T:
+            low, high = (special.nctdtrinc(self.degrees, p, t) for p in tails)
+        else:  # all doubt is about the deviation
+            low, high = sorted(t * sqrt(special.chdtri(self.degrees, p) / self.degrees) for p in tails)
         scale = self.error / self.deviation
         return float(low * scale), float(high * scale)
 
