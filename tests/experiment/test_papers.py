@@ -62,7 +62,7 @@ def test_every_target_runs(folder, name, tmp_path):
     assert all(len(number.labels) == len(result.columns) for number in result.numbers)
     assert all(len(number.ours) for number in result.numbers)
     assert all(np.isfinite(number.ours).all() for number in result.numbers)
-    assert bool(result.data) == (TARGETS[name].needs != NOTHING)
+    assert result.data or TARGETS[name].needs == NOTHING
     assert "the numbers mean nothing" in result.to_markdown()
     json.loads(result.to_json())
     if result.axes is not None:

@@ -237,11 +237,11 @@ class Target:
 
     def _data(self, request: Request, numbers: Sequence[Number], trained_on: Sequence[str]) -> Sequence[str]:
         """The collections: those that the numbers name, else those of the trials, else the folder that was given."""
-        if self.needs == NOTHING:
-            return ()
         if "collection" in self.page.columns:
             place = self.page.columns.index("collection")
             return list(dict.fromkeys(number.labels[place] for number in numbers))
+        if self.needs == NOTHING:
+            return ()
         return trained_on or list(request.collections((self.needs,)))
 
 
