@@ -164,14 +164,14 @@ def _table(table: str, takes: str) -> Target:
 
 
 TARGETS = {
-    "table3": _table("TD2003", "20 min"),
-    "table4": _table("TD2004", "30 min"),
+    "table3": _table("TD2003", "25 min"),
+    "table4": _table("TD2004", "25 min"),
     "table5": Target(
-        shows="the weights that RankDE learns", needs="TD2003", takes="10 min", plans=own_plans, view=weights,
+        shows="the weights that RankDE learns", needs="TD2003", takes="12 min", plans=own_plans, view=weights,
         page=_page("weights of RankDE on {data}", ("collection", "feature"), of="folds and repeats"),
     ),
     "pruning": Target(
-        shows="MAP of RankDE when only its largest weights are kept", needs="TD2003", takes="10 min", plans=own_plans,
+        shows="MAP of RankDE when only its largest weights are kept", needs="TD2003", takes="12 min", plans=own_plans,
         view=pruning, page=_page("pruned weights of RankDE on {data}", ("collection", "weights kept"), axes=KEPT),
     ),
 }  # fmt: skip

@@ -120,7 +120,7 @@ def _beats_all(metric: str) -> list[Claim]:
     return [row_claim(says.format(other.label), own, other, metric) for other in others]
 
 
-_table = partial(letor_table, takes="1 h", collections=COLLECTIONS, protocol=PROTOCOL, choices=PRINTED["choices"])
+_table = partial(letor_table, takes="10 min", collections=COLLECTIONS, protocol=PROTOCOL, choices=PRINTED["choices"])
 METHODS = "SortNet beside six other methods"
 BARS = Axes("bars", "method", "MAP", facet="collection")
 ITERATIONS = Axes("lines", "iteration", "MAP on validation data", facet="collection")
@@ -129,7 +129,7 @@ CONVERGED = Claim(
     says="MAP on validation data has converged by iteration 10", better={"iteration": "20"}, worse={"iteration": "10"},
     margin=0.01, is_paired=True,
 )  # fmt: skip
-_target = partial(Target, needs=", ".join(COLLECTIONS), takes="30 min", plans=ALONE.plans)
+_target = partial(Target, needs=", ".join(COLLECTIONS), takes="5 min", plans=ALONE.plans)
 _page = partial(Result, protocol=PROTOCOL, choices=PRINTED["choices"], of="folds")
 TARGETS = {
     "table1": _table(shows="10, 20 and 30 hidden neurons", rows=lambda *_: TABLE_1, claims=_size_claims()),

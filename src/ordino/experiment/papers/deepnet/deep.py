@@ -64,32 +64,32 @@ def _penalties() -> dict[str, System]:
 
 TARGETS = {
     "fig4.2": chart(
-        "1 to 4 hidden layers", "35 min", {name: plain(hidden=sizes) for name, sizes in DEPTHS.items()},
+        "1 to 4 hidden layers", "25 min", {name: plain(hidden=sizes) for name, sizes in DEPTHS.items()},
         [level(name, "1 layer") for name in list(DEPTHS)[1:]],
     ),
     "fig4.4": experiment(
-        "MAP by dropout", "90 min", {str(p): three_layers(dropout=p) for p in DROPOUTS}, ("map",), ALL, BY_DROPOUT,
+        "MAP by dropout", "1 h", {str(p): three_layers(dropout=p) for p in DROPOUTS}, ("map",), ALL, BY_DROPOUT,
         claims=[worded("0.2", "0.0"), worded("0.3", "0.0"), worded("0.2", "0.8")],
     ),
     "fig4.4.fine": experiment(
-        "MAP by dropout between 0.1 and 0.4", "70 min", {str(p): three_layers(dropout=p) for p in FINE_DROPOUTS},
+        "MAP by dropout between 0.1 and 0.4", "45 min", {str(p): three_layers(dropout=p) for p in FINE_DROPOUTS},
         ("map",), ALL, BY_DROPOUT, claims=[worded("0.25", "0.1"), worded("0.25", "0.4")],
     ),
     "fig4.7": experiment(
-        "MAP by L2 penalty", "50 min", {f"{l2:g}": three_layers(l2=l2) for l2 in PENALTIES}, ("map",), ALL, BY_PENALTY,
+        "MAP by L2 penalty", "35 min", {f"{l2:g}": three_layers(l2=l2) for l2 in PENALTIES}, ("map",), ALL, BY_PENALTY,
         claims=[
             worded("0.0001", "0.01", difference=round(L2["best"] - L2["strongest"], 3)),
             worded("0.0001", "1e-06", "an L2 penalty of 0.0001 is better than nearly none"),
         ],
     ),
     "fig4.7.fine": experiment(
-        "MAP by L2 penalty between 0.00005 and 0.0005, and with dropout", "60 min",
+        "MAP by L2 penalty between 0.00005 and 0.0005, and with dropout", "45 min",
         {"dropout 0.25": three_layers(dropout=0.25)} | {f"{l2:g}": three_layers(l2=l2) for l2 in FINE_PENALTIES},
         ("map",), ALL, Axes("bars", "method", "MAP", color="part"),
         claims=[worded("dropout 0.25", f"{l2:g}") for l2 in FINE_PENALTIES],
     ),
     "section4.2.2": experiment(
-        "L2, L1 and elastic net against dropout", "3 h", _penalties(), ("map",), ("valid", "test"),
+        "L2, L1 and elastic net against dropout", "2 h", _penalties(), ("map",), ("valid", "test"),
         claims=[
             worded("dropout 0.25", "L2 0.0001", difference=round(L2["dropout"] - L2["best"], 3)),
             *(
@@ -100,25 +100,25 @@ TARGETS = {
         ],
     ),
     "table4.2": experiment(
-        "one layer, and three layers with dropout", "30 min", _some(SETTINGS, ONE, THREE),
+        "one layer, and three layers with dropout", "10 min", _some(SETTINGS, ONE, THREE),
         claims=tested(THREE, ONE, "table4.2"),
     ),
     "table4.3": experiment(
-        "sigmoid, and ReLU after stacked auto-encoders", "40 min", _some(SETTINGS, THREE, TUNED),
+        "sigmoid, and ReLU after stacked auto-encoders", "15 min", _some(SETTINGS, THREE, TUNED),
         claims=tested(TUNED, THREE, "table4.3"),
     ),
     "table4.4": experiment(
-        "the three settings side by side", "50 min", SETTINGS, LETOR_METRICS,
+        "the three settings side by side", "20 min", SETTINGS, LETOR_METRICS,
         claims=[beats(TUNED, ONE), beats(TUNED, ONE, metric="p@1"), beats(THREE, ONE), beats(TUNED, THREE)],
     ),
     "fig4.10": experiment(
-        "MAP of shallow and deep comparators", "40 min",
+        "MAP of shallow and deep comparators", "15 min",
         _some(ALL_METHODS, "SortNet - CmpNN (A)", "SortNet - CmpNN (B)", "DeepNet"), ("map",),
         axes=Axes("bars", "method", "MAP on the test part"), claims=[beats("DeepNet", "SortNet - CmpNN (B)")],
     ),
     **{
         name: experiment(
-            f"{shows} of all methods", "2 h", ALL_METHODS, metrics,
+            f"{shows} of all methods", "35 min", ALL_METHODS, metrics,
             claims=[
                 beats("DeepNet", other, metric=metric)
                 for metric in metrics[:1]

@@ -121,7 +121,7 @@ def _grid_claims() -> list[Claim]:
 
 TARGETS = {
     "fig4.3": Target(
-        shows="1 to 4 hidden layers with dropout tuned for each", needs=COLLECTION, takes="2 h", plans=dropout_plans,
+        shows="1 to 4 hidden layers with dropout tuned for each", needs=COLLECTION, takes="90 min", plans=dropout_plans,
         then=chosen_plans, view=tuned_dropout,
         page=Result(
             "", COLUMNS, protocol=PRINTED["of_dropout"], choices=PRINTED["choices"], axes=BARS,

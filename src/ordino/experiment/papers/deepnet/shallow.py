@@ -29,18 +29,18 @@ SYMMETRY = (
 
 TARGETS = {
     "table3.1": experiment(
-        "a dense net and the comparator", "25 min", NETS, parts=("valid", "test"), claims=SYMMETRY
+        "a dense net and the comparator", "15 min", NETS, parts=("valid", "test"), claims=SYMMETRY
     ),
     "fig3.2": chart(
-        "four losses", "20 min", {name: plain(loss=loss) for name, loss in LOSSES.items()},
+        "four losses", "15 min", {name: plain(loss=loss) for name, loss in LOSSES.items()},
         [worded("MSE", "MAE"), level("log loss", "MSE"), level("fidelity", "MSE")],
     ),
     "fig3.3": chart(
-        "five kinds of training pairs", "25 min", {kind: plain(pairs=kind) for kind in "ABCDE"},
+        "five kinds of training pairs", "20 min", {kind: plain(pairs=kind) for kind in "ABCDE"},
         [worded("C", other) for other in "ABDE"],
     ),
     "fig3.3.mixes": chart(
-        "pairs of different labels alone, or as 66 % or 75 % of a mix", "35 min",
+        "pairs of different labels alone, or as 66 % or 75 % of a mix", "25 min",
         {kind: plain(pairs=kind) for kind in MIXES}, [worded("C", other) for other in MIXES[1:]],
     ),
 }  # fmt: skip

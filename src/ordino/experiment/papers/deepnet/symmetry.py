@@ -46,7 +46,9 @@ from ordino.order import PairNetwork
 from ordino.streams import spawn_seed, stream
 
 N_QUERIES, N_DRAWS = 30, 30
-N_SETS, NOISE = 3, 0.5
+N_SETS, NOISE = 3, 2.6
+"""With this noise on a set of seed 12345 (not among the three), dense nets got 0.131 of the validation pairs wrong: two
+folds, three seeds; 0.054 without noise, 0.077 with 1, 0.109 with 2, 0.143 with 3. No CmpNN was trained for it."""
 MEASURED: dict[str, Any] = {"measures": WITH_ERROR, "parts": ("train",), "profile": "standard"}
 SHOWN = ("map", "p@1", "ndcg@10", PAIR_ERROR)
 ONCE = "map, asked once"
@@ -201,15 +203,15 @@ BY_SINGLE_ANSWERS = [
 _page = partial(Result, "", COLUMNS, choices=PRINTED["choices"])
 TARGETS = {
     "table3.1.distinct": experiment(
-        "a dense net and the comparator, no pair taken twice", "25 min", nets(REPEATS, distinct_pairs=True),
+        "a dense net and the comparator, no pair taken twice", "15 min", nets(REPEATS, distinct_pairs=True),
         claims=SYMMETRY, protocol="of_distinct",
     ),
     "table3.1.few-queries": Target(
-        shows="a dense net and the comparator, 30 training queries", needs=COLLECTION, takes="20 min", plans=few_plans,
+        shows="a dense net and the comparator, 30 training queries", needs=COLLECTION, takes="15 min", plans=few_plans,
         view=few_queries, page=_page(protocol=PRINTED["of_few_queries"], of="draws", claims=[*SYMMETRY, *PAIRED]),
     ),
     "table3.1.td": Target(
-        shows="a dense net and the comparator on three synthetic sets of TD2003's shape", needs=NOTHING, takes="2 h",
+        shows="a dense net and the comparator on three synthetic sets of TD2003's shape", needs=NOTHING, takes="50 min",
         plans=td_plans, view=on_td,
         page=_page(protocol=PRINTED["of_td"].replace("{noise}", str(NOISE)), claims=[*BY_SINGLE_ANSWERS, *SYMMETRY]),
     ),
