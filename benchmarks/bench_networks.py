@@ -47,7 +47,7 @@ def our_step(shape: tuple[int, int, tuple[int, ...]]) -> Callable[[], object]:
     net = RowNet([shape[1], *shape[2], 1], output_bias=False, **options)
     OPEN.enter_context(products.on_one_thread())
     net.run = OPEN.enter_context(worker_threads(None, MOST_BLOCKS))
-    move, batch = OPTIMIZERS["adamw"](len(net.theta), 0.01), Batch(X, lambda _: (0.0, slopes[:, None]), 1.0)
+    move, batch = OPTIMIZERS["adamw"](net.is_weight, 0.01), Batch(X, lambda _: (0.0, slopes[:, None]), 1.0)
 
     def step() -> None:
         net.error(batch)

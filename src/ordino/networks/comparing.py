@@ -79,9 +79,10 @@ class Comparator(Ranker):
     )
     initializer: str = param(
         "difference",
-        "First weights: difference (Glorot's, but opposite for the two documents), glorot, he, uniform (within "
-        '1 / sqrt(inputs)), unit (uniform in [-1, 1], DeepNet\'s "uniform"), ranknet (zero, the last layer uniform in '
-        "[-0.1, 0.1]), or autoencoders (each hidden layer first learns to give back its input).",
+        "First weights: difference (Glorot's, but opposite for the two documents), glorot, he (uniform within "
+        "sqrt(6 / inputs)), he-normal, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1], DeepNet's "
+        '"uniform"), ranknet (zero, the last layer uniform in [-0.1, 0.1]), or autoencoders (each hidden layer first '
+        "learns to give back its input).",
         choices=(*PAIR_INITIALIZERS, "autoencoders"),
     )
     pretraining: int = param(30, "Epochs of each auto-encoder.", low=1, brief=2)

@@ -64,8 +64,9 @@ class ScoringNetwork(Ranker):
     )
     activation: str = param("relu", "Between layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS)
     initializer: str = param(
-        "he",
-        "First weights: he, glorot, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1]), or ranknet (zero, "
+        "he-normal",
+        "First weights: he-normal (variance 2 / inputs, 1 / inputs in the last layer), he (uniform within "
+        "sqrt(6 / inputs)), glorot, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1]), or ranknet (zero, "
         "the last layer uniform in [-0.1, 0.1]).",
         choices=INITIALIZERS,
     )

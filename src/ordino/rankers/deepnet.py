@@ -52,8 +52,9 @@ class DeepNet(Comparator):
         "C",
         "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of "
         "different labels, of equal labels above 0, and of equal labels not above 0), C (different labels), D "
-        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). Equal labels "
-        "have the target 1/2.",
+        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). B66, B75, "
+        "D66, D75, E66 and E75 are B, D and E with 66 % or 75 % of pairs of different labels. Equal labels have the "
+        "target 1/2.",
         choices=CONFIGURATIONS,
     )
     n_pairs: int | None = param(
@@ -61,6 +62,11 @@ class DeepNet(Comparator):
     )
     n_valid_pairs: int | None = param(
         20_000, "Pairs of the validation data, in equal shares for each query; None takes all.", low=1, brief=2
+    )
+    distinct_pairs: bool = param(
+        False,
+        "Take no pair twice: a query with fewer pairs than its share gives each of them once, and the other queries "
+        "share what is missing. Otherwise it gives them several times, in random orders.",
     )
     select: str = param(
         "metric",
@@ -113,7 +119,8 @@ class DeepNet(Comparator):
 
     def _draw(self, data: Dataset, parameter: str, seed: int) -> LearningSet:
         """Pairs, as many as the parameter of this name says."""
-        return draw_pairs(data.y, data.offsets, self.pairs, getattr(self, parameter), stream(seed, parameter))
+        rng, n_pairs = stream(seed, parameter), getattr(self, parameter)
+        return draw_pairs(data.y, data.offsets, self.pairs, n_pairs, rng, distinct=self.distinct_pairs)
 
     def _learner_of(
         self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seed: int
