@@ -31,8 +31,8 @@ def row_learner(seed=0):
     return Learner(net, ALL_QUERIES, Schedule(3, 0.01, l2=0.1))
 
 
-def pair_learner(seed=0, shared=True):
-    net = PairNet(20, (16, 8), seed=seed, shared=shared, **SHAPES)
+def pair_learner(seed=0, shared=True, input_dropout=0.2):
+    net = PairNet(20, (16, 8), seed=seed, shared=shared, input_dropout=input_dropout, **SHAPES)
     return Learner(net, ComparedPairs(LONG.X, MANY_PAIRS), Schedule(3, 0.01, l2=0.1))
 
 

@@ -22,7 +22,7 @@ from ordino.networks.supply import ComparedPairs
 from ordino.networks.training import Learner, Quality, Trained, Watch, quality_by_error, quality_by_metric, train
 from ordino.order import ORDERS, PairNetwork
 from ordino.order.pairs import TOP, Pairs, content_order
-from ordino.parameters import Choices, learned, param
+from ordino.parameters import Choices, Range, learned, param
 from ordino.ranker import Ranker
 from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
 
@@ -82,6 +82,14 @@ class Comparator(Ranker):
         "ranknet", "Of a pair's two outputs: squared, absolute, ranknet (cross entropy) or fidelity.", choices=LOSSES
     )
     dropout: float = fields.dropout(0.5)
+    input_dropout: float | None = param(
+        0.0,
+        "The share of features dropped in training, of both documents of a pair; None is that of `dropout`, as in the "
+        "thesis. It makes training slower: the first layer must then look at every pair instead of every document.",
+        low=0,
+        high=0.95,
+        space=Range(0.0, 0.3),
+    )
     learning_rate: float = fields.learning_rate(3e-3)
     rate: str = fields.rate()
     optimizer: str = fields.optimizer("adamw")
@@ -146,7 +154,9 @@ class Comparator(Ranker):
         pretrained = self.initializer == "autoencoders"
         kind: dict[str, Any] = {"shared": self.shared, "activation": self.activation, "seed": seed}
         first = "glorot" if pretrained else self.initializer
-        net = PairNet(X.shape[1], widths, loss=self.loss, initializer=first, dropout=self.dropout, **kind)
+        of_inputs = self.dropout if self.input_dropout is None else self.input_dropout
+        shares = {"dropout": self.dropout, "input_dropout": of_inputs}
+        net = PairNet(X.shape[1], widths, loss=self.loss, initializer=first, **shares, **kind)
         if pretrained and learning_set.n_pairs:
             schedule = Schedule(self.pretraining, 1e-3, optimizer="adam")
             net.load(stacked_autoencoders(X, learning_set.rows(len(X)), widths, schedule=schedule, **kind))
