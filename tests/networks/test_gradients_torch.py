@@ -109,7 +109,7 @@ def test_networks_of_pairs(loss, activation, shared):
         assert distance(net.slopes, twin.vector(slopes=True)) < CLOSE, (hidden, dropout)
 
 
-@pytest.mark.parametrize("n_pairs", [1, 63, 64, 65, 4096, 4097, 20_000])  # around the sizes of blocks and chunks
+@pytest.mark.parametrize("n_pairs", [1, 127, 128, 129, 4096, 4097, 20_000])  # around the sizes of blocks and chunks
 def test_any_number_of_pairs(n_pairs):
     rng = np.random.default_rng(n_pairs)
     X = rng.normal(size=(300, 3)).astype(np.float32)

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_limits
 import ordino.threads
 from ordino import Dataset, DeepNet, RankNet
 from ordino.losses import make_loss
-from ordino.networks import nets, pair_net
+from ordino.networks import nets
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import RowNet
 from ordino.networks.pair_net import CHUNK, PairNet, stacked_autoencoders
@@ -124,5 +124,5 @@ def test_autoencoders(monkeypatch):
 
 
 def test_there_are_several_chunks_and_blocks():
-    assert MANY_PAIRS.n_pairs > max(2 * CHUNK, pair_net.WORTH_THREADS)
+    assert MANY_PAIRS.n_pairs > 2 * CHUNK
     assert len(WIDE.X) > 2 * nets.LEAST_ROWS

@@ -17,7 +17,7 @@ from ordino.losses import LOSSES
 from ordino.networks.kernels import SLOPES, is_dropped, lane_of
 from ordino.order.kernels import ACTIVATIONS
 
-LANES = 64
+LANES = 128
 ZERO, HALF, ONE, TWO, THREE = (np.float32(number) for number in (0, 0.5, 1, 2, 3))
 C1, C2, C3, C4, C5 = (np.float32(1 / odd) for odd in (3, 5, 7, 9, 11))
 tanh = ACTIVATIONS["tanh"]

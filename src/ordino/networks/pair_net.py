@@ -24,10 +24,8 @@ from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, PairBatch, random_parts
 from ordino.networks.training import Learner, train
 from ordino.streams import spawn_seed
-from ordino.threads import one_by_one
 
-CHUNK = 4096  # pairs that one thread works on at a time
-WORTH_THREADS = CHUNK  # pairs of a step, up to which threads wait for each other more than they work
+CHUNK = 4096  # pairs that one thread works on at a time; with fewer, threads would wait more than they work
 BATCH = 512  # pairs in a step of an auto-encoder
 
 
@@ -58,55 +56,60 @@ class PairNet(Net[PairBatch]):
 
     def error(self, batch: PairBatch, *, learn: bool = True) -> float:
         """The error of a batch of pairs, chunk by chunk."""
-        n_pairs, (of_hidden, of_inputs) = len(batch.codes), self.masks_of_pairs(learn)
-        chunks = list(enumerate(even_parts(n_pairs, -(-n_pairs // CHUNK))))
-        W, n_features, n_neurons = self.W[0], self.sizes[0] // 2, sum(self.sizes[1:])
-        own, deep = W.shape[1], self.theta[self._places]
-        first = np.concatenate((W[:n_features], W[n_features:]), axis=1)  # (n_features, 2 n_own)
-        share = np.float32(1 / (2 * n_pairs) if learn else 0)
-        parts = self.slopes[None] if len(chunks) == 1 else np.empty((len(chunks), len(self.slopes)), np.float32)
-
-        @diverging_quietly
-        def work(chunk: tuple[int, tuple[int, int]]) -> float:
-            number, (start, stop) = chunk
-            try:
-                room = self._rooms.pop()
-            except IndexError:  # other threads have them all
-                room = _Room(n_neurons, len(deep))
-            codes = batch.codes[start:stop]
-            if of_inputs[2]:
-                rows, pairs = room.gather_inputs(batch.X, codes)  # (2 n_pairs, n_features), (2, n_pairs)
-                step = 0 if self.sides == 2 else n_features
-                gather_inputs(batch.X, codes, of_inputs, start, n_neurons, step, rows)
-            else:
-                rows, pairs = room.gather(batch.X, codes)  # (n_docs, n_features), (2, n_pairs)
-            table, back = room.projections(len(rows), 2 * own)  # (n_docs, 2 n_own) twice
-            np.matmul(rows, first, out=table)
-            room.slopes.fill(0)
-            back.fill(0)
-            error: float = self._kernel(
-                table, pairs, batch.target[start:stop], deep[:n_neurons], deep[n_neurons:], self._widths, self.sides,
-                of_hidden, start, share, room.neurons, room.lanes, back, room.slopes,
-            )  # fmt: skip
-            if learn:
-                slopes_of_first = rows.T @ back  # (n_features, 2 n_own)
-                both = parts[number, : W.size].reshape(2, n_features, own)
-                both[0], both[1] = slopes_of_first[:, :own], slopes_of_first[:, own:]
-                room.slopes[self._sharing].sum(axis=0, out=parts[number, W.size :])
-            self._rooms.append(room)
-            return error
-
-        run = self.run if n_pairs > WORTH_THREADS else one_by_one
-        error = sum(run(work, chunks)) / (2 * n_pairs)
-        if learn and len(parts) > 1:
+        n_pairs, W = len(batch.codes), self.W[0]
+        first = np.concatenate((W[: len(W) // 2], W[len(W) // 2 :]), axis=1)  # (n_features, 2 n_own)
+        given = batch, first, self.theta[self._places], self.masks_of_pairs(learn), np.float32(learn / (2 * n_pairs))
+        if n_pairs <= CHUNK:
+            return self._chunk(0, n_pairs, self.slopes, *given) / (2 * n_pairs)
+        bounds = even_parts(n_pairs, -(-n_pairs // CHUNK))
+        parts = np.empty((len(bounds), len(self.slopes)), np.float32)
+        work = [(start, stop, part) for (start, stop), part in zip(bounds, parts, strict=True)]
+        error: float = sum(self.run(lambda one: self._chunk(one[0], one[1], one[2], *given), work)) / (2 * n_pairs)
+        if learn:
             parts.sum(axis=0, out=self.slopes)
+        return error
+
+    @diverging_quietly
+    def _chunk(
+        self, start: int, stop: int, slopes: Floats, batch: PairBatch, first: Floats, deep: Floats,
+        masks: NDArray[np.uint32], share: np.float32,
+    ) -> float:  # fmt: skip
+        """The summed error of the pairs from ``start`` to ``stop``; if ``share`` is not 0, ``slopes`` get theirs."""
+        try:
+            room = self._rooms.pop()
+        except IndexError:  # other threads have them all
+            room = _Room(int(self._widths.sum()), len(deep))
+        of_hidden, of_inputs = masks
+        codes, n_neurons = batch.codes[start:stop], len(room.neurons[0])
+        if of_inputs[2]:
+            rows, pairs = room.places_of_inputs(len(codes), batch.X.shape[1])  # (2 n_pairs, n_features), (2, n_pairs)
+            step = 0 if self.sides == 2 else batch.X.shape[1]
+            gather_inputs(batch.X, codes, of_inputs, start, n_neurons, step, rows)
+        else:
+            rows, pairs = room.gather(batch.X, codes)  # (n_docs, n_features), (2, n_pairs)
+        table, back = room.projections(len(rows), first.shape[1])  # (n_docs, 2 n_own) twice
+        np.matmul(rows, first, out=table)
+        room.slopes.fill(0)
+        back.fill(0)
+        error: float = self._kernel(
+            table, pairs, batch.target[start:stop], deep[:n_neurons], deep[n_neurons:], self._widths, self.sides,
+            of_hidden, start, share, room.neurons, room.lanes, back, room.slopes,
+        )  # fmt: skip
+        if share:
+            n_first = self.W[0].size
+            both = (rows.T @ back).reshape(len(first), 2, -1)  # (n_features, 2, n_own)
+            slopes[:n_first].reshape(2, len(first), -1)[:] = both.swapaxes(0, 1)
+            room.slopes[self._sharing].sum(axis=0, out=slopes[n_first:])
+        self._rooms.append(room)
         return error
 
     def masks_of_pairs(self, learn: bool) -> NDArray[np.uint32]:
         """Two keys and the threshold of ``is_dropped`` for the hidden neurons, and the same keys for the inputs."""
-        thresholds = np.array([self._dropped, self._dropped_inputs]) * np.uint32(learn)
-        keys = self._keys.integers(0, 2**32, 2, np.uint32) if thresholds.any() else np.zeros(2, np.uint32)
-        return np.column_stack((np.tile(keys, (2, 1)), thresholds))
+        masks = np.zeros((2, 3), np.uint32)
+        if learn and (self._dropped or self._dropped_inputs):
+            masks[:, :2] = self._keys.integers(0, 2**32, 2, np.uint32)
+            masks[0, 2], masks[1, 2] = self._dropped, self._dropped_inputs
+        return masks
 
 
 @final
@@ -132,10 +135,9 @@ class _Room:
         rows = self._rows_for(n_docs, X.shape[1])
         return np.take(X, self._docs[:n_docs], axis=0, out=rows, mode="clip"), self._pairs
 
-    def gather_inputs(self, X: Floats, codes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int32]]:
+    def places_of_inputs(self, n_pairs: int, width: int) -> tuple[Floats, NDArray[np.int32]]:
         """Rows for the two documents of every pair, yet to be filled, and their numbers."""
-        pairs = np.arange(2 * len(codes), dtype=np.int32).reshape(2, -1)
-        return self._rows_for(2 * len(codes), X.shape[1]), pairs
+        return self._rows_for(2 * n_pairs, width), np.arange(2 * n_pairs, dtype=np.int32).reshape(2, -1)
 
     def _rows_for(self, n_rows: int, width: int) -> Floats:
         if len(self._rows) < n_rows or self._rows.shape[1] != width:
@@ -177,7 +179,7 @@ def stacked_autoencoders(
 @final
 @dataclass(frozen=True)
 class _Reconstruction:
-    """Batches of pairs, seen through the layers below, whose target is what the network sees."""
+    """Batches of what the layers below make of pairs, which the network learns to give back."""
 
     X: Floats
     rows: NDArray[np.int64]
