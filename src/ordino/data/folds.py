@@ -21,6 +21,7 @@ from ordino.checks import check_int
 from ordino.data.columns import group_rows
 from ordino.data.dataset import Dataset
 from ordino.data.files import read_data
+from ordino.data.letor import write_letor
 from ordino.errors import DataError, ParameterError
 
 PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -125,6 +126,17 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
     return Folds([f"Fold{i + 1}" for i in range(k)], load)
 
 
+def write_folds(folds: Sequence[Fold], directory: str | Path) -> None:
+    """Write folds as LETOR does, for :func:`read_folds`: ``Fold1/train.txt``, ``vali.txt`` and ``test.txt``, ..."""
+    for fold in folds:
+        home = Path(directory) / fold.name
+        home.mkdir(parents=True, exist_ok=True)
+        for part, names in PART_NAMES.items():
+            data: Dataset | None = getattr(fold, part)
+            if data is not None:
+                write_letor(data, home / f"{names[0]}.txt")
+
+
 class QueryKFold(BaseCrossValidator):
     """A scikit-learn splitter that keeps queries whole: each query is in one test part.
 
@@ -139,22 +151,24 @@ class QueryKFold(BaseCrossValidator):
     [0, 1, 2] [3, 4]
     """
 
-    __metadata_request__split = MappingProxyType({"groups": True})  # a search passes groups= on without being told
+    __metadata_request__split = MappingProxyType({"groups": True, "qid": True})  # passed on unasked
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0) -> None:
         self.n_splits = check_int("n_splits", n_splits, low=2)
         self.shuffle, self.seed = shuffle, seed
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, *, qid: Any = None) -> int:  # noqa: ARG002
         """The number of pairs that :meth:`split` gives."""
         return self.n_splits
 
     def split(
-        self, X: Any, y: Any = None, groups: ArrayLike | Sequence[Any] | None = None  # noqa: ARG002
+        self, X: Any, y: Any = None, groups: ArrayLike | Sequence[Any] | None = None, *,  # noqa: ARG002
+        qid: ArrayLike | Sequence[Any] | None = None,
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:  # fmt: skip
-        """Row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
+        """Row numbers to train on and to test on for each part; ``qid`` or ``groups`` is the query of each row."""
+        groups = groups if qid is None else qid
         if groups is None:
-            fix = "pass groups=qid (to cross_val_score: params={'groups': qid})"
+            fix = "pass qid=qid (to cross_val_score: params={'qid': qid})"
             raise DataError(f"QueryKFold does not know the queries; {fix}")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         order, offsets, query_ids = group_rows(groups, n_rows)
