@@ -70,7 +70,7 @@ class Comparator(Ranker):
 
     hidden: int | Sequence[int] = param(
         40,
-        "The number of neurons in each hidden layer. Duals are counted too, so it must be even; one int makes one layer.",
+        "The neurons of each hidden layer. Duals are counted too, so numbers must be even; one int makes one layer.",
         check=_check_even,
         space=Choices(((20,), (40,), (24, 12, 6))),
     )
