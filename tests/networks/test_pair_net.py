@@ -186,10 +186,10 @@ def test_documents_that_no_pair_touches_cost_nothing():
     touched = np.array([7, 99_999, 50_000, 12])
     many[touched] = X[:4]
     pairs = np.array([(0, 1), (2, 3), (1, 2), (0, 1)])
-    room = pair_net._Room(10)
-    rows, a, b = room.gather(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes)
+    room = pair_net._Room(10, 30)
+    rows, numbers = room.gather(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes)
     assert np.array_equal(rows, X[[0, 1, 2, 3]])
-    assert np.array_equal(np.column_stack((a, b)), pairs)
+    assert np.array_equal(numbers.T, pairs)
     few = room.gather(many, LearningSet.of(touched[pairs[:1]], np.ones(1), len(many)).codes)[0]
     assert np.array_equal(few, X[[0, 1]])
     network, alone = make_network(), make_network()

@@ -197,6 +197,16 @@ def test_the_published_deep_net():
     assert {row["rate"] for row in ranker.history_} != {0.1}
 
 
+def test_the_published_share_dropped_is_that_of_input_and_hidden_neurons():
+    """DeepNet, 4.2.1: one p for both; without it nothing is dropped."""
+    for dropout in (0.25, 0.0):
+        published = DeepNet.as_published(dropout=dropout, initializer="unit", epochs=2, n_pairs=100).fit(DATA)
+        both = DeepNet(**published.get_params() | {"input_dropout": dropout}).fit(DATA)
+        assert np.array_equal(published.network_.left, both.network_.left)
+        hidden_alone = DeepNet(**published.get_params() | {"input_dropout": 0.0}).fit(DATA)
+        assert np.array_equal(published.network_.left, hidden_alone.network_.left) == (dropout == 0)
+
+
 def test_the_published_dense_net_is_that_of_table_3_1():
     ranker = DenseComparator.as_published(epochs=2, n_pairs=100)
     assert (ranker.hidden, ranker.activation, ranker.initializer) == (10, "sigmoid", "unit")

@@ -114,14 +114,14 @@ def draw_pairs(
 
 
 def in_random_order(pairs: Rows, target: Labels, n_docs: int, rng: np.random.Generator) -> LearningSet:
-    """Half of the pairs turned around, with their targets."""
+    """The pairs with about half of them turned around, their targets too."""
     turned = rng.random(len(pairs)) < 0.5
     pairs, target = np.where(turned[:, None], pairs[:, ::-1], pairs), np.where(turned, 1 - target, target)
     return LearningSet.of(pairs, target, n_docs)
 
 
 def _equal_shares(willing: NDArray[np.bool_], n_pairs: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """How many pairs each willing query gives; chance decides who gives one more."""
+    """How many pairs each query gives that has any; chance decides which queries give one more."""
     shares = np.zeros(len(willing), np.int64)
     givers = rng.permutation(np.flatnonzero(willing))
     if len(givers):

@@ -1,4 +1,4 @@
-"""What makes steps of slopes: plain descent, Adam and AdamW, in place on the one vector of a network's weights.
+"""Optimizers: plain gradient descent, Adam and AdamW, in place on the one vector of a network's weights.
 
 The penalty ``l2`` is on the weights alone: ``is_weight`` has a 1 for each of them and a 0 for each bias.
 """
@@ -62,4 +62,4 @@ def adam(is_weight: Floats, l2: float, *, decoupled: bool = False) -> Step:
 OPTIMIZERS: Mapping[str, Callable[[Floats, float], Step]] = MappingProxyType(
     {"adamw": partial(adam, decoupled=True), "adam": adam, "descent": descent}
 )
-"""By name, what makes the function that takes a step, from ``is_weight`` and l2."""
+"""Optimizers by name: each makes, from ``is_weight`` and l2, the function that takes a step."""

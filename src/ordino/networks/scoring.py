@@ -58,11 +58,13 @@ class ScoringNetwork(Ranker):
 
     hidden: int | Sequence[int] = param(
         (64, 32),
-        "Neurons of each hidden layer; `()` is a linear ranker, one int is one layer.",
+        "The number of neurons in each hidden layer; `()` makes a linear ranker, one int makes one layer.",
         check=fields.widths_of,
         space=Choices(((), (32,), (64, 32), (100, 100))),
     )
-    activation: str = param("relu", "Between layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS)
+    activation: str = param(
+        "relu", "The activation of the hidden layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS
+    )
     initializer: str = param(
         "he-normal",
         "First weights: he-normal (variance 2 / inputs, 1 / inputs in the last layer), he (uniform within "
@@ -75,7 +77,7 @@ class ScoringNetwork(Ranker):
     rate: str = fields.rate()
     optimizer: str = fields.optimizer("adamw")
     l1: float = fields.l1()
-    l2: float = fields.l2(0.0, "Penalty on the squared weights; for adamw, the decay of the weights.")
+    l2: float = fields.l2(0.0, "The penalty on the squared weights; with adamw, how fast the weights decay.")
     epochs: int = fields.epochs(50)
     patience: int | None = fields.patience(20)
     batch: int | None = fields.batch(16, "Queries")

@@ -1,4 +1,4 @@
-"""The one training loop: epochs of steps by an optimizer, a rate rule, the best epoch kept, a clean stop."""
+"""The one training loop: its epochs, the rule of its rate, the choice of the best epoch, and stopping early."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -37,7 +37,7 @@ def quality_by_metric(judge: Judge, valid: Dataset, scores: Callable[[list[Layer
 
 
 def quality_by_error(batch: Any) -> Quality:
-    """A small error on a batch that the network does not learn from."""
+    """The negative error on a batch that the network does not learn from."""
     return lambda net: -net.error(batch, learn=False)
 
 
