@@ -60,7 +60,7 @@ def test_every_scaler_is_saved_with_its_ranker(scaling, tmp_path):
 @pytest.mark.parametrize("first", [make_scaler("quantile"), StandardScaler(), SimpleImputer()], ids=repr)
 def test_pipelines_are_saved(first, tmp_path):
     data = easy_data()
-    pipeline = make_pipeline(first, LinearRegressionRanker()).fit(data.X, data.y)
+    pipeline = make_pipeline(first, LinearRegressionRanker()).fit(data.X, data.y, linearregressionranker__qid=data.qid)
     ordino.save(pipeline, tmp_path / "model")
     again = ordino.load(tmp_path / "model")
     assert isinstance(again, Pipeline)
@@ -78,7 +78,7 @@ def test_feature_names_come_back_and_are_checked(tmp_path):
 
 
 def test_parameters_and_learned_values_keep_their_kinds(tmp_path):
-    ranker = SingleFeature(feature=1).fit([[1.0], [2.0]], [0, 1])
+    ranker = SingleFeature(feature=1).fit(Dataset([[1.0], [2.0]], [0, 1]))
     kept = {
         "number_": np.float32(0.1),
         "nan_": float("nan"),

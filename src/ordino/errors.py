@@ -43,6 +43,10 @@ class MissingExtraError(OrdinoError, ImportError):
     """A feature was asked for whose optional package is not installed."""
 
 
+class NothingToLearnWarning(UserWarning):
+    """Data from which no ranker can learn: every row is a query of its own, or no query has two different labels."""
+
+
 def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> ParameterError:
     """Make the error for a name that is not in a table, offering the nearest one.
 

@@ -215,6 +215,28 @@ def with_checked_names(init: Callable[..., None], cls: type) -> Callable[..., No
     return checked
 
 
+ELSEWHERE = {
+    "rounds": "n_estimators num_boost_round num_iterations num_trees n_iter iterations",
+    "epochs": "n_epochs num_epochs max_epochs n_estimators max_iter",
+    "seed": "random_state random_seed",
+    "leaves": "num_leaves max_leaves max_leaf_nodes",
+    "min_leaf": "min_child_samples min_data_in_leaf min_samples_leaf",
+    "l2": "reg_lambda lambda_l2 l2_leaf_reg weight_decay alpha",
+    "l1": "reg_alpha lambda_l1",
+    "hidden": "hidden_layer_sizes hidden_dim hidden_size layers n_hidden",
+    "batch": "batch_size",
+    "learning_rate": "lr eta learning_rate_init",
+    "n_jobs": "n_threads nthread num_threads thread_count",
+    "patience": "early_stopping_rounds early_stopping n_iter_no_change",
+    "metric": "eval_metric scoring",
+    "loss": "objective loss_function",
+    "dropout": "dropout_rate",
+    "optimizer": "solver",
+    "scaling": "scaler normalize",
+}
+"""Our parameters, and what each is called in LightGBM, XGBoost, CatBoost, scikit-learn or torch."""
+
+
 def check_names(cls: Any, names: Iterable[str]) -> None:
     """Refuse a name that is no parameter of the class.
 
@@ -231,6 +253,9 @@ def check_names(cls: Any, names: Iterable[str]) -> None:
         if name not in known:
             if name in renamed:
                 raise ParameterError(f"{name} of {cls.__name__} is now called {renamed[name]!r}; use that name")
+            for ours, others in ELSEWHERE.items():
+                if ours in known and name in others.split():
+                    raise ParameterError(f"{cls.__name__} has no parameter {name}; it is called {ours!r} here")
             raise unknown_name(f"parameter of {cls.__name__}:", name, known)
 
 

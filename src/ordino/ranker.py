@@ -1,6 +1,6 @@
 """The contract of every ranker, on one screen.
 
-``fit(X, y, *, qid=None, valid=None)`` or ``fit(dataset, valid=dataset)`` learns; ``predict`` gives scores, larger is
+``fit(X, y, qid=qid, valid=(X, y, qid))`` or ``fit(dataset, valid=dataset)`` learns; ``predict`` gives scores, larger is
 better; ``rank`` gives the ranking; ``score`` gives a metric, averaged over queries. A ranker lists its parameters as
 fields (:func:`~ordino.parameters.param`), and defines ``_fit`` and ``_predict`` (or ``form``); everything common
 (grouping, canonical order, scaling, checks) is done here.
@@ -21,14 +21,13 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from ordino.arrays import name_features, query_numbers
 from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
+from ordino.data.filling import make_preparation
 from ordino.data.scaling import make_scaler
-from ordino.data.source import canonical
-from ordino.errors import DataError, OrdinoError, ParameterError
+from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
+from ordino.given import Validation, as_dataset, check_splitter, refuse_words, split_off
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
-
-Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | None
 
 
 class NotFittedError(OrdinoError, SklearnNotFittedError):
@@ -72,7 +71,7 @@ class Ranker(BaseEstimator, ABC):
     """Parameters that a model file does not hold, because they are code: :func:`ordino.load` is given them again."""
 
     # scikit-learn routes qid to all of these as soon as metadata routing is enabled
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True, "valid": True, "sample_weight": True}
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool | None]] = {"qid": True, "sample_weight": None}  # Pipeline asks
 
@@ -127,17 +126,25 @@ class Ranker(BaseEstimator, ABC):
         *,
         qid: ArrayLike | Sequence[Any] | None = None,
         valid: Validation = None,
+        sample_weight: ArrayLike | None = None,
+        **unknown: Any,
     ) -> Self:
         """Learn to rank from labeled documents.
 
         Parameters
         ----------
         X, y, qid
-            As for :class:`ordino.Dataset`; or the data set itself as X.
+            Features, labels and the query of each row, as for :class:`ordino.Dataset`; or the data set itself as X.
         valid
-            Validation data for model selection: a data set or ``(X, y, qid)``. It is never trained on.
+            Validation data for model selection, which is never trained on: a data set, ``(X, y, qid)``, or the share
+            of the queries to hold out, such as 0.2.
+        sample_weight
+            How much each document counts in training, or each query (in the order of their first rows).
         """
-        data, held_out = self._prepare(canonical(as_dataset(X, y, qid)), as_held_out(valid))
+        refuse_words(unknown)
+        check_splitter()
+        given = as_dataset(X, y, qid, sample_weight)
+        data, held_out = self._prepare(*split_off(given, valid))
         try:
             self._fit(data, held_out)
         except BaseException:
@@ -180,6 +187,7 @@ class Ranker(BaseEstimator, ABC):
                 UserWarning,
                 stacklevel=3,
             )
+        self._check_contrast(data)
         if held_out is not None:
             if held_out.n_docs == 0:
                 raise DataError("valid has no documents; leave it out, or check how it was selected")
@@ -189,9 +197,11 @@ class Ranker(BaseEstimator, ABC):
                     f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same"
                 )
         scaling = getattr(self, "scaling", None)
-        self.scaler_ = None if scaling is None else make_scaler(scaling).fit(data)
+        scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
+        self.scaler_ = None if scaler is None else scaler.fit(data)
         self.n_features_in_ = data.n_features
         self.n_queries_in_ = data.n_queries
+        self.longest_query_in_ = int(data.counts.max())
         if data.feature_names is not None:
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -201,7 +211,7 @@ class Ranker(BaseEstimator, ABC):
         return self.scaler_.transform(data), None if held_out is None else self.scaler_.transform(held_out)
 
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
-        """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one query."""
+        """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
         data = self.documents(X, qid)
         return data.restore(self.form().score(data))
 
@@ -228,12 +238,7 @@ class Ranker(BaseEstimator, ABC):
         Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated.
         """
         self._check_fitted()
-        data = as_dataset(X, y, qid).as_grouped()  # so that scores are not put into the caller's order and back
-        if data.n_queries == 1 and qid is None and not isinstance(X, Dataset) and self.n_queries_in_ > 1:
-            raise DataError(
-                f"score() pooled all rows as one query, but fit() had {self.n_queries_in_} queries; "
-                "pass qid=..., or in a search call sklearn.set_config(enable_metadata_routing=True)"
-            )
+        data = as_dataset(X, y, qid, call="score").as_grouped()  # scores need not go into the caller's order and back
         metric = parse_metric(getattr(self, "metric", "ndcg@10"))
         profile = getattr(self, "profile", "standard")
         return metric.quality(evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)])
@@ -246,6 +251,12 @@ class Ranker(BaseEstimator, ABC):
         else:
             rows: Any = X if hasattr(X, "shape") else np.asarray(X)
             data = Dataset(rows, np.zeros(rows.shape[:1] or 1), qid)
+            longest = getattr(self, "longest_query_in_", data.n_docs)  # older model files do not say
+            if qid is None and data.n_docs > longest and self.scaler_ is not None and self.scaler_.by_query:
+                raise DataError(
+                    f"{data.n_docs} rows without qid are one list, but the longest in fit had {longest}, and "
+                    f"{type(self).__name__} scales inside each query; pass qid=..., or a Dataset if it is one list"
+                )
         check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None))
         self._check_nan(data, "X")
         return data
@@ -254,28 +265,22 @@ class Ranker(BaseEstimator, ABC):
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
+    def _check_contrast(self, data: Dataset) -> None:
+        """Warn of data that teaches nothing: every row a query of its own, or no two labels that differ."""
+        if data.counts.max() == 1 and data.n_docs > 1:
+            why = f"each of the {data.n_docs} rows is a query of its own, so there is nothing to rank; check qid"
+        elif not (data.y[1:] != data.y[:-1])[data.query_number[1:] == data.query_number[:-1]].any():
+            why = "no query has two different labels, so nothing can be learned; check y and qid"
+        else:
+            return
+        warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=4)
+
     def _check_nan(self, data: Dataset, name: str) -> None:
-        if not self.allows_nan:
+        if not self.allows_nan and getattr(self, "missing", None) is None:
             check_no_nan(data, name, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.allows_nan
+        tags.input_tags.allow_nan = self.allows_nan or getattr(self, "missing", None) is not None
         return tags
-
-
-def as_held_out(valid: Validation) -> Dataset | None:
-    """Validation data in canonical order."""
-    return None if valid is None else canonical(valid if isinstance(valid, Dataset) else Dataset(*valid))
-
-
-def as_dataset(X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None) -> Dataset:
-    """X, y and qid as a data set; a data set as itself."""
-    if isinstance(X, Dataset):
-        if y is not None or qid is not None:
-            raise DataError("a Dataset has its own labels and queries; leave out y and qid")
-        return X
-    if y is None:
-        raise DataError("y is missing; give one label for each row of X, or a Dataset")
-    return Dataset(X, y, qid)

@@ -4,6 +4,7 @@
 single checks by name, for use as test parameters.
 """
 
+import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError
+from ordino.errors import DataError, NothingToLearnWarning
 from ordino.metrics import evaluate
 from ordino.model_file import load, save
 from ordino.ranker import Ranker
@@ -161,7 +162,9 @@ def check_hard_data(ranker: Ranker) -> None:
         scores = clone(ranker).fit(X, y, qid=qid).predict(X, qid=qid)
         _expect(scores.shape == (len(X),), "predict() must give one score for each row")
         _expect(bool(np.isfinite(scores).all()), "scores must be finite")
-    flat = clone(ranker).fit(X, np.ones(len(X)), qid=qid).predict(X, qid=qid)  # nothing to learn from at all
+    with warnings.catch_warnings():  # nothing to learn from at all, which fit says
+        warnings.filterwarnings("ignore", category=NothingToLearnWarning)
+        flat = clone(ranker).fit(X, np.ones(len(X)), qid=qid).predict(X, qid=qid)
     _expect(bool(np.isfinite(flat).all()), "scores must be finite when all labels are equal")
 
 
@@ -177,7 +180,8 @@ def check_bad_data_is_refused(ranker: Ranker) -> None:
     fitted = clone(ranker).fit(data)
     _refused(lambda: fitted.predict(data.X[:, :2]), "too few features in predict()")
     _refused(lambda: fitted.score(data.X, data.y), "score() without qid after fit() with many queries")
-    _refused(lambda: clone(ranker).fit(data.X[:0], data.y[:0]), "fit() without a document")
+    _refused(lambda: clone(ranker).fit(data.X, data.y), "fit() without qid")
+    _refused(lambda: clone(ranker).fit(data.X[:0], data.y[:0], qid=[]), "fit() without a document")
 
 
 def check_rank_agrees_with_predict(ranker: Ranker) -> None:

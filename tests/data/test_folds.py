@@ -174,9 +174,7 @@ def test_the_splitter_works_inside_scikit_learn() -> None:
 
 
 def test_sentences_of_the_splitter() -> None:
-    with pytest.raises(
-        DataError, match=r"^QueryKFold does not know the queries; pass groups=qid \(to cross_val_score: "
-    ):
+    with pytest.raises(DataError, match=r"^QueryKFold does not know the queries; pass qid=qid \(to cross_val_score: "):
         list(QueryKFold().split([[1.0]]))
     with pytest.raises(ParameterError, match=r"^n_splits=1; it must be a whole number, 2 or more"):
         QueryKFold(1)

@@ -10,7 +10,7 @@ import pytest
 from ordino.cli.app import app
 from ordino.data.folds import read_folds
 from ordino.data.synthetic import td, td_folds
-from ordino.data.web.distillation import Nature, distillation
+from ordino.data.web.distillation import Nature, candidates, distillation
 from ordino.data.web.features import FEATURES, Corpus, query_features
 from ordino.data.web.language import N_WORDS, Language
 from ordino.data.web.links import make_links
@@ -105,17 +105,24 @@ def test_a_query_takes_the_features_of_its_pages_alone(web):
     assert corpus.pagerank.sum() == pytest.approx(1)
 
 
-def test_documents_are_those_with_the_largest_bm25():
-    few, many = distillation(3, 50, 2), distillation(3, 50, 2, Nature(n_relevant=30.0))
-    np.testing.assert_array_equal(few.X, many.X)  # whoever is relevant, the documents are the same
-    assert many.y.sum() > few.y.sum()
-    assert (few.X[:, 0] > 0).all()
+def test_documents_are_those_with_the_largest_bm25(web):
+    sites, links, texts, language = web
+    corpus, terms = Corpus.of(sites, links, texts, language), language.topic_words[3, :2]
+    score = dict(enumerate(query_features(corpus, np.arange(900), terms)[:, FEATURES.index("BM25")]))
+    best = sorted(score, key=score.__getitem__, reverse=True)[:40]
+    assert candidates(corpus, terms, 40).tolist() == sorted(best)
+
+
+def test_relevant_are_the_best_entries_in_a_judges_opinion():
+    all_alike, by_taste = (distillation(5, 60, 2, Nature(taste=taste)) for taste in (0.0, 1.0))
+    np.testing.assert_array_equal(all_alike.X, by_taste.X)  # whoever is relevant, the documents are the same
+    assert (all_alike.y != by_taste.y).any()
 
 
 def test_folds_on_disk_are_the_folds_by_name(tmp_path, monkeypatch):
     with pytest.raises(SystemExit, match="0"):
-        app(["synth", "td", "--queries", "6", "--folds", "3", "--seed", "4", "--out", str(tmp_path / "td")])
-    monkeypatch.setattr("ordino.data.synthetic.td", lambda seed: td(seed, queries=6))
+        app(["synth", "td", "--queries", "3", "--folds", "3", "--seed", "4", "--out", str(tmp_path / "td")])
+    monkeypatch.setattr("ordino.data.synthetic.td", lambda seed: td(seed, queries=3))
     for read, made in zip(read_folds(tmp_path / "td"), td_folds(4, k=3), strict=True):
         for one, other in zip(read[1:], made[1:], strict=True):
             np.testing.assert_array_equal(one.X, other.X)
@@ -129,4 +136,4 @@ def test_baselines_are_where_letor_published_them(monkeypatch):
     from calibrate_td import PUBLISHED, measure
 
     for name, value in measure(list(td_folds(0))).items():
-        assert value == pytest.approx(PUBLISHED[name], abs=0.05)
+        assert value == pytest.approx(PUBLISHED[name], abs=0.03)

@@ -62,7 +62,7 @@ def test_a_linear_ranker_is_explained_by_its_weights():
 
 def test_scaling_inside_the_query_is_part_of_the_reasons():
     query = np.array([[0.0, 5.0], [2.0, 5.0], [10.0, 5.0]])
-    ranker = LinearRegressionRanker(scaling="minmax").fit(query, [0, 1, 2])
+    ranker = LinearRegressionRanker(scaling="minmax").fit(Dataset(query, [0, 1, 2]))
     found = why(ranker, 2, 1, query=query)  # 10 is scaled to 1 and 2 to 0.2
     assert found.reasons[0].adds == pytest.approx(ranker.coef_[0] * 0.8)
     with pytest.raises(DataError, match="scaling='minmax' needs all documents of the query"):
@@ -161,7 +161,7 @@ def test_a_combination_points_to_its_members():
 
 
 def test_what_cannot_be_explained_is_refused():
-    ranker = SingleFeature(feature=1).fit([[1.0], [2.0]], [0, 1])
+    ranker = SingleFeature(feature=1).fit(Dataset([[1.0], [2.0]], [0, 1]))
     with pytest.raises(DataError, match="there is no row 2; the query has 2 documents, from 0"):
         why(ranker, 0, 2, query=[[1.0], [2.0]])
     with pytest.raises(DataError, match="fitted with 1 features but the data has 2"):

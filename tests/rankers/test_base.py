@@ -214,12 +214,12 @@ def test_the_expected_quality_can_be_set():
 
 def test_rank_goes_query_by_query_in_order_of_first_rows():
     # coef_ is positive, so the larger feature wins; rows of query "b" are 0 and 2, of "a" 1 and 3
-    ranker = Slopes().fit([[0.0], [1.0]], [0, 1])
+    ranker = Slopes().fit(Dataset([[0.0], [1.0]], [0, 1]))
     assert ranker.rank([[1.0], [5.0], [2.0], [6.0]], qid=["b", "a", "b", "a"]).tolist() == [2, 0, 3, 1]
 
 
 def test_predictions_come_in_the_order_of_the_rows():
-    ranker = Slopes().fit([[0.0], [2.0]], [0, 1])  # covariance: (-1/2 * -1 + 1/2 * 1) / 2 = 1/2
+    ranker = Slopes().fit(Dataset([[0.0], [2.0]], [0, 1]))  # covariance: (-1/2 * -1 + 1/2 * 1) / 2 = 1/2
     assert ranker.predict([[4.0], [2.0], [6.0]], qid=[1, 0, 1]).tolist() == [2.0, 1.0, 3.0]
 
 
@@ -253,12 +253,12 @@ def test_score_turns_errors_so_that_larger_is_better():
 
 def test_names_of_columns_are_kept_and_checked():
     frame = pd.DataFrame({"bm25": [0.0, 1.0], "age": [1.0, 0.0]})
-    ranker = Slopes().fit(frame, [0, 1])
+    ranker = Slopes().fit(Dataset(frame, [0, 1]))
     assert ranker.feature_names_in_.tolist() == ["bm25", "age"]
     assert ranker.predict(frame).tolist() == ranker.predict(frame.to_numpy()).tolist()
     with pytest.raises(DataError, match="column 0 is 'age' but was 'bm25' in fit; give the columns in the same order"):
         ranker.predict(frame[["age", "bm25"]])
-    ranker.fit(frame.to_numpy(), [0, 1])
+    ranker.fit(Dataset(frame.to_numpy(), [0, 1]))
     assert not hasattr(ranker, "feature_names_in_")
 
 
@@ -275,17 +275,20 @@ DATA = easy_data()
     ("action", "sentence"),
     [
         (lambda: Slopes().fit(DATA.X), "y is missing; give one label for each row of X, or a Dataset"),
-        (lambda: Slopes().fit(DATA, DATA.y), "a Dataset has its own labels and queries; leave out y and qid"),
-        (lambda: Slopes().fit(DATA.X[:0], DATA.y[:0]), "there are no documents to learn from"),
-        (lambda: Slopes().fit(DATA, valid=(DATA.X[:0], DATA.y[:0], None)), "valid has no documents; leave it out"),
-        (lambda: Slopes().fit(DATA, valid=(DATA.X[:, :2], DATA.y, None)), "X has 4 features but valid has 2"),
-        (lambda: Slopes().fit(DATA.X * np.nan, DATA.y), "X has NaN in column 0, which Slopes cannot use; fill it in"),
-        (lambda: Slopes().fit(DATA, valid=(DATA.X * np.nan, DATA.y, None)), "valid has NaN in column 0"),
+        (lambda: Slopes().fit(DATA, DATA.y), "a Dataset has its own labels, queries and weights; leave out y"),
+        (lambda: Slopes().fit(Dataset(DATA.X[:0], DATA.y[:0])), "there are no documents to learn from"),
+        (lambda: Slopes().fit(DATA, valid=(DATA.X[:0], DATA.y[:0], [])), "valid has no documents; leave it out"),
+        (lambda: Slopes().fit(DATA, valid=(DATA.X[:, :2], DATA.y, DATA.qid)), "X has 4 features but valid has 2"),
+        (
+            lambda: Slopes().fit(Dataset(DATA.X * np.nan, DATA.y)),
+            "X has NaN in column 0, which Slopes cannot use",
+        ),
+        (lambda: Slopes().fit(DATA, valid=(DATA.X * np.nan, DATA.y, DATA.qid)), "valid has NaN in column 0"),
         (lambda: Slopes().fit(DATA).predict(DATA.X[:, :2]), "fitted with 4 features but the data has 2"),
         (lambda: Slopes().fit(DATA).predict(3.0), "X has shape"),
         (
             lambda: Slopes().fit(DATA).score(DATA.X, DATA.y),
-            r"score\(\) pooled all rows as one query, but fit\(\) had 12",
+            r"score\(\) needs qid=..., the query of each row",
         ),
         (lambda: Slopes(scaling="minmx").fit(DATA), "unknown scaling 'minmx'; did you mean 'minmax'?"),
     ],
@@ -298,7 +301,7 @@ def test_refusals_are_sentences(action: Callable[[], object], sentence: str):
 
 def test_one_query_may_be_scored_without_qid():
     one = DATA.select_queries([0])
-    assert 0 < Slopes().fit(one).score(one.X, one.y) <= 1
+    assert 0 < Slopes().fit(one).score(Dataset(one.X, one.y)) <= 1
     assert 0 < Slopes().fit(DATA).score(one) <= 1  # a data set says itself that it is one query
 
 
@@ -358,13 +361,13 @@ def test_cross_val_score_and_pipeline_route_qid():
 def test_a_search_that_would_pool_the_queries_is_refused():
     data = easy_data(n_queries=20)
     search = GridSearchCV(Slopes(), {"power": [1.0]}, cv=QueryKFold(4), error_score="raise")
-    with pytest.raises(DataError, match=r"pooled all rows.*sklearn\.set_config\(enable_metadata_routing=True\)"):
+    with pytest.raises(DataError, match=r"needs qid=.*sklearn\.set_config\(enable_metadata_routing=True\)"):
         search.fit(data.X, data.y, qid=data.qid, groups=data.qid)
     lenient = GridSearchCV(Slopes(), {"power": [1.0]}, cv=QueryKFold(4))  # scikit-learn makes warnings of our errors
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         lenient.fit(data.X, data.y, qid=data.qid, groups=data.qid)
-    assert any("pooled all rows" in str(warning.message) for warning in told)
+    assert any("needs qid=" in str(warning.message) for warning in told)
     assert np.isnan(lenient.best_score_)
 
 
@@ -387,9 +390,9 @@ def test_a_document_scores_the_same_in_any_company():
 
 
 def test_feature_weights_are_named_and_sorted():
-    ranker = Slopes().fit([[0.0, 1.0], [2.0, 0.0]], [0, 1])  # covariances 1/2 and -1/4
+    ranker = Slopes().fit(Dataset([[0.0, 1.0], [2.0, 0.0]], [0, 1]))  # covariances 1/2 and -1/4
     assert ranker.feature_weights() == [("f1", 0.5), ("f2", -0.25)]
-    ranker.fit(pd.DataFrame({"age": [1.0, 0.0], "bm25": [0.0, 2.0]}), [0, 1])
+    ranker.fit(Dataset(pd.DataFrame({"age": [1.0, 0.0], "bm25": [0.0, 2.0]}), [0, 1]))
     assert ranker.feature_weights() == [("bm25", 0.5), ("age", -0.25)]
     with pytest.raises(NotFittedError):
         Slopes().feature_weights()

@@ -91,8 +91,8 @@ def test_rounds_of_rankboost_are_those_of_listed_pairs() -> None:
 
 
 def test_perfect_weak_ranker_has_a_finite_alpha() -> None:
-    ranker = RankBoost(rounds=3).fit([[0.0], [1.0]], [0, 1])
-    assert ranker.score([[0.0], [1.0]], [0, 1]) == 1.0
+    ranker = RankBoost(rounds=3).fit(Dataset([[0.0], [1.0]], [0, 1]))
+    assert ranker.score(Dataset([[0.0], [1.0]], [0, 1])) == 1.0
     assert np.isfinite([s.alpha for s in ranker.stumps_]).all()
 
 
@@ -175,11 +175,11 @@ def test_adarank_keeps_the_best_round() -> None:
 
 def test_errors_are_turned_around() -> None:
     good = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.5]])
-    assert AdaRank(metric="pairwise_error", rounds=1).fit(good, [0, 1, 2]).features_ == [0]
+    assert AdaRank(metric="pairwise_error", rounds=1).fit(Dataset(good, [0, 1, 2])).features_ == [0]
 
 
 def test_nothing_to_learn_from_gives_zero_weights() -> None:
-    ranker = AdaRank(profile="directranker").fit([[1.0], [2.0]], [0, 0])  # the profile leaves the only query out
+    ranker = AdaRank(profile="directranker").fit(Dataset([[1.0], [2.0]], [0, 0]))  # the only query is left out
     assert ranker.coef_.tolist() == [0.0]
 
 

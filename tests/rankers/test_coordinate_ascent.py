@@ -47,7 +47,7 @@ def test_moves_are_measured_as_they_are_made(monkeypatch: pytest.MonkeyPatch) ->
 def test_useless_weight_goes_to_zero_by_hand() -> None:
     # feature 0 is the label; from w = (1/2, 1/2) the noise of feature 1 stands in the way until it is moved
     X = np.array([[2.0, 0.0], [1.0, 5.0], [0.0, 9.0]])
-    ranker = CoordinateAscent(restarts=1).fit(X, [2, 1, 0])
+    ranker = CoordinateAscent(restarts=1).fit(Dataset(X, [2, 1, 0]))
     assert ranker.history_[0] == {"restart": 0, "sweep": 0, "train": ranker.history_[0]["train"]}
     assert ranker.history_[-1]["train"] == 1.0
     assert ranker.coef_[0] > ranker.coef_[1]

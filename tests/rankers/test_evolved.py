@@ -108,7 +108,7 @@ def test_a_measure_of_which_less_is_better_is_made_small() -> None:
 
 
 def test_patience_stops_early() -> None:
-    assert len(RankDE(generations=10_000, population=8, patience=5).fit([[1.0], [2.0]], [0, 1]).history_) < 20
+    assert len(RankDE(generations=10_000, population=8, patience=5).fit(Dataset([[1.0], [2.0]], [0, 1])).history_) < 20
 
 
 def test_starts() -> None:

@@ -64,7 +64,7 @@ def test_first_update_by_hand() -> None:
 
 
 def test_one_label_alone_has_no_threshold() -> None:
-    ranker = PRank(epochs=1).fit([[3.0], [4.0]], [2, 2])
+    ranker = PRank(epochs=1).fit(Dataset([[3.0], [4.0]], [2, 2]))
     assert ranker.thresholds_.tolist() == []
     assert ranker.predict_levels([[1.0]]).tolist() == [2.0]
 

@@ -149,7 +149,7 @@ def test_long_queries_end_where_short_ones_do(loss: str, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_nothing_to_compare(loss: str) -> None:
-    ranker = RankSVM(loss=loss).fit([[1.0], [2.0]], [1, 1])
+    ranker = RankSVM(loss=loss).fit(Dataset([[1.0], [2.0]], [1, 1]))
     assert ranker.coef_.tolist() == [0.0]
     assert ranker.objective_ == 0.0
 

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from goldens.variants import make, variants
+from ordino import Dataset
 from ordino import ranker as contract
 from ordino.errors import ParameterError
 from ordino.parameters import Choices, Range, parameters_of
@@ -163,4 +164,4 @@ def test_a_ranker_may_write_its_own_init():
 
     assert repr(Plain(sign=-1)) == "Plain(sign=-1)"
     assert repr(Plainer(sign=-1)) == "Plainer(sign=-1)"
-    assert Plain(sign=-1).fit([[1.0], [2.0]], [0, 1]).rank([[1.0], [2.0]]).tolist() == [0, 1]
+    assert Plain(sign=-1).fit(Dataset([[1.0], [2.0]], [0, 1])).rank([[1.0], [2.0]]).tolist() == [0, 1]

@@ -41,7 +41,7 @@ def test_weights_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch):
 def test_a_weight_of_two_is_a_document_twice():
     X, y = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 0.0]], [0, 1, 0, 2]
     weighted = LinearRegressionRanker(alpha=1).fit(Dataset(X, y, weights=[1, 2, 0, 1]))
-    twice = LinearRegressionRanker(alpha=1).fit([X[0], X[1], X[1], X[3]], [0, 1, 1, 2])
+    twice = LinearRegressionRanker(alpha=1).fit(Dataset([X[0], X[1], X[1], X[3]], [0, 1, 1, 2]))
     np.testing.assert_allclose(weighted.coef_, twice.coef_, rtol=1e-12)
 
 
@@ -49,16 +49,16 @@ def test_what_says_nothing_weighs_nothing():
     rng = np.random.default_rng(0)
     signal = rng.random(50)
     X = np.column_stack((signal, np.full(50, 0.1), signal)).astype(np.float32)  # a constant, and the signal twice
-    coef = LinearRegressionRanker(alpha=0).fit(X, 6 * X[:, 0].astype(float)).coef_
+    coef = LinearRegressionRanker(alpha=0).fit(Dataset(X, 6 * X[:, 0].astype(float))).coef_
     np.testing.assert_allclose(coef, [3.0, 0.0, 3.0], atol=1e-9)  # the shortest of all solutions
-    assert LinearRegressionRanker().fit(np.ones((5, 2)), [0, 1, 2, 3, 4]).coef_.tolist() == [0.0, 0.0]
+    assert LinearRegressionRanker().fit(Dataset(np.ones((5, 2)), [0, 1, 2, 3, 4])).coef_.tolist() == [0.0, 0.0]
 
 
 def test_features_of_very_different_sizes_all_count():
     rng = np.random.default_rng(0)
     X = rng.random((100, 3)) * [1e-8, 1.0, 1e8] + [0.0, 0.0, 1e9]
     y = X.astype(np.float32).astype(float) @ [1e8, 1.0, 1e-8]
-    coef = LinearRegressionRanker(alpha=0).fit(X, y).coef_
+    coef = LinearRegressionRanker(alpha=0).fit(Dataset(X, y)).coef_
     np.testing.assert_allclose(coef, [1e8, 1.0, 1e-8], rtol=1e-5)
 
 
@@ -75,9 +75,9 @@ def test_the_penalty_is_chosen_on_held_out_data():
 
 def test_penalties_are_checked():
     with pytest.raises(ParameterError, match="alpha=-1; it must be a number, 0 or more"):
-        LinearRegressionRanker(alpha=-1).fit([[1.0]], [1])
+        LinearRegressionRanker(alpha=-1).fit(Dataset([[1.0]], [1]))
     with pytest.raises(ParameterError, match="alpha is empty"):
-        LinearRegressionRanker(alpha=()).fit([[1.0]], [1])
+        LinearRegressionRanker(alpha=()).fit(Dataset([[1.0]], [1]))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -105,11 +105,11 @@ def test_the_search_is_by_the_measure_asked_for():
 
 def test_a_feature_by_number_or_name():
     frame = pd.DataFrame({"age": [3.0, 1.0], "bm25": [0.0, 1.0]})
-    assert SingleFeature(feature=1, sign=1).fit(frame, [0, 1]).coef_.tolist() == [1.0, 0.0]
-    assert SingleFeature(feature="bm25", sign=-1).fit(frame, [0, 1]).coef_.tolist() == [0.0, -1.0]
-    assert SingleFeature(feature="f2").fit(frame.to_numpy(), [0, 1]).coef_.tolist() == [0.0, 1.0]
-    assert SingleFeature(feature="age").fit(frame, [0, 1]).sign_ == -1  # the direction is found
-    assert SingleFeature(sign=1).fit(frame, [0, 1]).feature_ == 2  # the feature is found
+    assert SingleFeature(feature=1, sign=1).fit(Dataset(frame, [0, 1])).coef_.tolist() == [1.0, 0.0]
+    assert SingleFeature(feature="bm25", sign=-1).fit(Dataset(frame, [0, 1])).coef_.tolist() == [0.0, -1.0]
+    assert SingleFeature(feature="f2").fit(Dataset(frame.to_numpy(), [0, 1])).coef_.tolist() == [0.0, 1.0]
+    assert SingleFeature(feature="age").fit(Dataset(frame, [0, 1])).sign_ == -1  # the direction is found
+    assert SingleFeature(sign=1).fit(Dataset(frame, [0, 1])).feature_ == 2  # the feature is found
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_a_feature_by_number_or_name():
 )
 def test_what_cannot_be_is_refused(parameters, sentence: str):
     with pytest.raises(ParameterError, match=sentence):
-        SingleFeature(**parameters).fit(pd.DataFrame({"age": [3.0, 1.0], "bm25": [0.0, 1.0]}), [0, 1])
+        SingleFeature(**parameters).fit(Dataset(pd.DataFrame({"age": [3.0, 1.0], "bm25": [0.0, 1.0]}), [0, 1]))
 
 
 def test_nothing_to_choose_by_takes_the_first():
-    ranker = SingleFeature(profile="directranker").fit([[1.0, 2.0], [2.0, 1.0]], [0, 0])  # every query is left out
+    ranker = SingleFeature(profile="directranker").fit(Dataset([[1.0, 2.0], [2.0, 1.0]], [0, 0]))  # none counts
     assert (ranker.feature_, ranker.sign_) == (1, 1)
 
 
@@ -151,14 +151,14 @@ def test_bm25_on_letor():
 def test_a_score_depends_on_the_document_and_the_seed_only(seed: int, rows_seed: int):
     rng = np.random.default_rng(rows_seed)
     X = rng.random((20, 3)).astype(np.float32)
-    ranker = RandomRanker(seed=seed).fit(X, np.zeros(20))
+    ranker = RandomRanker(seed=seed).fit(Dataset(X, np.zeros(20)))
     rows = rng.permutation(20)[:7]
     assert ranker.predict(X[rows], qid=rng.integers(0, 3, 7)).tolist() == ranker.predict(X)[rows].tolist()
 
 
 def test_scores_are_even_and_seeds_apart():
     X = np.arange(40_000, dtype=np.float32)[:, None]  # neighbors that differ in a bit or two
-    first, second = (RandomRanker(seed=seed).fit(X[:1], [0]).predict(X) for seed in (0, 1))
+    first, second = (RandomRanker(seed=seed).fit(Dataset(X[:1], [0])).predict(X) for seed in (0, 1))
     counts = np.histogram(first, bins=20, range=(0, 1))[0]
     assert np.abs(counts - 2000).max() < 5 * np.sqrt(2000)  # five standard deviations
     for one, other in ((first, second), (first, X[:, 0]), (first[1:], first[:-1])):
@@ -168,11 +168,11 @@ def test_scores_are_even_and_seeds_apart():
 def test_the_expected_precision_is_the_share_of_relevant_documents():
     rng = np.random.default_rng(0)
     X, y, qid = rng.random((30_000, 2)), np.tile([1, 0, 0, 0, 0], 6000), np.repeat(np.arange(3000), 10)
-    scores = RandomRanker().fit(X, y).predict(X)
+    scores = RandomRanker().fit(Dataset(X, y)).predict(X)
     assert evaluate(y, scores, qid=qid, metrics="p@5")["p@5"] == pytest.approx(0.2, abs=0.01)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5])
 def test_seeds_are_checked(seed):
     with pytest.raises(ParameterError, match="seed="):
-        RandomRanker(seed=seed).fit([[1.0]], [1])
+        RandomRanker(seed=seed).fit(Dataset([[1.0]], [1]))

@@ -37,6 +37,7 @@ def train(
     """
     from ordino.data.files import read_data
     from ordino.data.prepare import binarize_labels
+    from ordino.given import split_off
     from ordino.metrics import evaluate
     from ordino.model_file import read_card, save
 
@@ -44,7 +45,7 @@ def train(
     documents = read_data(data, label=label, qid=qid)
     held_out: Dataset | None = None
     if valid is not None and _is_share(valid):
-        documents, held_out = documents.split(1 - float(valid), seed=model.get_params().get("seed", 0))
+        documents, held_out = split_off(documents, float(valid))
     elif valid is not None:
         held_out = read_data(valid, label=label, qid=qid, n_features=documents.n_features)
     if binarize is not None:

@@ -66,6 +66,14 @@ def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np
     return column
 
 
+def as_weights(weights: ArrayLike, n_docs: int) -> NDArray[np.float64]:
+    """A weight for each document, none of them negative."""
+    column = as_column("weights", weights, n_docs, "weight")
+    if (column < 0).any():
+        raise DataError(f"weights has {column.min():g}; weights must not be negative")
+    return column
+
+
 def as_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str, ...] | None:
     """Names of the columns, each once, or None."""
     if names is None:
@@ -105,7 +113,7 @@ def check_features(data: Dataset, n_features: int, names: Sequence[str] | None) 
 def check_no_nan(data: Dataset, name: str, ranker: str) -> None:
     """Refuse missing values, for a ranker that cannot use them."""
     if (found := _first_where(np.isnan, data.X)) is not None:
-        fix = "fill it in first, for example with sklearn.impute.SimpleImputer, or use a ranker of trees"
+        fix = "use missing='median', fill it in yourself, or use a ranker of trees"
         raise DataError(f"{name} has NaN in column {found[1]}, which {ranker} cannot use; {fix}")
 
 

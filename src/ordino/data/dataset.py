@@ -15,7 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import frozen, query_numbers
-from ordino.data.columns import Groups, as_column, as_feature_names, as_features, column_names, group_rows, offsets_of
+from ordino.data.columns import (
+    Groups,
+    as_column,
+    as_feature_names,
+    as_features,
+    as_weights,
+    column_names,
+    group_rows,
+    offsets_of,
+)
 from ordino.errors import DataError, ParameterError
 from ordino.plain import count_of
 
@@ -81,9 +90,7 @@ class Dataset:
         features = as_features(X)
         n_docs, n_features = features.shape
         labels = as_column("y", y, n_docs, "label")
-        importance = None if weights is None else as_column("weights", weights, n_docs, "weight")
-        if importance is not None and (importance < 0).any():
-            raise DataError(f"weights has {importance.min():g}; weights must not be negative")
+        importance = None if weights is None else as_weights(weights, n_docs)
         names = None if doc_ids is None else np.asarray(doc_ids)
         if names is not None and names.shape != (n_docs,):
             raise DataError(f"doc_ids has shape {names.shape} but X has {n_docs} rows; give one id for each row")
@@ -235,6 +242,12 @@ class Dataset:
         labels = None if y is None else as_column("y", y, self.n_docs, "label")
         return self.replace_features(features, as_feature_names(given, features.shape[1]), y=labels)
 
+    def with_weights(self, weights: ArrayLike) -> Dataset:
+        """The same documents with these weights, one for each row in the order here."""
+        groups = Groups(self.order, self.offsets, self.query_ids)
+        kept = {"doc_ids": self.doc_ids, "weights": as_weights(weights, self.n_docs)}
+        return Dataset.of_groups(self.X, self.y, groups, feature_names=self.feature_names, **kept)
+
     def replace_features(
         self, X: NDArray[np.float32], feature_names: tuple[str, ...] | None, *, y: NDArray[np.float64] | None = None
     ) -> Dataset:
@@ -299,3 +312,6 @@ class Dataset:
     def __repr__(self) -> str:
         docs, queries = count_of(self.n_docs, "document"), count_of(self.n_queries, "query", "queries")
         return f"Dataset({docs}, {queries}, {count_of(self.n_features, 'feature')})"
+
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()

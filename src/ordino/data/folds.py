@@ -151,22 +151,24 @@ class QueryKFold(BaseCrossValidator):
     [0, 1, 2] [3, 4]
     """
 
-    __metadata_request__split = MappingProxyType({"groups": True})  # a search passes groups= on without being told
+    __metadata_request__split = MappingProxyType({"groups": True, "qid": True})  # passed on unasked
 
     def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0) -> None:
         self.n_splits = check_int("n_splits", n_splits, low=2)
         self.shuffle, self.seed = shuffle, seed
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: ARG002
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None, *, qid: Any = None) -> int:  # noqa: ARG002
         """The number of pairs that :meth:`split` gives."""
         return self.n_splits
 
     def split(
-        self, X: Any, y: Any = None, groups: ArrayLike | Sequence[Any] | None = None  # noqa: ARG002
+        self, X: Any, y: Any = None, groups: ArrayLike | Sequence[Any] | None = None, *,  # noqa: ARG002
+        qid: ArrayLike | Sequence[Any] | None = None,
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:  # fmt: skip
-        """Row numbers to train on and to test on for each part; ``groups`` are the query ids of the rows."""
+        """Row numbers to train on and to test on for each part; ``qid`` or ``groups`` is the query of each row."""
+        groups = groups if qid is None else qid
         if groups is None:
-            fix = "pass groups=qid (to cross_val_score: params={'groups': qid})"
+            fix = "pass qid=qid (to cross_val_score: params={'qid': qid})"
             raise DataError(f"QueryKFold does not know the queries; {fix}")
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         order, offsets, query_ids = group_rows(groups, n_rows)

@@ -20,9 +20,10 @@ from ordino.errors import ParameterError, import_extra
 from ordino.evolve.fitness import LinearFitness, as_single, weigh
 from ordino.evolve.loop import Run, Strategy, evolve
 from ordino.forms import Form, Linear
+from ordino.given import as_dataset
 from ordino.linear import name_weights
 from ordino.parameters import learned, param
-from ordino.ranker import FeatureWeight, Ranker, as_dataset
+from ordino.ranker import FeatureWeight, Ranker
 
 if TYPE_CHECKING:
     import altair as alt
@@ -80,6 +81,7 @@ class EvolvedRanker(Ranker):
     metric: str = recurring.metric_param("map", FITNESS)
     profile: str = recurring.profile_param()
     scaling: str | None = recurring.scaling_param("minmax")
+    missing: str | None = recurring.missing_param()
     warm_start: bool = recurring.warm_start_param()
     seed: int = recurring.seed_param()
     n_jobs: int | None = recurring.n_jobs_param()

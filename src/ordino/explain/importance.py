@@ -28,7 +28,7 @@ def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
     Examples
     --------
     >>> from ordino import SingleFeature
-    >>> feature_weights(SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1]))[0]
+    >>> feature_weights(SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1], qid=[1] * 2))[0]
     FeatureWeight(feature='f2', weight=-1.0)
     """
     kind = ranker.form().kind

@@ -17,6 +17,7 @@ from ordino.explain.paths import (
     scorer_slopes,
 )
 from ordino.forms import Form, Linear, Network, Stumps, Trees, load_trees
+from ordino.html import html_table
 from ordino.order.pairs import Pairs
 from ordino.ranker import Ranker
 
@@ -54,6 +55,10 @@ class Why:
         rows += [f"{name:<{width}}  {a:>10.4g}  {b:>10.4g}  {adds:>+10.4f}" for name, a, b, adds in self.reasons]
         return "\n".join([*rows, f"{'together':<{width}}  {'':>10}  {'':>10}  {self.difference:>+10.4f}"])
 
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{a:.4g}", f"{b:.4g}", f"{adds:+.4f}") for name, a, b, adds in self.reasons]
+        return html_table(["feature", "a", "b", "adds"], [*rows, ("together", "", "", f"{self.difference:+.4f}")])
+
 
 def why(
     ranker: Ranker,
@@ -85,7 +90,7 @@ def why(
     Only the second feature counts, and less of it is better.
 
     >>> from ordino import SingleFeature
-    >>> ranker = SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1])
+    >>> ranker = SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1], qid=[1] * 2)
     >>> print(why(ranker, [0.0, 2.0], [7.0, 4.5]))
     feature           a           b        adds
     f2                2         4.5     +2.5000

@@ -13,11 +13,11 @@ from sklearn.base import clone
 
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
+from ordino.given import Validation, split_off
 from ordino.networks.rates import RATES
 from ordino.parameters import Range, param
-from ordino.ranker import Ranker, Validation, as_held_out
+from ordino.ranker import Ranker
 
 OPTIMIZERS = ("adamw", "adam", "descent")
 
@@ -151,7 +151,7 @@ def fit_together(
     if not len(seeds):
         return []
     first = clone(pattern)
-    scaled, held_out = first._prepare(canonical(data), as_held_out(valid))
+    scaled, held_out = first._prepare(*split_off(data, valid))
     trained = train(first, scaled, held_out, seeds)
     of_data = {name: value for name, value in first.__dict__.items() if name.endswith("_")}
     rankers = [pattern.with_seed(seed) for seed in seeds]

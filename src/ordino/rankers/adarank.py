@@ -22,7 +22,7 @@ from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
 from ordino.parameters import learned, param, settings
 from ordino.progress import Steps
-from ordino.recurring import metric_param, profile_param, scaling_param, verbose_param
+from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, verbose_param
 
 REWEIGHTING = ("rounds", "sum")
 NEAR_PERFECT = 1e-6  # of 1 - E: a feature that ranks all queries perfectly has a finite alpha
@@ -49,7 +49,7 @@ class AdaRank(LinearRanker):
     E = 1/2 and alpha = ln((1 + 1/2) / (1 - 1/2)) / 2 = ln(3) / 2.
 
     >>> X, y = [[2.0, 0.0], [3.0, 1.0], [1.0, 2.0]], [1, 0, 0]
-    >>> ranker = AdaRank(metric="map", rounds=1).fit(X, y)
+    >>> ranker = AdaRank(metric="map", rounds=1).fit(X, y, qid=[1] * len(y))
     >>> ranker.features_, bool(np.isclose(ranker.alphas_[0], np.log(3) / 2))
     ([0], True)
     """
@@ -73,6 +73,7 @@ class AdaRank(LinearRanker):
     scaling: str | None = scaling_param(
         text="Feature scaling: a name in `SCALERS`. Features must be comparable, since their values are added."
     )
+    missing: str | None = missing_param()
     verbose: bool = verbose_param()
 
     published = settings(reweighting="sum", metric="map")

@@ -25,7 +25,7 @@ from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
 from ordino.parameters import Range, learned, param
 from ordino.ranker import Ranker
-from ordino.recurring import metric_param, profile_param, scaling_param, seed_param
+from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, seed_param
 
 
 @final
@@ -45,7 +45,7 @@ class LinearRegressionRanker(LinearRanker):
     --------
     Labels 1, 3, 5 rise by 2 for each unit of the only feature.
 
-    >>> ranker = LinearRegressionRanker(alpha=0).fit([[0.0], [1.0], [2.0]], [1, 3, 5])
+    >>> ranker = LinearRegressionRanker(alpha=0).fit([[0.0], [1.0], [2.0]], [1, 3, 5], qid=[1] * 3)
     >>> ranker.coef_.round(6).tolist()
     [2.0]
     """
@@ -64,6 +64,7 @@ class LinearRegressionRanker(LinearRanker):
     metric: str = metric_param(text="The metric used to choose among several values of `alpha`.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         given = self.alpha if isinstance(self.alpha, Sequence | np.ndarray) else [self.alpha]
@@ -139,7 +140,7 @@ class SingleFeature(LinearRanker):
     --------
     The second feature falls as the label rises.
 
-    >>> ranker = SingleFeature().fit([[1.0, 5.0], [3.0, 4.0], [2.0, 1.0]], [0, 1, 2])
+    >>> ranker = SingleFeature().fit([[1.0, 5.0], [3.0, 4.0], [2.0, 1.0]], [0, 1, 2], qid=[1] * 3)
     >>> ranker.feature_, ranker.sign_, ranker.coef_.tolist()
     (2, -1, [0.0, -1.0])
     """
@@ -187,7 +188,7 @@ class RandomRanker(Ranker):
 
     Examples
     --------
-    >>> ranker = RandomRanker(seed=1).fit([[1.0], [2.0]], [0, 1])
+    >>> ranker = RandomRanker(seed=1).fit([[1.0], [2.0]], [0, 1], qid=[1] * 2)
     >>> there, back = ranker.predict([[1.0], [2.0]]), ranker.predict([[2.0], [1.0]])
     >>> there.tolist() == back[::-1].tolist()
     True

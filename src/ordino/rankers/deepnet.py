@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.columns import as_features
 from ordino.data.dataset import Dataset
+from ordino.given import Validation
 from ordino.networks import fields
 from ordino.networks.comparing import Comparator, check_widths
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order
@@ -22,7 +23,6 @@ from ordino.networks.training import Learner, Trained
 from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
 from ordino.parameters import Choices, param, settings
-from ordino.ranker import Validation
 from ordino.streams import stream
 
 

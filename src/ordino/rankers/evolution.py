@@ -54,7 +54,7 @@ class RankDE(EvolvedRanker):
     The label rises with the first feature and falls with the second.
 
     >>> X = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
-    >>> ranker = RankDE(generations=20, population=8).fit(X, [1, 0, 0])
+    >>> ranker = RankDE(generations=20, population=8).fit(X, [1, 0, 0], qid=[1] * 3)
     >>> ranker.rank(X).tolist(), ranker.fitness_, len(ranker.history_)
     ([0, 1, 2], 1.0, 21)
     """
@@ -112,7 +112,7 @@ class SwarmRank(EvolvedRanker):
     Examples
     --------
     >>> X = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
-    >>> SwarmRank(generations=20, population=8).fit(X, [1, 0, 0]).rank(X).tolist()[0]
+    >>> SwarmRank(generations=20, population=8).fit(X, [1, 0, 0], qid=[1] * 3).rank(X).tolist()[0]
     0
     """
 
@@ -146,7 +146,7 @@ class CMARank(EvolvedRanker):
     Examples
     --------
     >>> X = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
-    >>> CMARank(generations=20).fit(X, [1, 0, 0]).rank(X).tolist()[0]
+    >>> CMARank(generations=20).fit(X, [1, 0, 0], qid=[1] * 3).rank(X).tolist()[0]
     0
     """
 
@@ -201,7 +201,7 @@ class ESRank(EvolvedRanker):
     Examples
     --------
     >>> X = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
-    >>> ESRank(generations=50).fit(X, [1, 0, 0]).rank(X).tolist()[0]
+    >>> ESRank(generations=50).fit(X, [1, 0, 0], qid=[1] * 3).rank(X).tolist()[0]
     0
     """
 
@@ -219,7 +219,7 @@ class IESRRank(EvolvedRanker):
     Examples
     --------
     >>> X = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
-    >>> IESRRank(generations=50).fit(X, [1, 0, 0]).rank(X).tolist()[0]
+    >>> IESRRank(generations=50).fit(X, [1, 0, 0], qid=[1] * 3).rank(X).tolist()[0]
     0
     """
 
@@ -237,7 +237,7 @@ class IESVMRank(EvolvedRanker):
     Examples
     --------
     >>> X = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
-    >>> IESVMRank(generations=50).fit(X, [1, 0, 0]).rank(X).tolist()[0]
+    >>> IESVMRank(generations=50).fit(X, [1, 0, 0], qid=[1] * 3).rank(X).tolist()[0]
     0
     """
 

@@ -48,7 +48,7 @@ class GPRank(Ranker):
     Examples
     --------
     >>> X = [[3.0, 1.0], [2.0, 2.0], [1.0, 3.0]]
-    >>> ranker = GPRank(generations=5, population=20).fit(X, [1, 0, 0])
+    >>> ranker = GPRank(generations=5, population=20).fit(X, [1, 0, 0], qid=[1] * 3)
     >>> ranker.rank(X).tolist()[0], ranker.fitness_, ranker.formula_.count("f1") > 0
     (0, 1.0, True)
     """
@@ -73,6 +73,7 @@ class GPRank(Ranker):
     metric: str = recurring.metric_param("map", FITNESS)
     profile: str = recurring.profile_param()
     scaling: str | None = recurring.scaling_param("minmax")
+    missing: str | None = recurring.missing_param()
     warm_start: bool = recurring.warm_start_param()
     seed: int = recurring.seed_param()
     n_jobs: int | None = recurring.n_jobs_param()

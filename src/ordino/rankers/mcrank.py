@@ -68,7 +68,7 @@ class McRank(TreeRanker):
     Examples
     --------
     >>> X, y = [[1.0], [2.0], [3.0]] * 20, [0, 1, 2] * 20
-    >>> ranker = McRank(rounds=5, min_leaf=5).fit(X, y)
+    >>> ranker = McRank(rounds=5, min_leaf=5).fit(X, y, qid=[1] * len(y))
     >>> ranker.rank([[2.0], [3.0], [1.0]]).tolist()
     [1, 0, 2]
     >>> int(ranker.predict_proba([[3.0]]).argmax())

@@ -32,7 +32,15 @@ from ordino.networks.perceptron_kernels import prank_pass
 from ordino.parameters import learned, param, settings
 from ordino.progress import Steps
 from ordino.ranker import FeatureWeight, Ranker
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.recurring import (
+    metric_param,
+    missing_param,
+    n_jobs_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+)
 from ordino.threads import worker_threads
 
 Floats = NDArray[np.float64]
@@ -59,6 +67,7 @@ class OrdinalRanker(Ranker):
     metric: str = metric_param(text="The metric used to choose the best epoch.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
     seed: int = seed_param()
     verbose: bool = verbose_param()
 
@@ -132,7 +141,7 @@ class PRank(OrdinalRanker):
     At w = 0, b = 0 every document has the highest label. The one with feature -2 and label 0 moves w to 2 and b to 1;
     then the scores -4 and 4 lie on the right sides of 1.
 
-    >>> ranker = PRank(epochs=2).fit([[2.0], [-2.0]], [1, 0])
+    >>> ranker = PRank(epochs=2).fit([[2.0], [-2.0]], [1, 0], qid=[1] * 2)
     >>> ranker.coef_.tolist(), ranker.thresholds_.tolist(), [row["mistakes"] for row in ranker.history_]
     ([2.0], [1.0], [1, 0])
     >>> ranker.predict_levels([[2.0], [-2.0]]).tolist()
@@ -191,7 +200,7 @@ class OAPBPM(OrdinalRanker):
 
     Examples
     --------
-    >>> ranker = OAPBPM(n_perceptrons=5, tau=0.5, epochs=10).fit([[2.0], [-2.0]], [1, 0])
+    >>> ranker = OAPBPM(n_perceptrons=5, tau=0.5, epochs=10).fit([[2.0], [-2.0]], [1, 0], qid=[1] * 2)
     >>> ranker.predict_levels([[2.0], [-2.0]]).tolist()
     [1.0, 0.0]
     """

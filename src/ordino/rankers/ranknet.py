@@ -15,6 +15,7 @@ from ordino.arrays import row_blocks
 from ordino.data.columns import as_features
 from ordino.data.dataset import Dataset
 from ordino.forms import are_layers, require
+from ordino.given import Validation
 from ordino.layers import Layer, forward
 from ordino.losses import Loss, make_loss, pair_loss
 from ordino.losses.families import TARGETS
@@ -25,7 +26,7 @@ from ordino.networks.rates import Schedule
 from ordino.networks.scoring import ScoringNetwork
 from ordino.networks.supply import Batch, QueryBatches, ScoredPairs, Supply
 from ordino.parameters import Range, param, settings
-from ordino.ranker import Ranker, Validation
+from ordino.ranker import Ranker
 from ordino.streams import spawn_seed, stream
 
 PAIRS_A_QUERY = 256  # in fit_pairs, where there are no queries: what ``batch`` counts

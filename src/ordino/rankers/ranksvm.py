@@ -22,7 +22,7 @@ from ordino.linear import LinearRanker
 from ordino.losses.levels import sort_labels
 from ordino.parameters import Range, param, settings
 from ordino.progress import Steps
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, verbose_param
+from ordino.recurring import metric_param, missing_param, n_jobs_param, profile_param, scaling_param, verbose_param
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 
@@ -47,7 +47,7 @@ class RankSVM(LinearRanker):
     --------
     Two documents whose only feature differs by 1: w^2/2 + (1 - w)^2 is least at w = 2/3, where it is 1/3.
 
-    >>> ranker = RankSVM(C=1.0, tol=1e-9).fit([[1.0], [0.0]], [1, 0])
+    >>> ranker = RankSVM(C=1.0, tol=1e-9).fit([[1.0], [0.0]], [1, 0], qid=[1] * 2)
     >>> ranker.coef_.round(6).tolist(), round(ranker.objective_, 6)
     ([0.666667], 0.333333)
     """
@@ -77,6 +77,7 @@ class RankSVM(LinearRanker):
     metric: str = metric_param(text="The metric used to choose among several values of C.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
     n_jobs: int | None = n_jobs_param()
     verbose: bool = verbose_param()
 

@@ -6,13 +6,14 @@ from typing import Any, ClassVar, Self, final
 from ordino.boosting.trees import Task, grow
 from ordino.data.dataset import Dataset
 from ordino.forms import Form, Trees
+from ordino.given import Validation
 from ordino.losses import LOSSES, Loss, make_loss
 from ordino.losses.trees_objective import lightgbm_objective
 from ordino.networks import fields
 from ordino.networks.rates import Schedule
 from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import Range, param
-from ordino.ranker import Ranker, Validation
+from ordino.ranker import Ranker
 
 
 @final

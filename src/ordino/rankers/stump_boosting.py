@@ -62,7 +62,7 @@ class RankBoost(StumpRanker):
     Labels 2, 1, 0 make three pairs; the feature is 1, 1, 0. "Above 0.5" orders two pairs correctly and ties one,
     so r = 2/3 and alpha = ln(5) / 2 = 0.804719.
 
-    >>> ranker = RankBoost(rounds=1).fit([[1.0], [1.0], [0.0]], [2, 1, 0])
+    >>> ranker = RankBoost(rounds=1).fit([[1.0], [1.0], [0.0]], [2, 1, 0], qid=[1] * 3)
     >>> [(s.feature, s.threshold, round(s.alpha, 6)) for s in ranker.stumps_]
     [(0, 0.5, 0.804719)]
     """
@@ -110,7 +110,7 @@ class FRank(StumpRanker):
     --------
     At first both scores are 0 and P is 1/2, so the loss is 1 - sqrt(1/2).
 
-    >>> history = FRank(rounds=3).fit([[1.0], [0.0]], [1, 0]).history_
+    >>> history = FRank(rounds=3).fit([[1.0], [0.0]], [1, 0], qid=[1] * 2).history_
     >>> round(history[0]["loss"], 6), history[3]["loss"] < history[0]["loss"]
     (0.292893, True)
     """

@@ -17,7 +17,7 @@ N_CATEGORY_WORDS = 150
 N_TOPIC_WORDS = 40
 NAME_WORDS = 5  # the first words of a topic are what it is called by
 TITLE_WORDS = 12  # the first words of a topic are used in titles and URLs
-SIZES, PLAINNESS = 0.5, 0.3  # spread of the logarithms over the topics
+SIZES, PLAINNESS = 0.3, 0.2  # spread of the logarithms over the topics
 COMMON = 100  # words that are too common to tell anything
 
 

@@ -13,8 +13,8 @@ from ordino.data.web.links import Links
 from ordino.data.web.sites import Sites
 
 REPEATED = 0.15  # share of the pages below a head that repeat its title
-STEADINESS = 2.0  # the larger, the less pages differ in how much of their body is about their topic
-TITLE_LENGTH = 2.5  # words of a title beyond two, on average
+STEADINESS = 6.0  # the larger, the less pages differ in how much of their body is about their topic
+TITLE_LENGTH = 5.0  # words of a title beyond two, on average
 _BLOCK_PAGES = 8192  # bodies that are made at a time
 
 

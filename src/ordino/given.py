@@ -1,0 +1,154 @@
+"""What people give to ``fit`` and ``score``, as data sets: nothing is pooled, cut or guessed without a word.
+
+Documents are compared only inside a query, so a row whose query nobody named is the mistake that no figure shows.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordino.arrays import query_numbers
+from ordino.data.dataset import Dataset
+from ordino.data.source import canonical
+from ordino.errors import DataError, ParameterError
+from ordino.plain import count_of
+
+Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | float | None
+
+ROUTING = "in scikit-learn, use sklearn.set_config(enable_metadata_routing=True) and params={'qid': qid}"
+
+_QID = "qid=..., the query of each row"
+_VALID = "valid=(X, y, qid), or valid=0.2 to hold out a share of the queries"
+FOREIGN_WORDS = {
+    "group": f"{_QID}; np.repeat(np.arange(len(group)), group) makes it from group sizes",
+    "groups": _QID,
+    "group_id": _QID,
+    "query_id": _QID,
+    "eval_set": _VALID,
+    "eval_group": _VALID,
+    "eval_qid": _VALID,
+    "validation_data": _VALID,
+    "X_val": _VALID,
+    "early_stopping_rounds": "valid=..., and the ranker's parameter patience if it has one",
+    "weight": "sample_weight=..., one for each row or each query",
+    "weights": "sample_weight=..., one for each row or each query",
+    "group_weight": "sample_weight=..., one for each row or each query",
+    "verbose": "the ranker's parameter verbose",
+    "epochs": "the ranker's parameter epochs",
+}
+"""What people type who know LightGBM, XGBoost, CatBoost or Keras, and what it is here."""
+
+
+def refuse_words(words: Iterable[str]) -> None:
+    """Refuse arguments of ``fit`` that other libraries have, in our words.
+
+    Examples
+    --------
+    >>> refuse_words(["groups"])
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: fit() has no argument groups; use qid=..., the query of each row
+    """
+    for word in words:
+        known = "it takes X, y, qid, valid and sample_weight; settings are parameters of the ranker"
+        raise ParameterError(
+            f"fit() has no argument {word}; " + (f"use {FOREIGN_WORDS[word]}" if word in FOREIGN_WORDS else known)
+        )
+
+
+def as_dataset(
+    X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
+    sample_weight: ArrayLike | None = None, *, call: str = "fit",
+) -> Dataset:  # fmt: skip
+    """X, y and qid as a data set; a data set as itself."""
+    if isinstance(X, Dataset):
+        if y is not None or qid is not None or sample_weight is not None:
+            raise DataError("a Dataset has its own labels, queries and weights; leave out y, qid and sample_weight")
+        return X
+    if y is None:
+        raise DataError("y is missing; give one label for each row of X, or a Dataset")
+    if qid is None:
+        raise DataError(
+            f"{call}() needs qid=..., the query of each row, because documents are compared only inside a query; "
+            f"if all rows really are one list, say so with {call}(ordino.Dataset(X, y)); {ROUTING}"
+        )
+    data = Dataset(X, y, qid)
+    return data if sample_weight is None else data.with_weights(_for_documents(sample_weight, data))
+
+
+def _for_documents(given: ArrayLike, data: Dataset) -> NDArray[Any]:
+    """Weights in the order of the rows of the data set; weights of queries are given to each of their documents."""
+    weights = np.asarray(given)
+    if weights.shape == (data.n_queries,) != (data.n_docs,):
+        return weights[query_numbers(data.offsets)]
+    if weights.shape != (data.n_docs,):
+        raise DataError(
+            f"sample_weight has shape {weights.shape}; give {data.n_docs} weights, one for each row, or "
+            f"{data.n_queries}, one for each query in the order of their first rows"
+        )
+    return weights if data.order is None else weights[data.order]
+
+
+def as_held_out(valid: Dataset | tuple[ArrayLike, ArrayLike, Any] | None) -> Dataset | None:
+    """Validation data in canonical order."""
+    return None if valid is None else canonical(valid if isinstance(valid, Dataset) else Dataset(*valid))
+
+
+def split_off(data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
+    """What to learn from and what to choose by, both in canonical order; a share of the queries is held out here.
+
+    Which queries these are does not depend on the ranker or its seed, so that rankers can be compared.
+    """
+    if isinstance(valid, int | float | np.number):
+        share = float(valid)
+        if not 0 < share < 1:
+            raise ParameterError(f"valid={valid!r}; give validation data, or a share of the queries between 0 and 1")
+        kept, held_out = data.split(1 - share)
+        if not (kept.n_queries and held_out.n_queries):
+            raise DataError(f"valid={valid!r} of {data.n_queries} queries leaves a part empty; give validation data")
+        return canonical(kept), canonical(held_out)
+    if isinstance(valid, tuple | list):
+        if len(valid) not in (2, 3):
+            raise DataError(f"valid has {len(valid)} parts; give a Dataset, (X, y, qid), or a share of the queries")
+        if data.n_queries > 1 and (len(valid) == 2 or valid[2] is None):
+            raise DataError(
+                f"valid has no queries but the training data has {data.n_queries}; give valid=(X, y, qid), or a Dataset"
+            )
+        valid = Dataset(*valid)
+    elif valid is not None and not isinstance(valid, Dataset):
+        raise DataError(f"valid is a {type(valid).__name__}; give a Dataset, (X, y, qid), or a share of the queries")
+    return canonical(data), as_held_out(valid)
+
+
+def check_splitter() -> None:
+    """Refuse to learn inside scikit-learn's cross-validation if its splitter cut a query into two parts.
+
+    A ranker sees only its own part of the rows, so what the splitter did is looked up in scikit-learn's calls above.
+    """
+    calls = {name: found for name, found in _calls_above() if name in _SPLITTING}
+    rows = calls.get("_fit_and_score") or calls.get("_fit_and_predict") or {}
+    params = rows.get("score_params") or calls.get("cross_val_predict", {}).get("params") or {}
+    qid = next((values for name, values in params.items() if name.rpartition("__")[2] == "qid"), None)
+    if qid is None or rows.get("train") is None:
+        return
+    ids = np.asarray(qid, dtype=object)
+    if cut := set(ids[rows["train"]].tolist()) & set(ids[rows["test"]].tolist()):
+        raise DataError(
+            f"the splitter cut {count_of(len(cut), 'query', 'queries')} into a training and a test part; "
+            "use cv=ordino.QueryKFold(5), which keeps queries whole"
+        )
+
+
+_SPLITTING = ("_fit_and_score", "_fit_and_predict", "cross_val_predict")
+
+
+def _calls_above() -> Iterator[tuple[str, dict[str, Any]]]:
+    """The names and variables of the calls of scikit-learn's model_selection that led here, the nearest first."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "sklearn.model_selection._validation":
+            yield frame.f_code.co_name, frame.f_locals
+        frame = frame.f_back

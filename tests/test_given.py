@@ -1,0 +1,175 @@
+"""What people type who know other libraries: the right thing, or one sentence that says what to type."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ordino import Dataset, LambdaMART, QueryKFold, RankDE, RankNet, RankSVM
+from ordino.errors import DataError, ParameterError
+from ordino.testing import easy_data
+
+DATA = easy_data()
+X, y, qid = DATA.X, DATA.y, DATA.qid
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_no_qid_is_refused_and_one_list_can_be_said():
+    with pytest.raises(DataError, match=r"fit\(\) needs qid=.*fit\(ordino.Dataset\(X, y\)\)"):
+        RankSVM().fit(X, y)
+    ranker = RankSVM().fit(Dataset(X, y))
+    assert ranker.n_queries_in_ == 1
+    with pytest.raises(DataError, match=r"score\(\) needs qid="):
+        ranker.score(X, y)
+
+
+def test_validation_without_queries_is_refused():
+    with pytest.raises(DataError, match="valid has no queries but the training data has 12"):
+        RankSVM().fit(X, y, qid=qid, valid=(X, y))
+    with pytest.raises(DataError, match="valid has no queries"):
+        RankSVM().fit(X, y, qid=qid, valid=(X, y, None))
+    RankSVM().fit(Dataset(X, y), valid=(X, y))  # lists on both sides
+
+
+@pytest.mark.parametrize("valid", [0.0, 1.0, 1.5, -0.1])
+def test_a_share_lies_between_0_and_1(valid):
+    with pytest.raises(ParameterError, match="a share of the queries between 0 and 1"):
+        RankSVM().fit(X, y, qid=qid, valid=valid)
+
+
+def test_a_share_of_the_queries_is_held_out_whole():
+    ranker = LambdaMART(rounds=5, min_leaf=5).fit(X, y, qid=qid, valid=0.25)
+    train, held_out = DATA.split(0.75)
+    same = LambdaMART(rounds=5, min_leaf=5).fit(train, valid=held_out)
+    assert ranker.n_queries_in_ == 9
+    np.testing.assert_array_equal(ranker.predict(DATA), same.predict(DATA))
+
+
+def test_repeats_hold_out_the_same_share():
+    network = RankNet(epochs=2)
+    for seed, together in zip((3, 4), network.fit_repeats(DATA, [3, 4], valid=0.25), strict=True):
+        np.testing.assert_array_equal(
+            together.predict(DATA), network.with_seed(seed).fit(DATA, valid=0.25).predict(DATA)
+        )
+
+
+def test_a_list_longer_than_any_in_fit_is_refused_where_scaling_looks_inside_queries():
+    ranker = RankDE(generations=2, scaling="querymax").fit(X, y, qid=qid)
+    with pytest.raises(DataError, match="180 rows without qid are one list, but the longest in fit had 15"):
+        ranker.predict(X)
+    assert len(ranker.predict(X[:15])) == 15  # as a service sends it
+    assert len(ranker.predict(Dataset(X, y))) == 180
+    assert len(RankSVM(scaling="symlog").fit(X, y, qid=qid).predict(X)) == 180  # scaled alike everywhere
+
+
+@pytest.mark.filterwarnings("error")
+def test_data_that_teaches_is_not_warned_of():
+    RankSVM().fit(DATA)
+    RankSVM().fit([[1.0], [0.0], [1.0]], [1, 0, 0], qid=[1, 1, 2])
+
+
+def test_rows_that_are_queries_and_labels_that_are_equal_are_told():
+    with pytest.warns(UserWarning, match="each of the 180 rows is a query of its own"):
+        RankSVM().fit(X, y, qid=np.arange(len(X)))
+    with pytest.warns(UserWarning, match="no query has two different labels"):
+        RankSVM().fit(X, np.zeros(len(X)), qid=qid)
+    by_query = (np.unique(qid, return_inverse=True)[1] % 2).astype(float)
+    with pytest.warns(UserWarning, match="no query has two different labels"):
+        RankSVM().fit(X, by_query, qid=qid)
+
+
+@pytest.mark.parametrize(
+    ("word", "ours"),
+    [
+        ("group", "qid="),
+        ("groups", "qid="),
+        ("eval_set", "valid="),
+        ("eval_group", "valid="),
+        ("weight", "sample_weight="),
+    ],
+)
+def test_words_of_other_libraries_are_translated(word, ours):
+    with pytest.raises(ParameterError, match=rf"fit\(\) has no argument {word}; use {ours}"):
+        RankSVM().fit(X, y, qid=qid, **{word: 1})
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "ours"),
+    [
+        (LambdaMART, "n_estimators", "rounds"),
+        (RankNet, "n_estimators", "epochs"),
+        (LambdaMART, "random_state", "seed"),
+        (LambdaMART, "num_leaves", "leaves"),
+        (LambdaMART, "min_child_samples", "min_leaf"),
+        (RankNet, "hidden_layer_sizes", "hidden"),
+        (RankNet, "weight_decay", "l2"),
+    ],
+)
+def test_parameters_of_other_libraries_are_translated(cls, name, ours):
+    with pytest.raises(ParameterError, match=f"{cls.__name__} has no parameter {name}; it is called '{ours}' here"):
+        cls(**{name: 1})
+
+
+def test_weights_of_documents_and_of_queries():
+    rng = np.random.default_rng(0)
+    of_queries = rng.random(DATA.n_queries)
+    shuffled = rng.permutation(len(X))
+    a, b, c = X[shuffled], y[shuffled], qid[shuffled]
+    firsts = np.unique(c, return_index=True)
+    order = firsts[0][np.argsort(firsts[1])]  # queries by their first rows
+    by_name = dict(zip(order.tolist(), of_queries.tolist(), strict=True))
+    of_documents = np.array([by_name[one] for one in c.tolist()])
+    scores = [
+        LambdaMART(rounds=4, min_leaf=5).fit(a, b, qid=c, sample_weight=weights).predict(DATA)
+        for weights in (of_queries, of_documents)
+    ]
+    np.testing.assert_array_equal(*scores)
+    assert not np.array_equal(scores[0], LambdaMART(rounds=4, min_leaf=5).fit(a, b, qid=c).predict(DATA))
+    with pytest.raises(DataError, match="give 180 weights, one for each row, or 12, one for each query"):
+        RankSVM().fit(X, y, qid=qid, sample_weight=np.ones(7))
+    with pytest.raises(DataError, match="must not be negative"):
+        RankSVM().fit(X, y, qid=qid, sample_weight=-np.ones(len(X)))
+
+
+def test_searches_without_routing_are_refused():
+    with pytest.raises(ValueError, match="enable_metadata_routing"):
+        cross_val_score(RankSVM(), X, y, cv=3, error_score="raise")
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_splitter_that_cuts_queries_is_refused_with_the_name_of_ours(n_jobs):
+    with pytest.raises(DataError, match=r"cut \d+ quer.*ordino.QueryKFold"):
+        cross_val_score(
+            RankSVM(), X, y, cv=KFold(3, shuffle=True, random_state=0), params={"qid": qid}, error_score="raise",
+            n_jobs=n_jobs,
+        )  # fmt: skip
+
+
+@pytest.mark.usefixtures("routing")
+def test_cut_queries_are_seen_in_predictions_too():
+    with pytest.raises(DataError, match=r"cut 1 query into.*QueryKFold"):
+        cross_val_predict(RankSVM(), X, y, cv=7, params={"qid": qid})
+
+
+@pytest.mark.usefixtures("routing")
+def test_our_splitter_serves_scikit_learn():
+    values = cross_val_score(RankSVM(), X, y, cv=QueryKFold(3), params={"qid": qid})
+    assert len(values) == 3
+    assert np.isfinite(values).all()
+    search = GridSearchCV(RankSVM(), {"C": [0.1, 1.0]}, cv=QueryKFold(3)).fit(X, y, qid=qid)
+    assert len(search.best_estimator_.predict(X, qid=qid)) == len(X)
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_share_is_held_out_inside_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), LambdaMART(rounds=3, min_leaf=5)).fit(X, y, qid=qid, valid=0.25)
+    assert pipeline[-1].n_queries_in_ == 9
+    assert "valid" in pipeline[-1].history_[0]
