@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ordino import Dataset, evaluate
 from ordino.data.folds import Fold, Folds
@@ -9,6 +10,7 @@ from ordino.experiment.papers import deepnet
 from ordino.experiment.papers.catalogue import reproduce
 from ordino.experiment.papers.deepnet import deep, large, protocol, search, shallow, symmetry
 from ordino.experiment.papers.deepnet.protocol import DEVIATIONS, PAPER, PRINTED
+from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.target import Request
 from ordino.layers import Layer
 from ordino.order import PairNetwork
@@ -37,8 +39,6 @@ def test_every_number_of_30_repeats_has_its_deviation():
 @pytest.mark.parametrize("table", ["table3.1", "table4.2", "table4.3", "table5.2"])
 def test_the_papers_p_follows_from_its_numbers_as_far_as_they_are_rounded(table):
     """Welch's T of the means and deviations, each off by half a digit at most, brackets the printed p of MAP."""
-    from scipy import stats
-
     claim = next(one for one in deepnet.TARGETS[table].page.claims if one.better["measure"] == "map")
     label = claim.better["method"], claim.worse["method"]
     (m1, s1), (m2, s2) = ((PAPER[one]["test map"], DEVIATIONS[one]["test map"]) for one in label)
@@ -153,25 +153,26 @@ def test_dropout_is_chosen_for_each_depth_by_validation(folder, monkeypatch):
             seen.setdefault((metric, part), []).append(label)
             p = float(label.split("dropout=")[1].split(",")[0])
             layers = label.split("hidden=")[1].count(", ") if "(6,)" not in label else 1
-            return (p, p, 9.0) if layers == 1 else (-p, -p, 9.0)
+            return (p, p, -9 * p) if layers == 1 else (-p, -p, 9 * p)  # the third repeat is not one of all dropouts
 
     assert search.best_dropout("x", "1 layer", request, FakeTrials()) == 0.5
     assert search.best_dropout("x", "4 layers", request, FakeTrials()) == 0.1
     assert set(seen) == {("map", "valid")}
 
 
-def test_what_is_chosen_is_trained_after_the_search(folder):
+def test_what_is_chosen_is_trained_after_the_search(folder, monkeypatch):
+    monkeypatch.setattr(search, "DROPOUTS", (0.0, 0.1, 0.5))
+    monkeypatch.setattr(search, "CHOOSING", 1)
     result = reproduce("deepnet.fig4.3", Request(folder, quick=True))
     assert {number.labels[1] for number in result.numbers} == {
         f"{depth}{more}" for depth in protocol.DEPTHS for more in ("", ", dropout")
     }
+    assert {len(number.ours) for number in result.numbers} == {2}  # one repeat to choose by, two in all
     [chosen] = [note for note in result.notes if note.startswith("Dropout chosen on TD2003: 1 layer 0.")]
     assert "4 layers 0." in chosen
 
 
 def test_the_best_of_the_grid_is_that_of_validation():
-    from ordino.experiment.papers.number import Number
-
     cells = [("a", "valid", 0.3), ("a", "test", 0.1), ("b", "valid", 0.2), ("b", "test", 0.9)]
     numbers = [Number(("td", name, part, "map"), None, (value,)) for name, part, value in cells]
     [note] = search._best_of_grid(numbers)

@@ -77,14 +77,14 @@ class DeepNet(Comparator):
 
     published = settings(
         hidden=(24, 12, 6), activation="relu", initializer="autoencoders", dropout=0.25, input_dropout=None,
-        loss="squared", optimizer="descent", rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=1000, patience=None,
-        pairs="C", n_pairs=10_000, n_valid_pairs=5_000, select="pairs", metric="map", scaling="querymax",
-        algorithm="merge",
+        loss="squared", optimizer="descent", rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=1000,
+        patience=None, pairs="C", n_pairs=10_000, n_valid_pairs=5_000, select="pairs", metric="map",
+        scaling="querymax", algorithm="merge",
     )  # fmt: skip
     """The tuned network of the thesis (section 4.3.3): layers of 24, 12 and 6 ReLU neurons that start from stacked
     auto-encoders, a quarter of them and of the features dropped; squared error, full batches with the adaptive rate;
-    10,000 training pairs of different labels and 5,000 validation pairs, whose error chooses one of 1,000 epochs; features scaled inside each
-    query; a sort makes the ranking."""
+    10,000 training pairs of different labels and 5,000 validation pairs, whose error chooses one of 1,000 epochs;
+    features scaled inside each query; a sort makes the ranking."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         self._keep(self._train(data, valid, [self.seed])[0])

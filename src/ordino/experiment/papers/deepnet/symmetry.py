@@ -196,10 +196,13 @@ def single_answers(network: PairNetwork, data: Dataset) -> NDArray[np.float64]:
 
 PAIRED = [replace(claim, says=f"{claim.says}, paired by draw", is_paired=True) for claim in SYMMETRY]
 BY_SINGLE_ANSWERS = [
-    replace(claim, better={**claim.better, "measure": ONCE}, worse={**claim.worse, "measure": ONCE})
+    replace(
+        claim, says=f"{claim.says}, asked once", better={**claim.better, "measure": ONCE},
+        worse={**claim.worse, "measure": ONCE},
+    )
     for claim in SYMMETRY
     if claim.better["measure"] == "map"
-]
+]  # fmt: skip
 _page = partial(Result, "", COLUMNS, choices=PRINTED["choices"])
 TARGETS = {
     "table3.1.distinct": experiment(
