@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Json, Profile, Test, split_names
-from ordino.cli.output import print_json, print_table
+from ordino.cli.options import Columns, Json, Profile, Test, reads_data, split_names
+from ordino.cli.output import check_out, print_json, print_table
 
 if TYPE_CHECKING:
     from ordino.experiment.compare.comparison import Comparison
@@ -34,11 +34,16 @@ def report(
 
     Example: ordino report bench.sqlite --format latex --out table.tex --figures figures
     """
+    from ordino.errors import import_extra
     from ordino.experiment.report.board import make_boards
     from ordino.experiment.report.page import choose_format, render, write_figures
     from ordino.experiment.store import StoreView
 
     chosen = choose_format(format, out)
+    if out is not None:
+        check_out(out)
+    for module in ("altair", "vl_convert", "jinja2") if figures is not None or chosen == "html" else ():
+        import_extra(module, extra="plots", purpose="a figure" if chosen != "html" else "an HTML page")
     with StoreView(store, experiment=experiment) as view:
         measures = None if metrics is None else split_names(metrics)
         boards = make_boards(view, measures=measures, baseline=baseline, test=test)
@@ -52,6 +57,7 @@ def report(
             typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)
 
 
+@reads_data
 def compare(
     things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
     data: Annotated[str | None, typer.Option(help="Labeled data; A and B are models or files of scores.")] = None,
@@ -60,6 +66,8 @@ def compare(
     profile: Profile = None,
     test: Test = "wilcoxon",
     json: Json = False,
+    *,
+    columns: Columns,
 ) -> None:
     """Compare two rankers query by query: difference, interval, p-value, effect size, wins.
 
@@ -76,7 +84,7 @@ def compare(
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
     elif len(things) == 2 and (data is None) != (qrels is None):
-        found = _of_files(things[0], things[1], data, qrels, names or METRICS.split(","), profile, test)
+        found = _of_files(things[0], things[1], data, qrels, names or METRICS.split(","), profile, test, columns)
     else:
         raise typer.BadParameter("give STORE A B, or two files A B with --data or --qrels")
     if json:
@@ -102,7 +110,14 @@ def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) 
 
 
 def _of_files(
-    a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
+    a: str,
+    b: str,
+    data: str | None,
+    qrels: str | None,
+    metrics: list[str],
+    profile: str | None,
+    test: str,
+    columns: Columns,
 ) -> dict[str, list[Comparison]]:
     from ordino.cli.evaluate import measure_file, measure_run
     from ordino.experiment.compare.comparison import compare_evaluations
@@ -110,7 +125,7 @@ def _of_files(
     def measured(path: str) -> Evaluation:
         if data is None:
             return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
-        return measure_file(data, path, metrics, profile or "standard")
+        return measure_file(data, path, metrics, profile or "standard", columns)
 
     left, right = measured(a), measured(b)
     return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
