@@ -134,7 +134,7 @@ def table_data(
         if drop:
             others = {*drop, *named.values()}
             features = [name for name in features or table.column_names if name not in others]
-        return from_frame(table, **named, features=features)
+        return from_frame(table, **{"label": None, **named}, features=features)
     except (DataError, ParameterError) as error:
         raise DataError(f"{source}: {error}") from None
 
