@@ -135,3 +135,15 @@ def test_a_plan_tells_missing_extras_with_its_other_problems(folder, capsys, mon
 def test_rankers_of_other_libraries_are_not_trained_into_files(folder, capsys, untrained):
     assert ordino("train", "train.txt", "-r", "xgboost", "-o", "m.ordino") == 1
     assert "xgboost only competes in `ordino bench` and is not kept" in capsys.readouterr().err
+
+
+def test_every_table_says_which_metric_chose(folder, capsys):
+    rankers = "lambda-mart,linear-regression-ranker"
+    words = ["all.txt", "-r", rankers, "-p", "lambda-mart.rounds=2", "--folds", "3", "--n-jobs", "1", "-o", "c.sqlite"]
+    assert ordino("bench", *words, "-m", "ndcg@1,map") == 0
+    said = "Rounds, epochs and settings were chosen on validation data by ndcg@1."
+    assert said in capsys.readouterr().out
+    assert ordino("report", "c.sqlite") == 0
+    assert said in capsys.readouterr().out
+    assert ordino("bench", *words, "-m", "ndcg@1,map", "--select", "map", "--name", "other") == 0
+    assert "were chosen on validation data by map." in capsys.readouterr().out
