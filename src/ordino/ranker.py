@@ -21,6 +21,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from ordino.arrays import name_features, query_numbers
 from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
+from ordino.data.filling import make_preparation
 from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError
 from ordino.forms import Form, Learned
@@ -188,7 +189,8 @@ class Ranker(BaseEstimator, ABC):
                     f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same"
                 )
         scaling = getattr(self, "scaling", None)
-        self.scaler_ = None if scaling is None else make_scaler(scaling).fit(data)
+        scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
+        self.scaler_ = None if scaler is None else scaler.fit(data)
         self.n_features_in_ = data.n_features
         self.n_queries_in_ = data.n_queries
         self.longest_query_in_ = int(data.counts.max())
@@ -266,11 +268,11 @@ class Ranker(BaseEstimator, ABC):
         warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=4)
 
     def _check_nan(self, data: Dataset, name: str) -> None:
-        if not self.allows_nan:
+        if not self.allows_nan and getattr(self, "missing", None) is None:
             check_no_nan(data, name, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.allows_nan
+        tags.input_tags.allow_nan = self.allows_nan or getattr(self, "missing", None) is not None
         return tags

@@ -24,7 +24,15 @@ from ordino.order import ORDERS, PairNetwork
 from ordino.order.pairs import TOP, Pairs, content_order
 from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.recurring import (
+    metric_param,
+    missing_param,
+    n_jobs_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+)
 
 LOSSES = ("squared", "absolute", "ranknet", "fidelity")
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "softplus")
@@ -97,6 +105,7 @@ class Comparator(Ranker):
     metric: str = metric_param(text="The metric that says what is best on `valid`, and which `score` gives.")
     profile: str = profile_param()
     scaling: str | None = scaling_param("quantile")
+    missing: str | None = missing_param()
     algorithm: str = param(
         "copeland",
         "How comparisons become a ranking: over all pairs of a query, whatever the order of its documents (copeland "

@@ -23,7 +23,15 @@ from ordino.networks.supply import Batch, QueryBatches, Supply
 from ordino.networks.training import Learner, Trained, quality_by_metric, train
 from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker
-from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
+from ordino.recurring import (
+    metric_param,
+    missing_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+    warm_start_param,
+)
 
 
 class ScoringNetwork(Ranker):
@@ -74,6 +82,7 @@ class ScoringNetwork(Ranker):
         "How features are scaled first, a name of `SCALERS`; None leaves them as they are. zscore ranked best on "
         "validation data of MQ2008, but it needs whole queries, which `compare` does not have.",
     )
+    missing: str | None = missing_param()
     warm_start: bool = warm_start_param("Go on from the weights of the last `fit`.")
     seed: int = seed_param()
     verbose: bool = verbose_param()

@@ -32,7 +32,15 @@ from ordino.networks.perceptron_kernels import prank_pass
 from ordino.parameters import learned, param
 from ordino.progress import Steps
 from ordino.ranker import FeatureWeight, Ranker
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.recurring import (
+    metric_param,
+    missing_param,
+    n_jobs_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+)
 from ordino.threads import worker_threads
 
 Floats = NDArray[np.float64]
@@ -59,6 +67,7 @@ class OrdinalRanker(Ranker):
     metric: str = metric_param(text="The metric used to choose the best epoch.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
     seed: int = seed_param()
     verbose: bool = verbose_param()
 

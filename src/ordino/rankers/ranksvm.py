@@ -22,7 +22,7 @@ from ordino.linear import LinearRanker
 from ordino.losses.levels import sort_labels
 from ordino.parameters import Range, param
 from ordino.progress import Steps
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, verbose_param
+from ordino.recurring import metric_param, missing_param, n_jobs_param, profile_param, scaling_param, verbose_param
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 
@@ -77,6 +77,7 @@ class RankSVM(LinearRanker):
     metric: str = metric_param(text="The metric used to choose among several values of C.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
     n_jobs: int | None = n_jobs_param()
     verbose: bool = verbose_param()
 
