@@ -57,13 +57,22 @@ def test_what_is_written_reads_back_to_the_last_bit(tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
     X[0, 0], X[1, 1], X[2, 2] = np.nan, 1e-45, np.finfo(np.float32).max
     data = Dataset(X, [0, 1] * 25, qid=["01", "1"] * 25, doc_ids=[f"0{i}" for i in range(50)])
-    for name in ("d.jsonl", "d.jsonl.gz"):
+    for name in ("d.jsonl", "d.jsonl.gz", "d.json"):
         write_data(data, tmp_path / name)
         back = read_data(tmp_path / name)
         np.testing.assert_array_equal(back.X, data.X)
         assert back.query_ids.tolist() == ["01", "1"]
         assert back.doc_ids.tolist() == data.doc_ids.tolist()
-    assert b"0." in (tmp_path / "d.jsonl").read_bytes()
+    assert len(json.loads((tmp_path / "d.json").read_text())) == 50
+    first = json.loads((tmp_path / "d.jsonl").read_text().splitlines()[0])
+    assert first == {
+        "qid": "01",
+        "label": 0.0,
+        "doc_id": "00",
+        "f1": None,
+        "f2": float(str(X[0, 1])),
+        "f3": float(str(X[0, 2])),
+    }
 
 
 def hit(doc, **features):

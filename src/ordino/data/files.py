@@ -167,9 +167,9 @@ def write_table(table: Any, path: str | Path) -> None:
     if form == "letor":
         raise DataError(f"{path}: this is not a table format; use .csv, .tsv, .jsonl, .parquet, .feather or .arrow")
     if form == "json":
-        from ordino.data.json_lines import write_json_lines
+        from ordino.data.json_lines import write_json
 
-        write_json_lines(table, path)
+        write_json(table, path)
         return
     with written_whole(path) as part:
         if form == "parquet":

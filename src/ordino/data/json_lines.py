@@ -121,14 +121,20 @@ def _text(file: Any) -> io.TextIOWrapper:
     return io.TextIOWrapper(gzip.GzipFile(fileobj=file) if is_zipped else file, encoding="utf-8-sig")
 
 
-def write_json_lines(table: Any, path: str | Path | BinaryIO) -> None:
-    """Write an Arrow table, a line for each row; NaN and null become null, other numbers read back to themselves."""
+def write_json(table: Any, path: str | Path) -> None:
+    """Write an Arrow table, a line for each row, or as a list if the name ends in ``.json``.
+
+    NaN and null become null, other numbers read back to themselves.
+    """
+    is_list = Path(str(path).lower().removesuffix(".gz")).suffix == ".json"
+    before, after = (b"[\n", b"\n]\n") if is_list else (b"", b"\n")
     with opened_whole(path) as file:
         for batch in table.to_batches(max_chunksize=BLOCK):
-            columns = [_plain(column) for column in batch.columns]
-            for row in zip(*columns, strict=True):
+            for row in zip(*map(_plain, batch.columns), strict=True):
                 text = json.dumps(dict(zip(batch.schema.names, row, strict=True)), ensure_ascii=False, allow_nan=False)
-                file.write(text.encode() + b"\n")
+                file.write(before + text.encode())
+                before = b",\n" if is_list else b"\n"
+        file.write(after)
 
 
 def _plain(column: Any) -> list[Any]:
