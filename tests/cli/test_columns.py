@@ -126,3 +126,18 @@ def test_a_plan_has_columns_too(shop, capsys):
     (shop / "plan.toml").write_text('data = "shop.csv"\nrankers = ["single-feature"]\n[columns]\nqidd = "query"\n')
     assert ordino("bench", "--plan", "plan.toml", "-o", "p.sqlite") == 1
     assert "unknown columns 'qidd'; did you mean 'qid'?" in capsys.readouterr().err
+
+
+def test_models_and_files_of_scores_compete_in_one_table(folder, capsys):
+    files = ["model.ordino", "linear.ordino", "scores.txt", "other.txt"]
+    assert ordino("compare", *files, "--data", "test.txt", "-m", "ndcg@10,map") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "file\tndcg@10\tmap"
+    assert {line.split("\t")[0] for line in lines[1:5]} == set(files)
+    means = [float(line.split("\t")[1].split()[0]) for line in lines[1:5]]
+    assert means == sorted(means, reverse=True)
+    assert any("Holm-corrected for 3 comparisons" in line for line in lines)
+    assert ordino("evaluate", "linear.ordino", "test.txt", "-m", "map", "--json") == 0
+    alone = json.loads(capsys.readouterr().out)["metrics"]["map"]
+    assert ordino("compare", *files, "--data", "test.txt", "-m", "map", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["linear.ordino"]["map"]["mean"] == pytest.approx(alone)

@@ -10,6 +10,9 @@ import pytest
 from ordino import Dataset
 from ordino.data.files import write_data
 from ordino.errors import DataError
+from ordino.experiment.run.task import brief_params
+from ordino.rankers import RANKERS, ranker_class
+from ordino.testing import easy_data
 from shell import ordino
 
 TRAIN = ["train", "train.txt", "-r", "rank-svm"]
@@ -147,3 +150,17 @@ def test_every_table_says_which_metric_chose(folder, capsys):
     assert said in capsys.readouterr().out
     assert ordino("bench", *words, "-m", "ndcg@1,map", "--select", "map", "--name", "other") == 0
     assert "were chosen on validation data by map." in capsys.readouterr().out
+
+
+EXTRAS = ("torch", "optuna", "altair", "vl_convert", "jinja2", "xgboost", "catboost")
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_no_ranker_needs_an_extra(name, monkeypatch):
+    for module in EXTRAS:
+        monkeypatch.setitem(sys.modules, module, None)
+    ranker = ranker_class(name)()
+    data = easy_data()
+    assert (
+        ranker.set_params(**brief_params(ranker)).fit(data, valid=easy_data(seed=1)).predict(data).shape == data.y.shape
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,9 +60,9 @@ def report(
 
 @reads_data
 def compare(
-    things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
-    data: Annotated[str | None, typer.Option(help="Labeled data; A and B are models or files of scores.")] = None,
-    qrels: Annotated[str | None, typer.Option(help="TREC judgments; A and B are TREC runs.")] = None,
+    things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or files.")],
+    data: Annotated[str | None, typer.Option(help="Labeled data; the files are models or scores.")] = None,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments; the files are TREC runs.")] = None,
     metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")] = None,
     profile: Profile = None,
     test: Test = "wilcoxon",
@@ -69,7 +70,7 @@ def compare(
     *,
     columns: Columns,
 ) -> None:
-    """Compare two rankers query by query: difference, interval, p-value, effect size, wins.
+    """Compare two rankers query by query: difference, interval, p-value, effect size, wins; or several in one table.
 
     Example: ordino compare bench.sqlite RankNet LambdaMART --metrics ndcg@10,map
 
@@ -77,16 +78,24 @@ def compare(
 
     Example: ordino compare model.ordino scores.txt --data test.txt
 
+    Example: ordino compare model.ordino linear.ordino scores.txt --data test.txt
+
     Example: ordino compare run.txt other-run.txt --qrels qrels.txt
     """
     names = None if metrics is None else split_names(metrics)
     found: dict[str, Comparisons]
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
-    elif len(things) == 2 and (data is None) != (qrels is None):
-        found = _of_files(things[0], things[1], data, qrels, names or METRICS.split(","), profile, test, columns)
+    elif len(things) >= 2 and (data is None) != (qrels is None):
+        evaluations = {
+            path: _measured(path, data, qrels, names or METRICS.split(","), profile, columns) for path in things
+        }
+        if len(evaluations) > 2:
+            _print_several(evaluations, Path(data or str(qrels)).name, test, json)
+            return
+        found = _of_files(evaluations, test)
     else:
-        raise typer.BadParameter("give STORE A B, or two files A B with --data or --qrels")
+        raise typer.BadParameter("give STORE A B, or two files or more with --data or --qrels")
     if json:
         print_json({title: [comparison.to_dict() for comparison in several] for title, several in found.items()})
         return
@@ -109,20 +118,48 @@ def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) 
     }
 
 
-def _of_files(
-    a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str,
-    columns: Columns,
-) -> dict[str, Comparisons]:  # fmt: skip
+def _measured(
+    path: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, columns: Columns
+) -> Evaluation:
     from ordino.cli.evaluate import measure_file, measure_run
+
+    if data is None:
+        return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
+    return measure_file(data, path, metrics, profile or "standard", columns)
+
+
+def _of_files(evaluations: dict[str, Evaluation], test: str) -> dict[str, Comparisons]:
     from ordino.experiment.compare.comparison import compare_evaluations
 
-    def measured(path: str) -> Evaluation:
-        if data is None:
-            return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
-        return measure_file(data, path, metrics, profile or "standard", columns)
-
-    left, right = measured(a), measured(b)
+    (a, left), *others = evaluations.items()
+    b, right = others[0] if others else (a, left)  # the same file twice
     return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
+
+
+def _print_several(evaluations: dict[str, Evaluation], data: str, test: str, json: bool) -> None:
+    """A table as of a bench: each file a line, tested against the best of each column."""
+    from ordino.experiment.report.board import make_boards
+    from ordino.experiment.report.text import mean_cell
+    from ordino.experiment.store import Trial
+
+    trials = [
+        Trial(
+            key=path, dataset=data, fold=data, ranker="", label=path, params={}, seed=0, profile=found.profile,
+            is_random=False, test=dict(found), per_query=dict(found.per_query), query_ids=found.query_ids,
+        )
+        for path, found in evaluations.items()
+    ]  # fmt: skip
+    (board,) = make_boards(trials, test=test)
+    cells = {line.label: {name: line.cells[name] for name in board.measures} for line in board.lines}
+    if json:
+        print_json({label: {name: asdict(cell) for name, cell in own.items()} for label, own in cells.items()})
+        return
+    rows = [
+        [label, *(f"{mean_cell(cell, '').text} {cell.mark}".rstrip() for cell in own.values())]
+        for label, own in cells.items()
+    ]
+    print_table(["file", *board.measures], rows)
+    typer.echo("\n".join(board.notes))
 
 
 def _print(title: str, several: Comparisons, test: str) -> None:
