@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
@@ -23,7 +24,7 @@ from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.filling import make_preparation
 from ordino.data.scaling import make_scaler
-from ordino.errors import DataError, NothingToLearnWarning, OrdinoError
+from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
 from ordino.given import Validation, as_dataset, check_splitter, is_in_search, refuse_words, split_off
 from ordino.interrupts import all_or_nothing
@@ -65,6 +66,9 @@ class Ranker(BaseEstimator, ABC):
     renamed_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     """By parameter, earlier values and their present ones, for old model files."""
 
+    published: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Settings that the ranker's paper fixes, by parameter; empty if there are none that we know of."""
+
     unsaved: ClassVar[tuple[str, ...]] = ()
     """Parameters that a model file does not hold, because they are code: :func:`ordino.load` is given them again."""
 
@@ -86,6 +90,13 @@ class Ranker(BaseEstimator, ABC):
             cls.form = Ranker.form  # type: ignore[method-assign]  # an inherited form would not hear of this _predict
         elif "form" in cls.__dict__ and "_predict" not in cls.__dict__:
             cls._predict = lambda self, data, form=cls.form: form(self).score_scaled(data)  # type: ignore[method-assign,misc]
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """A ranker with the settings of its paper, ``published``, and these changes."""
+        if not cls.published:
+            raise ParameterError(f"{cls.__name__} has no published settings; use {cls.__name__}(...)")
+        return cls(**{**cls.published, **changes})
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``ranker__hidden`` sets one of the inner ranker."""

@@ -20,7 +20,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
-from ordino.parameters import learned, param
+from ordino.parameters import learned, param, settings
 from ordino.progress import Steps
 from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, verbose_param
 
@@ -75,6 +75,9 @@ class AdaRank(LinearRanker):
     )
     missing: str | None = missing_param()
     verbose: bool = verbose_param()
+
+    published = settings(reweighting="sum", metric="map")
+    """Weights that depend on the sum so far; AdaRank-MAP (``metric="ndcg@10"`` is AdaRank-NDCG)."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         choice = Choice(valid, self.metric, self.profile)
