@@ -441,7 +441,7 @@ def test_what_goes_wrong_is_one_sentence(store, capsys, words, sentence):
 
 
 @pytest.mark.parametrize(
-    "words", [["a", "b"], ["s", "a", "b", "--data", "x"], ["a"], ["a", "b", "--data", "x", "--qrels", "y"]]
+    "words", [["a", "b"], ["s", "--data", "x"], ["a"], ["a", "b", "--data", "x", "--qrels", "y"]]
 )
 def test_compare_says_how_it_is_called(store, capsys, words):
     assert ordino("compare", *words) == 2
