@@ -33,8 +33,14 @@ PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Names of the files of each part, without the ending, in upper or lower case."""
 
-PART_ENDINGS = (".arrow", ".txt", ".txt.gz", ".gz")
+PART_ENDINGS = (
+    ".arrow", ".txt", ".txt.gz", ".gz", ".parquet", ".feather", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl",
+    ".jsonl.gz",
+)  # fmt: skip
 """Endings of these files; if a part has several files, the first of these counts."""
+
+
+_FOLD_OR_PART = re.compile(rf"fold[ _-]?\d+$|({'|'.join(PART_NAMES['train'])})\.")
 
 
 class Fold(NamedTuple):
@@ -71,13 +77,14 @@ class Folds(Sequence[Fold]):
         return f"Folds({', '.join(self.names)})"
 
 
-def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds:
+def read_folds(directory: str | Path, *, n_features: int | None = None, **columns: Any) -> Folds:
     """Find the folds of a directory; their files are read when a fold is asked for.
 
     The directory holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have a name
     in :data:`PART_NAMES` and an ending in :data:`PART_ENDINGS`; there may be no validation part. ``n_features`` is the
     number of features of every part. By default the parts of a fold get as many as the widest has (a text file does not
-    mention trailing zeros), and a fold that differs from an earlier one is refused.
+    mention trailing zeros), and a fold that differs from an earlier one is refused. ``columns`` are the other arguments
+    of :func:`~ordino.data.files.read_data`, such as ``qid``, ``label`` or ``drop``.
     """
     root = Path(directory)
     if not root.is_dir():
@@ -88,7 +95,7 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
     earlier: list[int] = []  # how many features the folds loaded so far have
 
     def load(i: int) -> Fold:
-        sets = {part: read_data(path, n_features=n_features) for part, path in parts[i].items()}
+        sets = {part: read_data(path, n_features=n_features, **columns) for part, path in parts[i].items()}
         width = n_features or max(dataset.n_features for dataset in sets.values())
         if earlier and width != earlier[0]:
             fix = f"pass n_features={max(width, earlier[0])} to read_folds"
@@ -196,8 +203,17 @@ def _find_parts(home: Path) -> dict[str, Path]:
         if fitting:
             parts[part] = fitting[0]
         elif part != "valid":
+            if not parts and (found := _collections_in(home)):
+                named = ", ".join(path.name for path in found)
+                raise DataError(f"{home}: this folder holds {named}; name one of them, such as {found[0]}")
             raise DataError(f"{home}: there is no {part} file; call it {part}.txt, {names[-1]}.txt or {part}.arrow")
     return parts
+
+
+def _collections_in(folder: Path) -> list[Path]:
+    """The folders in a folder that hold folds, or are one."""
+    inside = (path for path in sorted(folder.iterdir()) if path.is_dir())
+    return [path for path in inside if any(_FOLD_OR_PART.match(one.name.lower()) for one in path.iterdir())]
 
 
 def _widen(dataset: Dataset, n_features: int, path: Path) -> Dataset:
