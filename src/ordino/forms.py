@@ -18,10 +18,12 @@ from ordino.arrays import row_blocks
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.layers import Layer, forward
+from ordino.threads import count_threads
 
 Floats = NDArray[np.float64]
 
 BLOCK = 65536  # rows in double precision at a time
+ENOUGH_DOCS = 5000  # from which on threads score with trees faster than one
 
 
 class Scaling(Protocol):
@@ -142,7 +144,8 @@ class Trees(Form):
         if data.n_docs == 0:  # which LightGBM refuses
             n_outputs = booster.num_model_per_iteration()
             return np.zeros(0 if n_outputs == 1 else (0, n_outputs))
-        raw: Floats = booster.predict(data.X, raw_score=True, num_threads=self.n_jobs or 0)
+        n_threads = count_threads(self.n_jobs, enough=data.n_docs >= ENOUGH_DOCS)
+        raw: Floats = booster.predict(data.X, raw_score=True, num_threads=n_threads)
         return raw
 
     def check(self) -> None:

@@ -28,7 +28,7 @@ Select = Annotated[str, typer.Option(help="Metric for model selection on validat
 NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is split into.")]
 Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run continues from it.")]
 Name = Annotated[str, typer.Option(help="Name of the experiment in the store.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; all cores by default.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; the free processors by default.")]
 
 
 def bench(

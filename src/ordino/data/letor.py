@@ -50,7 +50,7 @@ def read_letor(
     missing
         The value of a feature that a line leaves out; NaN if absence means missing rather than zero.
     n_jobs
-        Number of threads; None uses all cores. It does not change the result.
+        Number of threads; None takes the free processors. It does not change the result.
 
     Examples
     --------

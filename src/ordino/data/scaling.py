@@ -48,7 +48,7 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class Scaler(_ArrayScaler, ABC, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
     """What the scalers share: checks, queries, threads. Subclasses say how a matrix is scaled.
 
-    ``n_jobs`` is the number of threads; None is one for each processor. The result does not depend on it.
+    ``n_jobs`` is the number of threads; None takes the free processors. The result does not depend on it.
     """
 
     __metadata_request__fit: ClassVar = {"qid": True}  # routed without being asked for: a scaler must know the query

@@ -70,7 +70,7 @@ def permutation_importance(
     repeats
         How often each feature is shuffled.
     n_jobs
-        Number of threads, each with its own copy of the features; None uses all cores. It does not change the result.
+        Number of threads, each with its own copy of the features; None takes the free processors. It does not change the result.
 
     Examples
     --------

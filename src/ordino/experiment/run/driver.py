@@ -1,11 +1,10 @@
-"""Carry out a plan on all cores, and continue where an earlier run was stopped.
+"""Carry out a plan on all free processors, and continue where an earlier run was stopped.
 
 The data is written once to a folder of its own and mapped into memory by every worker. Workers give trials back; the
 driver alone writes them to the store, each result in one transaction as it arrives, so that a run that is killed at any
 moment loses at most the trials under way.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeVar, final
 
-from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
@@ -26,6 +24,7 @@ from ordino.experiment.store.trial import Trial, trial_key
 from ordino.metrics import parse_metrics
 from ordino.progress import Steps
 from ordino.ranker import Ranker
+from ordino.threads import count_threads
 
 R = TypeVar("R")
 
@@ -51,7 +50,7 @@ def run(
     store
         The file that trials are written to.
     n_jobs
-        Number of worker processes; None uses all cores, 1 uses only this process. It does not change the trials.
+        Number of worker processes; None takes the free processors, 1 uses only this process. It does not change the trials.
     verbose
         Show progress and the remaining time in the terminal.
     models
@@ -100,7 +99,7 @@ def carry_out(
 ) -> Done:
     """The same as :func:`run`, without reading the trials back and without raising what failed."""
     plan.check()
-    n_jobs = check_int("n_jobs", (os.cpu_count() or 1) if n_jobs is None else n_jobs, low=1)
+    n_jobs = count_threads(n_jobs)
     if models is not None:
         Path(models).mkdir(parents=True, exist_ok=True)
     with Store(store) as opened, TemporaryDirectory(prefix="ordino-") as folder:
