@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -186,6 +185,7 @@ def reproduce(
     """
     from ordino.experiment.papers import catalogue
     from ordino.experiment.papers.target import Request
+    from ordino.experiment.run.scratch import scratch_folder
     from ordino.threads import count_threads
 
     if list_:
@@ -196,8 +196,8 @@ def reproduce(
         raise typer.BadParameter("name a target, for example ranknet.table1; --list shows them all")
     said = shared_options()
     n_jobs = n_jobs or said.threads or (1 if quick else count_threads(None))
-    with TemporaryDirectory(prefix="ordino-") as scratch:  # one store for all: what two targets need is trained once
-        request = Request(data, quick, seed, repeats, keep or Path(scratch), n_jobs, verbose=not said.quiet)
+    with scratch_folder() as scratch:  # one store for all: what two targets need is trained once
+        request = Request(data, quick, seed, repeats, keep or scratch, n_jobs, verbose=not said.quiet)
         for name in targets:
             try:
                 result = catalogue.reproduce(name, request)

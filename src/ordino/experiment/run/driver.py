@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeVar, final
 
 from ordino.checks import check_int
@@ -19,6 +18,7 @@ from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan.plan import Plan, refuse
 from ordino.experiment.run.backend import Backend, Failure, local_backend
+from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.run.task import Task, find_problems, measure_setting, try_setting
 from ordino.experiment.run.tuning import Search
 from ordino.experiment.store.store import Store
@@ -103,8 +103,8 @@ def carry_out(
     n_jobs = check_int("n_jobs", (os.cpu_count() or 1) if n_jobs is None else n_jobs, low=1)
     if models is not None:
         Path(models).mkdir(parents=True, exist_ok=True)
-    with Store(store) as opened, TemporaryDirectory(prefix="ordino-") as folder:
-        tasks = list(_tasks(plan, Path(folder), keeps_models=models is not None))
+    with Store(store) as opened, scratch_folder() as folder:
+        tasks = list(_tasks(plan, folder, keeps_models=models is not None))
         refuse(find_problems(tasks))
         with closing(local_backend(n_jobs)) as backend:
             driver = _Driver(plan, opened, backend, verbose, None if models is None else Path(models))

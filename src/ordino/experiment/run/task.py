@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, final
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from ordino.data.dataset import Dataset
 from ordino.errors import MissingExtraError, ParameterError
 from ordino.experiment.plan.ranker_entry import Entry, known_parameters
+from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import Evaluation, evaluate
@@ -225,8 +225,8 @@ def _open_part(path: Path) -> Dataset:
 def _model_of(ranker: Ranker) -> bytes:
     from ordino.model_file import save
 
-    with TemporaryDirectory(prefix="ordino-") as folder:
-        path = Path(folder) / "model.ordino"
+    with scratch_folder() as folder:
+        path = folder / "model.ordino"
         save(ranker, path)
         return path.read_bytes()
 
