@@ -4,18 +4,17 @@ import sklearn
 from sklearn.model_selection import GridSearchCV
 
 import ordino
-from ordino.data.folds import QueryKFold
 
 
 def main() -> None:
     learn, test = ordino.synthetic("mq", queries=80, seed=1).split(0.75)
-    with sklearn.config_context(enable_metadata_routing=True):  # so that qid reaches fit and score
+    with sklearn.config_context(enable_metadata_routing=True):  # so that qid reaches splitter, fit and score
         search = GridSearchCV(
             ordino.RankBoost(metric="ndcg@10"),
             {"rounds": [5, 20, 80], "thresholds": [15, 255]},
-            cv=QueryKFold(n_splits=3),
+            cv=ordino.QueryKFold(3),
         )
-        search.fit(learn.X, learn.y, qid=learn.qid, groups=learn.qid)
+        search.fit(learn.X, learn.y, qid=learn.qid)
     for params, mean in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
         print(f"{mean:.4f}  {params}")
     print("best:", search.best_params_)

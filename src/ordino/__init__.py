@@ -14,12 +14,17 @@ from ordino.rankers import RANKERS
 if TYPE_CHECKING:
     from ordino import testing as testing
     from ordino.data.dataset import Dataset as Dataset
+    from ordino.data.files import read_data as read_data
     from ordino.data.folds import QueryKFold as QueryKFold
     from ordino.data.folds import read_folds as read_folds
     from ordino.data.letor import read_letor as read_letor
     from ordino.data.letor import write_letor as write_letor
     from ordino.data.synthetic import synthetic as synthetic
+    from ordino.experiment.doors import bench as bench
+    from ordino.experiment.doors import compare as compare
+    from ordino.explain import why as why
     from ordino.metrics import evaluate as evaluate
+    from ordino.metrics.scorer import scorer as scorer
     from ordino.model_file import load as load
     from ordino.model_file import save as save
     from ordino.networks.torch_ranker import TorchRanker as TorchRanker
@@ -30,6 +35,11 @@ _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
         "QueryKFold": "ordino.data.folds",
+        "bench": "ordino.experiment.doors",
+        "compare": "ordino.experiment.doors",
+        "read_data": "ordino.data.files",
+        "scorer": "ordino.metrics.scorer",
+        "why": "ordino.explain",
         "TorchRanker": "ordino.networks.torch_ranker",
         "evaluate": "ordino.metrics",
         "load": "ordino.model_file",

@@ -139,11 +139,25 @@ class TreeRanker(Ranker):
         self._check_fitted()
         return Trees(self.scaler_, self.n_features_in_, self.model_, self.n_jobs)
 
-    def feature_gains(self) -> list[FeatureWeight]:
-        """How much each feature's splits gained in training, as shares of 1, largest first."""
+    @property
+    def booster_(self) -> Any:
+        """The trees as a LightGBM ``Booster`` with the names of the features, as ``shap.TreeExplainer`` takes it."""
+        self._check_fitted()
+        import lightgbm as lgb
+
+        names = " ".join(name.replace(" ", "_") for name in self.feature_names())
+        return lgb.Booster(model_str=re.sub(r"^feature_names=.*$", f"feature_names={names}", self.model_, flags=re.M))
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in what all splits gained, in the order of the columns."""
         self._check_fitted()
         gains = load_trees(self.model_).feature_importance("gain")
-        return name_weights(self.feature_names(), gains / (gains.sum() or 1.0))
+        return np.asarray(gains / (gains.sum() or 1.0), np.float64)
+
+    def feature_gains(self) -> list[FeatureWeight]:
+        """How much each feature's splits gained in training, as shares of 1, largest first."""
+        return name_weights(self.feature_names(), self.feature_importances_)
 
 
 def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:

@@ -12,7 +12,7 @@ from ordino.cli.options import Json, Profile, Test, split_names
 from ordino.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from ordino.experiment.compare.comparison import Comparison
+    from ordino.experiment.compare.comparison import Comparisons
     from ordino.metrics import Evaluation
 
 
@@ -72,7 +72,7 @@ def compare(
     Example: ordino compare run.txt other-run.txt --qrels qrels.txt
     """
     names = None if metrics is None else split_names(metrics)
-    found: dict[str, list[Comparison]]
+    found: dict[str, Comparisons]
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
     elif len(things) == 2 and (data is None) != (qrels is None):
@@ -86,7 +86,7 @@ def compare(
         _print(title, several, test)
 
 
-def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) -> dict[str, list[Comparison]]:
+def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) -> dict[str, Comparisons]:
     from ordino.errors import DataError
     from ordino.experiment.report.board import compare_labels, make_boards
     from ordino.experiment.store import StoreView
@@ -103,7 +103,7 @@ def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) 
 
 def _of_files(
     a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
-) -> dict[str, list[Comparison]]:
+) -> dict[str, Comparisons]:
     from ordino.cli.evaluate import measure_file, measure_run
     from ordino.experiment.compare.comparison import compare_evaluations
 
@@ -116,19 +116,10 @@ def _of_files(
     return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
 
 
-def _print(title: str, several: list[Comparison], test: str) -> None:
+def _print(title: str, several: Comparisons, test: str) -> None:
     from ordino.experiment.compare.significance import find_test
 
-    columns = ["metric", "A", "B", "A - B", "95 % interval", "p", "effect d", "A above", "equal", "B above"]
-    rows = [
-        (
-            found.measure, f"{found.mean_a:.4f}", f"{found.mean_b:.4f}", f"{found.difference:+.4f}",
-            f"{found.interval.low:+.4f} to {found.interval.high:+.4f}", f"{found.p:.2g}", f"{found.effect:+.2f}",
-            *(f"{count:,}" for count in (found.n_above, found.n_equal, found.n_below)),
-        )
-        for found in several
-    ]  # fmt: skip
     typer.echo(title)
-    print_table(columns, rows)
+    print_table(several.COLUMNS, several.rows())
     corrected = f", Holm-corrected for {len(several)} metrics" if len(several) > 1 else ""
     typer.echo(f"p of {find_test(test).title}{corrected}; {several[0].n_queries:,} queries in both")

@@ -312,3 +312,6 @@ class Dataset:
     def __repr__(self) -> str:
         docs, queries = count_of(self.n_docs, "document"), count_of(self.n_queries, "query", "queries")
         return f"Dataset({docs}, {queries}, {count_of(self.n_features, 'feature')})"
+
+    def _repr_html_(self) -> str:
+        return self.describe()._repr_html_()

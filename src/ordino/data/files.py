@@ -232,18 +232,23 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     >>> to_frame(Dataset([[0.5], [1.5]], [2, 0], qid=[7, 7]), "polars").to_dict(as_series=False)
     {'qid': [7, 7], 'label': [2.0, 0.0], 'f1': [0.5, 1.5]}
     """
-    import narwhals as nw
-
-    check_choice("backend", backend, BACKENDS)
-    import_extra(backend, extra=backend, purpose=f"to_frame(backend={backend!r})")
     columns = {"qid": dataset.qid, "label": dataset.y, "doc_id": dataset.doc_ids, "weight": dataset.weights}
     table = {name: dataset.restore(values).copy() for name, values in columns.items() if values is not None}
     for j, name in enumerate(name_features(dataset.feature_names, dataset.n_features)):
         if name in table:
             raise DataError(f"a feature is called {name!r} like another column of the frame; rename the feature")
         table[name] = dataset.restore(np.ascontiguousarray(dataset.X[:, j]))
+    return make_frame(table, backend, "to_frame")
+
+
+def make_frame(columns: Mapping[str, Any], backend: str, call: str) -> Any:
+    """A frame of the asked kind with these columns; ``call`` is what the user called."""
+    import narwhals as nw
+
+    check_choice("backend", backend, BACKENDS)
+    import_extra(backend, extra=backend, purpose=f"{call}(backend={backend!r})")
     try:
-        return nw.from_dict(table, backend=cast(Any, backend)).to_native()
+        return nw.from_dict(dict(columns), backend=cast(Any, backend)).to_native()
     except (TypeError, ValueError, OverflowError) as error:  # ids that no column can hold, such as tuples
         reason = " ".join(str(error).split())
         raise DataError(f"{backend} cannot hold the ids in a column ({reason}); use numbers or strings") from None

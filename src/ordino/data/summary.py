@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ordino.arrays import row_blocks
 from ordino.data.columns import BLOCK_ROWS, offsets_of
 from ordino.data.dataset import Dataset
+from ordino.html import html_table
 
 _SHOWN = 10  # labels that the table lists
 
@@ -57,6 +58,16 @@ class Summary:
         }
 
     def __str__(self) -> str:
+        rows = self.rows()
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(["data set", ""], self.rows())
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What there is and how much, as people read it."""
+
         def part(n: int, total: int) -> str:
             return f"{n:,} ({100 * n / max(total, 1):.1f} %)"
 
@@ -65,7 +76,7 @@ class Summary:
         labels = [(f"label {label:g}", part(count, self.n_docs)) for label, count in self.labels.items()]
         if len(labels) > _SHOWN:
             labels[_SHOWN:] = [("other labels", f"{len(labels) - _SHOWN:,} distinct")]
-        rows = [
+        return [
             ("documents", f"{self.n_docs:,}"),
             ("queries", f"{self.n_queries:,}"),
             ("features", f"{self.n_features:,}"),
@@ -77,8 +88,6 @@ class Summary:
             ("queries with one document", part(self.n_single, self.n_queries)),
             ("missing feature values", f"{self.n_missing:,}"),
         ]
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
 
 
 def summarize(dataset: Dataset) -> Summary:

@@ -17,6 +17,7 @@ from ordino.explain.paths import (
     scorer_slopes,
 )
 from ordino.forms import Form, Linear, Network, Stumps, Trees, load_trees
+from ordino.html import html_table
 from ordino.order.pairs import Pairs
 from ordino.ranker import Ranker
 
@@ -53,6 +54,10 @@ class Why:
         rows = [f"{'feature':<{width}}  {'a':>10}  {'b':>10}  {'adds':>10}"]
         rows += [f"{name:<{width}}  {a:>10.4g}  {b:>10.4g}  {adds:>+10.4f}" for name, a, b, adds in self.reasons]
         return "\n".join([*rows, f"{'together':<{width}}  {'':>10}  {'':>10}  {self.difference:>+10.4f}"])
+
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{a:.4g}", f"{b:.4g}", f"{adds:+.4f}") for name, a, b, adds in self.reasons]
+        return html_table(["feature", "a", "b", "adds"], [*rows, ("together", "", "", f"{self.difference:+.4f}")])
 
 
 def why(

@@ -14,6 +14,7 @@ from ordino.checks import renamed
 from ordino.data.columns import Groups, group_rows
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
+from ordino.html import html_table
 from ordino.metrics.engine import values_of
 from ordino.metrics.metric import Metric, parse_metric
 from ordino.metrics.profiles import Profile, find_profile
@@ -63,14 +64,27 @@ class Evaluation(Mapping[str, float]):
     def __str__(self) -> str:
         width = max(len("metric"), *map(len, self.means))
         rows = [f"{'metric':<{width}}    mean", *(f"{name:<{width}}  {mean:.4f}" for name, mean in self.means.items())]
+        return "\n".join([*rows, self._note()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = [(name, f"{mean:.4f}") for name, mean in self.means.items()]
+        return html_table(["metric", "mean"], rows, note=self._note())
+
+    def _note(self) -> str:
         counts = [f"{self.n_empty:,} with no relevant document", f"{self.n_tied:,} with ties"]
         if self.largest_k is not None:
             counts.append(f"{self.n_short:,} with fewer than {self.largest_k} documents")
         counts.append(f"{self.n_left_out:,} left out")
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries:,} queries"
-        return "\n".join([*rows, f"profile {self.profile}; {queries}: {', '.join(counts)}"])
+        return f"profile {self.profile}; {queries}: {', '.join(counts)}"
 
-    __repr__ = __str__
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """A frame with one row for each query: its id under ``qid``, and a column for each metric."""
+        from ordino.data.files import make_frame
+
+        return make_frame({"qid": self.query_ids, **self.per_query}, backend, "Evaluation.to_frame")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the values of each query, ready for JSON; a mean over no query is None."""

@@ -10,6 +10,7 @@ from scipy import special
 
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.compare.significance import Floats, differences, find_test, holm, measured
+from ordino.html import html_table
 from ordino.metrics import Evaluation
 
 DRAWN = 2**21  # resampled values held in memory at a time
@@ -49,13 +50,49 @@ class Comparison:
         return asdict(self) | {"interval": list(self.interval)}
 
 
+@final
+class Comparisons(tuple[Comparison, ...]):
+    """Two rankers compared by one or several metrics; prints as a table."""
+
+    __slots__ = ()
+
+    COLUMNS = ("metric", "a", "b", "a - b", "95 % interval", "p", "effect d", "a above", "equal", "b above")
+
+    def rows(self) -> list[list[str]]:
+        """The cells of the table."""
+        return [
+            [
+                one.measure, f"{one.mean_a:.4f}", f"{one.mean_b:.4f}", f"{one.difference:+.4f}",
+                f"{one.interval.low:+.4f} to {one.interval.high:+.4f}", f"{one.p:.2g}", f"{one.effect:+.2f}",
+                f"{one.n_above:,}", f"{one.n_equal:,}", f"{one.n_below:,}",
+            ]
+            for one in self
+        ]  # fmt: skip
+
+    def note(self) -> str:
+        """Among how many comparisons a p stands, and over how many queries."""
+        corrected = f"p is Holm-corrected for {len(self)} metrics; " if len(self) > 1 else ""
+        return f"{corrected}{self[0].n_queries:,} queries in both"
+
+    def __str__(self) -> str:
+        table = [list(self.COLUMNS), *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
+        return "\n".join([*lines, self.note()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table(self.COLUMNS, self.rows(), note=self.note())
+
+
 def compare_values(
     a: Mapping[str, ArrayLike],
     b: Mapping[str, ArrayLike],
     *,
     test: str = "wilcoxon",
     samples: tuple[Mapping[str, ArrayLike], Mapping[str, ArrayLike]] | None = None,
-) -> list[Comparison]:
+) -> Comparisons:
     """Compare values of the same queries, metric by metric.
 
     Parameters
@@ -77,10 +114,10 @@ def compare_values(
     left, right = (a, b) if samples is None else samples
     measures = [name for name in a if name in b]
     p = holm([function(left[name], right[name]).p for name in measures])
-    return [_compare(name, a[name], b[name], float(p[i])) for i, name in enumerate(measures)]
+    return Comparisons(_compare(name, a[name], b[name], float(p[i])) for i, name in enumerate(measures))
 
 
-def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon") -> list[Comparison]:
+def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon") -> Comparisons:
     """Compare two evaluations, on the queries that both have.
 
     Examples

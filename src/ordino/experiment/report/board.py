@@ -14,7 +14,7 @@ import numpy as np
 
 from ordino.checks import check_choice
 from ordino.errors import ParameterError
-from ordino.experiment.compare.comparison import Comparison, compare_values
+from ordino.experiment.compare.comparison import Comparisons, compare_values
 from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
 from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
@@ -137,7 +137,7 @@ def make_boards(
     ]
 
 
-def compare_labels(board: Board, a: str, b: str) -> list[Comparison]:
+def compare_labels(board: Board, a: str, b: str) -> Comparisons:
     """Compare two lines of a board by the metrics that it shows and the test that it names."""
     lines = board.line(a), board.line(b)
     a_values, b_values = ({name: line.per_query[name] for name in board.measures} for line in lines)
