@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ordino.arrays import name_features
 from ordino.checks import check_choice
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
+from ordino.data.csv_tables import read_csv
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, import_extra, unknown_name
 
@@ -56,15 +57,21 @@ def read_data(
     labelled
         Whether there must be labels; if not, a table without a label column has label 0 everywhere.
     """
-    read = read_file(path, n_features=n_features)
+    read = read_file(path, n_features=n_features, qid=qid, doc_id=doc_id)
     if isinstance(read, Dataset):
         return read
     named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     return table_data(read, str(path), features=features, labelled=labelled, **named)
 
 
-def read_file(path: str | Path, *, n_features: int | None = None) -> Any:
-    """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one."""
+def read_file(
+    path: str | Path, *, n_features: int | None = None, qid: str | None = None, doc_id: str | None = None
+) -> Any:
+    """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one.
+
+    ``qid`` and ``doc_id`` name the columns of CSV that hold ids, if they have other names: ids are not guessed as
+    numbers.
+    """
     if str(path) == "-":
         source: Any = sys.stdin.buffer
         start = _start_of(source)
@@ -82,7 +89,7 @@ def read_file(path: str | Path, *, n_features: int | None = None) -> Any:
         return read_letor(source, n_features=n_features)
     if form == "arrow" and source is path and is_saved_dataset(path):
         return open_dataset(path)
-    return _read_table(source, form, path)
+    return _read_table(source, form, path, qid=qid or "qid", doc_id=doc_id or "doc_id")
 
 
 def table_data(
@@ -164,9 +171,9 @@ def _delimiter(path: str | Path) -> str:
     return "\t" if ".tsv" in (suffix.lower() for suffix in Path(path).suffixes) else ","
 
 
-def _read_table(source: Any, form: str, path: str | Path) -> Any:
+def _read_table(source: Any, form: str, path: str | Path, **ids: str) -> Any:
     import pyarrow as pa
-    from pyarrow import csv, feather, parquet
+    from pyarrow import feather, parquet
 
     source = str(source) if source is path else pa.BufferReader(source.read())
     try:
@@ -174,7 +181,7 @@ def _read_table(source: Any, form: str, path: str | Path) -> Any:
             return parquet.ParquetFile(source).read()  # read_table() loads pandas
         if form == "arrow":
             return feather.read_table(source)
-        return csv.read_csv(source, parse_options=csv.ParseOptions(delimiter=_delimiter(path)))
+        return read_csv(source, _delimiter(path), **ids)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
 
