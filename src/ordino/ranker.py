@@ -26,6 +26,7 @@ from ordino.forms import Form, Learned
 from ordino.given import Validation, as_dataset, check_splitter, refuse_words, split_off
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
+from ordino.threads import products
 
 
 class NotFittedError(OrdinoError, SklearnNotFittedError):
@@ -132,11 +133,12 @@ class Ranker(BaseEstimator, ABC):
         refuse_words(unknown)
         check_splitter()
         given = as_dataset(X, y, qid, sample_weight)
-        data, held_out = self._prepare(*split_off(given, valid))
         try:
-            self._fit(data, held_out)
+            data, held_out = self._prepare(*split_off(given, valid))
+            with products.on_one_thread():  # a factorization that threads share rounds by their number
+                self._fit(data, held_out)
         except BaseException:
-            del self.n_features_in_  # half fitted is not fitted
+            vars(self).pop("n_features_in_", None)  # half fitted is not fitted
             raise
         return self
 
@@ -200,13 +202,18 @@ class Ranker(BaseEstimator, ABC):
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
         """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
         data = self.documents(X, qid)
-        return data.restore(self.form().score(data))
+        return data.restore(self._scores_of(data))
 
     def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
         """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
         data = self.documents(X, qid)
-        order = np.lexsort((-self.form().score(data), query_numbers(data.offsets)))
+        order = np.lexsort((-self._scores_of(data), query_numbers(data.offsets)))
         return order if data.order is None else data.order[order]
+
+    def _scores_of(self, data: Dataset) -> NDArray[np.float64]:
+        """Scores in the grouped order of the data."""
+        with products.on_one_thread():  # a product that threads share rounds by their number
+            return self.form().score(data)
 
     def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
         """Documents prepared for this fitted ranker: checked, grouped by query, with scaled features."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
-from ordino.forms import Form, Trees, load_trees
+from ordino.forms import Form, Trees, load_lightgbm, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
 from ordino.metrics import parse_metric
@@ -169,8 +169,7 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     metric, profile, rounds = ranker.metric, ranker.profile, ranker.rounds
     patience, label = ranker.patience or rounds, type(ranker).__name__
     native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
-    import lightgbm as lgb
-
+    lgb = load_lightgbm()
     params = {**task.params, **ALWAYS, **({} if native is None else native.params)}
     booster, held_out = _booster(lgb, params, task, data, valid, native)
     choice = Choice(valid, metric, profile)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError
 from ordino.judge import Judge
 from ordino.layers import Layer
 from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly, row_errors
@@ -93,7 +94,13 @@ class Learner:
 
     @property
     def trained(self) -> Trained:
-        """What was learned."""
+        """What was learned, if it can rank: weights that are no numbers would leave every order as it came."""
+        if not all(np.isfinite(layer.W).all() and np.isfinite(layer.b).all() for layer in self.best):
+            rate = self._schedule.learning_rate
+            raise ParameterError(
+                f"the network diverged at learning_rate={rate:g}: its weights grew past all numbers in "
+                f"{len(self.history)} epochs; lower learning_rate, or scale the features"
+            )
         return Trained(self.best, self.history, self.best_epoch)
 
 
