@@ -163,7 +163,7 @@ def load_lightgbm() -> Any:
     import lightgbm
 
     if was_forked():
-        lightgbm.basic._LIB.LGBM_SetMaxThreads(c_int(1))
+        lightgbm.basic._LIB.LGBM_SetMaxThreads(c_int(1))  # type: ignore[attr-defined]
     return lightgbm
 
 

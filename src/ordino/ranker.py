@@ -133,12 +133,12 @@ class Ranker(BaseEstimator, ABC):
         refuse_words(unknown)
         check_splitter()
         given = as_dataset(X, y, qid, sample_weight)
+        data, held_out = self._prepare(*split_off(given, valid))
         try:
-            data, held_out = self._prepare(*split_off(given, valid))
             with products.on_one_thread():  # a factorization that threads share rounds by their number
                 self._fit(data, held_out)
         except BaseException:
-            vars(self).pop("n_features_in_", None)  # half fitted is not fitted
+            del self.n_features_in_  # half fitted is not fitted
             raise
         return self
 
@@ -170,6 +170,8 @@ class Ranker(BaseEstimator, ABC):
             known.verify(name, getattr(self, name))
         if data.n_docs == 0:
             raise DataError("there are no documents to learn from; check how the data was selected")
+        if data.n_features == 0:
+            raise DataError("there are no features to learn from; check which columns were chosen")
         self._check_nan(data, "X")
         if data.weights is not None and not self.uses_weights:
             warnings.warn(
@@ -187,7 +189,11 @@ class Ranker(BaseEstimator, ABC):
                     f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same"
                 )
         scaling = getattr(self, "scaling", None)
-        self.scaler_ = None if scaling is None else make_scaler(scaling).fit(data)
+        scaler = None if scaling is None else make_scaler(scaling).fit(data)
+        prepared = data if scaler is None else scaler.transform(data)
+        prepared_valid = held_out if scaler is None or held_out is None else scaler.transform(held_out)
+        # nothing is refused from here on: an earlier fit stays whole until the new one begins
+        self.scaler_ = scaler
         self.n_features_in_ = data.n_features
         self.n_queries_in_ = data.n_queries
         self.longest_query_in_ = int(data.counts.max())
@@ -195,9 +201,7 @@ class Ranker(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if self.scaler_ is None:
-            return data, held_out
-        return self.scaler_.transform(data), None if held_out is None else self.scaler_.transform(held_out)
+        return prepared, prepared_valid
 
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
         """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""

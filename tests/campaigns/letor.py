@@ -23,7 +23,7 @@ from campaigns.ledger import Outcome, main
 from data.test_letor_fuzz import fuzz_lines
 from ordino.arrays import frozen
 
-SHORT, LONG, SHARE = 20_000, 10_000_000, 20_000
+SHORT, LONG, SHARE = 20_000, 10_020_000, 20_000  # of which some are blank
 
 
 class Cliff:

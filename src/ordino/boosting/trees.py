@@ -6,6 +6,7 @@ ranker keeps only LightGBM's model text, a plain string.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError, ParameterError
+from ordino.errors import DataError, NothingToLearnWarning, ParameterError
 from ordino.forms import Form, Trees, load_lightgbm, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
@@ -120,6 +121,13 @@ class TreeRanker(Ranker):
 
     def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
         """Boost with this ranker's parameters; those of the task come on top."""
+        if data.n_docs < 2 * self.min_leaf:
+            warnings.warn(
+                f"{type(self).__name__}: min_leaf={self.min_leaf} cannot split {data.n_docs} documents, so nothing "
+                "can be learned; lower min_leaf",
+                NothingToLearnWarning,
+                stacklevel=4,
+            )
         own = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.leaves,

@@ -209,6 +209,7 @@ def reproduce(
 
 
 def _show(result: Result, out: Path | None) -> None:
+    from ordino.data.arrow import write_whole
     from ordino.experiment.papers.result import save, summary
 
     typer.echo(f"{result.target}: {result.title}")
@@ -220,7 +221,7 @@ def _show(result: Result, out: Path | None) -> None:
     out.mkdir(parents=True, exist_ok=True)
     page, values = out / f"{result.target}.md", out / f"{result.target}.csv"
     pictures = [] if result.axes is None else save(result, out)
-    page.write_text(result.to_markdown(), encoding="utf-8")
-    values.write_text(result.to_csv(), encoding="utf-8")
+    write_whole(page, result.to_markdown())
+    write_whole(values, result.to_csv())
     for path in (page, values, *pictures):
         typer.echo(f"{path}: written", err=True)

@@ -17,7 +17,7 @@ from ordino.errors import import_extra
 from ordino.experiment.compare.comparison import bootstrap_interval
 from ordino.experiment.compare.significance import differences
 from ordino.experiment.report.board import Board, Line
-from ordino.experiment.report.text import plain
+from ordino.plain import plain
 from ordino.experiment.store.trial import grouped
 from ordino.metrics import Metric, parse_metric
 

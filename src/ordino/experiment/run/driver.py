@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar, final
 
 from ordino.checks import check_int
+from ordino.data.arrow import write_whole
 from ordino.data.dataset import Dataset
 from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
@@ -171,7 +172,7 @@ class _Driver:
         def receive(_: int, found: list[tuple[Trial, bytes | None]]) -> None:
             for trial, model in found:
                 if self.models is not None and model is not None:
-                    model_path(self.models, trial.key).write_bytes(model)
+                    write_whole(model_path(self.models, trial.key), model)
             self.store.add(*(trial for trial, _ in found))
 
         self._work_through(measure_setting, missing, "trials", len(missing), receive)

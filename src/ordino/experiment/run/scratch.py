@@ -40,5 +40,5 @@ def _remove_abandoned() -> None:
     for lock in Path(gettempdir()).glob(f"{PREFIX}*/{_LOCK}"):
         with suppress(OSError), lock.open("rb") as file:  # another user's, one in use, or one that is just going
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.stat(lock).st_uid == os.getuid():
+            if lock.stat().st_uid == os.getuid():
                 shutil.rmtree(lock.parent, ignore_errors=True)

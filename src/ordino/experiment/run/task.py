@@ -219,7 +219,7 @@ def _settings_to_rehearse(entry: Entry) -> Iterator[dict[str, Any]]:
 @lru_cache(maxsize=3)
 def _open_part(path: Path) -> Dataset:
     """A part of a fold, mapped into memory; the parts of the last fold stay open."""
-    return Dataset.open(path)
+    return Dataset.open(path, check=False)  # this run has just written it
 
 
 def _model_of(ranker: Ranker) -> bytes:
