@@ -269,7 +269,9 @@ def make_frame(columns: Mapping[str, Any], backend: str, call: str) -> Any:
 def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.float32]:
     """Feature columns as a C-ordered matrix."""
     if wrong := [name for name in columns if not _is_number(table.get_column(name))]:
-        named = ", ".join(f"{name!r} ({table.get_column(name).dtype})" for name in wrong[:5]) + (", ..." if len(wrong) > 5 else "")
+        named = ", ".join(f"{name!r} ({table.get_column(name).dtype})" for name in wrong[:5]) + (
+            ", ..." if len(wrong) > 5 else ""
+        )
         fix = "encode them, or choose others with features="
         raise DataError(f"feature columns must be numbers, but these are not: {named}; {fix}")
     matrix = np.empty((len(table), len(columns)), np.float32)
@@ -279,7 +281,9 @@ def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.floa
         if (infinite := np.isinf(matrix[:, j])).any():
             row = int(infinite.argmax())
             fix = "rescale it, or use null for missing"
-            raise DataError(f"column {name!r} has {table.get_column(name)[row]} in row {row}, which float32 cannot hold; {fix}")
+            raise DataError(
+                f"column {name!r} has {table.get_column(name)[row]} in row {row}, which float32 cannot hold; {fix}"
+            )
     return matrix
 
 

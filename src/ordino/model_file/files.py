@@ -145,9 +145,12 @@ def check_part(part: Any) -> None:
             require(isinstance(scaler, Scaler) and scaler.n_features_in_ == n, "scaler_")
             check_part(scaler)
         part.form().check()
-    elif isinstance(part, Scaler) and hasattr(part, "quantiles_"):
-        q = part.quantiles_
-        require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
+    elif isinstance(part, Scaler):
+        if hasattr(part, "quantiles_"):
+            q = part.quantiles_
+            require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
+        with np.errstate(all="ignore"):  # whatever else it learned is tried on a document of zeros
+            part.transform(Dataset(np.zeros((1, n), np.float32), [0.0], feature_names=names))
 
 
 def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:

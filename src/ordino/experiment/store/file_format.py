@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ordino.experiment.store.trial import Trial, TrialInfo, Values
+from ordino.experiment.store.trial import QUERY_COUNTS, Trial, TrialInfo, Values
 from ordino.plain import as_json
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
@@ -134,6 +134,8 @@ def _read(names: tuple[str, ...], row: Iterable[Any]) -> dict[str, Any]:
     for kind, some in ((str, _TEXT), (int | float, _NUMBERS), (dict, _JSON)):
         for name in some:
             typed(read[name], kind, name)
+    for name in QUERY_COUNTS if read["query_counts"] else ():  # the first format has none
+        typed(read["query_counts"].get(name), int | float, name)
     return read | {name: bool(read[name]) for name in _FLAGS}
 
 
