@@ -82,8 +82,8 @@ def forge(contents: Contents, rng: random.Random) -> Contents:
             name = rng.choice(sorted(arrays))
             array = arrays[name]
             arrays[name] = rng.choice(
-                (array[:0], array.ravel()[1:], array.astype(np.int8), array * np.nan if array.dtype.kind == "f" else -array,
-                 np.full_like(array, 100), np.zeros((0, 3), np.float32))
+                (array[:0], array.ravel()[1:], array.astype(np.int8), np.full_like(array, 100),
+                 array * np.nan if array.dtype.kind == "f" else array[::-1], np.zeros((0, 3), np.float32))
             )  # fmt: skip
             continue
         place: Any = card if rng.random() < 0.2 else model
@@ -140,10 +140,8 @@ def campaign(long: bool, seed: int = 0) -> Outcome:
             watch.is_on = True
             signal.alarm(SECONDS)
             try:
-                if rng.random() < 0.5:
-                    scores = ordino.load(target).predict(data)
-                else:
-                    scores = load_scorer(target)[0](data)
+                score = ordino.load(target).predict if rng.random() < 0.5 else load_scorer(target)[0]
+                scores = score(data)
                 n_opened += 1
             except OrdinoError:
                 pass
@@ -167,7 +165,7 @@ def campaign(long: bool, seed: int = 0) -> Outcome:
                 problems.append(f"file {number}: {path.name} gives other scores")
     return Outcome(
         "model files",
-        tried=f"{n_made:,} hostile files, {n_forged:,} of them forged with a right checksum; {n_opened:,} opened and scored",
+        tried=f"{n_made:,} hostile files, {n_forged:,} forged with a right checksum; {n_opened:,} opened and scored",
         failures=counts,
         problems=problems,
     )

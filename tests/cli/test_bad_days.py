@@ -1,4 +1,4 @@
-"""Pipelines on the command line, forged cards, damaged stores, full disks, texts that steer terminals or spreadsheets."""
+"""Pipelines on the command line, forged cards, damaged stores, full disks, texts that steer terminals."""
 
 import csv
 import io

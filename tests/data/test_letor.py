@@ -293,7 +293,7 @@ def test_qid_on_some_lines_only() -> None:
 def test_more_than_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(letor, "free_memory", lambda: 100)
     text = "1 qid:1 1:1\n1 qid:1 90:1\n1 qid:1 2:1\n"
-    sentence = "^<stream>:2: feature 90 makes a dense matrix of 3 x 90, more than the memory that is free; renumber the features"
+    sentence = "^<stream>:2: feature 90 makes a dense matrix of 3 x 90, more than the memory that is free; renumber"
     with pytest.raises(LetorFormatError, match=sentence):
         read(text)
     with pytest.raises(LetorFormatError, match=r"^<stream>:4: label 'bad'"):

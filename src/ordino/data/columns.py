@@ -54,7 +54,7 @@ def _first_where(is_bad: Callable[[Features], NDArray[np.bool_]], X: Features) -
 
 def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np.float64]:
     """One finite number for each document, as float64."""
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         row = int(np.ma.getmaskarray(values).ravel().argmax())
         raise DataError(f"{name} is masked in row {row}; every {one} must be a finite number")
     try:

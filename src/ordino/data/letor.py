@@ -21,8 +21,8 @@ from ordino.data.dataset import Dataset
 from ordino.data.kernels import write_lines
 from ordino.data.letor_kernels import count_lines, gather_tokens, read_lines
 from ordino.data.letor_text import MAX_FEATURES, Text, open_text, parse_line
-from ordino.errors import DataError, LetorFormatError, ParameterError
 from ordino.data.memory import free_memory
+from ordino.errors import DataError, LetorFormatError, ParameterError
 from ordino.threads import Run, worker_threads
 
 _USUAL_FEATURES = 10_000  # numbers up to here are looked up, not parsed

@@ -8,13 +8,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from typing import Any
 
-try:
-    import fcntl
-except ImportError:  # pragma: no cover  (Windows has no such locks: there, what a killed run leaves behind stays)
-    fcntl = None  # type: ignore[assignment]
+fcntl: Any = None
+with suppress(ImportError):  # Windows has no such locks: there, what a killed run leaves behind stays
+    fcntl = import_module("fcntl")
 
 PREFIX = "ordino-run-"
 _LOCK = "owner.lock"
