@@ -1,11 +1,11 @@
 """RankSVM against scikit-learn's LinearSVC on explicit pair differences: same C, same objective, in one run.
 
-An MQ2007 fold (from ORDINO_DATA; the synthetic set of that shape where it is not set), a TD2003-shaped set scaled by
-query, and alone, because its pairs do not fit into memory, an MSLR-shaped set of 6,000 queries. Times are minima of
-repeats (LinearSVC runs once for each of its settings) and leave out the making of the pairs, which LinearSVC needs and
-RankSVM does not. LinearSVC is timed as it comes and, to be fair, with the quickest of its settings (dual or not, tol)
-whose objective is within 1e-4 of ours. Fails if RankSVM is less than 8 times faster than LinearSVC as it comes, if an
-objective is more than 1e-4 above LinearSVC's, or if memory does not grow like the documents.
+An MQ2007 fold (from ORDINO_DATA; the synthetic set of that shape where it is not set), the synthetic collection `td`
+scaled by query, and alone, because its pairs do not fit into memory, an MSLR-shaped set of 6,000 queries. Times are
+minima of repeats (LinearSVC runs once for each of its settings) and leave out the making of the pairs, which LinearSVC
+needs and RankSVM does not. LinearSVC is timed as it comes and, to be fair, with the quickest of its settings (dual or
+not, tol) whose objective is within 1e-4 of ours. Fails if RankSVM is less than 8 times faster than LinearSVC as it
+comes, if an objective is more than 1e-4 above LinearSVC's, or if memory does not grow like the documents.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ def main() -> None:
     args = parser.parse_args()
     folder = os.environ.get("ORDINO_DATA")
     if args.quick:
-        mq, td = synthetic("mq", queries=100), synthetic("td2003", queries=5)
+        mq, td = synthetic("mq", queries=100), synthetic("td", queries=5)
     else:
         mq = read_letor(Path(folder) / "MQ2007/Fold1/train.txt") if folder else synthetic("mq", queries=1017)
-        td = synthetic("td2003")
+        td = synthetic("td")
     td = make_scaler("minmax").fit(td).transform(td)
     RankSVM(loss="hinge").fit(mq.select_queries([0, 1]))  # compiled before anything is timed
 
@@ -111,7 +111,7 @@ def main() -> None:
     print("|---|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|")
     good = [
         race(name, data, C, loss, args.repeats)
-        for name, data in (("MQ2007", mq), ("TD2003-shaped", td))
+        for name, data in (("MQ2007", mq), ("td", td))
         for loss in ("squared-hinge", "hinge")
         for C in (1e-3, 1e-2)
     ]

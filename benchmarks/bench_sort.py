@@ -161,7 +161,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
     args = parser.parse_args()
-    data = ordino.synthetic("td2003", queries=30, docs=1000)
+    data = ordino.synthetic("td", queries=30)
     X = np.asarray(make_scaler("querymax").fit_transform(data).X)
     all_pairs(X, args.repeats)
     one_large_query(X.shape[1])

@@ -1,4 +1,4 @@
-"""SortNet, 20 iterations on a set of TD2003's shape (30 + 10 queries of 1,000 documents): seconds, and where they go.
+"""SortNet, 20 iterations on synthetic `td` (30 + 10 queries of 1,000 documents): seconds, and where they go.
 
 Both settings: the defaults (Adam), and the paper's (full batches with the adaptive rate).
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="3 iterations")
     args = parser.parse_args()
-    train, valid = synthetic("td2003", queries=40, docs=1000, seed=0).split(0.75)
+    train, valid = synthetic("td", queries=40, seed=0).split(0.75)
     SortNet(max_iter=2, epochs=1).fit(train, valid=valid)  # compile
     print("| setting | iterations | pairs | comparisons | seconds | sorting | training | MAP on validation |")
     print("|---|---|---|---|---|---|---|---|")

@@ -2,8 +2,8 @@
 
 Reads the folder named by ORDINO_DATA. On MQ2008 and MQ2007: five official folds, profile directranker, several seeds;
 setting, epoch and iteration are chosen on the validation part, test parts are only measured. The last part needs no
-files: on sets of TD2003's shape, SortNet against the same comparators trained on as many random pairs. Figures are kept
-in the JSON file --store, fold by fold, so that parts can run one by one and a run that was cut off goes on.
+files: on the synthetic collection `td`, SortNet against the same comparators trained on as many random pairs. Figures
+are kept in the JSON file --store, fold by fold, so that parts can run one by one and a run that was cut off goes on.
 
     ORDINO_DATA=folds python benchmarks/quality_comparators.py --store figures.json --out docs/results/comparators.md
 """
@@ -129,7 +129,7 @@ def incremental_or_random(seed: int) -> list[list[float]]:
     The control has all that SortNet has (iterations, new weights, training, choice by validation) but its choice of
     pairs: iteration by iteration it draws as many pairs of different labels as SortNet knew.
     """
-    train, valid, test = synthetic("td2003", queries=50, seed=seed).split(0.6, 0.2, seed=seed)
+    train, valid, test = synthetic("td", seed=seed).split(0.6, 0.2, seed=seed)
     sortnet = SortNet(**TD, profile=PROFILE, seed=100 * seed).fit(train, valid=valid)
     settings = {name: value for name, value in sortnet.get_params().items() if name in DeepNet().get_params()}
     best, chosen = -np.inf, None
@@ -177,7 +177,7 @@ def report(store: Figures) -> list[str]:
         lines += [""] if runs else []
     td = np.array([value for key, value in store.items() if key.startswith("td|")])  # (n_seeds, 2, 3)
     if len(td):
-        lines += [f"## TD2003's shape, {len(td)} sets of 30 + 10 + 10 queries", ""]
+        lines += [f"## td (synthetic), {len(td)} sets of 30 + 10 + 10 queries", ""]
         lines += ["| pairs | NDCG@10 | MAP | pairs at the end |", "|---|---|---|---|"]
         for name, of_sets in zip(("mis-compared (SortNet)", "as many at random"), td.swapaxes(0, 1), strict=True):
             ndcg, mean_ap, known = of_sets.mean(0)

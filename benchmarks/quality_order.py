@@ -1,11 +1,11 @@
 """Which order should a comparator make? Quality, stability and time of every one of ORDERS, and of long lists.
 
 DeepNet and SortNet learn for a few epochs, with several seeds, on MQ2008 and MQ2007 (folder ORDINO_DATA, fold 1) and on
-50 synthetic queries of 1,000 documents in the shape of TD2003. Every order then ranks documents that were not learned
-from (the validation parts; the last 20 queries), from several shuffled starts. NDCG@10 and MAP are means over these
-starts; moved is how many of 1,000 documents change places between starts, and by how many places at most. Then one list
-of 60,000 documents: how many of the best 100 by Copeland's order over all pairs are among the first 100. Times are of
-the processor, summed over threads, so that a busy machine changes little.
+the 50 queries of 1,000 documents of the synthetic collection `td`. Every order then ranks documents that were not
+learned from (the validation parts; the last 20 queries), from several shuffled starts. NDCG@10 and MAP are means over
+these starts; moved is how many of 1,000 documents change places between starts, and by how many places at most. Then
+one list of 60,000 documents: how many of the best 100 by Copeland's order over all pairs are among the first 100. Times
+are of the processor, summed over threads, so that a busy machine changes little.
 
     ORDINO_DATA=folds python benchmarks/quality_order.py [--seeds 3] [--store figures.json] [--out docs/sorting.md]
 """
@@ -34,7 +34,7 @@ from ordino.rankers.deepnet import DeepNet
 from ordino.rankers.sortnet import SortNet
 
 BEGIN, END = "<!-- written by benchmarks/quality_order.py -->\n", "<!-- end of what the script writes -->\n"
-SETS = ("MQ2008", "MQ2007", "TD2003's shape")
+SETS = ("MQ2008", "MQ2007", "td (synthetic)")
 RANKERS: dict[str, Callable[[int], Comparator]] = {
     "DeepNet": lambda seed: DeepNet(epochs=8, patience=None, algorithm="merge", seed=seed),
     "SortNet": lambda seed: SortNet(epochs=8, max_iter=4, patience=None, algorithm="merge", seed=seed),
@@ -86,7 +86,7 @@ def main() -> None:
 def parts_of(name: str) -> tuple[Dataset, Dataset]:
     """What is learned from, and what is ranked to choose an order: never a test part."""
     if name == SETS[-1]:
-        learn, judge = synthetic("td2003", queries=50, docs=1000, seed=1).split(0.6, 0.4, seed=1)
+        learn, judge = synthetic("td", seed=1).split(0.6, 0.4, seed=1)
         return learn, judge
     folder = os.environ.get("ORDINO_DATA")
     if folder is None:
@@ -130,7 +130,7 @@ def processor_seconds(fitted: Comparator, data: Dataset, options: dict[str, Any]
 
 def long_list(fitted: Comparator) -> dict[str, tuple[float, float]]:
     """Seconds, and how many of the best documents by all pairs each order has among its first, for one long list."""
-    data = fitted.prepared(synthetic("td2003", queries=1, docs=LONG, seed=9))
+    data = fitted.prepared(synthetic("td", queries=1, docs=LONG, seed=9))
     figures, best = {}, None
     for name, options in LONG_ORDERS.items():
         seconds, order = processor_seconds(fitted, data, options)
@@ -156,7 +156,7 @@ def report(store: dict[str, Any], shuffles: int) -> list[str]:
                 f"| {order} | {ndcg:.4f} | {mean_ap:.4f} | {worst:.4f} to {best:.4f} | {moved:.0f} | {farthest:.0f} "
                 f"| {ms:.1f} |"
             )
-    lines += ["", f"**One list of {LONG:,} documents**, in the shape of TD2003", ""]
+    lines += ["", f"**One list of {LONG:,} documents** of `td`", ""]
     lines += header(("order", *(f"of the best {BEST}, {ranker}" for ranker in RANKERS), "seconds"))
     long = [store[f"long|{ranker}"] for ranker in RANKERS]
     for order in LONG_ORDERS:

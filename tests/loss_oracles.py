@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,13 @@ def pairs_of(y: np.ndarray, *, pairs: str = "all", ties: bool = False) -> list[t
     chosen = []
     for i in range(len(y)):
         for j in range(len(y)):
-            higher = place[i] == place[j] + 1 if pairs == "neighbors" else place[i] > place[j]
+            match pairs:
+                case "neighbors":
+                    higher = place[i] == place[j] + 1
+                case "exact":
+                    higher = y[i] - y[j] == 1
+                case _:
+                    higher = y[i] > y[j]
             if higher or (ties and place[i] == place[j] and i < j):
                 chosen.append((i, j))
     return chosen
@@ -72,8 +79,18 @@ def pairwise(s: Any, y: np.ndarray, w: np.ndarray, name: str, **given: Any) -> t
     return total, weight
 
 
-def listnet(s: Any, y: np.ndarray) -> Any:
-    return -(torch.softmax(torch.tensor(y), 0) * torch.log_softmax(s, 0)).sum()
+def listnet(s: Any, y: np.ndarray, k: int = 1) -> Any:
+    """Every choice of the first k documents, in order, by the product of its paper's definition."""
+
+    def log_probability(scores: Any, first: tuple[int, ...]) -> Any:
+        chosen = [scores[j] for j in first]
+        left = [[*first[t:], *(j for j in range(len(scores)) if j not in first)] for t in range(len(first))]
+        return sum(one - torch.logsumexp(scores[rest], 0) for one, rest in zip(chosen, left, strict=True))
+
+    labels, total = torch.tensor(y), s.sum() * 0
+    for first in permutations(range(len(y)), min(k, len(y))):
+        total = total - torch.exp(log_probability(labels, first)) * log_probability(s, first)
+    return total
 
 
 def softmax_loss(s: Any, y: np.ndarray, gain: str = "linear") -> Any:

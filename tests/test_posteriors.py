@@ -1,6 +1,8 @@
-"""RankNet, section 3: eq. 5, the theorem and the lemma."""
+"""RankNet, section 3: eq. 4 to 6, the theorem and the lemma."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordino.errors import DataError
-from ordino.posteriors import all_from_adjacent, combine, repeat
+from ordino.posteriors import all_from_adjacent, combine, disagreement, ideal_outputs, repeat
 
 inner = st.floats(0.01, 0.99)
 chains = st.lists(inner, min_size=1, max_size=8)
@@ -98,3 +100,73 @@ def test_lemma_at_certainty():
 def test_what_cannot_be_is_refused(call, message):
     with pytest.raises(DataError, match=message):
         call()
+
+
+@given(st.lists(st.floats(-3, 3), min_size=2, max_size=7))
+def test_ideal_outputs_are_those_that_made_the_probabilities(outputs):
+    """Eq. 4 and back: every pair's probability by the formula, and its log odds (eq. 6) are differences of outputs."""
+    pairs = [(i, j) for i in range(len(outputs)) for j in range(i)]
+    given = [math.exp(outputs[i] - outputs[j]) / (1 + math.exp(outputs[i] - outputs[j])) for i, j in pairs]
+    found = ideal_outputs(pairs, given)
+    mean = sum(outputs) / len(outputs)
+    np.testing.assert_allclose(found, [one - mean for one in outputs], atol=1e-9)
+    for (i, j), p in zip(pairs, given, strict=True):
+        assert found[i] - found[j] == pytest.approx(math.log(p / (1 - p)), abs=1e-9)
+    np.testing.assert_allclose(disagreement(pairs, given), 0, atol=1e-9)
+
+
+@given(inner, inner, inner)
+def test_three_probabilities_agree_only_by_equation_5(p, q, r):
+    pairs, third = [(0, 1), (1, 2), (0, 2)], p * q / (1 + 2 * p * q - p - q)
+    ideal_outputs(pairs, [p, q, third])
+    if abs(r - third) > 1e-3:
+        assert np.abs(disagreement(pairs, [p, q, r])).max() > 1e-6
+        with pytest.raises(DataError, match="no outputs give these probabilities"):
+            ideal_outputs(pairs, [p, q, r])
+
+
+def test_figure_1_right_a_pair_of_equal_posteriors_agrees_with_itself_at_one_half_alone():
+    """P_ik = P at P = 1/2 and only there (0 and 1, the other two points, have no finite outputs)."""
+    pairs = [(0, 1), (1, 2), (0, 2)]
+    for p in (0.1, 0.3, 0.49, 0.51, 0.6, 0.9):
+        assert np.abs(disagreement(pairs, [p, p, p])).max() > 1e-4
+        assert np.abs(disagreement(pairs, [p, p, p * p / (1 - 2 * p + 2 * p * p)])).max() < 1e-12
+    assert np.abs(disagreement(pairs, [0.5, 0.5, 0.5])).max() < 1e-12
+
+
+def test_disagreement_is_the_least_squares_one():
+    """By a general solver on the incidence matrix of random pairs, some of them given twice."""
+    rng = np.random.default_rng(0)
+    pairs = [(a, b) for a, b in rng.integers(0, 8, (20, 2)).tolist() if a != b]
+    given = rng.uniform(0.1, 0.9, len(pairs))
+    incidence = np.zeros((len(pairs), 8))
+    for row, (i, j) in enumerate(pairs):
+        incidence[row, i], incidence[row, j] = 1, -1
+    best = np.linalg.lstsq(incidence, np.log(given / (1 - given)), rcond=None)[0]
+    expected = given - 1 / (1 + np.exp(-incidence @ best))
+    np.testing.assert_allclose(disagreement(pairs, given, n=8), expected, atol=1e-12)
+
+
+def test_parts_that_no_pair_connects_have_mean_zero_each():
+    assert ideal_outputs([(0, 1), (3, 2)], [0.9, 0.8], n=5).round(6).tolist() == pytest.approx(
+        [math.log(9) / 2, -math.log(9) / 2, -math.log(4) / 2, math.log(4) / 2, 0], abs=1e-6
+    )
+    chain = np.column_stack((np.arange(30_000), np.arange(1, 30_001)))  # many items need little memory
+    assert ideal_outputs(chain, np.full(30_000, 0.6)).max() == pytest.approx(15_000 * math.log(1.5))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "given", "n", "words"),
+    [
+        ([(0, 1)], [1.0], None, "a 0 or a 1"),
+        ([(0, 1)], [0.5, 0.5], None, "one probability for each"),
+        ([(0.0, 1.0)], [0.5], None, "rows"),
+        ([(0, 4)], [0.5], 3, "between 0 and 2"),
+        ([(-1, 1)], [0.5], None, "items -1 to 1"),
+        ([(2, 2)], [0.5], None, "with itself"),
+        ([(0, 1)], [1.5], None, "outside 0 to 1"),
+    ],
+)
+def test_preferences_that_make_no_sense(pairs, given, n, words):
+    with pytest.raises(DataError, match=words):
+        ideal_outputs(pairs, given, n=n)

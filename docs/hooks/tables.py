@@ -13,6 +13,7 @@ from ordino.losses import LOSSES
 from ordino.metrics import METRICS
 from ordino.networks.torch_ranker import TorchRanker
 from ordino.parameters import parameters_of
+from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
 
 DOCS = Path(__file__).parents[1]
@@ -22,6 +23,8 @@ TABLE = """\
 
 Every ranker has a name on the command line and a class in Python. `ordino rankers` prints the same table, and
 `ordino params NAME` lists the parameters of one. For results on real data, see [results](../results/baselines.md).
+Where a paper fixes settings, the ranker's page prints them as "published": `RankNet.as_published()` in Python and
+`preset = "published"` in [a plan](../experiments.md) start from them.
 
 | name | class | what it is |
 |---|---|---|
@@ -89,13 +92,15 @@ def with_rows(page: str, rows: list[str]) -> str:
     return "\n".join([*lines[:start], *rows, *lines[stop:]])
 
 
-def parameter_table(ranker: type) -> str:
-    """The parameters of a ranker as a table: name, default, meaning."""
-    rows = [
-        f"| `{parameter}` | `{known.default!r}` | {known.text.replace('|', chr(92) + '|')} |"
-        for parameter, known in parameters_of(ranker).items()
-    ]
-    return "\n".join(["| name | default | meaning |", "|---|---|---|", *rows]) + "\n"
+def parameter_table(ranker: type[Ranker]) -> str:
+    """The parameters of a ranker as a table: name, default, the paper's setting where it has any, meaning."""
+    rows = [["name", "default", "published", "meaning"], ["---"] * 4]
+    for parameter, known in parameters_of(ranker).items():
+        setting = f"`{ranker.published[parameter]!r}`" if parameter in ranker.published else ""
+        rows.append([f"`{parameter}`", f"`{known.default!r}`", setting, known.text.replace("|", "\\|")])
+    if not ranker.published:
+        rows = [row[:2] + row[3:] for row in rows]
+    return "".join("|" + "|".join(row) + "|\n" if row[0] == "---" else f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def with_table(page: str, table: str) -> str:

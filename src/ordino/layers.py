@@ -82,7 +82,13 @@ def _glorot(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weig
     return _uniform(rng, n_in, n_out, (6 / (n_in + n_out)) ** 0.5)
 
 
-def _he(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
+def _he(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:  # noqa: ARG001
+    """DeepNet, 4.3.1: He uniform, in the last layer too."""
+    return _uniform(rng, n_in, n_out, (6 / n_in) ** 0.5)
+
+
+def _he_normal(rng: np.random.Generator, n_in: int, n_out: int, last: bool) -> Weights:
+    """He et al.: normal, with half the variance in the last layer, which no ReLU follows."""
     return rng.normal(0, np.sqrt((1 if last else 2) / n_in), (n_in, n_out))
 
 
@@ -106,6 +112,7 @@ INITIALIZERS: Mapping[str, Callable[[np.random.Generator, int, int, bool], Weigh
         "uniform": lambda rng, n_in, n_out, last: _uniform(rng, n_in, n_out, n_in**-0.5),  # noqa: ARG005
         "glorot": _glorot,
         "he": _he,
+        "he-normal": _he_normal,
         "ranknet": _ranknet,
         "unit": lambda rng, n_in, n_out, last: _uniform(rng, n_in, n_out, 1.0),  # noqa: ARG005  # DeepNet, 4.3.1
     }

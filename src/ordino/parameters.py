@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, is_dataclass
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, final
 
 import numpy as np
@@ -145,6 +146,11 @@ def param(
         brief=brief, may_be_empty=may_be_empty,
     )  # fmt: skip
     return field(default=default, kw_only=not positional, metadata={"parameter": known})
+
+
+def settings(base: Mapping[str, Any] = MappingProxyType({}), /, **values: Any) -> Mapping[str, Any]:
+    """Values by parameter, in place of those in ``base``; read-only. What a ranker's paper fixes is ``published``."""
+    return MappingProxyType({**base, **values})
 
 
 def learned() -> Any:

@@ -10,6 +10,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
@@ -20,8 +21,9 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from ordino.arrays import name_features, query_numbers
 from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
+from ordino.data.filling import make_preparation
 from ordino.data.scaling import make_scaler
-from ordino.errors import DataError, NothingToLearnWarning, OrdinoError
+from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
 from ordino.given import Validation, as_dataset, check_splitter, refuse_words, split_off
 from ordino.metrics import evaluate, parse_metric
@@ -63,6 +65,9 @@ class Ranker(BaseEstimator, ABC):
     renamed_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
     """By parameter, earlier values and their present ones, for old model files."""
 
+    published: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """Settings that the ranker's paper fixes, by parameter; empty if there are none that we know of."""
+
     unsaved: ClassVar[tuple[str, ...]] = ()
     """Parameters that a model file does not hold, because they are code: :func:`ordino.load` is given them again."""
 
@@ -84,6 +89,13 @@ class Ranker(BaseEstimator, ABC):
             cls.form = Ranker.form  # type: ignore[method-assign]  # an inherited form would not hear of this _predict
         elif "form" in cls.__dict__ and "_predict" not in cls.__dict__:
             cls._predict = lambda self, data, form=cls.form: form(self).score_scaled(data)  # type: ignore[method-assign,misc]
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """A ranker with the settings of its paper, ``published``, and these changes."""
+        if not cls.published:
+            raise ParameterError(f"{cls.__name__} has no published settings; use {cls.__name__}(...)")
+        return cls(**{**cls.published, **changes})
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; ``ranker__hidden`` sets one of the inner ranker."""
@@ -189,7 +201,8 @@ class Ranker(BaseEstimator, ABC):
                     f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same"
                 )
         scaling = getattr(self, "scaling", None)
-        scaler = None if scaling is None else make_scaler(scaling).fit(data)
+        scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
+        scaler = None if scaler is None else scaler.fit(data)
         prepared = data if scaler is None else scaler.transform(data)
         prepared_valid = held_out if scaler is None or held_out is None else scaler.transform(held_out)
         # nothing is refused from here on: an earlier fit stays whole until the new one begins
@@ -274,11 +287,11 @@ class Ranker(BaseEstimator, ABC):
         warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=4)
 
     def _check_nan(self, data: Dataset, name: str) -> None:
-        if not self.allows_nan:
+        if not self.allows_nan and getattr(self, "missing", None) is None:
             check_no_nan(data, name, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.allow_nan = self.allows_nan
+        tags.input_tags.allow_nan = self.allows_nan or getattr(self, "missing", None) is not None
         return tags

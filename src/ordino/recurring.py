@@ -25,6 +25,12 @@ def scaling_param(default: str | None = None, text: str = "") -> Any:
     return param(default, words, check=make_scaler, space=Choices(("quantile", "zscore", "minmax")))
 
 
+def missing_param() -> Any:
+    """The parameter ``missing``."""
+    text = "What takes the place of missing values (NaN): median, that of the training data; or None, to refuse them."
+    return param(None, text, choices=("median",))
+
+
 def seed_param(text: str = "Random seed; the same seed gives the same ranker.", high: int | None = None) -> Any:
     """The parameter ``seed``."""
     return param(0, text, low=0, high=high)

@@ -7,7 +7,8 @@ import pytest
 from ordino.cli import main
 from ordino.experiment.papers import catalogue
 from ordino.experiment.papers.catalogue import TARGETS
-from ordino.experiment.papers.result import Axes, Number, Result
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.result import Axes, Result
 
 
 def ordino(*words):
@@ -67,10 +68,12 @@ def test_out_gets_table_and_figure(requests, capsys, tmp_path):
     assert ordino("reproduce", "ranknet.table1", "directranker.fig2a", "--out", tmp_path / "new") == 0
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
         "directranker.fig2a.csv",
+        "directranker.fig2a.json",
         "directranker.fig2a.md",
         "directranker.fig2a.png",
         "directranker.fig2a.svg",
         "ranknet.table1.csv",
+        "ranknet.table1.json",
         "ranknet.table1.md",
     ]
     assert "ranknet.table1.md: written" in capsys.readouterr().err

@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from ordino import compiled
+from ordino import SingleFeature, compiled
 from ordino.cli import warm_up
+from ordino.errors import ParameterError
 from shell import ordino
 
 FIT = """
@@ -36,10 +37,26 @@ def test_says_what_was_compiled_and_where_it_is_kept(without_metrics, capsys):
 
 def test_every_choice_is_used(without_metrics, monkeypatch):
     used = []
-    monkeypatch.setattr(warm_up, "_use", used.append)
+    monkeypatch.setattr(warm_up, "_use", lambda ranker, _: used.append(ranker))
     ordino("warm-up", "ranknet", "--choices")
     assert {ranker.activation for ranker in used} == {"relu", "tanh", "sigmoid", "softplus", "identity"}
     assert any(ranker.rate == "halve" and ranker.batch == 1 for ranker in used)  # as published
+
+
+def test_only_a_single_choice_may_fail(without_metrics, monkeypatch, capsys):
+    def refuse(ranker, data, valid=None):
+        if ranker.get_params() == SingleFeature(**failing).get_params() | {"feature": ranker.feature}:
+            raise ParameterError("this setting does not work")
+        return ranker
+
+    monkeypatch.setattr(SingleFeature, "fit", refuse)
+    monkeypatch.setattr(SingleFeature, "predict", lambda ranker, data: None)
+    monkeypatch.setattr(warm_up, "_settings", lambda kind, choices: [(kind(), True), (kind(sign=-1), False)])
+    failing = {"sign": -1}
+    assert ordino("warm-up", "single-feature", "--choices") == 0
+    failing = {}
+    assert ordino("warm-up", "single-feature") == 1
+    assert "this setting does not work" in capsys.readouterr().err
 
 
 def test_without_a_place_for_compiled_code_it_fails_with_a_way_out(without_metrics, monkeypatch, capsys):

@@ -116,15 +116,6 @@ def test_directrankers_label_noise_moves_what_the_paper_says(noise, moved):
     assert set(noisy.y) == {0, 1, 2, 3, 4}
 
 
-def test_td2003():
-    data = synthetic("td2003")
-    assert data.n_features == 44
-    assert sorted(data.counts)[:2] == [525, 533]
-    assert sorted(data.counts)[2] >= 1000
-    assert max(data.counts) <= 1045
-    assert data.y.mean() == pytest.approx(0.01, abs=0.001)
-
-
 @pytest.mark.parametrize(
     ("name", "docs", "labels", "empty", "zeros", "constant"),
     [
@@ -158,7 +149,7 @@ def test_mslr():
     assert (whole & (lowest == 0)).sum() == 58  # counts and flags
 
 
-@pytest.mark.parametrize(("name", "queries"), [("td2003", 50), ("mq2007", 500), ("mq2008", 1000), ("mslr", 150)])
+@pytest.mark.parametrize(("name", "queries"), [("mq2007", 500), ("mq2008", 1000), ("mslr", 150)])
 def test_shapes_can_be_learned_but_not_by_a_line(name, queries):
     train, test = synthetic(name, queries=queries).split(0.6)
     trees = HistGradientBoostingRegressor(max_iter=60, max_leaf_nodes=8, early_stopping=False, random_state=0)

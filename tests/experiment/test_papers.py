@@ -1,47 +1,47 @@
 """The papers' tables: the catalogue is complete, every target runs, and what it prints is right."""
 
+import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ordino import Dataset
-from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import DataError, ParameterError
-from ordino.experiment.papers import (
-    deepnet,
-    directranker,
-    rankde,
-    ranknet,
-    sortnet,
-)
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
-from ordino.experiment.papers.deepnet import PAPER
+from ordino.experiment.papers.directranker import tables
+from ordino.experiment.papers.directranker.grid import systems as authors_grid
+from ordino.experiment.papers.figure import draw, save
 from ordino.experiment.papers.letor import Row, row_number
-from ordino.experiment.papers.result import Axes, Number, Result, draw, save, summary
-from ordino.experiment.papers.target import Request, System, Trials
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.ranknet import search
+from ordino.experiment.papers.result import Axes, Result, summary
+from ordino.experiment.papers.target import NOTHING, Request, System, Trials
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store import Store, Trial
 
 EVERYTHING = {
-    "ranknet": ["table1", "table2", "table3", "table4", "table5", "table6"],
-    "sortnet": ["table1", "table2", "fig2", "fig3", "shuffling"],
+    "ranknet": ["fig1", "vectors", "table1", "table2", "table3", "table4", "table5", "table6"],
+    "sortnet": ["table1", "table2", "fig2", "fig3", "incremental", "shuffling"],
     "deepnet": [
-        "fig2.1", "table3.1", "fig3.2", "fig3.3", "fig4.2", "fig4.3", "fig4.4", "fig4.5", "fig4.6", "fig4.7", "fig4.8",
-        "fig4.10", "table4.2", "table4.3", "table4.4", "table4.5", "table4.6", "table4.7", "table5.1", "table5.2",
+        "fig2.1", "table3.1", "table3.1.distinct", "table3.1.few-queries", "table3.1.td", "fig3.2", "fig3.3",
+        "fig3.3.mixes", "fig4.2", "fig4.3", "fig4.4", "fig4.4.fine", "fig4.5", "fig4.6", "fig4.7", "fig4.7.fine",
+        "fig4.8", "fig4.10", "section4.2.2", "section4.3.3", "table4.2", "table4.3", "table4.4", "table4.5",
+        "table4.6", "table4.7", "table5.1", "table5.2",
     ],
-    "directranker": ["table1", "table2", "fig2a", "fig2b", "fig2c", "fig2d"],
-    "rankde": ["table3", "table4", "table5"],
+    "directranker": ["table1", "table2", "grid", "fig2a", "fig2b", "fig2c", "fig2d", "theorem3"],
+    "rankde": ["table3", "table4", "table5", "pruning"],
 }  # fmt: skip
 """What the list of tables and figures in the project's papers names."""
 
 QUICK = {
-    "ranknet.table1", "ranknet.table2", "ranknet.table3", "ranknet.table4", "ranknet.table5", "ranknet.table6",
-    "sortnet.table1", "sortnet.fig2", "sortnet.fig3", "sortnet.shuffling",
-    "deepnet.fig2.1", "deepnet.table3.1", "deepnet.fig4.5", "deepnet.fig4.6", "deepnet.table5.2", "directranker.fig2d",
-    "directranker.table1", "directranker.table2", "rankde.table3", "rankde.table5",
+    "ranknet.fig1", "ranknet.vectors", "ranknet.table1", "ranknet.table2", "ranknet.table3",
+    "ranknet.table4", "ranknet.table5", "ranknet.table6",
+    "sortnet.table1", "sortnet.fig2", "sortnet.fig3", "sortnet.incremental", "sortnet.shuffling",
+    "deepnet.fig2.1", "deepnet.table3.1", "deepnet.table3.1.few-queries", "deepnet.table3.1.td", "deepnet.fig4.3",
+    "deepnet.fig4.5", "deepnet.fig4.6", "deepnet.section4.3.3", "deepnet.table5.2",
+    "directranker.fig2d", "directranker.table1", "directranker.table2", "directranker.grid", "directranker.theorem3",
+    "rankde.table3", "rankde.table5", "rankde.pruning",
 }  # fmt: skip
 """One target of each kind; the others, which are the same with other settings, are marked slow."""
 
@@ -62,9 +62,24 @@ def test_every_target_runs(folder, name, tmp_path):
     assert all(len(number.labels) == len(result.columns) for number in result.numbers)
     assert all(len(number.ours) for number in result.numbers)
     assert all(np.isfinite(number.ours).all() for number in result.numbers)
+    assert result.data or TARGETS[name].needs == NOTHING
+    assert "the numbers mean nothing" in result.to_markdown()
+    json.loads(result.to_json())
     if result.axes is not None:
         assert all(path.stat().st_size > 1000 for path in save(result, tmp_path))
     assert "fig" not in name or result.axes is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "collections"),
+    [
+        ("ranknet.table3", "MQ2008", ["MQ2008"]),  # nothing is trained
+        ("directranker.grid", ".", ["MQ2008"]),  # trained inside each fold, too
+        ("rankde.table5", ".", ["TD2003"]),
+    ],
+)
+def test_a_page_names_its_collections(folder, name, data, collections):
+    assert list(reproduce(name, Request(folder / data, quick=True)).data) == collections
 
 
 def test_unknown_target():
@@ -123,8 +138,8 @@ def test_markdown_says_what_one_must_know():
 
 def test_csv_has_all_digits():
     lines = RESULT.to_csv().splitlines()
-    assert lines[0] == "method,size,paper,ours,standard deviation,difference,values"
-    assert lines[2] == "a,20,,0.3,,,1"
+    assert lines[0] == "method,size,paper,paper deviation,ours,standard deviation,difference,values"
+    assert lines[2] == "a,20,,,0.3,,,1"
 
 
 def test_summary_of_nothing():
@@ -226,11 +241,9 @@ def test_a_system_inside_a_system_takes_its_settings_along():
 
 def test_systems_with_other_settings_have_other_labels():
     systems = [
-        *(row.system for experiment in deepnet.EXPERIMENTS.values() for row in experiment["rows"]()),
-        *(row.system for row in (*sortnet.TABLE_1, *sortnet._methods("TD2004"))),
-        *directranker.METHODS.values(),
-        *rankde.METHODS.values(),
-        *ranknet.SYSTEMS.values(),
+        *tables.METHODS.values(),
+        *search.SYSTEMS.values(),
+        *authors_grid(100, Request()).values(),
     ]
     for quick in (False, True):
         entries = [system.entry(Request(quick=quick)) for system in systems]
@@ -252,162 +265,6 @@ def test_repeats_of_a_setting_have_the_seeds_of_a_plan(folder, tmp_path):
         assert len(set(trials.by_seed("TD2003", nested.label(request), "map"))) > 1
 
 
-# what was copied from the papers
-
-
-@pytest.mark.parametrize(
-    "row",
-    [
-        *(row.paper[name] for row in sortnet.TABLE_1 for name in ("TD2003", "TD2004")),
-        *sortnet.TD2003.values(),
-        *sortnet.TD2004.values(),
-        *(row for rows in rankde.PAPER.values() for row in rows.values()),
-        *(row for row in PAPER.values() if len(row) > 2),
-    ],
-)
-def test_at_rank_1_precision_is_ndcg(row):
-    for part in ("valid", "test"):
-        assert row.get(f"{part} p@1") == row.get(f"{part} ndcg@1")
-    assert sum(name.startswith("test p@") for name in row) == 10
-    assert sum(name.startswith("test ndcg@") for name in row) == 10
-
-
-def test_every_setting_of_the_thesis_tables_has_its_numbers():
-    for name, experiment in deepnet.EXPERIMENTS.items():
-        if name.startswith("table"):
-            assert {row.label for row in experiment["rows"]()} <= set(PAPER)
-
-
-def test_bar_charts_without_numbers_get_none_from_a_table():
-    for name in ("fig4.2", "table4.2"):
-        rows = deepnet.EXPERIMENTS[name]["rows"]()
-        assert any(row.paper["TD2003"] for row in rows) == (name == "table4.2")
-
-
-def test_one_repeat_is_not_tested():
-    def note(*values):
-        return deepnet._tested(
-            [Number(("c", name, "test", m), None, values) for name in "ab" for m in ("map", "p@1")], "a", "b"
-        )
-
-    assert note(0.5) == "Welch's test of a against b needs more than one repeat."
-    assert note(0.5, 0.75) == "Welch's test of a against b: map +0.000, p = 1; p@1 +0.000, p = 1."
-
-
-def test_the_dense_net_of_the_thesis_is_asked_once_and_else_the_same():
-    dense = deepnet.DENSE.entry(Request()).params
-    assert dense.pop("asked") == "once"
-    assert dense == deepnet.EXPERIMENTS["table3.1"]["rows"]()[1].system.settings(Request())
-
-
-def test_rankde_weights_are_those_of_44_features():
-    assert len(rankde.TABLE_5) == 44
-
-
-# RankNet
-
-
-def test_a_train_size_counts_documents():
-    parts = ranknet._fold("Poly", 100, [0], 0)
-    assert (parts.train.n_docs, parts.valid.n_docs, parts.test.n_docs) == (100, 5000, 5000)
-    pairs = ranknet._n_pairs(100, 0)
-    assert 1960 < pairs < 2125  # the paper: 2,060 of 2,450
-
-
-def test_the_net_does_not_start_from_the_function_it_must_find():
-    request = Request(quick=True)
-    [plan] = TARGETS["ranknet.table2"].plans(request)
-    [folds] = plan.data.values()
-    assert len(folds) == len(ranknet._function_seeds(request)) == 2
-    assert plan.seed not in ranknet._function_seeds(request)
-
-
-def test_search_engine_split(folder):
-    parts = ranknet._parts(Request(folder / "MQ2008", seed=1))
-    assert [part.n_queries for part in (parts.train, parts.valid, parts.test)] == [7, 1, 2]  # 2/3, 1/6, 1/6 of 10
-    judged = int((parts.train.y > 0).sum())
-    assert int((parts.learned.y > 0).sum()) == judged
-    assert parts.learned.n_docs < parts.train.n_docs
-
-
-# DirectRanker
-
-
-def test_samples_are_50_queries_of_50_to_150_test_documents():
-    X = np.arange(1200.0)[:, None]
-    samples = directranker._samples(Dataset(X, np.zeros(1200)), np.random.default_rng(0))
-    assert samples.n_queries == 50
-    assert samples.counts.min() >= 50
-    assert samples.counts.max() <= 150
-    assert samples.X.max() > samples.X.min() + 1000  # from all of the test documents
-
-
-def test_no_document_is_both_learned_from_and_tested_on():
-    fold = directranker._fold({"classes": 3, "features": 4, "noise": 0.0, "size": 2_000}, [0], 0)
-    assert (fold.train.n_docs, fold.valid, fold.test.n_queries) == (2_000, None, 50)
-    learned, tested = ({row.tobytes() for row in part.X} for part in (fold.train, fold.test))
-    assert not learned & tested
-
-
-@pytest.mark.parametrize(("size", "epochs"), [(1_000, 50), (10_000, 30), (100_000, 5)])
-def test_small_training_sets_are_seen_more_often(size, epochs):
-    assert directranker._epochs(size) == epochs
-
-
-def test_the_claims_about_noise_are_checked():
-    numbers = [Number((str(noise),), None, (value,)) for noise, value in ((0.0, 0.99), (0.25, 0.98), (0.75, 0.85))]
-    assert directranker._claims("fig2c", numbers) == [
-        "Noise of 0.25 costs 0.010 (the paper: only marginal).",
-        "At noise 0.75, half of the labels wrong, it is 0.850 (the paper: not below 0.80).",
-    ]
-    assert directranker._claims("fig2a", numbers) == ["From 0.0 to 0.75 NDCG@20 falls by 0.140."]
-
-
-def test_labels_become_relevant_or_not(folder):
-    folds = make_folds(Dataset(np.zeros((5, 1)), [0, 1, 2, 3, 4], qid=range(5)), 5)
-    fold = directranker._binary(folds, 2)[0]
-    labels = np.concatenate([fold.train.y, fold.valid.y, fold.test.y])
-    assert sorted(labels) == [0, 0, 1, 1, 1]
-
-
-def test_a_setting_is_chosen_on_the_validation_part_of_each_fold(tmp_path):
-    y, qid = [1, 0, 0, 0], ["a", "a", "empty", "empty"]
-    first, second = (Dataset([[i, 1 - i], [1 - i, i]] * 2, y, qid) for i in (1, 0))  # by the feature that is right
-    folds = Folds(["1", "2"], [Fold("1", second, first, second), Fold("2", first, second, first)].__getitem__)
-    system = System("single-feature", grid=[{"feature": [1, 2], "sign": [1]}])
-    request = Request()
-    plan = request.plan({"both": folds}, [system], measures=("map",), profile="directranker")
-    done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1, models=tmp_path)
-    with Store(tmp_path / "s.sqlite") as store:
-        trials = Trials(store, done.keys, tmp_path)
-        own = trials.of("both", system.label(request), "map")
-        assert [trial.params["feature"] for trial in own] == [1, 2]
-        # where the other feature is right; nothing of the empty query
-        assert trials.by_fold("both", system.label(request), "map") == (0.5, 0.5)
-    assert [*directranker._chosen("one", own, system)] == ["one: feature 1, sign 1; feature 2, sign 1."]
-    assert [*directranker._chosen("other", own, System("single-feature"))] == []
-
-
-@pytest.mark.slow
-def test_the_methods_of_table_1_on_real_folds_are_near_the_paper(real_folds, tmp_path):
-    request, system = Request(real_folds), directranker.METHODS["AdaRank"]
-    folds = directranker._binary(request.collections(("MQ2008",))["MQ2008"][:1], 1)
-    plan = request.plan({"MQ2008": folds}, [system], measures=("ndcg@10",), profile="directranker")
-    done = carry_out(plan, tmp_path / "s.sqlite", n_jobs=1)
-    with Store(tmp_path / "s.sqlite") as store:
-        trials = Trials(store, done.keys, tmp_path)
-        assert abs(np.mean(trials.by_fold("MQ2008", system.label(request), "ndcg@10")) - 0.722) < 0.08
-
-
-@pytest.fixture
-def real_folds():
-    import os
-
-    if "ORDINO_DATA" not in os.environ:
-        pytest.skip("ORDINO_DATA names no folder with MQ2008")
-    return Path(os.environ["ORDINO_DATA"])
-
-
 def test_fewer_repeats_are_said(folder):
     result = reproduce("ranknet.table2", Request(quick=True, repeats=1))
     assert {len(number.ours) for number in result.numbers} == {1}
@@ -415,3 +272,12 @@ def test_fewer_repeats_are_said(folder):
     assert "--repeats" not in reproduce("ranknet.table2", Request(quick=True)).to_markdown()
     assert [Request(repeats=3).at_most(n) for n in (1, 5)] == [1, 3]
     assert [Request(quick=True).at_most(n) for n in (1, 5)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "name", ["ranknet.table1", "ranknet.table2", "ranknet.vectors", "directranker.fig2d", "directranker.theorem3"]
+)
+def test_pages_with_data_made_from_seeds_print_them(name):
+    seeds = ", ".join(map(str, repeat_seeds(3, 2)))
+    told = [note for note in reproduce(name, Request(quick=True, seed=3)).notes if note.startswith("Seeds of the ")]
+    assert [note.partition(": ")[2] for note in told] == [f"{seeds}."]

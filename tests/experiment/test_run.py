@@ -514,8 +514,8 @@ def test_a_preset_starts_from_the_paper_and_keeps_its_metric(store):
     [one, *_] = runner._tasks(small_plan(rankers=[published]), store.parent)
     ranker = replace(one, params=one.entry.params).ranker()
     assert (ranker.metric, ranker.initializer, ranker.epochs) == ("pairwise_accuracy", "uniform", 1)
-    with pytest.raises(ParameterError, match="rank-svm: there is no preset 'published'; leave it out"):
-        small_plan(rankers=[{"ranker": "rank-svm", "preset": "published"}]).check()
+    with pytest.raises(ParameterError, match="random-ranker: there is no preset 'published'; leave it out"):
+        small_plan(rankers=[{"ranker": "random-ranker", "preset": "published"}]).check()
 
 
 def test_seeds_of_repeats_never_meet_those_of_the_next_seed():

@@ -1,5 +1,6 @@
-"""Records the goldens: ``python tests/goldens/record.py FOLDER``; after that no number may move.
+"""Records the goldens: ``python tests/goldens/record.py FOLDER [VARIANT ...]``; after that no number may move.
 
+With names of variants only these are recorded anew, and all others stay as they are.
 Scores of every variant on a fixed synthetic set, a model file of each, and a store with its board. On the machine that
 recorded them the bits are compared, elsewhere the numbers to 1e-6.
 """
@@ -57,11 +58,11 @@ def scores_of(variant: str) -> tuple[np.ndarray, object]:
     return ranker.predict(test), ranker
 
 
-def main(folder: Path) -> None:
-    """Write everything."""
+def main(folder: Path, *chosen: str) -> None:
+    """Write everything, or the chosen variants alone."""
     (folder / "models").mkdir(parents=True, exist_ok=True)
-    scores = {}
-    for variant in variants():
+    scores = dict(np.load(folder / "scores.npz")) if chosen else {}
+    for variant in chosen or variants():
         scores[variant], ranker = scores_of(variant)
         try:
             ordino.save(ranker, folder / "models" / file_name(variant))
@@ -72,4 +73,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

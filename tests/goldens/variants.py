@@ -36,6 +36,7 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
         "ranknet": (
             {"ties": True},
             {"target": 0.9},
+            {"target": 0.7, "target_by": "step"},
             {"average": "pairs"},
             {"hidden": ()},
             {"hidden": (8, 4), "activation": "tanh", "initializer": "glorot", "dropout": 0.25},
@@ -53,9 +54,12 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
             {"output": "softsign"},
             {"loss": "ranknet"},
             {"average": "pairs"},
+            {"pairs": "exact"},
+            {PUBLISHED: True},
         ),
+        "listnet": ({"k": 2}, {PUBLISHED: True}),
         "lambdarank": ({"metric": "map"}, {"metric": "mrr"}),
-        "rankprop": ({"period": 1, "hidden": ()},),
+        "rankprop": ({"period": 1, "hidden": ()}, {PUBLISHED: True}),
         "scorer": (
             *({"loss": loss, "model": "linear"} for loss in ("ranknet", "fidelity", "squared", "absolute")),
             *({"loss": loss, "model": "linear"} for loss in ("directranker", "hinge", "exponential", "listnet")),
@@ -86,6 +90,7 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
             {"mutation": "current-to-best/1"},
             {"self_adaptive": True},
             {"metric": "ndcg@5"},
+            {PUBLISHED: True},
         ),
         "swarm-rank": ({"max_speed": 0.1},),
         "gp-rank": ({"functions": ("+", "min", "max", "sqrt")},),
@@ -110,6 +115,7 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
         "nested-ranker": (
             {"ranker": "rank-boost", "sizes": (None, 10, 5)},
             {"ranker": ("linear-regression-ranker", "rank-svm"), "sizes": (None, 10)},
+            {"ranker": "rank-svm", "sizes": (None, 10, 5), "stages": "all", "scaling": "querymax"},
         ),
         "rank-aggregation": (
             *({"ranker": "linear-regression-ranker", "n": 3, "resample": "queries", "method": method}
@@ -123,7 +129,8 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
 
 SMALL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        **{name: {"algorithm": "merge"} for name in ("sortnet", "deepnet", "dense-comparator")},  # as recorded
+        **{name: {"algorithm": "merge"} for name in ("deepnet", "dense-comparator")},  # as recorded
+        "sortnet": {"algorithm": "merge", "max_iter": 2},
         "nested-ranker": {"sizes": (None, 10)},
         "rank-aggregation": {"n": 3},
     }

@@ -292,7 +292,7 @@ def test_thread_count_must_be_positive():
     ("name", "parameters", "message"),
     [
         ("ranket", {}, "unknown loss 'ranket'; did you mean 'ranknet'?"),
-        ("listnet", {"gain": 1}, "listnet has no parameter 'gain'; it has: none"),
+        ("listmle", {"gain": 1}, "listmle has no parameter 'gain'; it has: none"),
         ("ranknet", {"pairs": "some"}, "unknown pairs 'some'"),
         ("ranknet", {"average": "query"}, "did you mean 'queries'"),
         ("ranknet", {"target": 0.3}, "target=0.3; it must be a probability from 0.5 to 1"),
@@ -301,6 +301,7 @@ def test_thread_count_must_be_positive():
         ("directranker", {"activation": "relu"}, "unknown activation 'relu'"),
         ("softmax", {"gain": "cubic"}, "unknown gain"),
         ("rankcosine", {"smoothing": -1}, "smoothing=-1"),
+        ("listnet", {"k": 0}, "k=0; it must be a whole number, 1 or more"),
         ("approx-ndcg", {"alpha": 0}, "alpha=0"),
         ("lambdarank", {"metric": "err"}, "unknown metric for LambdaRank 'err'"),
         ("lambdarank", {"metric": 7}, "unknown metric for LambdaRank 7"),

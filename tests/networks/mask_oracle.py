@@ -21,23 +21,26 @@ def mixed(x: np.ndarray) -> np.ndarray:
 
 
 def next_masks(net: Net[Any], n_rows: int, *, of_pairs: bool) -> list[np.ndarray] | None:
-    """By which numbers the next step of a network will multiply its hidden layers: 0 if dropped, else 1 / share kept.
+    """By which numbers the next step of a network will multiply its layers: 0 if dropped, else 1 / share kept.
 
-    A network of rows has two keys for each layer, which number their neurons row by row; one of pairs has two keys, and
-    the neurons of all layers, the outputs too, are numbered together.
+    A network of rows has two keys for each hidden layer, and numbers its neurons from 0 on. One of pairs has two keys;
+    the neurons of all layers, the outputs too, are numbered together, and behind them the inputs, whose mask is the
+    last of the list. There a dual has the number of its neuron, and a feature the same number in both documents.
     """
-    threshold = net._dropped
-    if not threshold:
+    hidden, inputs = net._dropped, getattr(net, "_dropped_inputs", np.uint32(0))
+    if not hidden and not inputs:
         return None
-    widths, keys = net.sizes[1:-1], copy.deepcopy(net._keys)
-    drawn = keys.integers(0, 2**32, (1 if of_pairs else len(widths), 2), np.uint32)
-    scale = 2.0**32 / (2.0**32 - int(threshold))
+    keys, (n_inputs, *widths, _) = copy.deepcopy(net._keys), net.sizes
 
-    def kept(width: int, first: int, stride: int, key: np.ndarray) -> np.ndarray:
-        counter = (np.arange(n_rows)[:, None] * stride + first + np.arange(width)).astype(np.uint32)
-        return np.where(mixed(mixed(counter ^ key[0]) + key[1]) < threshold, 0.0, scale)
+    def kept(width: int, first: int, key: np.ndarray, threshold: np.uint32, sides: int) -> np.ndarray:
+        neurons = np.tile(first + np.arange(width // sides), sides).astype(np.uint32)
+        lanes = mixed(np.arange(n_rows, dtype=np.uint32) ^ key[0])
+        random = mixed(lanes[:, None] ^ (key[1] + neurons * np.uint32(0x9E3779B9)))
+        return np.where(random < threshold, 0.0, 2.0**32 / (2.0**32 - int(threshold)))
 
     if not of_pairs:
-        return [kept(width, 0, width, key) for width, key in zip(widths, drawn, strict=True)]
-    starts = np.cumsum([0, *net.sizes[1:]])
-    return [kept(stop - start, start, starts[-1], drawn[0]) for start, stop in pairwise(starts[:-1])]
+        drawn = keys.integers(0, 2**32, (len(widths), 2), np.uint32)
+        return [kept(width, 0, key, hidden, 1) for width, key in zip(widths, drawn, strict=True)]
+    key, starts = keys.integers(0, 2**32, 2, np.uint32), np.cumsum([0, *net.sizes[1:]])
+    masks = [kept(stop - start, start, key, hidden, net.sides) for start, stop in pairwise(starts[:-1])]
+    return [*masks, kept(n_inputs, starts[-1], key, inputs, net.sides)]

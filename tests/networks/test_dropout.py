@@ -1,12 +1,14 @@
 """Dropout: how many neurons it drops and which, what stays the same on average, and that ranking never drops any."""
 
+import copy
 from itertools import combinations
 
 import numpy as np
 import pytest
 from mask_oracle import next_masks
+from torch_oracle import TorchNet
 
-from ordino.networks.nets import RowNet
+from ordino.networks.nets import RowNet, threshold_of
 from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, PairBatch
@@ -24,8 +26,9 @@ def row_net(seed=0, dropout=SHARE, **options):
     return RowNet([3, WIDTH, WIDTH, 1], seed=seed, dropout=dropout, **kind)
 
 
-def pair_net(seed=0, dropout=SHARE):
-    return PairNet(3, [WIDTH, WIDTH], activation="tanh", initializer="glorot", shared=True, seed=seed, dropout=dropout)
+def pair_net(seed=0, dropout=SHARE, **options):
+    kind = {"activation": "tanh", "initializer": "glorot", "shared": False} | options
+    return PairNet(3, [WIDTH, WIDTH], seed=seed, dropout=dropout, **kind)
 
 
 KINDS = [pytest.param(row_net, ROWS, id="rows"), pytest.param(pair_net, PAIRS, id="pairs")]
@@ -34,7 +37,7 @@ each_kind = pytest.mark.parametrize(("make", "batch"), KINDS)
 
 def masks_of(net):
     """Those of the next step, one for each hidden layer, (n_rows, width) each."""
-    return next_masks(net, N_ROWS, of_pairs=isinstance(net, PairNet))
+    return next_masks(net, N_ROWS, of_pairs=isinstance(net, PairNet))[:2]
 
 
 def correlation(one, other):
@@ -43,13 +46,12 @@ def correlation(one, other):
 
 @each_kind
 def test_dropout_drops_its_share_and_keeps_the_mean(make, batch):
-    masks = np.concatenate(masks_of(make()))
-    np.testing.assert_allclose(np.unique(masks), [0, 4 / 3])
-    assert (masks == 0).mean() == pytest.approx(SHARE, abs=0.01)
+    drawn = [np.concatenate(masks_of(make(seed))) for seed in range(10)]
+    np.testing.assert_allclose(np.unique(drawn), [0, 4 / 3])
+    assert np.mean(drawn) == pytest.approx(1, abs=0.01)
     for axis in (0, 1):  # no neuron and no row is dropped much more often than another
-        shares = (masks == 0).mean(axis=axis)
-        expected = (SHARE * (1 - SHARE) / masks.shape[axis]) ** 0.5
-        assert shares.std() == pytest.approx(expected, rel=0.4)
+        spread = np.mean([(masks == 0).mean(axis=axis).std() for masks in drawn])
+        assert spread == pytest.approx((SHARE * (1 - SHARE) / drawn[0].shape[axis]) ** 0.5, rel=0.2)
 
 
 @each_kind
@@ -122,3 +124,44 @@ def test_the_same_neurons_are_dropped_alone_and_among_others(make, batch):
         (alone,) = single = learners([seed])
         train(single, 4)
         assert np.array_equal(alone.net.theta, one.net.theta)
+
+
+def outputs_of(net, codes):
+    """What a step makes of the two outputs: an error of the pairs one by one, by the oracle's masks."""
+    a, b = np.divmod(codes, N_ROWS)
+    masks = next_masks(net, len(codes), of_pairs=True)
+    return TorchNet(net)(np.concatenate((X[a], X[b]), axis=1), masks).detach().numpy()
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_swapping_the_documents_swaps_the_outputs_with_masks_on(dropout):
+    """DeepNet, eq. 1, in training: the pairs [x, y] and [y, x] of one number have the same masks."""
+    net, there = pair_net(dropout=dropout, input_dropout=0.3, shared=True), PAIRS.codes
+    net.theta += RNG.normal(0, 0.5, len(net.theta)).astype(np.float32)
+    back = there % N_ROWS * N_ROWS + there // N_ROWS
+    np.testing.assert_allclose(outputs_of(net, there), outputs_of(net, back)[:, ::-1], atol=1e-5)
+    twin = copy.deepcopy(net)
+    first = net.error(PAIRS)
+    assert twin.error(PairBatch(X, back, 1 - PAIRS.target, 1.0)) == pytest.approx(first, rel=1e-5)
+    np.testing.assert_allclose(net.slopes, twin.slopes, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_features_are_dropped_as_the_masks_say(shared):
+    """A feature of both documents in a CmpNN; each by itself in a dense network."""
+    net = pair_net(dropout=0.0, input_dropout=SHARE, shared=shared)
+    mask = next_masks(net, N_ROWS, of_pairs=True)[-1]  # (n_pairs, 2 n_features)
+    assert (mask == 0).mean() == pytest.approx(SHARE, abs=0.01)
+    assert (mask[:, :3] == mask[:, 3:]).all() == shared
+    net.error(PAIRS)
+    a, b = np.divmod(PAIRS.codes, N_ROWS)
+    expected = np.concatenate((X[a] * mask[:, :3], X[b] * mask[:, 3:]))
+    np.testing.assert_allclose(net._rooms[0]._rows, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 1 / 3])
+def test_the_share_dropped_is_exact(share):
+    """2^32 cases to choose from: the share and the scale are right to better than one in a billion."""
+    assert int(threshold_of(share)) / 2**32 == pytest.approx(share, abs=1e-9)
+    (mask, *_), (kept,) = next_masks(pair_net(dropout=share), N_ROWS, of_pairs=True), {1 / (1 - share)}
+    assert mask.max() == pytest.approx(kept, rel=1e-8)

@@ -99,8 +99,9 @@ def test_networks_of_rows(activation, shared, output_bias, n_rows):
 @pytest.mark.parametrize("activation", PAIR_ACTIVATIONS)
 @pytest.mark.parametrize("loss", probability_losses())
 def test_networks_of_pairs(loss, activation, shared):
-    for hidden, dropout in product([(6,), (6, 4), (8, 4, 6)], [0.0, 0.3]):
-        net = pair_net(hidden, loss, activation=activation, shared=shared, dropout=dropout)
+    for hidden, dropout in product([(6,), (6, 4), (8, 4, 6)], [(0.0, 0.0), (0.3, 0.0), (0.0, 0.3), (0.3, 0.2)]):
+        shares = dict(zip(("dropout", "input_dropout"), dropout, strict=True))
+        net = pair_net(hidden, loss, activation=activation, shared=shared, **shares)
         twin, masks = TorchNet(net), next_masks(net, len(PAIRS.codes), of_pairs=True)
         expected = twin.pair_error(PAIRS, loss, masks)
         expected.backward()
@@ -108,13 +109,13 @@ def test_networks_of_pairs(loss, activation, shared):
         assert distance(net.slopes, twin.vector(slopes=True)) < CLOSE, (hidden, dropout)
 
 
-@pytest.mark.parametrize("n_pairs", [1, 63, 64, 65, 4096, 4097, 20_000])  # around the sizes of blocks and chunks
+@pytest.mark.parametrize("n_pairs", [1, 127, 128, 129, 4096, 4097, 20_000])  # around the sizes of blocks and chunks
 def test_any_number_of_pairs(n_pairs):
     rng = np.random.default_rng(n_pairs)
     X = rng.normal(size=(300, 3)).astype(np.float32)
     batch = PairBatch(X, rng.integers(0, 300**2, n_pairs), rng.random(n_pairs), 1.0)
     for shared in (True, False):
-        net = pair_net((6, 4), "ranknet", shared=shared, dropout=0.25)
+        net = pair_net((6, 4), "ranknet", shared=shared, dropout=0.25, input_dropout=0.1)
         twin, masks = TorchNet(net), next_masks(net, n_pairs, of_pairs=True)
         expected = twin.pair_error(batch, "ranknet", masks)
         expected.backward()

@@ -26,9 +26,32 @@ def test_configurations_draw_what_they_say(name):
     if name == "A":
         assert set(found) == {"different", "relevant", "irrelevant"}
     else:
-        assert set(found) == set(CONFIGURATIONS[name])
-        assert (counts == 720 // len(found)).all()
+        parts = CONFIGURATIONS[name]
+        assert dict(zip(found, counts.tolist(), strict=True)) == {
+            kind: 720 * part // sum(parts.values()) for kind, part in parts.items()
+        }
     assert (np.unique(query[a], return_counts=True)[1] == 120).all()
+
+
+@pytest.mark.parametrize(("name", "percent"), [("B66", 66), ("B75", 75), ("D66", 66), ("D75", 75), ("E66", 66)])
+def test_most_pairs_of_a_mix_have_different_labels(name, percent):
+    parts = CONFIGURATIONS[name]
+    assert 100 * parts["different"] // sum(parts.values()) == percent
+
+
+def test_distinct_pairs_are_shared_as_equally_as_the_queries_allow():
+    """8, 3, 0 and 1 pairs differ: asked for 10, the shares 4, 3 and 3 become 6, 3 and 1."""
+    drawn = draw_pairs(LABELS, OFFSETS, "C", 10, np.random.default_rng(0), distinct=True)
+    pairs = [tuple(pair) for pair in np.sort(drawn.rows(12).T, axis=1).tolist()]
+    assert len(set(pairs)) == len(pairs) == 10
+    assert np.bincount(QUERY[[a for a, _ in pairs]], minlength=4).tolist() == [6, 3, 0, 1]
+
+
+def test_distinct_pairs_of_a_kind_are_no_more_than_there_are():
+    drawn = draw_pairs(LABELS, OFFSETS, "D", 12, np.random.default_rng(0), distinct=True)
+    a, b = drawn.rows(12)
+    assert (LABELS[a] != LABELS[b]).sum() == 6
+    assert (LABELS[a] == LABELS[b]).sum() == 1  # two ones in query 0; nothing is drawn in its place
 
 
 def test_every_query_has_an_equal_share_and_every_pair_of_it_too():

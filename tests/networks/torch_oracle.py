@@ -31,8 +31,13 @@ class TorchNet(torch.nn.Module):
         self.W, self.b = torch.nn.ParameterList(weights), torch.nn.ParameterList(biases)
 
     def forward(self, rows: Any, masks: Sequence[np.ndarray] | None = None) -> Any:
-        """What the network gives for rows, (n_rows, n_outputs); each mask is multiplied with a hidden layer."""
+        """What the network gives for rows, (n_rows, n_outputs).
+
+        A mask is multiplied with each hidden layer, and if there is one more, with the inputs.
+        """
         h, last = torch.tensor(rows, dtype=torch.float64), len(self.W) - 1
+        if masks is not None and len(masks) > last:
+            h = h * torch.from_numpy(masks[last])
         for i, (W, b) in enumerate(zip(self.W, self.b, strict=True)):
             if self._sides == 2:
                 W = torch.cat((W, W.roll(len(W) // 2, 0)), 1)

@@ -54,7 +54,7 @@ def test_scores_reproduce_the_order_of_the_comparator(name):
 
 def test_a_comparator_with_circles_ranks_alike_whatever_the_order_of_the_rows():
     many = easy_data(n_queries=2, n_docs=100)
-    ranker = SortNet(hidden=8, max_iter=1, scaling=None).fit(many)
+    ranker = SortNet(hidden=8, max_iter=0, scaling=None).fit(many)
     rng = np.random.default_rng(0)
     left, right, top = (5 * rng.normal(size=shape) for shape in ((4, 8), (4, 8), (8, 2)))
     ranker.network_ = PairNetwork(left, right, np.zeros(8), (Layer(top, np.zeros(2)),), activation="tanh")
@@ -197,6 +197,16 @@ def test_the_published_deep_net():
     assert {row["rate"] for row in ranker.history_} != {0.1}
 
 
+def test_the_published_share_dropped_is_that_of_input_and_hidden_neurons():
+    """DeepNet, 4.2.1: one p for both; without it nothing is dropped."""
+    for dropout in (0.25, 0.0):
+        published = DeepNet.as_published(dropout=dropout, initializer="unit", epochs=2, n_pairs=100).fit(DATA)
+        both = DeepNet(**published.get_params() | {"input_dropout": dropout}).fit(DATA)
+        assert np.array_equal(published.network_.left, both.network_.left)
+        hidden_alone = DeepNet(**published.get_params() | {"input_dropout": 0.0}).fit(DATA)
+        assert np.array_equal(published.network_.left, hidden_alone.network_.left) == (dropout == 0)
+
+
 def test_the_published_dense_net_is_that_of_table_3_1():
     ranker = DenseComparator.as_published(epochs=2, n_pairs=100)
     assert (ranker.hidden, ranker.activation, ranker.initializer) == (10, "sigmoid", "unit")
@@ -282,8 +292,18 @@ def test_sortnet_history_tells_the_algorithm():
         assert all(row[f"{part}_comparisons"] >= least for row in rows)
     qualities = [row["valid"] for row in rows]
     assert ranker.score(VALID) == pytest.approx(max(qualities))
-    assert ranker.best_iteration_ == 1 + int(np.argmax(qualities))
+    assert ranker.best_iteration_ == int(np.argmax(qualities))
     assert rows[0]["train"] < max(row["train"] for row in rows)
+
+
+def test_max_iter_comparators_are_trained_after_the_random_one(monkeypatch):
+    """Algorithm 3.1: i = 0 to max_iter; C^0 is random, and each C^(i+1) is trained."""
+    trained, train = [], SortNet._trained
+    monkeypatch.setattr(SortNet, "_trained", lambda self, *a: trained.append(a[2]) or train(self, *a))
+    rows = SortNet.as_published(hidden=4, max_iter=3, epochs=1).fit(DATA, valid=VALID).history_
+    assert trained == [1, 2, 3]
+    assert [row["iteration"] for row in rows] == [0, 1, 2, 3]
+    assert SortNet.as_published().max_iter == 20
 
 
 def test_sortnet_stops_when_no_pair_is_new():
@@ -295,7 +315,7 @@ def test_sortnet_stops_when_no_pair_is_new():
 
 
 def test_a_sort_records_the_pairs_that_the_network_gets_wrong_the_better_first():
-    ranker = SortNet(hidden=4, max_iter=1, scaling=None).fit(DATA)
+    ranker = SortNet(hidden=4, max_iter=0, scaling=None).fit(DATA)
     known = _KnownPairs(DATA)
     ranker._sorted_into(known, ranker.network_, "train")
     better, worse = known.learning_set().rows(DATA.n_docs)
@@ -308,14 +328,14 @@ def test_sortnet_hashes_each_set_once(monkeypatch):
     hashed, order = [], sortnet.content_order
     monkeypatch.setattr(sortnet, "content_order", lambda data: hashed.append(data.n_docs) or order(data))
     monkeypatch.setattr("ordino.networks.comparing.content_order", None)
-    rows = SortNet(hidden=4, max_iter=4, epochs=2).fit(DATA, valid=VALID).history_
+    rows = SortNet(hidden=4, max_iter=3, epochs=2).fit(DATA, valid=VALID).history_
     assert len(rows) == 4
     assert hashed == [DATA.n_docs, VALID.n_docs]
 
 
 def test_sortnet_goes_on_while_either_set_has_a_new_pair_from_weights_of_their_own():
     flat = DATA.replace(y=np.ones(DATA.n_docs))  # no pair to learn from: every iteration is as it began
-    rows = SortNet(hidden=4, max_iter=3, warm_start=False).fit(flat, valid=VALID).history_
+    rows = SortNet(hidden=4, max_iter=2, warm_start=False).fit(flat, valid=VALID).history_
     assert [row["train_new"] for row in rows] == [0, 0, 0]
     assert len({row["valid"] for row in rows}) == 3
 
@@ -335,9 +355,9 @@ def test_sortnet_without_validation_keeps_the_best_on_training():
 
 
 def test_sortnet_goes_on_or_starts_anew():
-    settings = {"hidden": 8, "max_iter": 2, "epochs": 1, "learning_rate": 1e-6}
+    settings = {"hidden": 8, "max_iter": 1, "epochs": 1, "learning_rate": 1e-6}
     anew, on = (SortNet(warm_start=warm, **settings).fit(DATA) for warm in (False, True))
-    first = SortNet(hidden=8, max_iter=1).fit(DATA)
+    first = SortNet(hidden=8, max_iter=0).fit(DATA)
     best = {"anew": anew.history_[1]["train"], "on": on.history_[1]["train"]}
     assert best["on"] == pytest.approx(first.history_[0]["train"], abs=0.01)  # next to nothing was learned
     assert best["anew"] != pytest.approx(best["on"], abs=0.01)
@@ -433,3 +453,12 @@ def test_repeats_without_a_pair_stay_as_they_began():
     first, second = DeepNet(hidden=4, n_pairs=300, epochs=3).fit_repeats(flat, [0, 1])
     assert first.best_epoch_ == second.best_epoch_ == 0
     assert (first.network_.left != second.network_.left).any()
+
+
+@pytest.mark.parametrize(
+    ("iteration", "n_pairs", "epochs"),
+    [(1, 7_000, 25), (2, 100_000, 12), (8, 100_000, 3), (20, 1_000_000, 2), (8, 7_000, 15), (8, 100, 25)],
+)
+def test_later_iterations_train_less_but_never_too_few_steps(iteration, n_pairs, epochs):
+    assert SortNet(epochs=25, batch=500)._epochs_of(iteration, n_pairs) == epochs
+    assert SortNet(epochs=25, batch=None)._epochs_of(iteration, n_pairs) == 25  # a step an epoch

@@ -14,7 +14,7 @@ from ordino.linear import name_weights
 from ordino.parameters import learned, param
 from ordino.progress import Steps
 from ordino.ranker import FeatureWeight, Ranker
-from ordino.recurring import metric_param, profile_param, scaling_param, verbose_param
+from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, verbose_param
 
 
 class Bins(NamedTuple):
@@ -79,6 +79,7 @@ class StumpRanker(Ranker):
     metric: str = metric_param(text="The metric used to choose the number of rounds.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
     verbose: bool = verbose_param()
 
     @abstractmethod

@@ -167,11 +167,15 @@ def reproduce(
         list[str] | None, typer.Argument(help="Tables and figures, such as ranknet.table1; see --list.")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List every target with its data and time.")] = False,
-    data: Annotated[Path | None, typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...; td makes one.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only check that it runs; the numbers mean nothing.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")] = 0,
     repeats: Annotated[int | None, typer.Option(min=1, help="At most this many repeats per setting.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the table (.md, .csv) and figure (.png, .svg).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the page (.md), its numbers (.csv, .json) and figure (.png, .svg).")
+    ] = None,
     keep: Annotated[
         Path | None, typer.Option(help="Folder for the store and the models; a stopped run continues from it.")
     ] = None,
@@ -210,18 +214,22 @@ def reproduce(
 
 def _show(result: Result, out: Path | None) -> None:
     from ordino.data.arrow import write_whole
-    from ordino.experiment.papers.result import save, summary
+    from ordino.experiment.papers.claim import HEADER
+    from ordino.experiment.papers.figure import save
+    from ordino.experiment.papers.result import summary
 
     typer.echo(f"{result.target}: {result.title}")
     print_table(result.header, result.rows())
+    if result.findings:
+        print_table(HEADER, [finding.row(result.digits) for finding in result.findings])
     for line in (*result.notes, f"{summary(result)}; {result.seconds:.0f} seconds"):
         typer.echo(line)
     if out is None:
         return
     out.mkdir(parents=True, exist_ok=True)
-    page, values = out / f"{result.target}.md", out / f"{result.target}.csv"
     pictures = [] if result.axes is None else save(result, out)
-    write_whole(page, result.to_markdown())
-    write_whole(values, result.to_csv())
-    for path in (page, values, *pictures):
+    texts = {"md": result.to_markdown(), "csv": result.to_csv(), "json": result.to_json()}
+    for ending, text in texts.items():
+        write_whole(out / f"{result.target}.{ending}", text)
+    for path in (*(out / f"{result.target}.{ending}" for ending in texts), *pictures):
         typer.echo(f"{path}: written", err=True)

@@ -19,14 +19,23 @@ if TYPE_CHECKING:
 
 def synth(
     name: Annotated[str, typer.Argument(help="Name of the data set; see `ordino synth list`.")],
-    out: Annotated[Path | None, typer.Option(help="File to write, with one of the extensions {endings}.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File to write, with one of the extensions {endings}; with --folds, a folder."),
+    ] = None,
     queries: Annotated[int | None, typer.Option(min=1, help="Number of queries; the default depends on NAME.")] = None,
+    folds: Annotated[
+        int | None, typer.Option(min=3, help="Write this many folds as LETOR does: OUT/Fold1/train.txt, vali.txt, ...")
+    ] = None,
     seed: Seed = None,
 ) -> None:
     """Make a synthetic data set with the shape of a published one.
 
     Example: ordino synth mq --queries 60 --seed 1 --out t.txt
+
+    Example: ordino synth td --queries 5 --folds 5 --out td
     """
+    from ordino.data.folds import make_folds, write_folds
     from ordino.data.synthetic import SYNTHETIC, synthetic
 
     if name == "list":
@@ -35,7 +44,15 @@ def synth(
     if out is None:
         raise typer.BadParameter("name a file to write, for example --out data.txt", param_hint="--out")
     options = {} if queries is None else {"queries": queries}
-    _write(synthetic(name, seed=chosen_seed(seed) or 0, **options), out)
+    chosen = chosen_seed(seed) or 0
+    data = synthetic(name, seed=chosen, **options)
+    if folds is None:
+        _write(data, out)
+    else:
+        write_folds(make_folds(data, folds, seed=chosen), out)
+        say(
+            f"{out}: {folds} folds of {data.n_docs:,} documents, {data.n_queries:,} queries, {data.n_features} features"
+        )
 
 
 def _write(data: Dataset, path: Path) -> None:

@@ -35,12 +35,12 @@ def warm_up(
     from ordino.rankers import RANKERS, ranker_class
 
     start = time.perf_counter()
-    settings = [ranker for name in rankers or RANKERS for ranker in _settings(ranker_class(name), choices)]
+    settings = [setting for name in rankers or RANKERS for setting in _settings(ranker_class(name), choices)]
     with warnings.catch_warnings(), Steps("warm-up", len(settings) + 1, verbose=not SHARED.get().quiet) as steps:
         warnings.simplefilter("ignore")
         for number in steps:
             if number:
-                _use(settings[number - 1])
+                _use(*settings[number - 1])
             else:
                 _measure_and_read()
     folder = kept_in()
@@ -54,27 +54,30 @@ def warm_up(
         print(f"Compiled what {len(settings)} settings use in {seconds:.0f} seconds; kept in {folder}")
 
 
-def _settings(kind: type[Ranker], choices: bool) -> Iterator[Ranker]:
-    """The ranker as it comes and as published; if asked for, every choice of a parameter, one at a time."""
+def _settings(kind: type[Ranker], choices: bool) -> Iterator[tuple[Ranker, bool]]:
+    """The ranker as it comes and as published; if asked for, every choice of a parameter, one at a time.
+
+    With each comes whether it must work: a single choice may need another one beside it.
+    """
     from ordino.parameters import parameters_of
 
-    yield kind()
-    if hasattr(kind, "as_published"):
-        yield kind.as_published()
+    yield kind(), True
+    if kind.published:
+        yield kind.as_published(), True
     for name, known in parameters_of(kind).items() if choices else ():
-        yield from (kind(**{name: choice}) for choice in known.choices or ())
+        yield from ((kind(**{name: choice}), False) for choice in known.choices or ())
 
 
-def _use(ranker: Ranker) -> None:
+def _use(ranker: Ranker, must_work: bool) -> None:
     """Fit the ranker briefly, with validation data, and let it score."""
-    from contextlib import suppress
+    from contextlib import nullcontext, suppress
 
     from ordino.errors import OrdinoError
     from ordino.experiment.run.task import brief_params
     from ordino.testing import easy_data
 
     data = easy_data()
-    with suppress(OrdinoError):  # a choice that needs another one beside it
+    with nullcontext() if must_work else suppress(OrdinoError):
         ranker.set_params(**brief_params(ranker)).fit(data, valid=easy_data(seed=1)).predict(data)
 
 

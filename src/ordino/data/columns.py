@@ -122,7 +122,7 @@ def check_features(data: Dataset, n_features: int, names: Sequence[str] | None) 
 def check_no_nan(data: Dataset, name: str, ranker: str) -> None:
     """Refuse missing values, for a ranker that cannot use them."""
     if (found := _first_where(np.isnan, data.X)) is not None:
-        fix = "fill it in first, for example with sklearn.impute.SimpleImputer, or use a ranker of trees"
+        fix = "use missing='median', fill it in yourself, or use a ranker of trees"
         raise DataError(f"{name} has NaN in column {found[1]}, which {ranker} cannot use; {fix}")
 
 

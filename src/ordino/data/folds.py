@@ -21,6 +21,7 @@ from ordino.checks import check_int
 from ordino.data.columns import group_rows
 from ordino.data.dataset import Dataset
 from ordino.data.files import read_data
+from ordino.data.letor import write_letor
 from ordino.errors import DataError, ParameterError
 
 PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -123,6 +124,17 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
         return Fold(f"Fold{i + 1}", train, others[0] if valid else None, others[-1])
 
     return Folds([f"Fold{i + 1}" for i in range(k)], load)
+
+
+def write_folds(folds: Sequence[Fold], directory: str | Path) -> None:
+    """Write folds as LETOR does, for :func:`read_folds`: ``Fold1/train.txt``, ``vali.txt`` and ``test.txt``, ..."""
+    for fold in folds:
+        home = Path(directory) / fold.name
+        home.mkdir(parents=True, exist_ok=True)
+        for part, names in PART_NAMES.items():
+            data: Dataset | None = getattr(fold, part)
+            if data is not None:
+                write_letor(data, home / f"{names[0]}.txt")
 
 
 class QueryKFold(BaseCrossValidator):

@@ -1,10 +1,11 @@
 """Synthetic data: the papers' data sets, and others with the shape of public ones. Equal options give equal data.
 
-The sets with the shape of a public one (documents per query, label shares, kinds of features; no real row) are made
-like this: a page has *fields*. Of each field it either lacks the evidence or has a normal amount of it, which several
-features show through noise: as a count, a ratio, a heavy-tailed number. Relevance is half a weighted sum of the
-evidence and half a bent function of it, plus noise and plus the luck of the query, which no feature shows; the labels
-cut it at the shares of the real set. A linear model finds a part of what can be found, trees or a network more.
+``td`` is made by a small web of its own (:mod:`ordino.data.web`). The other sets with the shape of a public one
+(documents per query, label shares, kinds of features; no real row) are made like this: a page has *fields*. Of each
+field it either lacks the evidence or has a normal amount of it, which several features show through noise: as a count,
+a ratio, a heavy-tailed number. Relevance is half a weighted sum of the evidence and half a bent function of it, plus
+noise and plus the luck of the query, which no feature shows; the labels cut it at the shares of the real set. A linear
+model finds a part of what can be found, trees or a network more.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from ordino.arrays import query_numbers
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
+from ordino.data.folds import Folds, make_folds
 from ordino.data.scaling import MinMax
 from ordino.errors import ParameterError
 
@@ -148,15 +150,6 @@ class Shape(NamedTuple):
     minmax: bool = False  # features come scaled to [0, 1] inside each query
 
 
-_TD2003 = Shape(
-    columns=(
-        ("body", "count", 4), ("body", "heavy", 8), ("body", "level", 4), ("title", "count", 3), ("title", "heavy", 5),
-        ("anchor", "count", 3), ("anchor", "heavy", 5), ("url", "count", 2), ("url", "heavy", 2),
-        ("links", "large", 4), ("links", "ratio", 4),
-    ),
-    missing=(0.0, 0.7, 0.6, 0.8, 0.0), label_shares=(0.99, 0.01), luck=0.1,
-)  # fmt: skip
-
 _MQ2007 = Shape(
     columns=(
         ("body", "heavy", 6), ("body", "level", 10), ("body", "ratio", 2), ("title", "count", 1), ("title", "heavy", 7),
@@ -179,16 +172,23 @@ _MSLR = Shape(
 )  # fmt: skip
 
 
-def td2003(*, queries: int = 50, docs: int | None = None, seed: int = 0) -> Dataset:
-    """The shape of TD2003: 50 queries of 1,000 to 1,045 documents, 44 raw features, 1 % relevant.
+def td(seed: int = 0, *, queries: int = 50, docs: int = 1000) -> Dataset:
+    """Topic distillation on a synthetic web: 50 queries of 1,000 documents, LETOR 2.0's 44 features, 1 % relevant.
 
-    DeepNet 2.1 has the counts; two of its 50 queries have 525 and 533 documents, so two of every 50 have them here.
-    ``docs`` fixes the documents of every query instead.
+    Stands where TD2003 cannot be had, and has no row of it. Features are raw and have their names; document ids start
+    with "synthetic". See :mod:`ordino.data.web` for how it is made, and docs/synthetic.md for how hard it is.
     """
-    rng = np.random.default_rng(seed)
-    counts = rng.integers(1000, 1046, queries)
-    counts[24::50], counts[49::50] = 525, 533
-    return _make(_TD2003, counts, docs, rng)
+    from ordino.data.web.distillation import distillation
+
+    return distillation(queries, docs, seed)
+
+
+def td_folds(seed: int = 0, *, k: int = 5) -> Folds:
+    """The collection :func:`td` in LETOR's folds, without files: for k = 5, three parts train and one validates.
+
+    ``ordino synth td --folds 5`` writes the same folds.
+    """
+    return make_folds(td(seed), k, seed=seed)
 
 
 def mq2007(*, queries: int = 1692, docs: int | None = None, seed: int = 0) -> Dataset:
@@ -264,7 +264,7 @@ def _bent(evidence: Block) -> Block:
 SYNTHETIC: Mapping[str, Callable[..., Dataset]] = MappingProxyType(
     {
         "ranknet-net": ranknet_net, "ranknet-poly": ranknet_poly, "directranker": directranker,
-        "td2003": td2003, "mq": mq2007, "mq2007": mq2007, "mq2008": mq2008, "mslr": mslr,
+        "td": td, "mq": mq2007, "mq2007": mq2007, "mq2008": mq2008, "mslr": mslr,
     }
 )  # fmt: skip
 """Every synthetic set by its name; the first line of a function says what it makes."""

@@ -48,7 +48,7 @@ class Loss(ABC):
     name: str
     """The name in ``LOSSES``."""
     average: str
-    """What counts equally: every pair ("pairs") or every query ("queries")."""
+    """What counts equally: every pair ("pairs") or every query ("queries"); with "sum", pairs are added up."""
 
     needs_positive_labels: bool = False
     """Whether labels below 0 are refused, because the loss reads them as gains or weights."""
@@ -124,8 +124,10 @@ class Loss(ABC):
         return _scaled(curvature, self._shares(totals), queries.offsets, given)
 
     def _shares(self, totals: Float64) -> Float64:
-        """What each query's sum is multiplied by to make an average of queries that teach something."""
+        """What each query's sum is multiplied by to make an average of queries that teach something, or 1 for a sum."""
         importance = np.ones_like(totals)
+        if self.average == "sum":
+            return importance
         if self.average == "queries":
             importance = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
         whole = float((importance * totals).sum())

@@ -21,22 +21,25 @@ of :math:`\sum |\Delta_{ij}| \log(1 + e^{-(s_i - s_j)})`, which is given as the 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.errors import ParameterError, unknown_name
+from ordino.checks import check_int
+from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.losses.base import Float64, Loss, Queries, is_number
 from ordino.losses.lambda_kernels import MEASURES
-from ordino.losses.pair_kernels import PairKernels
+from ordino.losses.pair_kernels import PAIRS, PairKernels
 
-PAIRS = ("all", "neighbors")
-AVERAGES = ("pairs", "queries")
+AVERAGES = ("pairs", "queries", "sum")
 TARGETS = ("pair", "step")
 GAINS = ("linear", "exponential")
 EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where slopes are infinite
 ALL_RANKS = 2**62
+MOST_TERMS = 10_000_000  # of a query in ListNet's sum over the first k documents: a tenth of a second
+ENOUGH = 24  # 2**ENOUGH is more terms than that
 
 
 @final
@@ -71,7 +74,7 @@ class PairwiseLoss(Loss):
     def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
         gradient, curvature, values, totals = results
         kernels, place = self.kernels, queries.arguments(first, last)
-        which = (self.pairs == "neighbors", self.ties)
+        which = (PAIRS.index(self.pairs), self.ties)
         if len(curvature):
             kernels.curvature(*place, *which, curvature, totals)
             return
@@ -94,6 +97,7 @@ class ListwiseLoss(Loss):
     center: bool = False
     smoothing: float = 0.01
     alpha: float = 10.0
+    k: int = 1
     average = "queries"
 
     def __post_init__(self) -> None:
@@ -103,9 +107,22 @@ class ListwiseLoss(Loss):
             raise ParameterError(f"smoothing={self.smoothing!r}; it must be a number, 0 or more")
         if not is_number(self.alpha) or not 0 < self.alpha < float("inf"):
             raise ParameterError(f"alpha={self.alpha!r}; it must be a number, more than 0")
+        check_int("k", self.k, low=1)
+
+    def _checked(self, *given: Any) -> tuple[NDArray[Any], Queries]:
+        scores, queries = super()._checked(*given)
+        n = int(np.diff(queries.offsets).max(initial=0))
+        k = min(self.k, ENOUGH)
+        n_terms = prod(range(n - min(k, n) + 1, n + 1)) if queries.uniform else n**k  # n!/(n-k)!, or with copies
+        if k > 1 and n_terms > MOST_TERMS:
+            raise DataError(
+                f"a query has {n:,} documents, so {self.name} with k={self.k} is a sum of more than {MOST_TERMS:,} "
+                "terms; choose a smaller k"
+            )
+        return scores, queries
 
     def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
-        how = (self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha))
+        how = (self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha), int(self.k))
         self.kernel(*queries.arguments(first, last), *how, *results)
 
 

@@ -35,8 +35,70 @@ def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    """Cross entropy of the softmax of the labels and that of the scores."""
+def _stage(s, y, left, chance, g, h):  # type: ignore[no-untyped-def]
+    """Add the cross entropy of the next document, which is drawn from those ``left`` with this ``chance``.
+
+    What is given back is the value, and the largest label and the mass of the labels' softmax.
+    """
+    high_s, high_y, mass_s, mass_y = -np.inf, -np.inf, 0.0, 0.0
+    for i in range(len(s)):
+        if left[i] > 0.0:
+            high_s, high_y = max(high_s, s[i]), max(high_y, y[i])
+    for i in range(len(s)):
+        if left[i] > 0.0:
+            mass_s += left[i] * np.exp(s[i] - high_s)
+            mass_y += left[i] * np.exp(y[i] - high_y)
+    value = 0.0
+    for i in range(len(s)):
+        if left[i] > 0.0:
+            p, share = left[i] * np.exp(s[i] - high_s) / mass_s, left[i] * np.exp(y[i] - high_y) / mass_y
+            value -= chance * share * (s[i] - high_s - np.log(mass_s))
+            g[i] += chance * (p - share)
+            h[i] += chance * p * (1.0 - p)
+    return value, high_y, mass_y
+
+
+@njit(**INNER)
+def _top(s, y, w, k, g, h, left):  # type: ignore[no-untyped-def]
+    """Cross entropy of top-k probabilities: a sum over all beginnings of k - 1 documents, visited depth first.
+
+    Each beginning has the chance that the labels give it. A document of weight 2 is two, of which one is drawn.
+    """
+    n, n_drawn = len(s), 0
+    k = min(k, int(np.ceil(w).sum()))
+    drawn, kept = np.full(k, -1), np.empty(k)  # the document drawn at each place, and its weight before
+    chance, high, mass = np.empty(k), np.empty(k), np.empty(k)
+    chance[0] = 1.0
+    for i in range(n):
+        g[i], h[i], left[i] = 0.0, 0.0, w[i]
+    value, high[0], mass[0] = _stage(s, y, left, 1.0, g, h)
+    while n_drawn >= 0:
+        i = drawn[n_drawn]
+        if i >= 0:
+            left[i] = kept[n_drawn]
+        i += 1
+        while i < n and left[i] <= 0.0:
+            i += 1
+        if i == n or n_drawn == k - 1:
+            n_drawn -= 1
+            continue
+        chance[n_drawn + 1] = chance[n_drawn] * left[i] * np.exp(y[i] - high[n_drawn]) / mass[n_drawn]
+        drawn[n_drawn], kept[n_drawn], left[i] = i, left[i], max(left[i] - 1.0, 0.0)
+        n_drawn += 1
+        drawn[n_drawn] = -1
+        if chance[n_drawn] > 0.0 and left.max() > 0.0:
+            added, high[n_drawn], mass[n_drawn] = _stage(s, y, left, chance[n_drawn], g, h)
+            value += added
+        else:
+            n_drawn -= 1
+    return value
+
+
+@njit(**INNER)
+def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Cross entropy of the probabilities that labels and scores give to the first k; the softmax if k is 1."""
+    if k > 1:
+        return _top(s, y, w, k, g, h, room)
     goal = room
     for i in range(len(s)):
         goal[i] = w[i] * np.exp(y[i] - y[len(y) - 1])  # labels rise
@@ -44,7 +106,7 @@ def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g,
 
 
 @njit(**INNER)
-def softmax(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def softmax(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the gains, made to sum to 1, and the softmax of the scores."""
     goal = room
     gains_of(y, exponential, goal)
@@ -60,7 +122,7 @@ def _log_add(a: float, b: float) -> float:
 
 
 @njit(**INNER)
-def listmle(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def listmle(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Each document against itself and all of lower labels: log(e^s_i + sum of lower e^s_j) - s_i."""
     value = 0.0
     lower = -np.inf  # log of the weighted sum of exp(s) of lower labels
@@ -88,7 +150,7 @@ def listmle(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g,
 
 
 @njit(**INNER)
-def rankcosine(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def rankcosine(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """(1 - cos(y, s)) / 2, the length of s being sqrt(|s|^2 + smoothing)."""
     mean_s, mean_y, mass = 0.0, 0.0, 0.0
     if center:
@@ -137,7 +199,7 @@ def _spread(e_i, e, force, g):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """1 - NDCG with each rank replaced by 1 + sum over others of sigmoid(alpha (s_j - s_i)).
 
     Only pairs with a document of positive gain count: they stand last, from ``first`` on.
@@ -197,7 +259,7 @@ def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha
 
 def _lists_of_queries(
     scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
-    order: Any, bounds: Any, room: Any, exponential: bool, center: bool, smoothing: float, alpha: float,
+    order: Any, bounds: Any, room: Any, exponential: bool, center: bool, smoothing: float, alpha: float, k: int,
     gradient: Any, curvature: Any, values: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Template: fill in value, gradient and curvature by ``list_loss``; a query that teaches something has total 1."""
@@ -218,7 +280,7 @@ def _lists_of_queries(
                 values[m, q] = np.nan
                 continue
             values[m, q] = list_loss(
-                s, labels, w, bounds, n_levels, exponential, center, smoothing, alpha, g, h,
+                s, labels, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h,
                 room[5, :n], room[6, :n], room[7, :n],
             )  # fmt: skip
             for i in range(n):

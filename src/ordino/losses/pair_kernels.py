@@ -18,6 +18,8 @@ from ordino.losses.kernels import by_level
 
 FAR = 60.0  # scores of a query that lie further apart are met pair by pair
 ANYWHERE = np.finfo(np.float64).max  # for functions that need no exponentials
+ALL, NEIGHBORS, EXACT = range(3)  # which labels are paired, by the place of the name in PAIRS
+PAIRS = ("all", "neighbors", "exact")
 margin = function = bend = row = rectangle = LEAST = LIMIT = BY_LABEL = OPEN  # in the templates below
 
 
@@ -154,10 +156,26 @@ def target_probability(target: float, by_step: bool, steps: float) -> float:
 
 
 @njit(**INNER)
-def weigh_pairs(w, bounds, n_levels, neighbors, ties):  # type: ignore[no-untyped-def]
+def partners(levels, a, which):  # type: ignore[no-untyped-def]
+    """The lower levels, from the first up to the second, whose documents are paired with those of level a."""
+    if which == ALL or a == 0:
+        return 0, a
+    if which == NEIGHBORS:
+        return a - 1, a
+    for b in range(a):
+        if levels[b] == levels[a] - 1.0:
+            return b, b + 1
+    return a, a
+
+
+@njit(**INNER)
+def weigh_pairs(w, levels, bounds, n_levels, which, ties):  # type: ignore[no-untyped-def]
     """The weight of all pairs of a query together; a pair's is the product of its two."""
     total, below = 0.0, 0.0  # below: the weight of all that a document is paired with at lower labels
     for level in range(n_levels):
+        if which == EXACT:
+            low, top = partners(levels, level, which)
+            below = w[bounds[low] : bounds[top]].sum()
         inside, inside_squared = 0.0, 0.0
         for a in range(bounds[level], bounds[level + 1]):
             inside += w[a]
@@ -165,13 +183,13 @@ def weigh_pairs(w, bounds, n_levels, neighbors, ties):  # type: ignore[no-untype
         total += inside * below
         if ties:
             total += max(inside * inside - inside_squared, 0.0) / 2.0
-        below = inside if neighbors else below + inside
+        below = inside if which == NEIGHBORS else below + inside
     return total
 
 
 def _pairs_of_queries(
     scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
-    order: Any, bounds: Any, room: Any, neighbors: bool, ties: bool, target: float, by_step: bool,
+    order: Any, bounds: Any, room: Any, which: int, ties: bool, target: float, by_step: bool,
     gradient: Any, values: Any, totals: Any,
 ) -> int:  # fmt: skip
     """Template: fill in the loss, gradient and weight of the pairs of each query by ``rectangle``.
@@ -188,7 +206,7 @@ def _pairs_of_queries(
             w[i] = weights[order[i]]
             product[i] = 1.0
             n_even += w[i] == 1.0
-        totals[q] = weigh_pairs(w, bounds, n_levels, neighbors, ties)
+        totals[q] = weigh_pairs(w, levels, bounds, n_levels, which, ties)
         for m in range(scores.shape[0] if totals[q] > 0.0 else 0):
             low, high = np.inf, -np.inf
             for i in range(n):
@@ -207,10 +225,11 @@ def _pairs_of_queries(
             span = int(690.0 / (apart + 1.0))
             value = 0.0
             for a in range(n_levels):
-                b = max(a - 1, 0) if neighbors else 0
-                while b < a or (ties and b == a):
-                    tie = b == a
-                    end = b + 1 if tie or by_step else a
+                b, top = partners(levels, a, which)
+                while b < top or (ties and b <= a):
+                    tie = b >= top
+                    b = a if tie else b
+                    end = b + 1 if tie or by_step else top
                     t = 0.5 if tie else target_probability(target, by_step, levels[a] - levels[b])
                     factor = levels[a] if BY_LABEL and not tie else 1.0
                     value += rectangle(
@@ -226,7 +245,7 @@ def _pairs_of_queries(
 
 def _curvature_of_queries(
     scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
-    order: Any, bounds: Any, room: Any, neighbors: bool, ties: bool, curvature: Any, totals: Any,
+    order: Any, bounds: Any, room: Any, which: int, ties: bool, curvature: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Template: sums over the pairs of each document of how sharply the loss bends in its score, by ``bend``."""
     levels, w = room[0], room[1]
@@ -234,14 +253,14 @@ def _curvature_of_queries(
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
         for i in range(bounds[n_levels]):
             w[i] = weights[order[i]]
-        totals[q] = weigh_pairs(w, bounds, n_levels, neighbors, ties)
+        totals[q] = weigh_pairs(w, levels, bounds, n_levels, which, ties)
         for m in range(scores.shape[0]):
             for level in range(n_levels):
-                low = bounds[level - 1] if neighbors and level > 0 else 0
+                low, top = partners(levels, level, which)
                 for a in range(bounds[level], bounds[level + 1]):
                     factor = w[a] * (levels[level] if BY_LABEL else 1.0)
-                    for b in range(low, bounds[level + 1] if ties else bounds[level]):
-                        if b < bounds[level] or b > a:
+                    for b in range(bounds[low], bounds[level + 1] if ties else bounds[top]):
+                        if b < bounds[top] or b > a:
                             bent = factor * w[b] * bend(scores[m, order[a]] - scores[m, order[b]])
                             curvature[m, order[a]] += bent
                             curvature[m, order[b]] += bent

@@ -17,6 +17,7 @@ ESTIMATORS: Mapping[str, str] = MappingProxyType(
     {
         **{entry.cls: entry.module for entry in RANKERS.values()},
         **dict.fromkeys(("QueryMax", "MinMax", "ZScore", "NormalQuantiles", "SymmetricLog"), "ordino.data.scaling"),
+        "MedianFilled": "ordino.data.filling",
         "TorchRanker": "ordino.networks.torch_ranker",
         "Pipeline": "sklearn.pipeline",
         "Nystroem": "sklearn.kernel_approximation",

@@ -132,6 +132,7 @@ def check_model(model: Any) -> None:
 
 def check_part(part: Any) -> None:
     """Refuse a ranker or a scaler that is not whole."""
+    from ordino.data.filling import MedianFilled
     from ordino.data.scaling import Scaler
     from ordino.ranker import Ranker
 
@@ -146,7 +147,12 @@ def check_part(part: Any) -> None:
             check_part(scaler)
         part.form().check()
     elif isinstance(part, Scaler):
-        if hasattr(part, "quantiles_"):
+        if isinstance(part, MedianFilled):
+            require(part.medians_.dtype == np.float32 and part.medians_.shape == (n,), "medians_")
+            if part.inner is not None:
+                require(isinstance(part.inner, Scaler) and part.inner.n_features_in_ == n, "inner")
+                check_part(part.inner)
+        elif hasattr(part, "quantiles_"):
             q = part.quantiles_
             require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
         with np.errstate(all="ignore"):  # whatever else it learned is tried on a document of zeros
@@ -201,6 +207,8 @@ def make_card(
     ranker: Any, *, data: Dataset | None, valid: Dataset | None, notes: Mapping[str, Any] | None
 ) -> dict[str, Any]:
     """Gather the card of a fitted ranker or of a pipeline that ends in one."""
+    from ordino.data.filling import describe_scaling
+
     last = last_step(ranker)
     params = {key: as_json(value) for key, value in last.get_params(deep=False).items()}
     names = getattr(ranker, "feature_names_in_", None)
@@ -213,7 +221,7 @@ def make_card(
         "steps": [type(step).__name__ for step in steps_of(ranker)],
         "parameters": params,
         "features": {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)]},
-        "scaling": None if scaler is None else type(scaler).__name__,
+        "scaling": describe_scaling(scaler),
         "measure": {"metric": params.get("metric"), "profile": params.get("profile")},
         "seed": params.get("seed"),
         "learned": _figures(last),

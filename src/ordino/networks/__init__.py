@@ -1,1 +1,1 @@
-"""Gradient machinery on PyTorch: networks, supplies of batches, the one training loop, learning-rate rules."""
+"""Networks that learn by gradient, in numpy and compiled code, and the ranker that trains a module of PyTorch."""

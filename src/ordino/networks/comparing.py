@@ -22,9 +22,17 @@ from ordino.networks.supply import ComparedPairs
 from ordino.networks.training import Learner, Quality, Trained, Watch, quality_by_error, quality_by_metric, train
 from ordino.order import ORDERS, PairNetwork
 from ordino.order.pairs import TOP, Pairs, content_order
-from ordino.parameters import Choices, learned, param
+from ordino.parameters import Choices, Range, learned, param
 from ordino.ranker import Ranker
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.recurring import (
+    metric_param,
+    missing_param,
+    n_jobs_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+)
 
 LOSSES = ("squared", "absolute", "ranknet", "fidelity")
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "softplus")
@@ -62,41 +70,57 @@ class Comparator(Ranker):
 
     hidden: int | Sequence[int] = param(
         40,
-        "Neurons of each hidden layer, duals included, so even numbers; one int is one layer.",
+        "The neurons of each hidden layer. Duals are counted too, so numbers must be even; one int makes one layer.",
         check=_check_even,
         space=Choices(((20,), (40,), (24, 12, 6))),
     )
     activation: str = param(
-        "tanh", "Of the hidden layers: sigmoid, tanh, relu or softplus. The outputs are sigmoids.", choices=ACTIVATIONS
+        "tanh",
+        "The activation of the hidden layers: sigmoid, tanh, relu or softplus. The outputs are always sigmoids.",
+        choices=ACTIVATIONS,
     )
     initializer: str = param(
         "difference",
-        "First weights: difference (Glorot's, but opposite for the two documents), glorot, he, uniform (within "
-        '1 / sqrt(inputs)), unit (uniform in [-1, 1], DeepNet\'s "uniform"), ranknet (zero, the last layer uniform in '
-        "[-0.1, 0.1]), or autoencoders (each hidden layer first learns to give back its input).",
+        "First weights: difference (Glorot's, but opposite for the two documents), glorot, he (uniform within "
+        "sqrt(6 / inputs)), he-normal, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1], DeepNet's "
+        '"uniform"), ranknet (zero, the last layer uniform in [-0.1, 0.1]), or autoencoders (each hidden layer first '
+        "learns to give back its input).",
         choices=(*PAIR_INITIALIZERS, "autoencoders"),
     )
-    pretraining: int = param(30, "Epochs of each auto-encoder.", low=1, brief=2)
+    pretraining: int = param(
+        30, "How many epochs each auto-encoder learns, if `initializer` is autoencoders.", low=1, brief=2
+    )
     loss: str = param(
-        "ranknet", "Of a pair's two outputs: squared, absolute, ranknet (cross entropy) or fidelity.", choices=LOSSES
+        "ranknet",
+        "The loss of a pair's two outputs: squared, absolute, ranknet (cross entropy) or fidelity.",
+        choices=LOSSES,
     )
     dropout: float = fields.dropout(0.5)
+    input_dropout: float | None = param(
+        0.0,
+        "The share of features dropped in training, of both documents of a pair; None is that of `dropout`, as in the "
+        "thesis. It makes training slower: the first layer must then look at every pair instead of every document.",
+        low=0,
+        high=0.95,
+        space=Range(0.0, 0.3),
+    )
     learning_rate: float = fields.learning_rate(3e-3)
     rate: str = fields.rate()
     optimizer: str = fields.optimizer("adamw")
     l1: float = fields.l1()
     l2: float | None = param(
         None,
-        "Penalty on the squared weights; for adamw the decay of the weights, which it needs: None is 0.5 for adamw and "
-        "0 for the others.",
+        "The penalty on the squared weights; with adamw, how fast the weights decay. None means 0.5 for adamw, which "
+        "needs it, and 0 for the other optimizers.",
         low=0,
     )
     epochs: int = fields.epochs(40)
     patience: int | None = fields.patience(12)
     batch: int | None = fields.batch(500, "Pairs")
-    metric: str = metric_param(text="The metric that says what is best on `valid`, and which `score` gives.")
+    metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
     scaling: str | None = scaling_param("quantile")
+    missing: str | None = missing_param()
     algorithm: str = param(
         "copeland",
         "How comparisons become a ranking: over all pairs of a query, whatever the order of its documents (copeland "
@@ -105,12 +129,13 @@ class Comparator(Ranker):
     )
     top: int | None = param(
         TOP,
-        "Documents that meet all others when the order is over all pairs and a query has more than 4,000: the best by "
-        "a sample, which orders the rest; None lets all meet.",
+        "For copeland and borda on queries of more than 4,000 documents: how many documents are compared with all "
+        "others. They are the best by comparisons with a sample, which also orders the rest. None compares all.",
         low=1,
     )
     record_activations: bool = param(
-        False, "Write the mean and the deviation of each layer's activations into `history_`, epoch by epoch."
+        False,
+        "Whether `history_` gets the mean and the standard deviation of each layer's activations after every epoch.",
     )
     seed: int = seed_param()
     n_jobs: int | None = n_jobs_param()
@@ -145,7 +170,9 @@ class Comparator(Ranker):
         pretrained = self.initializer == "autoencoders"
         kind: dict[str, Any] = {"shared": self.shared, "activation": self.activation, "seed": seed}
         first = "glorot" if pretrained else self.initializer
-        net = PairNet(X.shape[1], widths, loss=self.loss, initializer=first, dropout=self.dropout, **kind)
+        of_inputs = self.dropout if self.input_dropout is None else self.input_dropout
+        shares = {"dropout": self.dropout, "input_dropout": of_inputs}
+        net = PairNet(X.shape[1], widths, loss=self.loss, initializer=first, **shares, **kind)
         if pretrained and learning_set.n_pairs:
             schedule = Schedule(self.pretraining, 1e-3, optimizer="adam")
             net.load(stacked_autoencoders(X, learning_set.rows(len(X)), widths, schedule=schedule, **kind))

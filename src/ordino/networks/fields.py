@@ -37,45 +37,50 @@ def learning_rate(default: float | None, text: str = "The first step size; `rate
 
 def rate() -> Any:
     """How the step size changes."""
-    text = "How the step size changes: constant, halve (when the error rises) or adaptive (DeepNet's rule)."
+    text = (
+        "How the step size changes: constant, halve (halved when the error rises) or adaptive (DeepNet's Algorithm 1)."
+    )
     return param("constant", text, choices=RATES)
 
 
 def optimizer(default: str) -> Any:
-    """What makes steps of gradients."""
-    return param(default, "What makes steps of gradients: adamw, adam or descent.", choices=OPTIMIZERS)
+    """The optimizer."""
+    return param(default, "The optimizer: adamw, adam or descent (plain gradient descent).", choices=OPTIMIZERS)
 
 
 def l1() -> Any:
-    """A penalty on the weights."""
-    return param(0.0, "Penalty on the size of the weights; together with `l2` it makes the elastic net.", low=0)
+    """The penalty on the absolute weights."""
+    return param(0.0, "The penalty on the absolute weights; together with `l2` it makes the elastic net.", low=0)
 
 
 def l2(default: float, text: str) -> Any:
-    """A penalty on the squared weights."""
+    """The penalty on the squared weights."""
     return param(default, text, low=0, space=Range(1e-6, 0.1, log=True))
 
 
 def epochs(default: int) -> Any:
-    """How long to learn."""
+    """How many times to go through the training data."""
     return param(default, "How many times to go through the training data.", low=1, brief=2)
 
 
 def patience(default: int) -> Any:
-    """When to stop early."""
+    """After how many epochs without a better one to stop."""
     text = "With `valid`, stop after this many epochs without a better one; None never stops early."
     return param(default, text, low=1)
 
 
 def batch(default: int, what: str) -> Any:
-    """What a step sees."""
+    """How many queries or pairs each step learns from."""
     return param(default, f"{what} in each step; None takes all at once.", low=1)
 
 
 def average() -> Any:
     """What counts equally in a pairwise loss."""
-    text = "What counts equally in a step: every query (queries) or every pair (pairs)."
-    return param("queries", text, choices=("queries", "pairs"))
+    text = (
+        "What counts equally in a step: every query (queries) or every pair (pairs); with sum, the losses of all pairs "
+        "are added up instead of averaged, so that `learning_rate` is that of a pair."
+    )
+    return param("queries", text, choices=("queries", "pairs", "sum"))
 
 
 def widths_of(hidden: Any) -> tuple[int, ...]:
@@ -113,6 +118,21 @@ def check_preferences(
     if target.shape not in ((), (len(chosen),)) or not ((target >= 0) & (target <= 1)).all():
         raise DataError("probability must lie between 0 and 1, one for all pairs or one for each")
     return chosen.astype(np.intp), np.broadcast_to(target, len(chosen))
+
+
+def check_pair_weights(weights: ArrayLike, n_pairs: int) -> NDArray[np.float64]:
+    """How much each of the pairs counts: one number for all, or one for each.
+
+    Examples
+    --------
+    >>> check_pair_weights([1.0, -1.0], 2)
+    Traceback (most recent call last):
+    ordino.errors.DataError: weights must be finite and not negative, one for all pairs or one for each, and not all 0
+    """
+    given = np.asarray(weights, np.float64)
+    if given.shape not in ((), (n_pairs,)) or not ((given >= 0) & (given < np.inf)).all() or not given.any():
+        raise DataError("weights must be finite and not negative, one for all pairs or one for each, and not all 0")
+    return np.broadcast_to(given, n_pairs)
 
 
 def check_documents_alone(ranker: Ranker) -> None:

@@ -11,6 +11,7 @@ from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
 from ordino.order.kernels import ACTIVATIONS
 
 ZERO, ONE = np.float32(0), np.float32(1)
+GOLDEN = np.uint32(0x9E3779B9)  # 2^32 by the golden ratio: multiples of it lie far apart
 squash = slope = OPEN  # in the templates below
 
 
@@ -64,41 +65,46 @@ def _mixed(x: Any) -> Any:
 
 
 @njit(**INNER)
-def is_dropped(counter: Any, key: Any, other_key: Any, threshold: Any) -> Any:
-    """Whether the neuron with this number is dropped: a random number of the counter and two keys, no state at all."""
-    x = _mixed(np.uint32(np.uint32(counter) ^ key))
-    return _mixed(np.uint32(x + other_key)) < threshold
+def lane_of(number: Any, key: Any) -> Any:
+    """The random number of a row or a pair, from which the masks of all its neurons follow; there is no state."""
+    return _mixed(np.uint32(number) ^ key)
 
 
-def _squash_rows(h: Any, bias: Any, dropout: Any, number: int) -> None:
-    """Template: add the bias to every row of ``h``, put the activation on it, and drop neurons; all in place.
+@njit(**INNER)
+def is_dropped(lane: Any, neuron: Any, key: Any, threshold: Any) -> Any:
+    """Whether the neuron with this number is dropped, which happens in ``threshold`` of 2^32 cases."""
+    return _mixed(np.uint32(lane ^ np.uint32(key + np.uint32(neuron) * GOLDEN))) < threshold
 
-    ``dropout`` is two keys and the threshold of :func:`is_dropped`, 0 to drop none; ``number`` is the first row's.
+
+@njit(**OUTER)
+def drop_rows(h: Any, dropout: Any, number: int) -> None:
+    """Drop neurons of every row of ``h`` in place, and scale the others so that the mean stays.
+
+    ``dropout`` is two keys and the threshold of :func:`is_dropped`; ``number`` is the first row's.
     """
-    width, threshold = h.shape[1], dropout[2]
-    scale = np.float32(2.0**32 / (2.0**32 - threshold))
-    for r in range(len(h)):
-        for k in range(width):
+    scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
+    for r in range(h.shape[0]):
+        lane = lane_of(number + r, dropout[0])
+        for k in range(h.shape[1]):
+            h[r, k] = ZERO if is_dropped(lane, k, dropout[1], dropout[2]) else h[r, k] * scale
+
+
+def _squash_rows(h: Any, bias: Any) -> None:
+    """Template: add the bias to every row of ``h`` and put the activation on it, in place."""
+    for r in range(h.shape[0]):
+        for k in range(h.shape[1]):
             h[r, k] = squash(h[r, k] + bias[k])
-        if threshold:
-            for k in range(width):
-                dropped = is_dropped((number + r) * width + k, dropout[0], dropout[1], threshold)
-                h[r, k] = ZERO if dropped else h[r, k] * scale
 
 
-def _slope_rows(d: Any, h: Any, dropout: Any, number: int, total: Any) -> None:
-    """Template: turn slopes of what neurons give, ``h``, into those of what they get; ``total`` is the sum of rows."""
-    width, threshold = h.shape[1], dropout[2]
-    scale = np.float32(2.0**32 / (2.0**32 - threshold))
-    shrink = ONE / scale
-    for k in range(width):
+def _slope_rows(d: Any, h: Any, shrink: Any, total: Any) -> None:
+    """Template: turn slopes of what neurons give into those of what they get; ``total`` is the sum of rows.
+
+    Neurons that were not dropped give ``shrink * h``.
+    """
+    for k in range(h.shape[1]):
         total[k] = ZERO
-    for r in range(len(h)):
-        if threshold:
-            for k in range(width):
-                dropped = is_dropped((number + r) * width + k, dropout[0], dropout[1], threshold)
-                d[r, k] = ZERO if dropped else d[r, k] * scale
-        for k in range(width):
+    for r in range(h.shape[0]):
+        for k in range(h.shape[1]):
             d[r, k] *= slope(h[r, k] * shrink)
             total[k] += d[r, k]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.layers import PAIR_INITIALIZERS, Layer
-from ordino.networks.kernels import make_row_kernels
+from ordino.networks.kernels import drop_rows, make_row_kernels
 from ordino.networks.supply import Batch
 from ordino.streams import spawned, stream
 from ordino.threads import Run, one_by_one
@@ -49,7 +49,7 @@ class Net(ABC, Generic[B]):
         self.theta, self.slopes, self.is_weight = np.zeros((3, n_weights), np.float32)
         """Weights and biases, (n_weights,); the slopes of the error in them; 1 for weights and 0 for biases."""
         self.W, self.b = self.views(self.theta)
-        self._dropped = np.uint32(round(2**32 * dropout))
+        self._dropped = threshold_of(dropout)
         self._keys = np.random.Generator(np.random.SFC64(spawned(seed, "masks")))
         draw, rng, last = PAIR_INITIALIZERS[initializer], stream(seed, "weights"), len(shapes) - 1
         for i, flags in enumerate(self.views(self.is_weight)[0]):
@@ -90,6 +90,11 @@ class Net(ABC, Generic[B]):
             masks[:, :2] = self._keys.integers(0, 2**32, (n_masks, 2), np.uint32)
             masks[:, 2] = self._dropped
         return masks
+
+
+def threshold_of(dropout: float) -> np.uint32:
+    """In how many of 2^32 cases a neuron is dropped."""
+    return np.uint32(round(2**32 * dropout))
 
 
 def whole(W: Floats, sides: int) -> Floats:
@@ -167,7 +172,9 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
             np.matmul(seen, W, out=out)
             if i < n_hidden:
                 for own, bias, mask in zip(out, biases[i], masks, strict=True):
-                    kernels.squash_rows(own, bias, mask[i], start)
+                    kernels.squash_rows(own, bias)
+                    if mask[i, 2]:
+                        drop_rows(own, mask[i], start)
             elif first.output_bias:
                 out += biases[i][:, None]
             seen = out
@@ -199,7 +206,9 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
                 np.matmul(above, weights[i].swapaxes(1, 2), out=below)
             total = np.empty((n_nets, below.shape[2]), np.float32)
             for m, mask in enumerate(masks):
-                kernels.slope_rows(below[m], seen[m], mask[i - 1], start, total[m])
+                if mask[i - 1, 2]:
+                    drop_rows(below[m], mask[i - 1], start)
+                kernels.slope_rows(below[m], seen[m], np.float32(1 - mask[i - 1, 2] / 2**32), total[m])
             slopes_b[i - 1][:] = total.reshape(n_nets, first.sides, -1).sum(axis=1)
             above = below
         if first.output_bias:

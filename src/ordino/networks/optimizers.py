@@ -1,4 +1,7 @@
-"""What makes steps of slopes: plain descent, Adam and AdamW, in place on the one vector of a network's weights."""
+"""Optimizers: plain gradient descent, Adam and AdamW, in place on the one vector of a network's weights.
+
+The penalty ``l2`` is on the weights alone: ``is_weight`` has a 1 for each of them and a 0 for each bias.
+"""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -11,30 +14,34 @@ Floats = NDArray[np.float32]
 Step = Callable[[Floats, Floats, float], None]  # moves weights against their slopes by a rate; may change the slopes
 
 
-def descent(n_weights: int, l2: float) -> Step:
-    """Plain gradient descent: w <- w - rate * slope, with the penalty's slope l2 * w added."""
-    room = np.empty(n_weights, np.float32)
+def descent(is_weight: Floats, l2: float) -> Step:
+    """Plain gradient descent: w <- w - rate * slope, with the slope l2 * w of the penalty added."""
+    room, penalty = np.empty_like(is_weight), np.float32(l2) * is_weight
 
     def step(theta: Floats, slopes: Floats, rate: float) -> None:
         if l2:
-            slopes += np.multiply(theta, np.float32(l2), out=room)
+            slopes += np.multiply(theta, penalty, out=room)
         theta -= np.multiply(slopes, np.float32(rate), out=room)
 
     return step
 
 
-def adam(n_weights: int, l2: float, *, decoupled: bool = False) -> Step:
+def adam(is_weight: Floats, l2: float, *, decoupled: bool = False) -> Step:
     """Adam; if decoupled, l2 is a decay of the weights beside the slopes (AdamW), not a part of them."""
-    mean, square, room = np.zeros((3, n_weights), np.float32)
+    mean, square, room = np.zeros((3, len(is_weight)), np.float32)
+    penalty = np.float32(l2) * is_weight
     n_steps = 0
 
     def step(theta: Floats, slopes: Floats, rate: float) -> None:
         nonlocal n_steps
         n_steps += 1
-        if l2 and decoupled:
-            theta *= np.float32(1 - rate * l2)
-        elif l2:
-            slopes += np.multiply(theta, np.float32(l2), out=room)
+        if l2:
+            np.multiply(theta, penalty, out=room)
+            if decoupled:
+                np.multiply(room, np.float32(rate), out=room)
+                np.subtract(theta, room, out=theta)
+            else:
+                np.add(slopes, room, out=slopes)
         np.subtract(slopes, mean, out=room)
         np.multiply(room, np.float32(0.1), out=room)
         np.add(mean, room, out=mean)  # mean <- 0.9 mean + 0.1 slopes
@@ -52,7 +59,7 @@ def adam(n_weights: int, l2: float, *, decoupled: bool = False) -> Step:
     return step
 
 
-OPTIMIZERS: Mapping[str, Callable[[int, float], Step]] = MappingProxyType(
+OPTIMIZERS: Mapping[str, Callable[[Floats, float], Step]] = MappingProxyType(
     {"adamw": partial(adam, decoupled=True), "adam": adam, "descent": descent}
 )
-"""By name, what makes the function that takes a step, from the number of weights and l2."""
+"""Optimizers by name: each makes, from ``is_weight`` and l2, the function that takes a step."""

@@ -10,6 +10,8 @@ from typing import Any, final
 
 from ordino.ranker import Ranker
 
+SMALLEST, LARGEST = 1e-6, 1e3  # rates of the adaptive rule
+
 
 @final
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Rate:
     """The step size of a network, and what a rule remembers of it."""
 
     now: float
-    error: float = math.nan  # of the epoch before
+    error: float = math.nan  # of the epoch before, if there was one
     restores: int = 0  # in a row
 
 
@@ -65,8 +67,10 @@ def halve(rate: Rate, error: float) -> bool:
 def adaptive(rate: Rate, error: float) -> bool:
     """DeepNet, Algorithm 1, with R = error(i) / error(i-1) as its prose says.
 
-    Error fell: rate x 1.05, up to 1e3. Error rose past R = 1.05: restore the weights and rate x 0.30, down to 1e-6, at
-    most 10 restores in a row. In between: go on.
+    If the error fell, the rate grows by 5 %, up to 1e3. If the error rose by more than 5 % or is no finite number, the
+    weights are restored and the rate becomes 0.30 of itself, down to 1e-6; where the rate is that small already, or
+    after 10 restores in a row, training goes on from where it is. ``rate.error`` is that of the last epoch which was
+    not undone.
 
     Examples
     --------
@@ -77,10 +81,9 @@ def adaptive(rate: Rate, error: float) -> bool:
     0.315
     """
     if error < rate.error:
-        rate.now = min(rate.now * 1.05, 1e3)
-    rose = not math.isnan(rate.error) and not error <= 1.05 * rate.error
-    if rose and rate.restores < 10:
-        rate.now, rate.restores = max(rate.now * 0.30, 1e-6), rate.restores + 1
+        rate.now = min(rate.now * 1.05, LARGEST)
+    elif (error > 1.05 * rate.error or not math.isfinite(error)) and rate.now > SMALLEST and rate.restores < 10:
+        rate.now, rate.restores = max(rate.now * 0.30, SMALLEST), rate.restores + 1
         return True
     rate.error, rate.restores = error, 0
     return False
@@ -89,4 +92,4 @@ def adaptive(rate: Rate, error: float) -> bool:
 RATES: Mapping[str, Callable[[Rate, float], bool]] = MappingProxyType(
     {"constant": constant, "halve": halve, "adaptive": adaptive}
 )
-"""After an epoch with this error, a rule adjusts the rate; True if the weights before the epoch must be restored."""
+"""A rule is told the error of each epoch and adjusts the rate; it gives True if the epoch must be undone."""

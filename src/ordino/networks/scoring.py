@@ -23,7 +23,15 @@ from ordino.networks.supply import Batch, QueryBatches, Supply
 from ordino.networks.training import Learner, Trained, quality_by_metric, train
 from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker
-from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param, warm_start_param
+from ordino.recurring import (
+    metric_param,
+    missing_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+    warm_start_param,
+)
 
 
 class ScoringNetwork(Ranker):
@@ -42,19 +50,25 @@ class ScoringNetwork(Ranker):
     uses_weights = True
     shares_batches: ClassVar[bool] = True
     """Whether networks of different seeds learn from the same batches."""
+    output_bias: ClassVar[bool] = False
+    """Whether the output has a bias. It would move all scores alike, and an optimizer would follow its rounding noise:
+    only what learns the scores themselves needs one."""
 
     layers_: list[Layer] = learned()
 
     hidden: int | Sequence[int] = param(
         (64, 32),
-        "Neurons of each hidden layer; `()` is a linear ranker, one int is one layer.",
+        "The number of neurons in each hidden layer; `()` makes a linear ranker, one int makes one layer.",
         check=fields.widths_of,
         space=Choices(((), (32,), (64, 32), (100, 100))),
     )
-    activation: str = param("relu", "Between layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS)
+    activation: str = param(
+        "relu", "The activation of the hidden layers: relu, tanh, sigmoid, softplus or identity.", choices=ACTIVATIONS
+    )
     initializer: str = param(
-        "he",
-        "First weights: he, glorot, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1]), or ranknet (zero, "
+        "he-normal",
+        "First weights: he-normal (variance 2 / inputs, 1 / inputs in the last layer), he (uniform within "
+        "sqrt(6 / inputs)), glorot, uniform (within 1 / sqrt(inputs)), unit (uniform in [-1, 1]), or ranknet (zero, "
         "the last layer uniform in [-0.1, 0.1]).",
         choices=INITIALIZERS,
     )
@@ -63,7 +77,7 @@ class ScoringNetwork(Ranker):
     rate: str = fields.rate()
     optimizer: str = fields.optimizer("adamw")
     l1: float = fields.l1()
-    l2: float = fields.l2(0.0, "Penalty on the squared weights; for adamw, the decay of the weights.")
+    l2: float = fields.l2(0.0, "The penalty on the squared weights; with adamw, how fast the weights decay.")
     epochs: int = fields.epochs(50)
     patience: int | None = fields.patience(20)
     batch: int | None = fields.batch(16, "Queries")
@@ -74,6 +88,7 @@ class ScoringNetwork(Ranker):
         "How features are scaled first, a name of `SCALERS`; None leaves them as they are. zscore ranked best on "
         "validation data of MQ2008, but it needs whole queries, which `compare` does not have.",
     )
+    missing: str | None = missing_param()
     warm_start: bool = warm_start_param("Go on from the weights of the last `fit`.")
     seed: int = seed_param()
     verbose: bool = verbose_param()
@@ -102,12 +117,9 @@ class ScoringNetwork(Ranker):
         return train(learners, self.epochs, label=type(self).__name__, verbose=self.verbose)
 
     def _fresh(self, data: Dataset, seed: int) -> RowNet:
-        """A network with first weights, or with those of the last fit.
-
-        Its output has no bias: that would move all scores alike, and an optimizer would follow its rounding noise.
-        """
+        """A network with first weights, or with those of the last fit."""
         kind: dict[str, Any] = {"activation": self.activation, "initializer": self.initializer}
-        net = RowNet([*self._widths(data), 1], **kind, dropout=self.dropout, seed=seed, output_bias=False)
+        net = RowNet([*self._widths(data), 1], **kind, dropout=self.dropout, seed=seed, output_bias=self.output_bias)
         if self.warm_start and hasattr(self, "layers_"):
             if [layer.W.shape for layer in self.layers_] != [W.shape for W in net.W]:
                 raise ParameterError("warm_start=True cannot go on from layers of other sizes; use warm_start=False")

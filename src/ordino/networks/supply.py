@@ -25,7 +25,7 @@ B_co = TypeVar("B_co", covariant=True)
 
 
 class Batch(NamedTuple):
-    """A step's rows, the loss of the outputs with its slopes, and the share of the epoch's error."""
+    """The rows that a step learns from, the loss of its outputs, and the batch's share of the epoch."""
 
     X: NDArray[np.float32]  # (n_rows, n_inputs)
     loss: Callable[[Outputs], tuple[Any, Outputs]]
@@ -43,16 +43,16 @@ class Batch(NamedTuple):
 
 
 class PairBatch(NamedTuple):
-    """A step's pairs of rows of X, ``a * len(X) + b`` each, P(a before b), and the share of the epoch's error."""
+    """The pairs of rows of X that a step learns from, ``a * len(X) + b`` each, and the batch's share of the epoch."""
 
     X: NDArray[np.float32]  # (n_docs, n_features)
     codes: NDArray[np.int64]  # (n_pairs,)
-    target: Floats  # (n_pairs,)
+    target: Floats  # (n_pairs,): P(a before b)
     share: float
 
 
 class Supply(Protocol[B_co]):
-    """Batches, epoch after epoch."""
+    """Something that gives the batches of every epoch."""
 
     def epoch(self, rng: np.random.Generator) -> Iterator[B_co]:
         """The batches of one epoch; their shares sum to one."""
@@ -93,12 +93,16 @@ class QueryBatches:
 @final
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Batches of given pairs for networks that score, consistent or not; ``batch=None`` takes all in every step."""
+    """Batches of given pairs, which may contradict each other, for networks that score; None takes all at once.
+
+    A step is the sum over its pairs, each times its weight, divided by the number of pairs times their mean weight.
+    """
 
     X: NDArray[np.float32]
     learning_set: LearningSet
     loss: PairLoss
     batch: int | None
+    weights: Floats | None = None  # (n_pairs,), how much each pair counts
 
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """All pairs once, in random order."""
@@ -109,10 +113,13 @@ class ScoredPairs:
         some = self.learning_set.take(chosen)
         docs, places = np.unique(some.rows(len(self.X)), return_inverse=True)
         a, b = places.reshape(2, -1)
+        weights = None if self.weights is None else self.weights[chosen] / self.weights.mean()
 
         def loss(scores: Outputs) -> tuple[float, Outputs]:
             s = scores[:, 0].astype(np.float64)
             value, slope = self.loss(s[a] - s[b], some.target)
+            if weights is not None:
+                value, slope = value * weights, slope * weights
             slopes = (np.bincount(a, slope, len(docs)) - np.bincount(b, slope, len(docs))) / len(chosen)
             return float(value.mean()), slopes[:, None].astype(np.float32)
 

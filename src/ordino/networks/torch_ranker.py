@@ -30,7 +30,7 @@ from ordino.networks.torch_module import (
 from ordino.parameters import learned, param
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, seed_param, verbose_param
 from ordino.streams import stream
 
 DEVICES = ("cpu", "cuda", "mps")
@@ -101,6 +101,7 @@ class TorchRanker(Ranker):
     metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
     scaling: str | None = scaling_param("symlog")
+    missing: str | None = missing_param()
     seed: int = seed_param("The same seed gives the same ranker: order of batches, dropout, a function's weights.")
     verbose: bool = verbose_param()
 

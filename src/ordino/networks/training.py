@@ -1,4 +1,4 @@
-"""The one training loop: epochs of steps by an optimizer, a rate rule, the best epoch kept, a clean stop."""
+"""The one training loop: its epochs, the rule of its rate, the choice of the best epoch, and stopping early."""
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
@@ -19,6 +19,7 @@ from ordino.progress import Steps
 from ordino.threads import count_threads, one_by_one, products, worker_threads
 
 Floats = NDArray[np.float64]
+Weights = NDArray[np.float32]
 Quality = Callable[[Any], float]  # how good a network is on validation data; larger is better
 Watch = Callable[[Any], dict[str, float]]  # numbers of a network for its history
 
@@ -42,7 +43,7 @@ def quality_by_metric(judge: Judge, valid: Dataset, scores: Callable[[list[Layer
 
 
 def quality_by_error(batch: Any) -> Quality:
-    """A small error on a batch that the network does not learn from."""
+    """The negative error on a batch that the network does not learn from."""
     return lambda net: -net.error(batch, learn=False)
 
 
@@ -60,33 +61,45 @@ class Learner:
     ) -> None:  # fmt: skip
         self.net, self.supply, self._schedule, self._quality, self._watch = net, supply, schedule, quality, watch
         self._rate, self._adjust = Rate(float(schedule.learning_rate)), RATES[schedule.rate]
-        self._step = OPTIMIZERS[schedule.optimizer](len(net.theta), schedule.l2)
-        self._earlier: NDArray[np.float32] | None = None  # weights to which a step back of a full batch returns
+        self._undoes = schedule.rate == "adaptive"
+        self._step = OPTIMIZERS[schedule.optimizer](net.is_weight, schedule.l2)
+        self._standing: tuple[Weights, Weights] | None = None  # weights and slopes of the last full batch not undone
         self.best, self.best_quality, self.best_epoch = net.layers(), -np.inf, 0
         self.history: list[dict[str, float]] = []
         self.done = False
 
     def begin(self) -> None:
         """An epoch begins."""
-        self._before = self.net.theta.copy() if self._schedule.rate == "adaptive" else None
-        self._error, self._n_steps = 0.0, 0
+        self._error, self._adjusted = 0.0, False
+        if self._undoes:
+            self._before = self.net.theta.copy()
 
-    def step(self, error: float) -> None:
-        """Take a step against the slopes; ``error`` is what its batch adds to that of the epoch."""
+    def step(self, error: float, share: float) -> None:
+        """Take a step against the slopes of a batch with this error, which has this share of the epoch.
+
+        The error of a batch that is the whole epoch is that of the weights before its step, so the rule of the rate is
+        asked first. If it undoes what raised the error, the step of the last epoch that stands is taken again; where
+        there is none, the weights stay as they are.
+        """
+        net = self.net
         if self._schedule.l1:
-            self.net.slopes += np.float32(self._schedule.l1) * self.net.is_weight * np.sign(self.net.theta)
-        self._step(self.net.theta, self.net.slopes, self._rate.now)
-        self._error, self._n_steps = self._error + error, self._n_steps + 1
+            net.slopes += np.float32(self._schedule.l1) * net.is_weight * np.sign(net.theta)
+        self._error += share * error
+        if self._undoes and share == 1:
+            self._adjusted = True
+            if not self._adjust(self._rate, self._error):
+                self._standing = net.theta.copy(), net.slopes.copy()
+            elif self._standing is None:
+                return
+            else:
+                net.theta[:], net.slopes[:] = self._standing
+        self._step(net.theta, net.slopes, self._rate.now)
 
     def finish(self) -> None:
         """The epoch is over: adjust the rate, look at validation data, keep the best."""
         used, number = self._rate.now, len(self.history) + 1
-        # the error of a single step is that of the weights before it: what made it rise is the epoch before
-        undone = self._earlier if self._n_steps == 1 and self._earlier is not None else self._before
-        if self._adjust(self._rate, self._error) and undone is not None:
-            self.net.theta[:], self._earlier = undone, undone
-        else:
-            self._earlier = self._before
+        if not self._adjusted and self._adjust(self._rate, self._error):
+            self.net.theta[:] = self._before
         row = {"epoch": number, "error": self._error, "rate": used} | (self._watch(self.net) if self._watch else {})
         reached = -np.inf
         if self._quality is not None:
@@ -129,7 +142,7 @@ class Team:
         for batch in learning[0].supply.epoch(self._rng) if learning else ():
             errors = row_errors(nets, batch) if isinstance(batch, Batch) else [net.error(batch) for net in nets]
             for one, error in zip(learning, errors, strict=True):
-                one.step(float(batch.share * error))
+                one.step(float(error), float(batch.share))
         for one in learning:
             one.finish()
 

@@ -156,7 +156,7 @@ def sampled_share(network: PairNetwork, X: NDArray[np.float32], triples: int, se
 
 
 def _classes(X: NDArray[np.float32]) -> Ints:
-    """A number for each document of a query, the same for those with equal features."""
+    """A number for each document of a query; documents with equal features have the same number."""
     return np.unique(X, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 

@@ -34,4 +34,4 @@ ORDERS: Mapping[str, Order] = MappingProxyType(
 """Every order by its name."""
 
 SORTS: Mapping[str, Order] = MappingProxyType({name: order for name, order in ORDERS.items() if order.sort})
-"""Those that are sorts: they compare only some pairs, and their order may depend on where they start."""
+"""The orders that are sorts: they compare only some pairs, and the result may depend on the order they start from."""

@@ -17,7 +17,7 @@ from ordino.order.orders import ORDERS, SORTS
 from ordino.order.sorting import check_order, scores_from_order, sort_once, sort_queries
 
 TOP = 500
-"""Documents of a long query that meet all others, unless another number is asked for."""
+"""How many documents of a long query are compared with all others, unless another number is asked for."""
 
 
 @final

@@ -22,7 +22,7 @@ BLOCK_COMPARISONS = 20_000  # about how much a thread takes at a time
 
 
 class Sorted(NamedTuple):
-    """What a sort gives."""
+    """The order that a sort found, and what it took."""
 
     order: Ints  # (n_docs,): row numbers, best first, query by query
     comparisons: Ints  # (n_queries,): how many were made
@@ -152,7 +152,7 @@ def scores_from_order(order: ArrayLike, offsets: ArrayLike) -> NDArray[np.float6
 
 
 def check_order(order: ArrayLike, offsets: Ints) -> NDArray[np.integer]:
-    """Every row number once, those of each query where the query stands."""
+    """Check that this is an order: every row number once, within the rows of its query."""
     rows, query = np.asarray(order), query_numbers(offsets)
     if rows.dtype.kind not in "iu" or not np.array_equal(np.sort(rows), np.arange(len(query))):
         raise DataError("order must hold every row number once")

@@ -20,9 +20,9 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
-from ordino.parameters import learned, param
+from ordino.parameters import learned, param, settings
 from ordino.progress import Steps
-from ordino.recurring import metric_param, profile_param, scaling_param, verbose_param
+from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, verbose_param
 
 REWEIGHTING = ("rounds", "sum")
 NEAR_PERFECT = 1e-6  # of 1 - E: a feature that ranks all queries perfectly has a finite alpha
@@ -73,7 +73,11 @@ class AdaRank(LinearRanker):
     scaling: str | None = scaling_param(
         text="Feature scaling: a name in `SCALERS`. Features must be comparable, since their values are added."
     )
+    missing: str | None = missing_param()
     verbose: bool = verbose_param()
+
+    published = settings(reweighting="sum", metric="map")
+    """Weights that depend on the sum so far; AdaRank-MAP (``metric="ndcg@10"`` is AdaRank-NDCG)."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         choice = Choice(valid, self.metric, self.profile)

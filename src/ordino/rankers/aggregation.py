@@ -6,7 +6,7 @@ chooses another rule (:data:`~ordino.order.fusion.METHODS`).
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,10 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.interrupts import PRESSES
 from ordino.order.fusion import METHODS, fuse
-from ordino.parameters import param
+from ordino.parameters import param, settings
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.rankers.combined import CombinedRanker, RankerLike, as_rankers, ranker_param
+from ordino.rankers.combined import CombinedRanker, RankerLike, as_rankers, network_of_chapter_5, ranker_param
 from ordino.recurring import n_jobs_param, seed_param
 from ordino.streams import spawn_seed, stream
 from ordino.threads import count_threads
@@ -70,6 +70,15 @@ class RankAggregation(CombinedRanker):
     share: float = param(0.8, "Size of that part.", above=0, high=1)
     n_jobs: int | None = n_jobs_param()
     seed: int = seed_param("Random seed; the same seed gives the same members. Rankers in a list keep their own seeds.")
+
+    published = settings(ranker="deepnet", n=15, method="rank_sum")
+    """DeepNet, section 5.3: 15 networks, each from 100,000 training and 50,000 validation pairs of its own; the sum of
+    the ranks decides."""
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """The 15 members of section 5.3, of the network of chapter 5 or another ranker."""
+        return super().as_published(**({} if "ranker" in changes else {"ranker": network_of_chapter_5()}) | changes)
 
     @property
     def is_random(self) -> bool:

@@ -25,7 +25,7 @@ from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
 from ordino.parameters import Range, learned, param
 from ordino.ranker import Ranker
-from ordino.recurring import metric_param, profile_param, scaling_param, seed_param
+from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, seed_param
 
 
 @final
@@ -64,6 +64,7 @@ class LinearRegressionRanker(LinearRanker):
     metric: str = metric_param(text="The metric used to choose among several values of `alpha`.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         given = self.alpha if isinstance(self.alpha, Sequence | np.ndarray) else [self.alpha]

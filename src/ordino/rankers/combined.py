@@ -32,6 +32,11 @@ def as_rankers(given: RankerLike | Sequence[RankerLike]) -> list[Ranker]:
     return [ranker_class(one)() if isinstance(one, str) else clone(one) for one in several]
 
 
+def network_of_chapter_5() -> Ranker:
+    """DeepNet as published, with the pairs of the thesis's chapter 5: what its nested stages and members are."""
+    return ranker_class("deepnet").as_published(n_pairs=100_000, n_valid_pairs=50_000)
+
+
 def ranker_param(text: str) -> Any:
     """The parameter ``ranker``."""
     return param("ranknet", text, check=as_rankers, positional=True)

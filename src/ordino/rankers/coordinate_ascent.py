@@ -17,7 +17,7 @@ from ordino.judge import Choice, Judge
 from ordino.linear import LinearRanker
 from ordino.parameters import learned, param
 from ordino.progress import Steps
-from ordino.recurring import metric_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, seed_param, verbose_param
 from ordino.streams import stream
 
 Vector = NDArray[np.float64]
@@ -67,6 +67,7 @@ class CoordinateAscent(LinearRanker):
     n_steps: int = param(10, "Number of steps in each direction; each is twice the one before.", low=1)
     tol: float = param(1e-3, "Stop after a sweep that gains no more than this.", low=0)
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
     seed: int = seed_param()
     verbose: bool = verbose_param()
 

@@ -8,7 +8,7 @@ a network without shared weights, which is DenseComparator.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self, final
+from typing import ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,7 @@ from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pair
 from ordino.networks.training import Learner, Trained
 from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
-from ordino.parameters import Choices, param
+from ordino.parameters import Choices, param, settings
 from ordino.streams import stream
 
 
@@ -52,8 +52,9 @@ class DeepNet(Comparator):
         "C",
         "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of "
         "different labels, of equal labels above 0, and of equal labels not above 0), C (different labels), D "
-        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). Equal labels "
-        "have the target 1/2.",
+        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). B66, B75, "
+        "D66, D75, E66 and E75 are B, D and E with 66 % or 75 % of pairs of different labels. Equal labels have the "
+        "target 1/2.",
         choices=CONFIGURATIONS,
     )
     n_pairs: int | None = param(
@@ -62,6 +63,11 @@ class DeepNet(Comparator):
     n_valid_pairs: int | None = param(
         20_000, "Pairs of the validation data, in equal shares for each query; None takes all.", low=1, brief=2
     )
+    distinct_pairs: bool = param(
+        False,
+        "Take no pair twice: a query with fewer pairs than its share gives each of them once, and the other queries "
+        "share what is missing. Otherwise it gives them several times, in random orders.",
+    )
     select: str = param(
         "metric",
         "How the best epoch is found on `valid`: by the `metric` of the sorted validation data (metric), or by the "
@@ -69,21 +75,16 @@ class DeepNet(Comparator):
         choices=("metric", "pairs"),
     )
 
-    @classmethod
-    def as_published(cls, **changes: Any) -> Self:
-        """The tuned network of the thesis (section 4.3.3).
-
-        Layers of 24, 12 and 6 ReLU neurons that start from stacked auto-encoders, a quarter of them dropped; squared
-        error, full batches with the adaptive rate; 10,000 training pairs of different labels and 5,000 validation
-        pairs, whose error chooses one of 1,000 epochs; features scaled inside each query; a sort makes the ranking.
-        """
-        published: dict[str, Any] = {
-            "hidden": (24, 12, 6), "activation": "relu", "initializer": "autoencoders", "dropout": 0.25,
-            "loss": "squared", "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1,
-            "batch": None, "epochs": 1000, "patience": None, "pairs": "C", "n_pairs": 10_000,
-            "n_valid_pairs": 5_000, "select": "pairs", "metric": "map", "scaling": "querymax", "algorithm": "merge",
-        }  # fmt: skip
-        return cls(**(published | changes))
+    published = settings(
+        hidden=(24, 12, 6), activation="relu", initializer="autoencoders", dropout=0.25, input_dropout=None,
+        loss="squared", optimizer="descent", rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=1000,
+        patience=None, pairs="C", n_pairs=10_000, n_valid_pairs=5_000, select="pairs", metric="map",
+        scaling="querymax", algorithm="merge",
+    )  # fmt: skip
+    """The tuned network of the thesis (section 4.3.3): layers of 24, 12 and 6 ReLU neurons that start from stacked
+    auto-encoders, a quarter of them and of the features dropped; squared error, full batches with the adaptive rate;
+    10,000 training pairs of different labels and 5,000 validation pairs, whose error chooses one of 1,000 epochs;
+    features scaled inside each query; a sort makes the ranking."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         self._keep(self._train(data, valid, [self.seed])[0])
@@ -118,7 +119,8 @@ class DeepNet(Comparator):
 
     def _draw(self, data: Dataset, parameter: str, seed: int) -> LearningSet:
         """Pairs, as many as the parameter of this name says."""
-        return draw_pairs(data.y, data.offsets, self.pairs, getattr(self, parameter), stream(seed, parameter))
+        rng, n_pairs = stream(seed, parameter), getattr(self, parameter)
+        return draw_pairs(data.y, data.offsets, self.pairs, n_pairs, rng, distinct=self.distinct_pairs)
 
     def _learner_of(
         self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seed: int
@@ -170,14 +172,11 @@ class DenseComparator(DeepNet):
         choices=("both", "once"),
     )
 
-    @classmethod
-    def as_published(cls, **changes: Any) -> Self:
-        """The dense net of the thesis's table 3.1, trained as DeepNet is and asked once.
-
-        10 sigmoid neurons that start from weights uniform in [-1, 1], without dropout.
-        """
-        shallow: dict[str, Any] = {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}
-        return super().as_published(**(shallow | {"asked": "once"} | changes))
+    published = settings(
+        DeepNet.published, hidden=10, activation="sigmoid", initializer="unit", dropout=0.0, asked="once"
+    )
+    """The dense net of the thesis's table 3.1, trained as DeepNet is and asked once: 10 sigmoid neurons that start from
+    weights uniform in [-1, 1], without dropout."""
 
     def _pairs(self, network: PairNetwork) -> Pairs:
         return replace(super()._pairs(network), asked=self.asked)

@@ -19,7 +19,7 @@ from ordino.errors import ParameterError, unknown_name
 from ordino.evolve import strategies
 from ordino.evolve.evolved import EvolvedRanker, generations_param
 from ordino.evolve.strategies import Floats
-from ordino.parameters import Range, param
+from ordino.parameters import Range, param, settings
 from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
 from ordino.recurring import warm_start_param
@@ -69,9 +69,24 @@ class RankDE(EvolvedRanker):
     self_adaptive: bool = param(
         False, "Let every individual adapt its own F and CR (jDE), starting from the given values."
     )
+    select: str = param(
+        "valid",
+        "Where the individual that is kept is the best: on validation data, if given (valid), or on the training data, "
+        "as line 11 of Algorithm 1 says (train).",
+        choices=("valid", "train"),
+    )
     warm_start: bool = warm_start_param("Continue from where the last `fit` stopped: twice 100 generations equal 200.")
 
+    published = settings(
+        population=50, generations=10_000, patience=None, F=0.5, CR=0.5, mutation="rand/1", self_adaptive=False,
+        select="train", metric="map", scaling="minmax",
+    )  # fmt: skip
+    """Table 2, Algorithm 1 and equation 5."""
+
     _start = uniform_start
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        super()._fit(data, valid if self.select == "valid" else None)
 
     def _search(self, population: Floats) -> strategies.DifferentialEvolution:
         return strategies.DifferentialEvolution(

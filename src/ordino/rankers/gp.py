@@ -73,6 +73,7 @@ class GPRank(Ranker):
     metric: str = recurring.metric_param("map", FITNESS)
     profile: str = recurring.profile_param()
     scaling: str | None = recurring.scaling_param("minmax")
+    missing: str | None = recurring.missing_param()
     warm_start: bool = recurring.warm_start_param()
     seed: int = recurring.seed_param()
     n_jobs: int | None = recurring.n_jobs_param()

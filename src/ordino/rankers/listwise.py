@@ -9,14 +9,33 @@ from typing import final
 
 from ordino.losses import Loss, make_loss
 from ordino.networks.scoring import ScoringNetwork
+from ordino.parameters import param, settings
 
 
 @final
 class ListNet(ScoringNetwork):
-    """A network that learns by cross entropy between the top-one probabilities of labels and scores."""
+    r"""A network that learns by cross entropy between the top-k probabilities of labels and scores.
+
+    .. math::
+        C = -\sum_{j_1, \dots, j_k} P_y(j_1, \dots, j_k) \log P_s(j_1, \dots, j_k), \qquad
+        P_s(j_1, \dots, j_k) = \prod_{t=1}^{k} \frac{e^{s_{j_t}}}{\sum_{l \notin \{j_1, \dots, j_{t-1}\}} e^{s_l}}
+
+    the sum being over all choices of the first k of n documents, in order: :math:`n! / (n - k)!` terms.
+    """
+
+    k: int = param(
+        1,
+        "How many of the first places the probabilities speak of. 1 is the paper's choice; each place more costs as "
+        "many times more as a query has documents, and a sum of more than ten million terms is refused.",
+        low=1,
+    )
+
+    published = settings(hidden=(), optimizer="descent", batch=1, k=1)
+    """A linear network, top-one probabilities, a step of plain descent after each query; the paper chooses the rate and
+    the number of epochs on validation data."""
 
     def _loss(self) -> Loss:
-        return make_loss("listnet")
+        return make_loss("listnet", k=self.k)
 
 
 @final

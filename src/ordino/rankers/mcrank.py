@@ -18,7 +18,7 @@ from ordino.boosting.trees import Gradients, Task, TreeRanker, leaves_param
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.forms import Trees, require
-from ordino.parameters import param
+from ordino.parameters import param, settings
 
 CLASSIFICATIONS = ("multiclass", "ordinal")
 VALUES = ("linear", "exponential")
@@ -86,6 +86,9 @@ class McRank(TreeRanker):
         choices=VALUES,
     )
     leaves: int = leaves_param(10)
+
+    published = settings(classification="multiclass", value="linear")
+    """Multiple classification, T(k) = k."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         self.levels_, level = np.unique(data.y, return_inverse=True)

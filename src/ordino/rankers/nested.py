@@ -2,25 +2,26 @@
 
 The first ranker learns from all documents and ranks them. Each later ranker learns only from the top of the previous
 ranking and re-ranks only that; documents below keep their places. So later stages concentrate on the hard cases near
-the top.
+the top. The thesis scales the features once, over all documents of a query, and has eight stages.
 """
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
+from ordino.data.scaling import SCALERS
 from ordino.errors import ParameterError
 from ordino.forms import require
 from ordino.judge import Judge
-from ordino.parameters import learned, param
+from ordino.parameters import learned, param, settings
 from ordino.progress import Steps
 from ordino.ranker import Ranker
-from ordino.rankers.combined import CombinedRanker, RankerLike, as_rankers, ranker_param
+from ordino.rankers.combined import CombinedRanker, RankerLike, as_rankers, network_of_chapter_5, ranker_param
 from ordino.recurring import metric_param, profile_param
 from ordino.streams import spawn_seed
 
@@ -63,13 +64,35 @@ class NestedRanker(CombinedRanker):
     )
     sizes: Sequence[int | None] = param(
         (None, 1000, 750, 500, 200, 100, 50, 10),
-        "Number of documents per query that each stage sees, in decreasing order; the first is None, for all. A stage "
-        "that would train the same ranker on the same documents as the one before is skipped.",
+        "Number of documents per query that each stage sees, in decreasing order; the first is None, for all.",
         check=check_sizes,
         positional=True,
     )
+    stages: str = param(
+        "best",
+        "best: skip a stage that would train the same ranker on the same documents as the one before, and drop the "
+        "stages after the best on `valid`. all: every stage is trained and kept, as in the thesis.",
+        choices=("best", "all"),
+    )
+    scaling: str | None = param(
+        None,
+        "How features are scaled once, over all documents of a query, as in the thesis: a name in `SCALERS`, in place "
+        "of the scaling of the stages. None leaves it to each stage, which scales the documents that it sees.",
+        choices=SCALERS,
+    )
     metric: str = metric_param(text="The metric used to choose the number of stages on `valid`.")
     profile: str = profile_param()
+
+    published = settings(
+        ranker="deepnet", sizes=(None, 1000, 750, 500, 200, 100, 50, 10), stages="all", scaling="querymax", metric="map"
+    )
+    """Section 5.2: eight stages of DeepNet as published, each from at most 100,000 training and 50,000 validation
+    pairs."""
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """The eight stages of section 5.2, of the network of chapter 5 or another ranker."""
+        return super().as_published(**({} if "ranker" in changes else {"ranker": network_of_chapter_5()}) | changes)
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         sizes = list(self.sizes)
@@ -83,7 +106,8 @@ class NestedRanker(CombinedRanker):
             for number in steps:
                 stage, size = stages[number], sizes[number]
                 top = _is_on_top(places, size)
-                if top.sum() == seen and isinstance(self.ranker, str | Ranker):
+                same = top.sum() == seen and isinstance(self.ranker, str | Ranker)
+                if same and self.stages == "best":
                     continue
                 seen = int(top.sum())
                 row = {"stage": float(len(self.rankers_) + 1)} | ({} if size is None else {"size": size})
@@ -97,20 +121,23 @@ class NestedRanker(CombinedRanker):
                 self.rankers_.append(stage)
                 self.sizes_.append(size)
                 self.history_.append(row)
-        if valid is not None:
+        if valid is not None and self.stages == "best":
             values = [row["valid"] for row in self.history_]
             n_best = int(np.argmax(np.nan_to_num(values, nan=-np.inf))) + 1
             self.rankers_, self.sizes_ = self.rankers_[:n_best], self.sizes_[:n_best]
 
     def _stages(self, n_stages: int) -> list[Ranker]:
+        given = as_rankers(self.ranker)
+        for one in given if self.scaling is not None else ():
+            if "scaling" in one.get_params(deep=False):
+                one.set_params(scaling=None)  # the data has been scaled already
         if isinstance(self.ranker, str | Ranker):
-            [first] = as_rankers(self.ranker)
+            [first] = given
             seed = first.get_params().get("seed", 0)
             return [first, *(first.with_seed(spawn_seed(seed, "stage", stage)) for stage in range(1, n_stages))]
-        stages = as_rankers(self.ranker)
-        if len(stages) != n_stages:
-            raise ParameterError(f"there are {len(stages)} rankers for {n_stages} sizes; give one ranker for each size")
-        return stages
+        if len(given) != n_stages:
+            raise ParameterError(f"there are {len(given)} rankers for {n_stages} sizes; give one ranker for each size")
+        return given
 
     def _check_learned(self) -> None:
         super()._check_learned()

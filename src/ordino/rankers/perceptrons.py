@@ -29,10 +29,18 @@ from ordino.forms import Form, Linear, linear_scores, require
 from ordino.judge import Choice
 from ordino.linear import name_weights
 from ordino.networks.perceptron_kernels import prank_pass
-from ordino.parameters import learned, param
+from ordino.parameters import learned, param, settings
 from ordino.progress import Steps
 from ordino.ranker import FeatureWeight, Ranker
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, seed_param, verbose_param
+from ordino.recurring import (
+    metric_param,
+    missing_param,
+    n_jobs_param,
+    profile_param,
+    scaling_param,
+    seed_param,
+    verbose_param,
+)
 from ordino.threads import worker_threads
 
 Floats = NDArray[np.float64]
@@ -59,6 +67,7 @@ class OrdinalRanker(Ranker):
     metric: str = metric_param(text="The metric used to choose the best epoch.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
     seed: int = seed_param()
     verbose: bool = verbose_param()
 
@@ -143,6 +152,9 @@ class PRank(OrdinalRanker):
         False, "Also learn from all products of two features (the quadratic kernel of RankNet's section 6)."
     )
 
+    published = settings(epochs=100, metric="ndcg@15")
+    """RankNet's section 6: 100 epochs, the best on validation by NDCG@15 kept."""
+
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         rng = np.random.default_rng(self.seed)
         X, level = frozen(self._wide(data).X), self._levels(data)
@@ -203,6 +215,9 @@ class OAPBPM(OrdinalRanker):
     )
     epochs: int = epochs_param(5, "")
     n_jobs: int | None = n_jobs_param()
+
+    published = settings(n_perceptrons=100, tau=0.3, averaging="last", epochs=100, metric="ndcg@15")
+    """RankNet's section 6, with the tau (of 0.3, 0.5 and 0.7) and N that were best on its validation data."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         X, level = frozen(data.X), self._levels(data)

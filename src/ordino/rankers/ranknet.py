@@ -18,12 +18,14 @@ from ordino.forms import are_layers, require
 from ordino.given import Validation
 from ordino.layers import Layer, forward
 from ordino.losses import Loss, make_loss, pair_loss
+from ordino.losses.families import TARGETS
 from ordino.networks import fields
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import RowNet
+from ordino.networks.rates import Schedule
 from ordino.networks.scoring import ScoringNetwork
 from ordino.networks.supply import Batch, QueryBatches, ScoredPairs, Supply
-from ordino.parameters import param
+from ordino.parameters import Range, param, settings
 from ordino.ranker import Ranker
 from ordino.streams import spawn_seed, stream
 
@@ -49,32 +51,40 @@ class RankNet(ScoringNetwork):
     target: float = param(
         1.0, "The target P(a before b) where a has the larger label; 1 is the paper's hard target.", low=0.5, high=1
     )
+    target_by: str = param(
+        "pair",
+        "pair: `target` is that of every pair. step: it is that of labels that differ by one, and for labels that "
+        "differ by n its odds are raised to the power n (the lemma of section 3).",
+        choices=TARGETS,
+    )
     average: str = fields.average()
 
-    @classmethod
-    def as_published(cls, *, hidden: int | tuple[int, ...] = 10, **changes: Any) -> Self:
-        """The settings of the paper's section 5.
+    published = settings(
+        hidden=10, activation="tanh", initializer="ranknet", optimizer="descent", rate="halve", learning_rate=0.001,
+        average="sum", batch=1, epochs=100, patience=None, metric="pairwise_accuracy", scaling=None,
+    )  # fmt: skip
+    """The settings of section 5: first layer zero, second uniform in [-0.1, 0.1]; a rate of 0.001 for each pair, halved
+    when the epoch's error rises; 100 epochs, the best on validation kept. The paper leaves open how often it takes a
+    step; here it is after each query, by the sum over its pairs."""
 
-        First layer zero, second uniform in [-0.1, 0.1]; a step after each query, the rate halved when the epoch's error
-        rises; 100 epochs, the best on validation kept. The paper's rate is 0.001 for each pair; a step here is the mean
-        over a query's pairs, of which the paper's queries of 50 documents have about 1,000, so its rate is 1.
-        """
-        published: dict[str, Any] = {
-            "activation": "tanh", "initializer": "ranknet" if hidden else "uniform", "optimizer": "descent",
-            "rate": "halve", "learning_rate": 1.0, "batch": 1, "epochs": 100, "patience": None,
-            "metric": "pairwise_accuracy", "scaling": None,
-        }  # fmt: skip
-        return cls(hidden=hidden, **(published | changes))
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """A network with the settings of section 5; with ``hidden=()`` its one layer starts from uniform weights."""
+        one_layer = "hidden" in changes and not fields.widths_of(changes["hidden"])
+        return super().as_published(**({"initializer": "uniform"} if one_layer else {}) | changes)
 
     def _loss(self) -> Loss:
-        return make_loss("ranknet", ties=self.ties, target=self.target, average=self.average)
+        how = {"target": self.target, "target_by": self.target_by, "average": self.average}
+        return make_loss("ranknet", ties=self.ties, **how)
 
     def fit_pairs(
-        self, X: ArrayLike, pairs: ArrayLike, probability: ArrayLike = 1.0, *, valid: Dataset | None = None
-    ) -> Self:
+        self, X: ArrayLike, pairs: ArrayLike, probability: ArrayLike = 1.0, *, weights: ArrayLike | None = None,
+        valid: Dataset | None = None,
+    ) -> Self:  # fmt: skip
         """Learn from preferences: pairs ``(a, b)`` of rows of X, of which a comes first with this probability.
 
-        The pairs may be incomplete or contradict each other; a probability is one number for all or one for each.
+        The pairs may be incomplete or contradict each other. A probability is one number for all or one for each, and
+        so are weights, which say how much a pair counts: one of weight 2 is a pair given twice.
 
         Examples
         --------
@@ -86,7 +96,8 @@ class RankNet(ScoringNetwork):
         preferences = LearningSet.of(*fields.check_preferences(pairs, probability, len(features)), len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
         batch = None if self.batch is None else PAIRS_A_QUERY * self.batch
-        supply = ScoredPairs(data.X, preferences, pair_loss("ranknet"), batch=batch)
+        given = None if weights is None else fields.check_pair_weights(weights, preferences.n_pairs)
+        supply = ScoredPairs(data.X, preferences, pair_loss("ranknet"), batch=batch, weights=given)
         return self._keep(self._train(data, held_out, [self.seed], supply)[0])
 
 
@@ -94,9 +105,11 @@ class RankNet(ScoringNetwork):
 class KernelRankNet(ScoringNetwork):
     """RankNet in the space of a kernel, through Nystroem features (eq. 17-18).
 
-    The score is f(x) = sum_j alpha_j k(x_j, x), the cost RankNet's plus lambda times the squared norm of f in the
-    kernel's space. Nystroem features phi with phi(x) . phi(x') ~ k(x, x') make that a linear RankNet on phi(x) whose l2
-    penalty is the norm; no kernel matrix of all documents is ever built.
+    The score is f(x) = sum_j alpha_j k(x_j, x), and the cost F is the sum over all pairs of documents of a query with
+    different labels, each once, of RankNet's cost, plus lambda times the squared norm of f in the kernel's space.
+    Nystroem features phi with phi(x) . phi(x') ~ k(x, x') make that a linear RankNet on phi(x) whose l2 penalty is the
+    norm; no kernel matrix of all documents is ever built. A step minimizes the sum over the pairs of its queries plus
+    their share of the penalty, so the steps of an epoch add up to F.
 
     Attributes
     ----------
@@ -118,7 +131,13 @@ class KernelRankNet(ScoringNetwork):
     n_components: int = param(200, "Number of documents that approximate the kernel; more is more exact.", low=1)
     learning_rate: float = fields.learning_rate(0.01)
     optimizer: str = fields.optimizer("adam")
-    l2: float = fields.l2(1e-4, "lambda, the weight of the squared norm.")
+    l2: float = param(
+        1.0,
+        "lambda of eq. 17, the weight of the squared norm beside the sum over all pairs; adamw decays the weights "
+        "instead.",
+        low=0,
+        space=Range(1e-3, 1e3, log=True),
+    )
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         from sklearn.kernel_approximation import Nystroem
@@ -138,7 +157,11 @@ class KernelRankNet(ScoringNetwork):
         return [len(self.features_.components_)]
 
     def _supply(self, data: Dataset, net: RowNet) -> Supply[Batch]:  # noqa: ARG002
-        return QueryBatches(data, make_loss("ranknet", average="queries"), batch=self.batch, transform=self._phi)
+        return QueryBatches(data, make_loss("ranknet", average="sum"), batch=self.batch, transform=self._phi)
+
+    def _schedule(self) -> Schedule:
+        share = min((self.batch or self.n_queries_in_) / self.n_queries_in_, 1.0)  # of the penalty in a step
+        return Schedule.of(self, l2=2 * self.l2 * share)  # an optimizer adds l2 w to the slopes
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         return self._scores(self.layers_, data)

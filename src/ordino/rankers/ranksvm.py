@@ -20,9 +20,9 @@ from ordino.data.dataset import Dataset
 from ordino.judge import Choice
 from ordino.linear import LinearRanker
 from ordino.losses.levels import sort_labels
-from ordino.parameters import Range, param
+from ordino.parameters import Range, param, settings
 from ordino.progress import Steps
-from ordino.recurring import metric_param, n_jobs_param, profile_param, scaling_param, verbose_param
+from ordino.recurring import metric_param, missing_param, n_jobs_param, profile_param, scaling_param, verbose_param
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 
@@ -77,8 +77,12 @@ class RankSVM(LinearRanker):
     metric: str = metric_param(text="The metric used to choose among several values of C.")
     profile: str = profile_param()
     scaling: str | None = scaling_param()
+    missing: str | None = missing_param()
     n_jobs: int | None = n_jobs_param()
     verbose: bool = verbose_param()
+
+    published = settings(loss="hinge", pair_weights="sum")
+    """The slack variables of Joachims' problem, each pair with the same weight; C is chosen on validation data."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         path = [float(c) for c in self.C] if isinstance(self.C, Sequence | np.ndarray) else [float(self.C)]

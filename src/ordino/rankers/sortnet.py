@@ -6,7 +6,7 @@ the way to what is known of either set, train a new comparator on them, and keep
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,15 @@ from ordino.networks.comparing import Comparator
 from ordino.networks.learning_sets import LearningSet
 from ordino.order import SORTS, PairNetwork, scores_from_order, sort_queries
 from ordino.order.pairs import content_order
-from ordino.parameters import param
+from ordino.parameters import param, settings
 from ordino.progress import Steps
 from ordino.streams import spawn_seed
 
 Codes = NDArray[np.int64]
 
-FEWEST_EPOCHS = 2  # of an iteration
+FEWEST_STEPS = (
+    200  # of an iteration: with fewer, small sets of pairs are not learned (chosen on synthetic sets like TD2003)
+)
 
 
 @final
@@ -39,7 +41,7 @@ class SortNet(Comparator):
     network_
         The comparator as plain arrays.
     history_
-        A row for each iteration. Of the training objects: their quality ``train``, the mis-compared pairs
+        A row for each iteration, from 0. Of the training objects: their quality ``train``, the mis-compared pairs
         ``train_known`` before it and ``train_new`` in it, and the ``train_comparisons`` of the sort; of the validation
         objects the same, with ``valid`` in place of ``train``.
     best_iteration_
@@ -50,13 +52,14 @@ class SortNet(Comparator):
     >>> from ordino.testing import easy_data
     >>> ranker = SortNet(hidden=4, max_iter=3, epochs=5).fit(easy_data(), valid=easy_data(seed=1))
     >>> ranker.history_[0]["train_known"], len(ranker.history_)
-    (0, 3)
+    (0, 4)
     """
 
     max_iter: int = param(
         20,
-        "Maximum number of iterations; fewer if no new pair is mis-compared. The first sorts with random weights.",
-        low=1,
+        "Maximum number of comparators that are trained, after one with random weights (iteration 0); fewer if no new "
+        "pair is mis-compared.",
+        low=0,
         brief=2,
     )
     warm_start: bool = param(
@@ -65,23 +68,17 @@ class SortNet(Comparator):
     )
     falling: bool = param(
         True,
-        "Train iteration i for epochs / i epochs, at least two, instead of for all of them as in the paper: what "
-        "continues from the previous comparator has less to learn.",
+        "Train iteration i for epochs / i epochs, but at least two and 200 steps, instead of for all of them as in the "
+        "paper: what continues from the previous comparator has less to learn.",
     )
 
-    @classmethod
-    def as_published(cls, **changes: Any) -> Self:
-        """The settings of the paper: sigmoids, squared error, 20 iterations, MAP, features scaled inside each query.
-
-        What it leaves open is as in DeepNet: full batches with the adaptive rate, weights uniform in [-1, 1].
-        """
-        published: dict[str, Any] = {
-            "hidden": 20, "activation": "sigmoid", "dropout": 0.0, "initializer": "unit", "loss": "squared",
-            "optimizer": "descent", "rate": "adaptive", "l2": 0.0, "learning_rate": 0.1, "batch": None,
-            "epochs": 300, "patience": None, "metric": "map", "scaling": "querymax", "algorithm": "merge",
-            "falling": False, "warm_start": False,
-        }  # fmt: skip
-        return cls(**(published | changes))
+    published = settings(
+        hidden=20, activation="sigmoid", dropout=0.0, initializer="unit", loss="squared", optimizer="descent",
+        rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=300, patience=None, metric="map",
+        scaling="querymax", algorithm="merge", max_iter=20, falling=False, warm_start=False,
+    )  # fmt: skip
+    """Sigmoids, squared error, 20 trained comparators, MAP, features scaled inside each query. What the paper leaves
+    open is as in DeepNet: full batches with the adaptive rate, weights uniform in [-1, 1]."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         sets = {"train": _KnownPairs(data)} | ({} if valid is None else {"valid": _KnownPairs(valid)})
@@ -89,18 +86,18 @@ class SortNet(Comparator):
         layers = self._fresh(data.X, known.learning_set(), self.seed).layers()
         best = -np.inf
         self.history_: list[dict[str, float]] = []
-        with Steps("SortNet", self.max_iter, verbose=self.verbose) as steps:
+        with Steps("SortNet", self.max_iter + 1, verbose=self.verbose) as steps:
             for iteration in steps:
                 if iteration:
                     layers = self._trained(known, sets.get("valid"), iteration, layers)
                 network = self._plain(layers)
-                row: dict[str, float] = {"iteration": iteration + 1}
+                row: dict[str, float] = {"iteration": iteration}
                 for name, one in sets.items():
                     row |= self._sorted_into(one, network, name)
                 self.history_.append(row)
                 quality = row[deciding]
                 if quality > best:
-                    best, self.network_, self.best_iteration_ = quality, network, iteration + 1
+                    best, self.network_, self.best_iteration_ = quality, network, iteration
                 steps.show(quality=quality, best=best, known=len(known))
                 if not any(row[f"{name}_new"] for name in sets):
                     break
@@ -127,6 +124,11 @@ class SortNet(Comparator):
             f"{name}_comparisons": int(result.comparisons.sum()),
         }
 
+    def _epochs_of(self, iteration: int, n_pairs: int) -> int:
+        """The epochs of an iteration in the falling schedule."""
+        steps_of_epoch = 1 if self.batch is None else -(-n_pairs // self.batch)
+        return min(self.epochs, max(self.epochs // iteration, 2, -(-FEWEST_STEPS // steps_of_epoch)))
+
     def _trained(
         self, known: _KnownPairs, known_valid: _KnownPairs | None, iteration: int, before: list[Layer]
     ) -> list[Layer]:
@@ -138,7 +140,7 @@ class SortNet(Comparator):
         if not learning_set.n_pairs:
             return net.layers()
         quality = None if known_valid is None else self._by_pairs(known_valid.data.X, known_valid.learning_set())
-        epochs = max(self.epochs // iteration, min(self.epochs, FEWEST_EPOCHS)) if self.falling else self.epochs
+        epochs = self._epochs_of(iteration, learning_set.n_pairs) if self.falling else self.epochs
         return self._learn([self._learner(net, X, learning_set, quality)], epochs, verbose=False)[0].layers
 
 

@@ -40,6 +40,7 @@ from ordino.boosting.stumps import Bins, StumpRanker, rounds_param, thresholds_p
 from ordino.data.dataset import Dataset
 from ordino.forms import Stump
 from ordino.losses.levels import sort_labels
+from ordino.parameters import settings
 
 LARGEST_R = 1 - 1e-9  # a weak ranker that is always right has a finite alpha
 SMOOTHING = 1e-4  # of all pair weight, added to right and wrong: a weak ranker that is never wrong has a finite alpha
@@ -67,6 +68,9 @@ class RankBoost(StumpRanker):
     """
 
     uses_weights = True
+
+    published = settings(thresholds=None)
+    """A weak ranker may cut a feature at any of its values; the paper leaves the number of rounds open."""
 
     def _rounds(self, data: Dataset, bins: Bins) -> Iterator[tuple[Stump, dict[str, float]]]:
         level = sort_labels(data.y, data.offsets).level

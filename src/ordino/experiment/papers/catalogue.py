@@ -1,16 +1,18 @@
 """Every table and figure of the five papers that can be reproduced, and how to run one."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from ordino.checks import check_choice
 from ordino.errors import OrdinoError
 from ordino.experiment.papers import deepnet, directranker, rankde, ranknet, sortnet
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, Target, Trials
+from ordino.experiment.plan.plan import Plan
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.store.store import Store
@@ -21,9 +23,9 @@ STORE, MODELS = "trials.sqlite", "models"
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        f"{module.__name__.rpartition('.')[2]}.{name}": target
-        for module in (ranknet, sortnet, deepnet, directranker, rankde)
-        for name, target in module.TARGETS.items()
+        f"{paper.__name__.rpartition('.')[2]}.{name}": target
+        for paper in (ranknet, sortnet, deepnet, directranker, rankde)
+        for name, target in paper.TARGETS.items()
     }
 )
 """Everything that ``ordino reproduce`` can run, by name."""
@@ -45,6 +47,8 @@ def reproduce(name: str, request: Request) -> Result:
     if request.repeats:
         most = count_of(request.repeats, "repeat")
         notes.append(f"Reduced by `--repeats {request.repeats}`: at most {most} per setting.")
+    if request.quick:
+        notes.append("A run with `--quick`, which only checks that everything works: the numbers mean nothing.")
     return replace(result, target=name, notes=notes)
 
 
@@ -52,14 +56,22 @@ def _reproduce(target: Target, request: Request, folder: Path) -> Result:
     folder.mkdir(parents=True, exist_ok=True)
     keys: dict[str, None] = {}
     tuning_keys: dict[str, None] = {}
-    for plan in target.plans(request):
-        done = carry_out(plan, folder / STORE, n_jobs=request.n_jobs, verbose=request.verbose, models=folder / MODELS)
-        if done.was_stopped:
-            raise KeyboardInterrupt
-        if done.failures:
-            raise OrdinoError("\n- ".join(["training failed:", *done.failures]))
-        keys |= done.keys
-        tuning_keys |= done.tuning_keys
+
+    def train(plans: Iterable[Plan]) -> None:
+        for plan in plans:
+            how: dict[str, Any] = {"n_jobs": request.n_jobs, "verbose": request.verbose, "models": folder / MODELS}
+            done = carry_out(plan, folder / STORE, **how)
+            if done.was_stopped:
+                raise KeyboardInterrupt
+            if done.failures:
+                raise OrdinoError("\n- ".join(["training failed:", *done.failures]))
+            keys.update(done.keys)
+            tuning_keys.update(done.tuning_keys)
+
+    train(target.plans(request))
+    with Store(folder / STORE) as store:
+        further = list(target.then(request, Trials(store, keys, folder / MODELS)))
+    train(further)
     start = time.perf_counter()
     with Store(folder / STORE) as store:
         result = target.result(request, Trials(store, keys, folder / MODELS))

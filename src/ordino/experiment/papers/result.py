@@ -1,25 +1,22 @@
-"""What a reproduction found: the paper's number, ours with its deviation, and the difference, as page and figure."""
+"""What a reproduction found: the paper's number, ours with its deviation, the difference, and the paper's claims."""
 
+import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from math import sqrt
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
-from ordino.errors import import_extra
-from ordino.experiment.report.figures import COLORS
-from ordino.experiment.report.page import write_chart
+from ordino.experiment.papers.claim import HEADER, Claim, Finding, find
+from ordino.experiment.papers.number import Number
 from ordino.experiment.report.text import csv_text, markdown_table
-from ordino.experiment.store.trial import grouped, installed_versions
-from ordino.plain import count_of
+from ordino.experiment.store.trial import installed_versions
+from ordino.plain import as_json, count_of
 
-WIDTH, HEIGHT = 320, 240
-MOST_NAMES = 60  # bars that can all have their name below them
 SPREADS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
     {
         "standard deviation": lambda std, n: std,  # noqa: ARG005
@@ -30,38 +27,10 @@ SPREADS: Mapping[str, Callable[[float, int], float]] = MappingProxyType(
 """What may stand behind the ±, made from the standard deviation of n values."""
 
 
-class Number(NamedTuple):
-    """One number of a table or one point of a figure.
-
-    Examples
-    --------
-    >>> number = Number(("Net", "linear"), 90.0, (91.0, 93.0))
-    >>> number.mean, number.difference
-    (92.0, 2.0)
-    """
-
-    labels: tuple[str, ...]
-    paper: float | None
-    """What the paper says; None where it says nothing."""
-    ours: tuple[float, ...]
-    """One value of each repeat (or fold, or query: the result says which)."""
-    same_data: bool = True
-    """Whether the paper says it of the same data; if not, its number stands in brackets and is not compared."""
-
-    @property
-    def mean(self) -> float:
-        """Our number."""
-        return float(np.mean(self.ours))
-
-    @property
-    def compared(self) -> float | None:
-        """The paper's number, if it is of the same data."""
-        return self.paper if self.same_data else None
-
-    @property
-    def difference(self) -> float | None:
-        """Ours minus the paper's."""
-        return None if self.compared is None else self.mean - self.compared
+RULE = """\
+Differences are those of our means with Welch's interval, or with that of the paired differences where the values of \
+both numbers belong together; d is the difference in standard deviations. All verdicts follow one rule, which the \
+guide to reproduction states."""
 
 
 class Axes(NamedTuple):
@@ -89,6 +58,10 @@ class Result:
     numbers: Sequence[Number] = ()
     protocol: str = ""
     """What was done, in sentences; where it departs from the paper, how."""
+    choices: Sequence[str] = ()
+    """What we chose where the paper is silent."""
+    claims: Sequence[Claim] = ()
+    """What the paper says of its numbers."""
     spread: str = "standard deviation"
     of: str = "repeats"
     """What the values of a number are, in the plural."""
@@ -97,6 +70,10 @@ class Result:
     notes: Sequence[str] = ()
     """What was found beside the numbers."""
     target: str = ""
+    data: Sequence[str] = ()
+    """The collections; none where the data is made as the paper says."""
+    seeds: Sequence[int] = ()
+    """Of the trials, in order."""
     seed: int = 0
     seconds: float = 0.0
 
@@ -109,6 +86,11 @@ class Result:
         """What stands behind the ±; None for a single value."""
         n = len(number.ours)
         return None if n < 2 else SPREADS[self.spread](float(np.std(number.ours, ddof=1)), n)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The claims beside our values."""
+        return list(find(self.claims, self.columns, self.numbers))
 
     def label(self, number: Number, column: str) -> str:
         """The label of a number in a column."""
@@ -123,7 +105,9 @@ class Result:
         return [
             (
                 *number.labels,
-                text(number.paper, "{}" if number.same_data else "({})"),
+                ("{}" if number.same_data or number.paper is None else "({})").format(
+                    text(number.paper) + text(number.paper_deviation, " ± {}")
+                ),
                 text(number.mean) + text(self.deviation(number), " ± {}"),
                 "" if number.difference is None else f"{number.difference:+.{self.digits}f}",
             )
@@ -136,25 +120,47 @@ class Result:
         return (*self.columns, "paper", f"ours ± {self.spread}", "difference")
 
     def to_markdown(self) -> str:
-        """A page: what was done, the table, what was found, and with what."""
-        versions = ", ".join(f"{name} {number}" for name, number in installed_versions().items())
+        """A page: what was done and chosen, the table, the claims, what was found, and with what."""
+        findings = [finding.row(self.digits) for finding in self.findings]
         parts = [
             f"# {self.target}: {self.title}",
             self.protocol,
+            _section("Where the paper is silent", _bullets(self.choices)),
+            "## Numbers" if self.choices or findings else "",
             markdown_table(self.header, self.rows(), n_text=len(self.columns)),
             "" if self.axes is None else f"![{self.title}]({self.target}.png)",
-            "\n".join(f"- {note}" for note in self.notes),
-            (f"± is the {self.spread} over the {self.of}. " if self.is_spread else "")
-            + f"Made on {date.today()} with Python {platform.python_version()}, {versions}; seed {self.seed}; "
-            f"{self.seconds:.0f} seconds.",
+            _section("Claims of the paper", markdown_table(HEADER, findings, n_text=3) if findings else ""),
+            RULE if findings else "",
+            _bullets(self.notes),
+            (f"± is the {self.spread} over the {self.of}. " if self.is_spread else "") + self._made,
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
 
+    @property
+    def _made(self) -> str:
+        """When, with what, and from which seeds."""
+        versions = ", ".join(f"{name} {number}" for name, number in installed_versions().items())
+        seeds = f"seeds {', '.join(map(str, self.seeds))}" if len(self.seeds) > 1 else f"seed {self.seed}"
+        return (
+            f"Made on {date.today()} with Python {platform.python_version()}, {versions}; {seeds}; "
+            f"{self.seconds:.0f} seconds."
+        )
+
+    def to_json(self) -> str:
+        """What the overview of all pages takes from this one."""
+        facts = {
+            "target": self.target, "title": self.title, "data": self.data, "made": str(date.today()),
+            "ordino": installed_versions()["ordino"], "seed": self.seed, "of": self.of,
+            "values": max((len(number.ours) for number in self.numbers), default=0),
+            "summary": summary(self), "claims": [finding.facts() for finding in self.findings],
+        }  # fmt: skip
+        return json.dumps(as_json(facts, strict=True), indent=1, ensure_ascii=False) + "\n"
+
     def to_csv(self) -> str:
         """The numbers with all digits."""
-        header = [*self.columns, "paper", "ours", self.spread, "difference", "values"]
+        header = [*self.columns, "paper", "paper deviation", "ours", self.spread, "difference", "values"]
         rows = [
-            (*one.labels, one.paper, one.mean, self.deviation(one), one.difference, len(one.ours))
+            (*one.labels, one.paper, one.paper_deviation, one.mean, self.deviation(one), one.difference, len(one.ours))
             for one in self.numbers
         ]
         return csv_text(header, rows)
@@ -176,67 +182,9 @@ def summary(result: Result) -> str:
     return f"{count_of(len(found), 'number')} of the paper: ours are from {low} to {high} of them, {mean} on average"
 
 
-def save(result: Result, folder: Path) -> list[Path]:
-    """The figure as PNG and SVG in the folder, named after the target."""
-    return write_chart(draw(result).to_dict(), folder / result.target, ("png", "svg"))
+def _section(title: str, text: str) -> str:
+    return f"## {title}\n\n{text}" if text else ""
 
 
-def draw(result: Result) -> Any:
-    """The figure of a result that has one: an altair chart, one panel for each value of its facet."""
-    alt = import_extra("altair", extra="plots", purpose="a figure")
-    axes = result.axes
-    assert axes is not None, f"{result.target} has no figure"
-    if axes.facet is None:
-        panels = [_panel(alt, result, axes, result.numbers)]
-    else:
-        facets = grouped((result.label(number, axes.facet), number) for number in result.numbers)
-        panels = [_panel(alt, result, axes, own).properties(title=facet) for facet, own in facets.items()]
-    subtitle = f"ours ± {result.spread} over the {result.of}" if result.is_spread else "ours"
-    if any(number.compared is not None for number in result.numbers):
-        subtitle += "; crosses: the paper"
-    title = alt.Title(f"{result.target}: {result.title}", subtitle=subtitle, anchor="start", offset=16)
-    return alt.concat(*panels, columns=2).resolve_scale(xOffset="independent").properties(title=title)
-
-
-def _panel(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number]) -> Any:
-    """One set of axes: bars or a line, a rule for each deviation, crosses for the paper."""
-    base = alt.Chart(alt.Data(values=[_point(result, axes, number) for number in numbers]))
-    is_lines = axes.kind == "lines"
-    if is_lines:
-        scale = alt.Scale(type="log" if axes.logarithmic else "linear", zero=False, nice=False, padding=12)
-        x = alt.X("x:Q", scale=scale, axis=alt.Axis(grid=False), title=axes.x_title or axes.x)
-    else:
-        many = len({result.label(number, axes.x) for number in numbers}) > MOST_NAMES
-        axis = alt.Axis(labelAngle=0, labelOverlap=True, ticks=False) if many else alt.Axis(labelAngle=-40)
-        x = alt.X("x:N", sort=None, axis=axis, title=axes.x_title or axes.x)
-    shared: dict[str, Any] = {"x": x}
-    color: dict[str, Any] = {}
-    if axes.color is not None:
-        domain = list(dict.fromkeys(result.label(number, axes.color) for number in result.numbers))
-        range_ = [COLORS[i % len(COLORS)] for i in range(len(domain))]
-        color["color"] = alt.Color("color:N", title=axes.color, scale=alt.Scale(domain=domain, range=range_))
-        if not is_lines:
-            shared["xOffset"] = alt.XOffset("color:N", scale=alt.Scale(domain=domain))
-    y = alt.Y("ours:Q", title=axes.y, scale=alt.Scale(zero=not is_lines))
-    marks = base.mark_line(point=True) if is_lines else base.mark_bar(color=COLORS[0])
-    rules = base.mark_rule() if is_lines else base.mark_rule(color="black")
-    layers = [marks.encode(y=y, **shared, **color)]
-    on_top = shared | (color if is_lines else {})
-    if any(result.deviation(number) for number in numbers):
-        layers.append(rules.encode(y="low:Q", y2="high:Q", **on_top))
-    if any(number.compared is not None for number in numbers):
-        crosses = base.transform_filter("datum.paper !== null").mark_point(shape="cross", size=60, color="black")
-        layers.append(crosses.encode(y="paper:Q", **on_top))
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
-
-
-def _point(result: Result, axes: Axes, number: Number) -> dict[str, Any]:
-    deviation, label = result.deviation(number) or 0.0, result.label(number, axes.x)
-    return {
-        "x": float(label) if axes.kind == "lines" else label,
-        "color": None if axes.color is None else result.label(number, axes.color),
-        "ours": number.mean,
-        "low": number.mean - deviation,
-        "high": number.mean + deviation,
-        "paper": number.compared,
-    }
+def _bullets(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

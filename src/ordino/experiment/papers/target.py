@@ -12,9 +12,11 @@ from typing import Any, final
 import numpy as np
 
 from ordino.arrays import mean_of_counted
-from ordino.data.folds import Folds, read_folds
+from ordino.data.folds import Folds, make_folds, read_folds
+from ordino.data.synthetic import synthetic
 from ordino.errors import DataError
-from ordino.experiment.papers.result import Number, Result
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.result import Result
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.plan.ranker_entry import Entry
 from ordino.experiment.run.driver import model_path
@@ -28,6 +30,8 @@ from ordino.rankers import ranker_class
 
 EXPERIMENT = "papers"
 """What a store calls everything that is trained for papers: targets that need the same trial share it."""
+MADE = "td"
+"""The synthetic collection with the shape of TD2003, which ``--data td`` makes; pages call it synthetic."""
 NOT_SETTINGS = ("seed", "n_jobs", "verbose")
 NOTHING = "nothing"
 ANY_JUDGED = "any judged folder (the paper's data is private)"
@@ -57,9 +61,13 @@ class Request:
         """The folds of each named collection that the data folder has.
 
         The folder may hold the collections by name (``TD2003/Fold1``), or it may itself be one collection of any name,
-        which then stands in for them under its own name: the paper has no numbers for it.
+        which then stands in for them under its own name: the paper has no numbers for it. If there is no folder of the
+        name :data:`MADE`, that collection is made here.
         """
         wanted = " or ".join(names)
+        if self.data is not None and self.data.name == MADE:
+            folds = read_folds(self.data) if self.data.is_dir() else _make(quick=self.quick)
+            return {f"{MADE} (synthetic)": folds[: 2 if self.quick else None]}
         if self.data is None:
             raise DataError(f"this needs {wanted}; name the folder that holds it with --data")
         found = {name: read_folds(self.data / name) for name in names if (self.data / name).is_dir()}
@@ -73,6 +81,11 @@ class Request:
         entries = {entry.label: entry for entry in (system.entry(self) for system in systems)}
         common: dict[str, Any] = {"name": EXPERIMENT, "seed": self.seed}
         return Plan(data=data, rankers=list(entries.values()), **(common | fields))
+
+
+@cache
+def _make(*, quick: bool) -> Folds:
+    return make_folds(synthetic(MADE, **({"queries": 10} if quick else {})), seed=0)
 
 
 @final
@@ -199,8 +212,10 @@ class Target:
     """
     view: Callable[[Request, Trials], Iterable[Number | str]]
     """From the trials to the numbers, and to sentences about them."""
-    plans: Callable[[Request], Sequence[Plan]] = lambda _: ()
+    plans: Callable[[Request], Iterable[Plan]] = lambda _: ()
     """What has to be trained."""
+    then: Callable[[Request, Trials], Iterable[Plan]] = lambda *_: ()
+    """What has to be trained after that, as the trials of the plans decide it."""
     is_timed: bool = False
     """Whether it shows training times, for which one ranker is trained after the other, and everything anew."""
 
@@ -210,16 +225,27 @@ class Target:
         numbers = [one for one in found if isinstance(one, Number)]
         folds = grouped({(trial.dataset, trial.fold): None for trial in trials.all})
         n = max(len(number.ours) for number in numbers)
-        facts = {"data": " and ".join(folds), "folds": count_of(max(map(len, folds.values()), default=0), "fold")}
+        data = self._data(request, numbers, list(folds))
+        facts = {"data": " and ".join(data), "folds": count_of(max(map(len, folds.values()), default=0), "fold")}
         facts |= {"n": str(n), "repeats": count_of(n, "repeat"), "seed": str(request.seed)}
         title, protocol = (text.format(**facts) for text in (self.page.title or self.shows, self.page.protocol))
-        notes = [one for one in found if isinstance(one, str)]
-        return replace(self.page, title=title, protocol=protocol, numbers=numbers, notes=notes, seed=request.seed)
+        return replace(
+            self.page, title=title, protocol=protocol, numbers=numbers, seed=request.seed,
+            notes=[one for one in found if isinstance(one, str)], data=data,
+            seeds=list(dict.fromkeys(trial.seed for trial in trials.all)),
+        )  # fmt: skip
+
+    def _data(self, request: Request, numbers: Sequence[Number], trained_on: Sequence[str]) -> Sequence[str]:
+        """The collections: those that the numbers name, else those of the trials, else the folder that was given."""
+        if "collection" in self.page.columns:
+            place = self.page.columns.index("collection")
+            return list(dict.fromkeys(number.labels[place] for number in numbers))
+        if self.needs == NOTHING:
+            return ()
+        return trained_on or list(request.collections((self.needs,)))
 
 
 @cache
 def read_paper(name: str) -> Mapping[str, Any]:
-    """What ``papers.toml`` says of a paper: the protocol, and the numbers that it prints, by table."""
-    papers = tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))
-    found: Mapping[str, Any] = papers[name]
-    return found
+    """What a paper's TOML file says: the protocol, our choices, and the numbers that the paper prints, by table."""
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))

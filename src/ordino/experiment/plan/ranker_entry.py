@@ -93,7 +93,7 @@ class Entry:
         inner = given.get("ranker")
         if isinstance(inner, str):  # so that ranker__... reaches it
             given["ranker"] = ranker_class(inner)()
-        cls: Any = ranker_class(self.ranker)
+        cls = ranker_class(self.ranker)
         made: Ranker = cls.as_published(**given) if self.preset else cls().set_params(**given)
         return made
 
@@ -110,7 +110,7 @@ class Entry:
             )
         if strange:
             return strange
-        if self.preset and (self.preset != "published" or not hasattr(ranker_class(self.ranker), "as_published")):
+        if self.preset and (self.preset != "published" or not ranker_class(self.ranker).published):
             return [f"{self.ranker}: there is no preset {self.preset!r}; leave it out"]
         try:
             known = self.make({k: v for k, v in self.params.items() if k == "ranker"}).get_params()

@@ -1,0 +1,123 @@
+"""The overview of all reproductions, from what each left beside its page: ``python docs/hooks/reproductions.py``.
+
+``ordino reproduce --out`` writes a page, its numbers and a small JSON file with its verdicts. From these files come the
+table "At a glance" of ``docs/reproduction.md`` and the page ``docs/results/claims.md``; no number in them is typed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ordino.experiment.papers.catalogue import TARGETS
+from ordino.experiment.papers.claim import CANNOT_TELL, COMES_BACK, DOES_NOT, WEAKER
+from ordino.experiment.report.text import markdown_table
+
+DOCS = Path(__file__).parents[1]
+PAGES = Path("results", "reproduce")
+HEADER = ("target", "run on", "values", "claims of the paper", "numbers of the paper")
+CLAIMS_HEADER = ("target", "claim", "on", "ours", "values", "verdict")
+SYNTHETIC = "data made by the paper's recipe"
+CLAIMS = """\
+# Every claim of the papers
+
+What the papers say of their numbers, and what came of it here. The verdicts follow [one
+rule](../reproduction.md#the-rule) and are computed. This page is made from the results (`python
+docs/hooks/reproductions.py`).
+
+"""
+
+
+def pages(docs: Path = DOCS) -> dict[Path, str]:
+    """The text of each generated page by its path under docs/."""
+    guide = Path("reproduction.md")
+    text = (docs / guide).read_text(encoding="utf-8")
+    found = {name: list(facts_of(name, docs)) for name in TARGETS}
+    rows = [overview_row(name, facts) for name, every in found.items() for facts in every or [{}]]
+    table = markdown_table(HEADER, rows, n_text=len(HEADER))
+    claims = [row for every in found.values() for facts in every for row in claim_rows(facts)]
+    return {
+        guide: with_section(text, "At a glance", table),
+        Path("results", "claims.md"): CLAIMS + markdown_table(CLAIMS_HEADER, claims, n_text=len(CLAIMS_HEADER)) + "\n",
+    }
+
+
+def facts_of(target: str, docs: Path) -> list[dict[str, Any]]:
+    """What is known of each page of a target; of a page without a JSON file, where it is and when it was made."""
+    found = []
+    for page in sorted((docs / PAGES).rglob(f"{target}.md")):
+        beside = page.with_name(f"{target}.json")
+        facts: dict[str, Any] = {"target": target, "page": page.relative_to(docs)}
+        if beside.exists():
+            facts |= json.loads(beside.read_text(encoding="utf-8"))
+        else:
+            made = re.search(r"Made on (\S+) with .*?ordino ([\w.]+),", page.read_text(encoding="utf-8"))
+            facts |= {"made": made[1], "ordino": made[2]} if made else {}
+        found.append(facts)
+    return found
+
+
+def overview_row(name: str, facts: dict[str, Any]) -> tuple[str, ...]:
+    """One page in a row, or a target that has none."""
+    shows = TARGETS[name].shows
+    if not facts:
+        return f"{name}: {shows}", "not run yet", "", "", ""
+    target = f"[{name}]({facts['page'].as_posix()}): {shows}"
+    if "claims" not in facts:
+        return target, "", "", f"page of {facts.get('made', 'an earlier day')}, before verdicts were computed", ""
+    values = f"{facts['values']} {facts['of']}" if facts["values"] > 1 else "1"
+    return target, run_on(facts), values, told([claim["verdict"] for claim in facts["claims"]]), facts["summary"]
+
+
+def run_on(facts: dict[str, Any]) -> str:
+    """The collections of a page."""
+    return ", ".join(facts["data"]) or SYNTHETIC
+
+
+def told(verdicts: list[str]) -> str:
+    """How many claims have each verdict.
+
+    Examples
+    --------
+    >>> told(["comes back", "cannot be told: power 35 %", "does not", "comes back", "cannot be told: power 80 %"])
+    '2 come back, 1 does not, 2 cannot be told (power 35 to 80 %)'
+    """
+    counts = Counter(verdict.partition(":")[0] for verdict in verdicts)
+    words = {COMES_BACK: "come back", WEAKER: "come back, weaker", DOES_NOT: "do not", CANNOT_TELL: CANNOT_TELL}
+    parts = [
+        f"{counts[verdict]} {verdict if counts[verdict] == 1 else plural}"
+        for verdict, plural in words.items()
+        if counts[verdict]
+    ]
+    powers = sorted({int(found[1]) for verdict in verdicts if (found := re.search(r"power (\d+)", verdict))})
+    if powers:
+        parts[-1] += f" (power {' to '.join(map(str, sorted({powers[0], powers[-1]})))} %)"
+    return ", ".join(parts)
+
+
+def claim_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The claims of a page, a row each."""
+    link = f"[{facts['target']}]({facts['page'].relative_to('results').as_posix()})"
+    rows = []
+    for claim in facts.get("claims", ()):
+        ours = "" if claim["difference"] is None else f"{claim['difference']:+.4g}"
+        n = " and ".join(dict.fromkeys(map(str, claim["n"])))
+        where = ", ".join(dict.fromkeys(filter(None, (run_on(facts) if len(facts["data"]) < 2 else "", claim["on"]))))
+        rows.append((link, claim["claim"], where, ours, n, claim["verdict"]))
+    return rows
+
+
+def with_section(page: str, title: str, text: str) -> str:
+    """A page in which this text stands in the section of that title."""
+    head, heading, rest = page.partition(f"\n## {title}\n")
+    assert heading, f"the page has no section {title!r}"
+    below = re.search(r"^## ", rest, re.MULTILINE)
+    return f"{head}{heading}\n{text}\n\n{rest[below.start() :] if below else ''}"
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        (DOCS / path).write_text(text, encoding="utf-8")

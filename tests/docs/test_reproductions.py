@@ -1,0 +1,72 @@
+"""The overview of reproductions is made from what they left, and nothing else."""
+
+import json
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ordino.experiment.papers.catalogue import TARGETS
+from ordino.experiment.papers.claim import Claim
+from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.result import Result
+
+DOCS = Path(__file__).parents[2] / "docs"
+HOOK = runpy.run_path(str(DOCS / "hooks" / "reproductions.py"))
+
+
+def test_the_pages_are_what_the_results_say():
+    for page, text in HOOK["pages"]().items():
+        assert (DOCS / page).read_text(encoding="utf-8") == text, "run: python docs/hooks/reproductions.py"
+
+
+@pytest.fixture
+def docs(tmp_path):
+    """Two pages of a target, one of them from before there were verdicts."""
+    (tmp_path / "reproduction.md").write_text("# Guide\n\n## At a glance\n\nold\n\n## Next\n\nkept\n")
+    claim = Claim(says="a beats b", better={"who": "a"}, worse={"who": "b"}, difference=0.1)
+    numbers = [Number(("a",), 0.5, (0.5, 0.6)), Number(("b",), 0.4, (0.1, 0.2))]
+    result = Result("t", ("who",), numbers, claims=[claim], target="deepnet.table3.1", data=["MQ2008"])
+    for folder, made in (("", result), ("td", replace(result, data=["td (synthetic)"], claims=[]))):
+        home = tmp_path / "results" / "reproduce" / folder
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "deepnet.table3.1.md").write_text(made.to_markdown())
+        (home / "deepnet.table3.1.json").write_text(made.to_json())
+    (home / "ranknet.table1.md").write_text(
+        "# old\n\nMade on 2026-11-16 with Python 3.11.7, ordino 0.1.0, numpy 2.4.6."
+    )
+    return tmp_path
+
+
+def test_a_row_for_every_page_and_for_what_was_not_run(docs):
+    guide = HOOK["pages"](docs)[Path("reproduction.md")]
+    assert guide.startswith("# Guide\n\n## At a glance\n\n| target |")
+    assert guide.endswith("\n\n## Next\n\nkept\n")
+    assert "old\n" not in guide
+    assert guide.count("not run yet") == len(TARGETS) - 2
+    near = "2 numbers of the paper: ours are from -0.250 to +0.050 of them, -0.100 on average"
+    place = "results/reproduce/deepnet.table3.1.md"
+    shows = TARGETS["deepnet.table3.1"].shows
+    assert f"| [deepnet.table3.1]({place}): {shows} | MQ2008 | 2 repeats | 1 comes back | {near} |" in guide
+    assert "| td (synthetic) | 2 repeats |  |" in guide
+    assert "page of 2026-11-16, before verdicts were computed" in guide
+
+
+def test_every_claim_has_a_row(docs):
+    page = HOOK["pages"](docs)[Path("results", "claims.md")]
+    assert page.count("\n| [") == 1
+    assert "| [deepnet.table3.1](reproduce/deepnet.table3.1.md) | a beats b | MQ2008 | +0.4 | 2 | comes back |" in page
+
+
+def test_verdicts_are_counted():
+    verdicts = ["comes back", "cannot be told: power 35 %", "does not", "comes back, weaker", "does not"]
+    assert HOOK["told"](verdicts) == "1 comes back, 1 comes back, weaker, 2 do not, 1 cannot be told (power 35 %)"
+    assert HOOK["told"]([]) == ""
+
+
+def test_facts_of_real_pages_can_be_read():
+    for path in (DOCS / "results" / "reproduce").rglob("*.json"):
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        assert facts["target"] == path.stem
+        assert facts["target"] in TARGETS
