@@ -6,6 +6,7 @@ A form holds the scaling and the learned arrays, scores raw documents, and check
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from ctypes import c_int
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -18,7 +19,7 @@ from ordino.arrays import row_blocks
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.layers import Layer, forward
-from ordino.threads import count_threads
+from ordino.threads import count_threads, was_forked
 
 Floats = NDArray[np.float64]
 
@@ -156,9 +157,16 @@ class Trees(Form):
 @lru_cache(maxsize=8)
 def load_trees(model: str) -> Any:
     """LightGBM's booster from its model text."""
-    import lightgbm as lgb
+    return load_lightgbm().Booster(model_str=model)
 
-    return lgb.Booster(model_str=model)
+
+def load_lightgbm() -> Any:
+    """LightGBM; in a forked process with one thread, since OpenMP would wait forever for those of the parent."""
+    import lightgbm
+
+    if was_forked():
+        lightgbm.basic._LIB.LGBM_SetMaxThreads(c_int(1))  # type: ignore[attr-defined]
+    return lightgbm
 
 
 @final

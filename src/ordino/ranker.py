@@ -28,6 +28,7 @@ from ordino.forms import Form, Learned
 from ordino.given import Validation, as_dataset, check_splitter, refuse_words, split_off
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
+from ordino.threads import products
 
 
 class NotFittedError(OrdinoError, SklearnNotFittedError):
@@ -146,7 +147,8 @@ class Ranker(BaseEstimator, ABC):
         given = as_dataset(X, y, qid, sample_weight)
         data, held_out = self._prepare(*split_off(given, valid))
         try:
-            self._fit(data, held_out)
+            with products.on_one_thread():  # a factorization that threads share rounds by their number
+                self._fit(data, held_out)
         except BaseException:
             del self.n_features_in_  # half fitted is not fitted
             raise
@@ -180,6 +182,8 @@ class Ranker(BaseEstimator, ABC):
             known.verify(name, getattr(self, name))
         if data.n_docs == 0:
             raise DataError("there are no documents to learn from; check how the data was selected")
+        if data.n_features == 0:
+            raise DataError("there are no features to learn from; check which columns were chosen")
         self._check_nan(data, "X")
         if data.weights is not None and not self.uses_weights:
             warnings.warn(
@@ -198,7 +202,11 @@ class Ranker(BaseEstimator, ABC):
                 )
         scaling = getattr(self, "scaling", None)
         scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
-        self.scaler_ = None if scaler is None else scaler.fit(data)
+        scaler = None if scaler is None else scaler.fit(data)
+        prepared = data if scaler is None else scaler.transform(data)
+        prepared_valid = held_out if scaler is None or held_out is None else scaler.transform(held_out)
+        # nothing is refused from here on: an earlier fit stays whole until the new one begins
+        self.scaler_ = scaler
         self.n_features_in_ = data.n_features
         self.n_queries_in_ = data.n_queries
         self.longest_query_in_ = int(data.counts.max())
@@ -206,20 +214,23 @@ class Ranker(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if self.scaler_ is None:
-            return data, held_out
-        return self.scaler_.transform(data), None if held_out is None else self.scaler_.transform(held_out)
+        return prepared, prepared_valid
 
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
         """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
         data = self.documents(X, qid)
-        return data.restore(self.form().score(data))
+        return data.restore(self._scores_of(data))
 
     def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
         """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
         data = self.documents(X, qid)
-        order = np.lexsort((-self.form().score(data), query_numbers(data.offsets)))
+        order = np.lexsort((-self._scores_of(data), query_numbers(data.offsets)))
         return order if data.order is None else data.order[order]
+
+    def _scores_of(self, data: Dataset) -> NDArray[np.float64]:
+        """Scores in the grouped order of the data."""
+        with products.on_one_thread():  # a product that threads share rounds by their number
+            return self.form().score(data)
 
     def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
         """Documents prepared for this fitted ranker: checked, grouped by query, with scaled features."""

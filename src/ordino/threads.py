@@ -1,8 +1,11 @@
 """How many threads work, and work that is shared among them; results never depend on their number."""
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import lru_cache
 from multiprocessing import parent_process
 from threading import Lock, local
 from typing import Any, TypeVar
@@ -48,6 +51,21 @@ def thread_pool(n_threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, initializer=_enter_worker)
 
 
+def was_forked() -> bool:
+    """Whether this process was forked from one that had Ordino loaded: what threads that one had are gone here."""
+    return _forked
+
+
+def _note_fork() -> None:
+    global _forked
+    _forked = True
+
+
+_forked = False
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
 def one_by_one(work: Callable[[Block], Result], blocks: Sequence[Block]) -> list[Result]:
     """Call ``work`` on every block in this thread."""
     return [work(block) for block in blocks]
@@ -70,6 +88,18 @@ def run_blocks(work: Callable[[Block], Result], blocks: Sequence[Block], n_jobs:
         return run(work, blocks)
 
 
+BRINGING_BLAS = ("scipy.linalg", "torch")
+"""Modules that bring a library for matrix products of their own."""
+
+
+@lru_cache(maxsize=1)
+def _libraries(_: tuple[bool, ...]) -> Any:
+    """The libraries that are loaded; looking for them takes milliseconds, so it is done again only after an import."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
+
+
 class _Products:
     """Numpy's matrix products on the thread that asks for them, while anybody is inside."""
 
@@ -81,11 +111,11 @@ class _Products:
     @contextmanager
     def on_one_thread(self) -> Iterator[None]:
         """Work is shared block by block, not inside a product: one that is cut for several threads rounds otherwise."""
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         with self._lock:
             if self._inside == 0:
-                self._limit = threadpool_limits(1, "blas")
+                self._limit = _libraries(tuple(name in sys.modules for name in BRINGING_BLAS)).limit(
+                    limits=1, user_api="blas"
+                )
             self._inside += 1
         try:
             yield

@@ -6,6 +6,7 @@ ranker keeps only LightGBM's model text, a plain string.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError, ParameterError
-from ordino.forms import Form, Trees, load_trees
+from ordino.errors import DataError, NothingToLearnWarning, ParameterError
+from ordino.forms import Form, Trees, load_lightgbm, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
 from ordino.metrics import parse_metric
@@ -122,6 +123,13 @@ class TreeRanker(Ranker):
 
     def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
         """Boost with this ranker's parameters; those of the task come on top."""
+        if data.n_docs < 2 * self.min_leaf:
+            warnings.warn(
+                f"{type(self).__name__}: min_leaf={self.min_leaf} cannot split {data.n_docs} documents, so nothing "
+                "can be learned; lower min_leaf",
+                NothingToLearnWarning,
+                stacklevel=4,
+            )
         own = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.leaves,
@@ -171,8 +179,7 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     metric, profile, rounds = ranker.metric, ranker.profile, ranker.rounds
     patience, label = ranker.patience or rounds, type(ranker).__name__
     native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
-    import lightgbm as lgb
-
+    lgb = load_lightgbm()
     params = {**task.params, **ALWAYS, **({} if native is None else native.params)}
     booster, held_out = _booster(lgb, params, task, data, valid, native)
     choice = Choice(valid, metric, profile)

@@ -11,6 +11,7 @@ import typer
 
 from ordino.cli.options import Binarize, Json, Scaling, Seed, chosen_seed, shared_options, split_names
 from ordino.cli.output import first_line, print_found, print_json, print_table, say
+from ordino.plain import plain
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
@@ -112,10 +113,10 @@ def _lines(facts: dict[str, Any], indent: str) -> Iterator[str]:
     """A card as an outline."""
     for key, value in facts.items():
         if isinstance(value, dict):
-            yield f"{indent}{key}"
+            yield plain(f"{indent}{key}")
             yield from _lines(value, indent + "  ")
         else:
-            yield f"{indent}{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+            yield plain(f"{indent}{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
 
 
 def doctor(

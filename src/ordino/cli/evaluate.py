@@ -56,7 +56,7 @@ def open_files(
 
     score, card = load_scorer(model)
     features = card["features"]
-    read = read_file(source, n_features=features["count"])
+    read = read_file(source, n_features=features["count"], qid=qid)
     if isinstance(read, Dataset):
         return score, card, read, None
     data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)

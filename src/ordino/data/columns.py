@@ -27,7 +27,7 @@ def as_features(X: ArrayLike) -> NDArray[np.float32]:
     if hasattr(X, "toarray"):
         X = X.toarray()
     try:
-        given = np.asarray(X)
+        given = np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
         if given.dtype.kind not in "biuf":
             given = given.astype(np.float64, casting="safe" if given.dtype.kind in "cmM" else "unsafe")
         with np.errstate(over="ignore"):
@@ -54,8 +54,16 @@ def _first_where(is_bad: Callable[[Features], NDArray[np.bool_]], X: Features) -
 
 def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np.float64]:
     """One finite number for each document, as float64."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        row = int(np.ma.getmaskarray(values).ravel().argmax())
+        raise DataError(f"{name} is masked in row {row}; every {one} must be a finite number")
     try:
-        column = np.asarray(values, dtype=np.float64)
+        given = np.asarray(values)
+        if given.dtype.kind in "mM":
+            raise DataError(f"{name} holds dates or times ({given.dtype}); give every {one} as a number")
+        column = np.asarray(given, dtype=np.float64)
+    except DataError:
+        raise
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} cannot be read as numbers ({error})") from None
     if column.shape != (n_docs,):
@@ -89,7 +97,8 @@ def as_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str,
 
 def column_names(X: object) -> list[str] | None:
     """The names of the columns, if X is a frame that has them."""
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", None)  # of Arrow, whose columns are the values
+    columns = getattr(X, "columns", None) if columns is None else columns
     return None if columns is None or not all(isinstance(name, str) for name in columns) else list(columns)
 
 
@@ -199,6 +208,8 @@ def _as_array(qid: ArrayLike | Sequence[Hashable]) -> NDArray[Any]:
     """An array whose equalities are those of the ids: ``1`` and ``"1"`` stay apart, tuples stay whole."""
     if isinstance(qid, str | bytes):
         raise DataError(f"qid is the single string {qid!r}; give one query id for each row")
+    if np.ma.is_masked(qid):
+        raise DataError("qid has masked ids; give every row the id of its query")
     if hasattr(qid, "dtype") or hasattr(qid, "__array__"):
         array = np.asarray(qid)
         return array.astype(object) if array.dtype.kind not in "biufSUO" else array

@@ -287,11 +287,11 @@ class Dataset:
         save_dataset(self, path)
 
     @staticmethod
-    def open(path: str | Path) -> Dataset:
-        """Map a file that :meth:`save` wrote into memory, in milliseconds, whatever its size."""
+    def open(path: str | Path, *, check: bool = True) -> Dataset:
+        """Map a file that :meth:`save` wrote into memory; see :func:`ordino.data.arrow.open_dataset`."""
         from ordino.data.arrow import open_dataset
 
-        return open_dataset(path)
+        return open_dataset(path, check=check)
 
     @staticmethod
     def from_frame(

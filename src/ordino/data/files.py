@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ordino.arrays import name_features
 from ordino.checks import check_choice
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
+from ordino.data.csv_tables import read_csv
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, import_extra, unknown_name
 
@@ -56,15 +57,21 @@ def read_data(
     labelled
         Whether there must be labels; if not, a table without a label column has label 0 everywhere.
     """
-    read = read_file(path, n_features=n_features)
+    read = read_file(path, n_features=n_features, qid=qid, doc_id=doc_id)
     if isinstance(read, Dataset):
         return read
     named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     return table_data(read, str(path), features=features, labelled=labelled, **named)
 
 
-def read_file(path: str | Path, *, n_features: int | None = None) -> Any:
-    """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one."""
+def read_file(
+    path: str | Path, *, n_features: int | None = None, qid: str | None = None, doc_id: str | None = None
+) -> Any:
+    """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one.
+
+    ``qid`` and ``doc_id`` name the columns of CSV that hold ids, if they have other names: ids are not guessed as
+    numbers.
+    """
     if str(path) == "-":
         source: Any = sys.stdin.buffer
         start = _start_of(source)
@@ -82,7 +89,7 @@ def read_file(path: str | Path, *, n_features: int | None = None) -> Any:
         return read_letor(source, n_features=n_features)
     if form == "arrow" and source is path and is_saved_dataset(path):
         return open_dataset(path)
-    return _read_table(source, form, path)
+    return _read_table(source, form, path, qid=qid or "qid", doc_id=doc_id or "doc_id")
 
 
 def table_data(
@@ -164,9 +171,9 @@ def _delimiter(path: str | Path) -> str:
     return "\t" if ".tsv" in (suffix.lower() for suffix in Path(path).suffixes) else ","
 
 
-def _read_table(source: Any, form: str, path: str | Path) -> Any:
+def _read_table(source: Any, form: str, path: str | Path, **ids: str) -> Any:
     import pyarrow as pa
-    from pyarrow import csv, feather, parquet
+    from pyarrow import feather, parquet
 
     source = str(source) if source is path else pa.BufferReader(source.read())
     try:
@@ -174,7 +181,7 @@ def _read_table(source: Any, form: str, path: str | Path) -> Any:
             return parquet.ParquetFile(source).read()  # read_table() loads pandas
         if form == "arrow":
             return feather.read_table(source)
-        return csv.read_csv(source, parse_options=csv.ParseOptions(delimiter=_delimiter(path)))
+        return read_csv(source, _delimiter(path), **ids)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
 
@@ -199,6 +206,9 @@ def from_frame(
     """
     import narwhals as nw
 
+    names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise DataError(f"the frame has two columns called {twice[0]!r}; rename one of them")
     try:
         table: Any = nw.from_native(frame)
     except TypeError:
@@ -212,6 +222,8 @@ def from_frame(
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
     columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
+    if not columns:
+        raise DataError("the frame has no column that is a feature; name the features, or add them")
     return Dataset(
         _matrix(table, columns),
         np.zeros(len(table)) if label is None else _filled(table, label),
@@ -256,18 +268,22 @@ def make_frame(columns: Mapping[str, Any], backend: str, call: str) -> Any:
 
 def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.float32]:
     """Feature columns as a C-ordered matrix."""
-    if wrong := [name for name in columns if not _is_number(table[name])]:
-        named = ", ".join(f"{name!r} ({table[name].dtype})" for name in wrong[:5]) + (", ..." if len(wrong) > 5 else "")
+    if wrong := [name for name in columns if not _is_number(table.get_column(name))]:
+        named = ", ".join(f"{name!r} ({table.get_column(name).dtype})" for name in wrong[:5]) + (
+            ", ..." if len(wrong) > 5 else ""
+        )
         fix = "encode them, or choose others with features="
         raise DataError(f"feature columns must be numbers, but these are not: {named}; {fix}")
     matrix = np.empty((len(table), len(columns)), np.float32)
     for j, name in enumerate(columns):
         with np.errstate(over="ignore"):
-            matrix[:, j] = _as_floats(table[name])
+            matrix[:, j] = _as_floats(table.get_column(name))
         if (infinite := np.isinf(matrix[:, j])).any():
             row = int(infinite.argmax())
             fix = "rescale it, or use null for missing"
-            raise DataError(f"column {name!r} has {table[name][row]} in row {row}, which float32 cannot hold; {fix}")
+            raise DataError(
+                f"column {name!r} has {table.get_column(name)[row]} in row {row}, which float32 cannot hold; {fix}"
+            )
     return matrix
 
 
@@ -279,14 +295,20 @@ def _as_floats(column: nw.Series[Any]) -> NDArray[Any]:
     """The numbers of a column, nulls as NaN."""
     import narwhals as nw
 
-    return (column.cast(nw.Float64) if column.null_count() or column.dtype.is_decimal() else column).to_numpy()
+    try:
+        numbers = (column.cast(nw.Float64) if column.null_count() or column.dtype.is_decimal() else column).to_numpy()
+    except Exception:  # of the frame's library: integers that doubles do not hold exactly, or of 128 bits
+        numbers = np.array([None])
+    if numbers.dtype.kind in "biuf":
+        return numbers
+    return np.array([np.nan if value is None else float(value) for value in column.to_list()])
 
 
 def _filled(table: nw.DataFrame[Any], name: str | None, *, is_id: bool = False) -> Any:
     """A column that may not have nulls, of ids or else of numbers; None where no column is named."""
     if name is None:
         return None
-    column = table[name]
+    column = table.get_column(name)
     if not is_id and not _is_number(column):
         raise DataError(f"column {name!r} is {column.dtype}; it must hold numbers")
     if column.null_count():
