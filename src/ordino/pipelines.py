@@ -35,3 +35,15 @@ def at_last_step(ranker: Any, data: Dataset) -> Dataset:
     for step in before:
         X = step.transform(X)
     return data.replace(X=X, feature_names=getattr(last, "feature_names_in_", None))
+
+
+def names_at_last_step(ranker: Any) -> tuple[str, ...] | None:
+    """The names of the features that the ranker at the end of a pipeline saw, if its steps can tell."""
+    last = last_step(ranker)
+    if last is ranker or hasattr(last, "feature_names_in_"):
+        return tuple(last.feature_names())
+    try:
+        names = tuple(map(str, ranker[:-1].get_feature_names_out()))
+    except (AttributeError, ValueError):  # a step that cannot tell: names stay where columns do
+        names = tuple(map(str, getattr(ranker, "feature_names_in_", ())))
+    return names if len(names) == last.n_features_in_ else None

@@ -22,6 +22,7 @@ from ordino.arrays import name_features, query_numbers
 from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.filling import make_preparation
+from ordino.data.frames import check_no_categories, recode
 from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
@@ -46,12 +47,16 @@ class FeatureWeight(NamedTuple):
 class Ranker(BaseEstimator, ABC):
     """The base class of all rankers. A subclass becomes a dataclass with keyword-only parameters.
 
-    Fitted rankers have ``n_features_in_``, ``n_queries_in_`` and, if the columns had names, ``feature_names_in_``.
+    Fitted rankers have ``n_features_in_``, ``n_queries_in_``, ``categories_in_`` (by the names of categorical columns)
+    and, if the columns had names, ``feature_names_in_``.
     Those that learn step by step have ``history_``, a list with one dict for each epoch, round or generation.
     """
 
     allows_nan: ClassVar[bool] = False
     """Whether X may contain NaN, for missing values."""
+
+    takes_categories: ClassVar[bool] = False
+    """Whether features may be categorical; their values are then the numbers of categories."""
 
     uses_weights: ClassVar[bool] = False
     """Whether document weights are used in training; if not, ``fit`` warns about them."""
@@ -184,6 +189,8 @@ class Ranker(BaseEstimator, ABC):
             raise DataError("there are no documents to learn from; check how the data was selected")
         if data.n_features == 0:
             raise DataError("there are no features to learn from; check which columns were chosen")
+        if not self.takes_categories:
+            check_no_categories(data.categories, type(self).__name__)
         self._check_nan(data, "X")
         if data.weights is not None and not self.uses_weights:
             warnings.warn(
@@ -200,6 +207,7 @@ class Ranker(BaseEstimator, ABC):
                 raise DataError(
                     f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same"
                 )
+            held_out = recode(held_out, data.categories)
         scaling = getattr(self, "scaling", None)
         scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
         scaler = None if scaler is None else scaler.fit(data)
@@ -214,6 +222,7 @@ class Ranker(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        self.categories_in_ = dict(data.categories)
         return prepared, prepared_valid
 
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
@@ -261,7 +270,8 @@ class Ranker(BaseEstimator, ABC):
             data = X
         else:
             rows: Any = X if hasattr(X, "shape") else np.asarray(X)
-            data = Dataset(rows, np.zeros(rows.shape[:1] or 1), qid)
+            known = getattr(self, "categories_in_", {}) if hasattr(X, "columns") else {}
+            data = Dataset(rows, np.zeros(rows.shape[:1] or 1), qid, categories=known)
             longest = getattr(self, "longest_query_in_", data.n_docs)  # older model files do not say
             if qid is None and data.n_docs > longest and self.scaler_ is not None and self.scaler_.by_query:
                 raise DataError(
@@ -269,6 +279,7 @@ class Ranker(BaseEstimator, ABC):
                     f"{type(self).__name__} scales inside each query; pass qid=..., or a Dataset if it is one list"
                 )
         check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        data = recode(data, getattr(self, "categories_in_", {}))
         self._check_nan(data, "X")
         return data
 

@@ -91,6 +91,7 @@ class TreeRanker(Ranker):
     """A ranker made of LightGBM's trees: ``model_`` is their text, ``best_round_`` the number of rounds that it has."""
 
     allows_nan = True
+    takes_categories = True
     uses_weights = True
 
     model_: str = learned()
@@ -140,7 +141,6 @@ class TreeRanker(Ranker):
             "bagging_freq": int(self.query_share < 1),
             "bagging_by_query": self.query_share < 1,
             "seed": self.seed,
-            "num_threads": count_threads(self.n_jobs, enough=data.X.size >= ENOUGH_VALUES),
         }
         return grow(self, task._replace(params={**(self.options or {}), **own, **task.params}), data, valid, scores)
 
@@ -180,7 +180,8 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     patience, label = ranker.patience or rounds, type(ranker).__name__
     native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
     lgb = load_lightgbm()
-    params = {**task.params, **ALWAYS, **({} if native is None else native.params)}
+    n_threads = count_threads(getattr(ranker, "n_jobs", None), enough=data.X.size >= ENOUGH_VALUES)
+    params = {**task.params, "num_threads": n_threads, **ALWAYS, **({} if native is None else native.params)}
     booster, held_out = _booster(lgb, params, task, data, valid, native)
     choice = Choice(valid, metric, profile)
     best_round = 0
@@ -308,12 +309,14 @@ def _booster(
             return None
         return np.full(n_docs, task.start[0]) if len(task.start) == 1 else np.tile(task.start, (n_docs, 1))
 
+    names = data.feature_names or ()
     # names stay with us: LightGBM refuses some characters
     train = lgb.Dataset(
         data.X,
         task.labels,
         group=training_groups(data.counts),
         weight=data.weights,
+        categorical_feature=[names.index(name) for name in data.categories],
         init_score=start(data.n_docs),
         params=params,
     )

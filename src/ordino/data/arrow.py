@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ordino.data.columns import Groups, as_feature_names
 from ordino.data.dataset import Dataset
+from ordino.data.frames import check_codes
 from ordino.errors import DataError
 
 FORMAT, VERSION = "ordino.dataset", 2
@@ -45,7 +46,8 @@ def save_dataset(dataset: Dataset, path: str | Path) -> None:
             values, dtypes[name] = _to_arrow(name, np.ravel(array))
             columns[name] = pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
             checksums[name] = _checksum(_from_arrow(name, columns[name], dtypes[name]))
-    shape = {"n_features": dataset.n_features, "feature_names": dataset.feature_names}
+    shape: dict[str, Any] = {"n_features": dataset.n_features, "feature_names": dataset.feature_names}
+    shape |= {"categories": dict(dataset.categories)} if dataset.categories else {}
     header = {"format": FORMAT, "version": VERSION, **shape, "dtypes": dtypes, "checksums": checksums}
     header["checksum"] = _checksum_of_header(header)
     batch = pa.record_batch(columns).replace_schema_metadata({_KEY: json.dumps(header)})
@@ -142,8 +144,11 @@ def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Datase
         raise DataError("the order of the rows is not a permutation; save the data set again")
     n_features = header["n_features"]
     X, names = arrays["X"].reshape(n_docs, n_features), as_feature_names(header["feature_names"], n_features)
+    categories = check_codes(X, names, header["categories"]) if "categories" in header else None
     optional = {name: arrays.get(name) for name in ("doc_ids", "weights")}
-    return Dataset.of_groups(X, y, Groups(order, offsets, query_ids), feature_names=names, **optional)
+    return Dataset.of_groups(
+        X, y, Groups(order, offsets, query_ids), feature_names=names, categories=categories, **optional
+    )
 
 
 def _to_arrow(name: str, array: NDArray[Any]) -> tuple[Any, str]:

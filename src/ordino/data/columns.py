@@ -22,7 +22,7 @@ Features = NDArray[np.float32]
 BLOCK_ROWS = 65536  # rows that are looked at together: a mask of all would be a quarter of X
 
 
-def as_features(X: ArrayLike) -> NDArray[np.float32]:
+def as_features(X: ArrayLike, names: Sequence[str] | None = None) -> NDArray[np.float32]:
     """Features as a C-ordered float32 matrix; NaN may stand for missing, infinity and overflow are refused."""
     if hasattr(X, "toarray"):
         X = X.toarray()
@@ -38,8 +38,9 @@ def as_features(X: ArrayLike) -> NDArray[np.float32]:
         raise DataError(f"X has shape {given.shape}; give a matrix with one row for each document")
     if (found := _first_where(np.isinf, features)) is not None:
         row, column = found
+        where = f"row {row}, column {column if names is None else repr(names[column])}"
         fix = "rescale it, or use NaN for missing"
-        raise DataError(f"X has {given[row, column]} in row {row}, column {column}, which float32 cannot hold; {fix}")
+        raise DataError(f"X has {given[row, column]} in {where}, which float32 cannot hold; {fix}")
     return features
 
 
@@ -123,7 +124,8 @@ def check_no_nan(data: Dataset, name: str, ranker: str) -> None:
     """Refuse missing values, for a ranker that cannot use them."""
     if (found := _first_where(np.isnan, data.X)) is not None:
         fix = "use missing='median', fill it in yourself, or use a ranker of trees"
-        raise DataError(f"{name} has NaN in column {found[1]}, which {ranker} cannot use; {fix}")
+        column = found[1] if data.feature_names is None else repr(data.feature_names[found[1]])
+        raise DataError(f"{name} has NaN in column {column}, which {ranker} cannot use; {fix}")
 
 
 def symmetric_log(X: Features, out: Features | None = None) -> Features:

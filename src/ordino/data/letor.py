@@ -208,6 +208,8 @@ def write_letor(dataset: Dataset, path: str | Path | BinaryIO, *, sparse: bool =
     """
     if dataset.weights is not None:
         raise DataError("LETOR text cannot store weights; keep them with Dataset.save(), or leave them out")
+    if dataset.categories:
+        raise DataError("LETOR text cannot store categories; keep them with Dataset.save(), or write a table")
     ids = _written_ids("query id", dataset.query_ids.tolist(), b" qid:", b"#")
     if len(set(ids)) < len(ids):
         raise DataError("two query ids are the same when written as text; rename one of them")

@@ -15,7 +15,7 @@ from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.metrics import parse_metric
-from ordino.pipelines import last_step, score_with
+from ordino.pipelines import last_step, names_at_last_step, score_with
 from ordino.ranker import FeatureWeight, Ranker
 from ordino.threads import count_threads, run_blocks
 
@@ -41,15 +41,9 @@ def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
             f"a {type(last).__name__} has no weight for each feature; "
             "give data, and permutation importance tells what each is worth"
         )
-    if last is not ranker and hasattr(ranker, "feature_names_in_") and not hasattr(last, "feature_names_in_"):
-        known = dict(zip(last.feature_names(), map(str, ranker.feature_names_in_), strict=False))
-        has_same = ranker.n_features_in_ == last.n_features_in_
-        return _by_size([one._replace(feature=known[one.feature]) for one in weights()] if has_same else weights())
-    return _by_size(weights())
-
-
-def _by_size(weights: list[FeatureWeight]) -> list[FeatureWeight]:
-    return sorted(weights, key=lambda one: -abs(one.weight))
+    names = dict(zip(last.feature_names(), names_at_last_step(ranker) or last.feature_names(), strict=True))
+    named = [one._replace(feature=names[one.feature]) for one in weights()]
+    return sorted(named, key=lambda one: -abs(one.weight))
 
 
 class Importance(NamedTuple):

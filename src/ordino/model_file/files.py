@@ -141,6 +141,9 @@ def check_part(part: Any) -> None:
     names = getattr(part, "feature_names_in_", None)
     require(names is None or np.shape(names) == (n,), "feature_names_in_")
     if isinstance(part, Ranker):
+        known = getattr(part, "categories_in_", {})  # older files do not say
+        fits = isinstance(known, dict) and known.keys() <= set(() if names is None else map(str, names))
+        require(fits and all(isinstance(text, str) for texts in known.values() for text in texts), "categories_in_")
         scaler = part.scaler_
         if scaler is not None:
             require(isinstance(scaler, Scaler) and scaler.n_features_in_ == n, "scaler_")
