@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ordino.data.folds import read_folds as read_folds
     from ordino.data.letor import read_letor as read_letor
     from ordino.data.letor import write_letor as write_letor
+    from ordino.data.one_hot import OneHot as OneHot
     from ordino.data.synthetic import synthetic as synthetic
     from ordino.experiment.doors import bench as bench
     from ordino.experiment.doors import compare as compare
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
+        "OneHot": "ordino.data.one_hot",
         "QueryKFold": "ordino.data.folds",
         "bench": "ordino.experiment.doors",
         "compare": "ordino.experiment.doors",

@@ -6,6 +6,7 @@ A form holds the scaling and the learned arrays, scores raw documents, and check
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from ctypes import c_int
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -18,10 +19,12 @@ from ordino.arrays import row_blocks
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.layers import Layer, forward
+from ordino.threads import count_threads, was_forked
 
 Floats = NDArray[np.float64]
 
 BLOCK = 65536  # rows in double precision at a time
+ENOUGH_DOCS = 5000  # from which on threads score with trees faster than one
 
 
 class Scaling(Protocol):
@@ -142,7 +145,8 @@ class Trees(Form):
         if data.n_docs == 0:  # which LightGBM refuses
             n_outputs = booster.num_model_per_iteration()
             return np.zeros(0 if n_outputs == 1 else (0, n_outputs))
-        raw: Floats = booster.predict(data.X, raw_score=True, num_threads=self.n_jobs or 0)
+        n_threads = count_threads(self.n_jobs, enough=data.n_docs >= ENOUGH_DOCS)
+        raw: Floats = booster.predict(data.X, raw_score=True, num_threads=n_threads)
         return raw
 
     def check(self) -> None:
@@ -153,9 +157,16 @@ class Trees(Form):
 @lru_cache(maxsize=8)
 def load_trees(model: str) -> Any:
     """LightGBM's booster from its model text."""
-    import lightgbm as lgb
+    return load_lightgbm().Booster(model_str=model)
 
-    return lgb.Booster(model_str=model)
+
+def load_lightgbm() -> Any:
+    """LightGBM; in a forked process with one thread, since OpenMP would wait forever for those of the parent."""
+    import lightgbm
+
+    if was_forked():
+        lightgbm.basic._LIB.LGBM_SetMaxThreads(c_int(1))  # type: ignore[attr-defined]
+    return lightgbm
 
 
 @final

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.threads import products
+
 FloatArray = NDArray[np.float32]
 Weights = NDArray[np.float64]
 
@@ -53,6 +55,11 @@ def forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[
     >>> forward(np.float32([[4], [0]]), layers, "relu").tolist()
     [9.0, 3.0]
     """
+    with products.on_one_thread():  # a product that threads share rounds by their number
+        return _forward(X, layers, activation)
+
+
+def _forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[np.float64]:
     squash = ACTIVATIONS[activation]
     scores = np.empty(len(X))
     last = layers[-1]

@@ -29,6 +29,17 @@ def as_json(value: Any, *, strict: bool = False) -> Any:
     return re.sub(r" at 0x\w+", "", " ".join(repr(value).split()))  # the same text in every process
 
 
+def plain(text: str) -> str:
+    r"""Text without characters that steer a terminal or break a line.
+
+    Examples
+    --------
+    >>> plain("Rank\x1b[31mNet\n")
+    'Rank [31mNet '
+    """
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
 def count_of(n: int, one: str, many: str = "") -> str:
     """A number with its noun in the singular or plural, such as ``1 query`` and ``2,000 queries``."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"

@@ -23,6 +23,7 @@ from ordino.arrays import name_features, query_numbers
 from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.filling import make_preparation
+from ordino.data.frames import check_no_categories, recode
 from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
@@ -30,6 +31,7 @@ from ordino.given import Validation, as_dataset, check_splitter, is_in_search, r
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
+from ordino.threads import products
 
 
 class NotFittedError(OrdinoError, SklearnNotFittedError):
@@ -47,12 +49,16 @@ class FeatureWeight(NamedTuple):
 class Ranker(BaseEstimator, ABC):
     """The base class of all rankers. A subclass becomes a dataclass with keyword-only parameters.
 
-    Fitted rankers have ``n_features_in_``, ``n_queries_in_`` and, if the columns had names, ``feature_names_in_``.
+    Fitted rankers have ``n_features_in_``, ``n_queries_in_``, ``categories_in_`` (by the names of categorical columns)
+    and, if the columns had names, ``feature_names_in_``.
     Those that learn step by step have ``history_``, a list with one dict for each epoch, round or generation.
     """
 
     allows_nan: ClassVar[bool] = False
     """Whether X may contain NaN, for missing values."""
+
+    takes_categories: ClassVar[bool] = False
+    """Whether features may be categorical; their values are then the numbers of categories."""
 
     uses_weights: ClassVar[bool] = False
     """Whether document weights are used in training; if not, ``fit`` warns about them."""
@@ -148,7 +154,8 @@ class Ranker(BaseEstimator, ABC):
         given = as_dataset(X, y, qid, sample_weight)
         data, held_out = self._prepare(*split_off(given, valid))
         try:
-            with all_or_nothing() if is_in_search() else nullcontext():
+            # a factorization that threads share rounds by their number
+            with products.on_one_thread(), all_or_nothing() if is_in_search() else nullcontext():
                 self._fit(data, held_out)
         except BaseException:
             del self.n_features_in_  # half fitted is not fitted
@@ -183,6 +190,10 @@ class Ranker(BaseEstimator, ABC):
             known.verify(name, getattr(self, name))
         if data.n_docs == 0:
             raise DataError("there are no documents to learn from; check how the data was selected")
+        if data.n_features == 0:
+            raise DataError("there are no features to learn from; check which columns were chosen")
+        if not self.takes_categories:
+            check_no_categories(data.categories, type(self).__name__)
         self._check_nan(data, "X")
         if data.weights is not None and not self.uses_weights:
             warnings.warn(
@@ -199,9 +210,14 @@ class Ranker(BaseEstimator, ABC):
                 raise DataError(
                     f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same"
                 )
+            held_out = recode(held_out, data.categories)
         scaling = getattr(self, "scaling", None)
         scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
-        self.scaler_ = None if scaler is None else scaler.fit(data)
+        scaler = None if scaler is None else scaler.fit(data)
+        prepared = data if scaler is None else scaler.transform(data)
+        prepared_valid = held_out if scaler is None or held_out is None else scaler.transform(held_out)
+        # nothing is refused from here on: an earlier fit stays whole until the new one begins
+        self.scaler_ = scaler
         self.n_features_in_ = data.n_features
         self.n_queries_in_ = data.n_queries
         self.longest_query_in_ = int(data.counts.max())
@@ -209,20 +225,24 @@ class Ranker(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if self.scaler_ is None:
-            return data, held_out
-        return self.scaler_.transform(data), None if held_out is None else self.scaler_.transform(held_out)
+        self.categories_in_ = dict(data.categories)
+        return prepared, prepared_valid
 
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
         """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
         data = self.documents(X, qid)
-        return data.restore(self.form().score(data))
+        return data.restore(self._scores_of(data))
 
     def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
         """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
         data = self.documents(X, qid)
-        order = np.lexsort((-self.form().score(data), query_numbers(data.offsets)))
+        order = np.lexsort((-self._scores_of(data), query_numbers(data.offsets)))
         return order if data.order is None else data.order[order]
+
+    def _scores_of(self, data: Dataset) -> NDArray[np.float64]:
+        """Scores in the grouped order of the data."""
+        with products.on_one_thread():  # a product that threads share rounds by their number
+            return self.form().score(data)
 
     def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
         """Documents prepared for this fitted ranker: checked, grouped by query, with scaled features."""
@@ -253,7 +273,8 @@ class Ranker(BaseEstimator, ABC):
             data = X
         else:
             rows: Any = X if hasattr(X, "shape") else np.asarray(X)
-            data = Dataset(rows, np.zeros(rows.shape[:1] or 1), qid)
+            known = getattr(self, "categories_in_", {}) if hasattr(X, "columns") else {}
+            data = Dataset(rows, np.zeros(rows.shape[:1] or 1), qid, categories=known)
             longest = getattr(self, "longest_query_in_", data.n_docs)  # older model files do not say
             if qid is None and data.n_docs > longest and self.scaler_ is not None and self.scaler_.by_query:
                 raise DataError(
@@ -261,6 +282,7 @@ class Ranker(BaseEstimator, ABC):
                     f"{type(self).__name__} scales inside each query; pass qid=..., or a Dataset if it is one list"
                 )
         check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        data = recode(data, getattr(self, "categories_in_", {}))
         self._check_nan(data, "X")
         return data
 

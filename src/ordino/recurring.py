@@ -38,7 +38,7 @@ def seed_param(text: str = "Random seed; the same seed gives the same ranker.", 
 
 def n_jobs_param() -> Any:
     """The parameter ``n_jobs``."""
-    return param(None, "Number of threads; None uses all cores. It does not change the result.", low=1)
+    return param(None, "Number of threads; None chooses by work and free processors. The result is the same.", low=1)
 
 
 def verbose_param() -> Any:

@@ -1,13 +1,17 @@
 """How many threads work, and work that is shared among them; results never depend on their number."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Lock
+from functools import lru_cache
+from multiprocessing import parent_process
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from ordino.checks import check_int
+from ordino.processors import free_processors
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -15,20 +19,51 @@ Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 """Calls a function on each of several blocks; results in the order of the blocks."""
 
 
-def count_threads(n_jobs: int | None) -> int:
-    """The number of threads or processes asked for; None is one for each processor that this process may use.
+def count_threads(n_jobs: int | None, *, enough: bool = True) -> int:
+    """The number of threads or processes to work with: those asked for, or as many as are worth it if None.
+
+    None is one thread where there is not ``enough`` work for more, in a thread or process that is itself one of
+    several that share some work, and elsewhere one for each processor that is free now.
 
     Examples
     --------
-    >>> count_threads(3)
-    3
+    >>> count_threads(3), count_threads(None, enough=False)
+    (3, 1)
     >>> count_threads(0)
     Traceback (most recent call last):
     ordino.errors.ParameterError: n_jobs=0; it must be a whole number, 1 or more
     """
     if n_jobs is not None:
         return check_int("n_jobs", n_jobs, low=1)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    is_shared = getattr(_here, "is_worker", False) or parent_process() is not None
+    return free_processors() if enough and not is_shared else 1
+
+
+_here = local()
+
+
+def _enter_worker() -> None:
+    _here.is_worker = True
+
+
+def thread_pool(n_threads: int) -> ThreadPoolExecutor:
+    """Threads that share some work; what they call starts no others unless it is told to."""
+    return ThreadPoolExecutor(n_threads, initializer=_enter_worker)
+
+
+def was_forked() -> bool:
+    """Whether this process was forked from one that had Ordino loaded: what threads that one had are gone here."""
+    return _forked
+
+
+def _note_fork() -> None:
+    global _forked
+    _forked = True
+
+
+_forked = False
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def one_by_one(work: Callable[[Block], Result], blocks: Sequence[Block]) -> list[Result]:
@@ -39,11 +74,11 @@ def one_by_one(work: Callable[[Block], Result], blocks: Sequence[Block]) -> list
 @contextmanager
 def worker_threads(n_jobs: int | None, n_blocks: int) -> Iterator[Run]:
     """Threads that stay for several rounds of work; none where one block, or one thread, is all there is."""
-    threads = min(count_threads(n_jobs), n_blocks)
+    threads = min(count_threads(n_jobs, enough=n_blocks > 1), n_blocks)
     if threads <= 1:
         yield one_by_one
         return
-    with ThreadPoolExecutor(threads) as pool:
+    with thread_pool(threads) as pool:
         yield lambda work, blocks: one_by_one(work, blocks) if len(blocks) == 1 else list(pool.map(work, blocks))
 
 
@@ -51,6 +86,18 @@ def run_blocks(work: Callable[[Block], Result], blocks: Sequence[Block], n_jobs:
     """Call ``work`` on every block; results in the order of the blocks."""
     with worker_threads(n_jobs, len(blocks)) as run:
         return run(work, blocks)
+
+
+BRINGING_BLAS = ("scipy.linalg", "torch")
+"""Modules that bring a library for matrix products of their own."""
+
+
+@lru_cache(maxsize=1)
+def _libraries(_: tuple[bool, ...]) -> Any:
+    """The libraries that are loaded; looking for them takes milliseconds, so it is done again only after an import."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
 
 
 class _Products:
@@ -64,11 +111,11 @@ class _Products:
     @contextmanager
     def on_one_thread(self) -> Iterator[None]:
         """Work is shared block by block, not inside a product: one that is cut for several threads rounds otherwise."""
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         with self._lock:
             if self._inside == 0:
-                self._limit = threadpool_limits(1, "blas")
+                self._limit = _libraries(tuple(name in sys.modules for name in BRINGING_BLAS)).limit(
+                    limits=1, user_api="blas"
+                )
             self._inside += 1
         try:
             yield

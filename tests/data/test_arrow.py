@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -182,7 +183,7 @@ def tamper(path: Path, *, header: dict[str, object] | None = None, **columns: pa
         ({"weights": pa.array([1.0, None, 2.0])}, "weights has nulls"),
         ({"X": pa.array([1.0, 2.0], pa.float32())}, r"this is not a whole saved data set \(cannot reshape"),
         ({"y": pa.array([1, 2, 3], pa.int32())}, "y is kept as int32 but must be <f8"),
-        ({"header": {"version": 2}}, r"saved by a newer Ordino \(format 2, this one reads 1\); upgrade"),
+        ({"header": {"version": 3}}, r"saved by a newer Ordino \(format 3, this one reads 2\); upgrade"),
         ({"header": {"format": "other"}}, "this Arrow file holds a table, not a saved data set"),
         ({"header": {"dtypes": {}}}, "this is not a whole saved data set"),
         ({"header": {"dtypes": dict.fromkeys(("X", "y"), "O8")}}, "X has the unknown type 'O8'"),
@@ -198,3 +199,24 @@ def test_a_file_that_was_tampered_with(tmp_path: Path, small: Dataset, change: d
     tamper(tmp_path / "d.arrow", **change)
     with pytest.raises(DataError, match=rf"^[^\n]*d\.arrow: {sentence}"):
         Dataset.open(tmp_path / "d.arrow")
+
+
+@pytest.mark.parametrize("ids", [[7, 8, 7], ["a", "b", "a"], ["a", 8, "a"]], ids=["numbers", "text", "objects"])
+def test_a_byte_that_changed_is_noticed(tmp_path, ids):
+    path = tmp_path / "d.arrow"
+    data = Dataset([[1.0, 0.5], [3.0, 4.0], [5.0, 6.0]], [0, 1, 2], qid=ids, doc_ids=["x", "y", "z"], weights=[1, 2, 3])
+    data.save(path)
+    content, rng, n_same = path.read_bytes(), random.Random(1), 0
+    for _ in range(300):
+        changed = bytearray(content)
+        changed[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+        path.write_bytes(changed)
+        try:
+            again = Dataset.open(path)
+        except DataError:
+            continue
+        assert_same(again, data)  # what is left is padding
+        n_same += 1
+    assert n_same < 200
+    path.write_bytes(content)
+    assert_same(Dataset.open(path, check=False), data)

@@ -293,22 +293,14 @@ def test_qid_on_some_lines_only() -> None:
 
 
 def test_more_than_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(letor, "_machine_memory", lambda: 100)
+    monkeypatch.setattr(letor, "free_memory", lambda: 100)
     text = "1 qid:1 1:1\n1 qid:1 90:1\n1 qid:1 2:1\n"
-    sentence = (
-        "^<stream>:2: feature 90 makes a dense matrix of 3 x 90, more than this machine's memory; renumber the features"
-    )
+    sentence = "^<stream>:2: feature 90 makes a dense matrix of 3 x 90, more than the memory that is free; renumber"
     with pytest.raises(LetorFormatError, match=sentence):
         read(text)
     with pytest.raises(LetorFormatError, match=r"^<stream>:4: label 'bad'"):
         read(text + "bad")
     assert read(text.replace("90", "3"), n_features=3).n_docs == 3
-
-
-def test_memory_of_a_machine_that_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 1 << 28 < letor._machine_memory() < 1 << 50
-    monkeypatch.delattr(os, "sysconf")
-    assert letor._machine_memory() == 1 << 40
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n", "\ufeff"])

@@ -6,6 +6,7 @@ ranker keeps only LightGBM's model text, a plain string.
 """
 
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError, ParameterError
-from ordino.forms import Form, Trees, load_trees
+from ordino.errors import DataError, NothingToLearnWarning, ParameterError
+from ordino.forms import Form, Trees, load_lightgbm, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
 from ordino.metrics import parse_metric
@@ -24,12 +25,14 @@ from ordino.parameters import Range, learned, param
 from ordino.progress import Steps
 from ordino.ranker import FeatureWeight, Ranker
 from ordino.recurring import metric_param, n_jobs_param, patience_param, profile_param, seed_param, verbose_param
+from ordino.threads import count_threads
 
 Floats = NDArray[np.float64]
 Gradients = Callable[[Floats, Any], tuple[Floats, Floats]]
 Scores = Callable[[Floats], Floats]
 
 LIMIT = 10_000  # documents of a query that LightGBM's ranking objective and its NDCG accept
+ENOUGH_VALUES = 1_000_000  # of features, from which on several threads grow a tree faster than one
 DIGITS = 12  # what is left of a sum whose order depends on the number of threads
 
 DRAWING = frozenset(
@@ -88,6 +91,7 @@ class TreeRanker(Ranker):
     """A ranker made of LightGBM's trees: ``model_`` is their text, ``best_round_`` the number of rounds that it has."""
 
     allows_nan = True
+    takes_categories = True
     uses_weights = True
 
     model_: str = learned()
@@ -120,6 +124,13 @@ class TreeRanker(Ranker):
 
     def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
         """Boost with this ranker's parameters; those of the task come on top."""
+        if data.n_docs < 2 * self.min_leaf:
+            warnings.warn(
+                f"{type(self).__name__}: min_leaf={self.min_leaf} cannot split {data.n_docs} documents, so nothing "
+                "can be learned; lower min_leaf",
+                NothingToLearnWarning,
+                stacklevel=4,
+            )
         own = {
             "learning_rate": self.learning_rate,
             "num_leaves": self.leaves,
@@ -130,7 +141,6 @@ class TreeRanker(Ranker):
             "bagging_freq": int(self.query_share < 1),
             "bagging_by_query": self.query_share < 1,
             "seed": self.seed,
-            "num_threads": self.n_jobs or 0,
         }
         return grow(self, task._replace(params={**(self.options or {}), **own, **task.params}), data, valid, scores)
 
@@ -169,9 +179,9 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     metric, profile, rounds = ranker.metric, ranker.profile, ranker.rounds
     patience, label = ranker.patience or rounds, type(ranker).__name__
     native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
-    import lightgbm as lgb
-
-    params = {**task.params, **ALWAYS, **({} if native is None else native.params)}
+    lgb = load_lightgbm()
+    n_threads = count_threads(getattr(ranker, "n_jobs", None), enough=data.X.size >= ENOUGH_VALUES)
+    params = {**task.params, "num_threads": n_threads, **ALWAYS, **({} if native is None else native.params)}
     booster, held_out = _booster(lgb, params, task, data, valid, native)
     choice = Choice(valid, metric, profile)
     best_round = 0
@@ -205,7 +215,10 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     measured: list[dict[str, float]] = [{"valid": value} for value in choice.history]
     rows = measured if valid is not None else [{} for _ in range(best_round)]
     history = [{"round": number + 1} | row for number, row in enumerate(rows)]
-    return Grown(booster.model_to_string(num_iteration=best_round), best_round, history, steps.interrupted)
+    text = re.sub(
+        r"^\[num_threads: \d+\]$", "[num_threads: 0]", booster.model_to_string(num_iteration=best_round), flags=re.M
+    )
+    return Grown(text, best_round, history, steps.interrupted)
 
 
 class NativeNDCG(NamedTuple):
@@ -296,12 +309,14 @@ def _booster(
             return None
         return np.full(n_docs, task.start[0]) if len(task.start) == 1 else np.tile(task.start, (n_docs, 1))
 
+    names = data.feature_names or ()
     # names stay with us: LightGBM refuses some characters
     train = lgb.Dataset(
         data.X,
         task.labels,
         group=training_groups(data.counts),
         weight=data.weights,
+        categorical_feature=[names.index(name) for name in data.categories],
         init_score=start(data.n_docs),
         params=params,
     )

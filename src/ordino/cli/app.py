@@ -37,7 +37,9 @@ def shared(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")] = False,
-    threads: Annotated[int | None, typer.Option(min=1, help="Number of threads; all cores by default.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Number of threads; the free processors by default.")
+    ] = None,
     seed: Seed = None,
 ) -> None:
     """Ordino puts things in order: learning to rank, from judged lists to a ranker in use."""

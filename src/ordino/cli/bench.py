@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,7 +37,7 @@ Select = Annotated[str, typer.Option(help="Metric for model selection on validat
 NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is split into.")]
 Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run continues from it.")]
 Name = Annotated[str, typer.Option(help="Name of the experiment in the store.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; all cores by default.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; the free processors by default.")]
 
 
 @reads_data
@@ -219,6 +218,7 @@ def reproduce(
     """
     from ordino.experiment.papers import catalogue
     from ordino.experiment.papers.target import Request
+    from ordino.experiment.run.scratch import scratch_folder
     from ordino.threads import count_threads
 
     if list_:
@@ -229,8 +229,8 @@ def reproduce(
         raise typer.BadParameter("name a target, for example ranknet.table1; --list shows them all")
     said = shared_options()
     n_jobs = n_jobs or said.threads or (1 if quick else count_threads(None))
-    with TemporaryDirectory(prefix="ordino-") as scratch:  # one store for all: what two targets need is trained once
-        request = Request(data, quick, seed, repeats, keep or Path(scratch), n_jobs, verbose=not said.quiet)
+    with scratch_folder() as scratch:  # one store for all: what two targets need is trained once
+        request = Request(data, quick, seed, repeats, keep or scratch, n_jobs, verbose=not said.quiet)
         for name in targets:
             try:
                 result = catalogue.reproduce(name, request)
@@ -242,6 +242,7 @@ def reproduce(
 
 
 def _show(result: Result, out: Path | None) -> None:
+    from ordino.data.arrow import write_whole
     from ordino.experiment.papers.claim import HEADER
     from ordino.experiment.papers.figure import save
     from ordino.experiment.papers.result import summary
@@ -258,6 +259,6 @@ def _show(result: Result, out: Path | None) -> None:
     pictures = [] if result.axes is None else save(result, out)
     texts = {"md": result.to_markdown(), "csv": result.to_csv(), "json": result.to_json()}
     for ending, text in texts.items():
-        (out / f"{result.target}.{ending}").write_text(text, encoding="utf-8")
+        write_whole(out / f"{result.target}.{ending}", text)
     for path in (*(out / f"{result.target}.{ending}" for ending in texts), *pictures):
         typer.echo(f"{path}: written", err=True)

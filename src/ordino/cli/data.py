@@ -11,6 +11,7 @@ import typer
 
 from ordino.cli.options import Binarize, Columns, Json, Scaling, Seed, chosen_seed, reads_data, shared_options
 from ordino.cli.output import check_out, first_line, print_found, print_json, print_table, say
+from ordino.plain import plain
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
@@ -113,10 +114,10 @@ def _lines(facts: dict[str, Any], indent: str) -> Iterator[str]:
     """A card as an outline."""
     for key, value in facts.items():
         if isinstance(value, dict):
-            yield f"{indent}{key}"
+            yield plain(f"{indent}{key}")
             yield from _lines(value, indent + "  ")
         else:
-            yield f"{indent}{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
+            yield plain(f"{indent}{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
 
 
 @reads_data

@@ -66,7 +66,9 @@ def read_like(
     from ordino.data.dataset import Dataset
     from ordino.data.files import chosen_features, read_file, table_data
 
-    read = read_file(source, n_features=columns.text_width(width), one_list=columns.one_list)
+    read = read_file(
+        source, n_features=columns.text_width(width), one_list=columns.one_list, qid=columns.qid, doc_id=columns.doc_id
+    )
     chosen = columns.given()
     if names is not None and not (isinstance(read, Dataset) and read.feature_names is None):
         chosen = {"features": names} | chosen

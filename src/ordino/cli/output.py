@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from ordino.cli.options import shared_options
-from ordino.plain import as_json
+from ordino.plain import as_json, plain
 
 
 def say(sentence: str) -> None:
@@ -50,6 +50,7 @@ def print_found(as_json: bool, value: Any, columns: Sequence[str], rows: Iterabl
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
     """A rich table on a terminal, tab-separated lines elsewhere."""
+    rows = [[plain(cell) for cell in row] for row in rows]
     if not sys.stdout.isatty():
         typer.echo("\t".join(columns))
         for row in rows:

@@ -35,6 +35,7 @@ def report(
 
     Example: ordino report bench.sqlite --format latex --out table.tex --figures figures
     """
+    from ordino.data.arrow import write_whole
     from ordino.errors import import_extra
     from ordino.experiment.report.board import make_boards
     from ordino.experiment.report.page import choose_format, render, write_figures
@@ -52,7 +53,7 @@ def report(
         if out is None:
             typer.echo(text, nl=False)
         else:
-            out.write_text(text, encoding="utf-8")
+            write_whole(out, text)
             typer.echo(f"{out}: written", err=True)
         if figures is not None:
             typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)

@@ -1,8 +1,9 @@
 """A data set on disk: one Arrow file that is mapped, not read.
 
 The file (Arrow IPC, not compressed) has one row; each column of it is one whole array of the
-:class:`~ordino.data.dataset.Dataset`, as a list. Opening maps the file and wraps the arrays where they lie, so it costs
-the same whatever the size; pages come from disk when something looks at them. Strings of fixed width stay as numpy
+:class:`~ordino.data.dataset.Dataset`, as a list. Opening maps the file and wraps the arrays where they lie. It reads
+them once, to compare each with its checksum; without this check it costs the same whatever the size, and pages come
+from disk when something looks at them. Strings of fixed width stay as numpy
 keeps them (and are mapped too); arrays of Python objects become JSON text and are decoded.
 """
 
@@ -11,6 +12,7 @@ import json
 import os
 import re
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,9 +24,10 @@ from numpy.typing import NDArray
 
 from ordino.data.columns import Groups, as_feature_names
 from ordino.data.dataset import Dataset
+from ordino.data.frames import check_codes
 from ordino.errors import DataError
 
-FORMAT, VERSION = "ordino.dataset", 1
+FORMAT, VERSION = "ordino.dataset", 2
 _KEY = b"ordino"  # the schema metadata that makes an Arrow file ours: JSON
 _FIXED = {"X": "<f4", "y": "<f8", "weights": "<f8", "offsets": "<i8", "order": "<i8"}
 _COLUMNS = ("X", "y", "offsets", "query_ids", "order", "doc_ids", "weights")
@@ -37,20 +40,27 @@ def save_dataset(dataset: Dataset, path: str | Path) -> None:
     """
     import pyarrow as pa
 
-    columns, dtypes = {}, {}
+    columns, dtypes, checksums = {}, {}, {}
     for name in _COLUMNS:
         if (array := getattr(dataset, name)) is not None:
             values, dtypes[name] = _to_arrow(name, np.ravel(array))
             columns[name] = pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
-    shape = {"n_features": dataset.n_features, "feature_names": dataset.feature_names}
-    header = {"format": FORMAT, "version": VERSION, **shape, "dtypes": dtypes}
+            checksums[name] = _checksum(_from_arrow(name, columns[name], dtypes[name]))
+    shape: dict[str, Any] = {"n_features": dataset.n_features, "feature_names": dataset.feature_names}
+    shape |= {"categories": dict(dataset.categories)} if dataset.categories else {}
+    header = {"format": FORMAT, "version": VERSION, **shape, "dtypes": dtypes, "checksums": checksums}
+    header["checksum"] = _checksum_of_header(header)
     batch = pa.record_batch(columns).replace_schema_metadata({_KEY: json.dumps(header)})
     with written_whole(Path(path)) as part, pa.ipc.new_file(str(part), batch.schema) as writer:
         writer.write_batch(batch)
 
 
-def open_dataset(path: str | Path) -> Dataset:
-    """Map a file that :func:`save_dataset` wrote into memory: milliseconds, whatever its size."""
+def open_dataset(path: str | Path, *, check: bool = True) -> Dataset:
+    """Map a file that :func:`save_dataset` wrote into memory.
+
+    Every array is compared with its checksum, which reads the file once; without ``check`` opening takes milliseconds,
+    whatever the size.
+    """
     import pyarrow as pa
 
     path = Path(path)
@@ -62,7 +72,10 @@ def open_dataset(path: str | Path) -> Dataset:
             batch, dtypes = reader.get_batch(0), header["dtypes"]
             batch.validate()
             arrays = {name: _from_arrow(name, batch.column(name), dtypes[name]) for name in batch.schema.names}
-        return _assemble(arrays, header)
+        data = _assemble(arrays, header)
+        if check and "checksums" in header:  # which files of the first format do not have
+            _verify(arrays, header)
+        return data
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError, AttributeError) as error:
@@ -88,7 +101,30 @@ def _header(path: Path, metadata: dict[bytes, bytes] | None) -> dict[str, Any]:
         raise DataError(f"this Arrow file holds a table, not a saved data set; read it with read_data({str(path)!r})")
     if header["version"] > VERSION:
         raise DataError(f"saved by a newer Ordino (format {header['version']}, this one reads {VERSION}); upgrade")
+    if header["version"] != 1 and "checksums" not in header:
+        raise DataError("the header was changed after it was saved; save the data set again from its source")
     return header
+
+
+def _verify(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> None:
+    """Refuse arrays that are not those that were saved."""
+    if _checksum_of_header(header) != header.get("checksum"):
+        raise DataError("the header was changed after it was saved; save the data set again from its source")
+    changed = [name for name, array in arrays.items() if _checksum(array) != header["checksums"].get(name)]
+    if changed or set(arrays) != set(header["checksums"]):
+        what = ", ".join(changed) or "the list of arrays"
+        raise DataError(f"{what} changed after it was saved; save the data set again from its source")
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    """CRC-32 of the bytes, or of the JSON of Python objects: against accidents, not against forgers."""
+    if array.dtype == object:
+        return zlib.crc32(json.dumps(array.tolist()).encode())
+    return zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data)
+
+
+def _checksum_of_header(header: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps({name: header[name] for name in header if name != "checksum"}).encode())
 
 
 def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Dataset:
@@ -108,8 +144,11 @@ def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Datase
         raise DataError("the order of the rows is not a permutation; save the data set again")
     n_features = header["n_features"]
     X, names = arrays["X"].reshape(n_docs, n_features), as_feature_names(header["feature_names"], n_features)
+    categories = check_codes(X, names, header["categories"]) if "categories" in header else None
     optional = {name: arrays.get(name) for name in ("doc_ids", "weights")}
-    return Dataset.of_groups(X, y, Groups(order, offsets, query_ids), feature_names=names, **optional)
+    return Dataset.of_groups(
+        X, y, Groups(order, offsets, query_ids), feature_names=names, categories=categories, **optional
+    )
 
 
 def _to_arrow(name: str, array: NDArray[Any]) -> tuple[Any, str]:
@@ -162,6 +201,12 @@ def written_whole(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):  # on a read-only disk even this is refused
             part.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes | str) -> None:
+    """Write a file that takes its name only when it is complete: a full disk leaves what was there before."""
+    with opened_whole(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager

@@ -22,12 +22,12 @@ Features = NDArray[np.float32]
 BLOCK_ROWS = 65536  # rows that are looked at together: a mask of all would be a quarter of X
 
 
-def as_features(X: ArrayLike) -> NDArray[np.float32]:
+def as_features(X: ArrayLike, names: Sequence[str] | None = None) -> NDArray[np.float32]:
     """Features as a C-ordered float32 matrix; NaN may stand for missing, infinity and overflow are refused."""
     if hasattr(X, "toarray"):
         X = X.toarray()
     try:
-        given = np.asarray(X)
+        given = np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
         if given.dtype.kind not in "biuf":
             given = given.astype(np.float64, casting="safe" if given.dtype.kind in "cmM" else "unsafe")
         with np.errstate(over="ignore"):
@@ -38,8 +38,9 @@ def as_features(X: ArrayLike) -> NDArray[np.float32]:
         raise DataError(f"X has shape {given.shape}; give a matrix with one row for each document")
     if (found := _first_where(np.isinf, features)) is not None:
         row, column = found
+        where = f"row {row}, column {column if names is None else repr(names[column])}"
         fix = "rescale it, or use NaN for missing"
-        raise DataError(f"X has {given[row, column]} in row {row}, column {column}, which float32 cannot hold; {fix}")
+        raise DataError(f"X has {given[row, column]} in {where}, which float32 cannot hold; {fix}")
     return features
 
 
@@ -54,8 +55,16 @@ def _first_where(is_bad: Callable[[Features], NDArray[np.bool_]], X: Features) -
 
 def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np.float64]:
     """One finite number for each document, as float64."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        row = int(np.ma.getmaskarray(values).ravel().argmax())
+        raise DataError(f"{name} is masked in row {row}; every {one} must be a finite number")
     try:
-        column = np.asarray(values, dtype=np.float64)
+        given = np.asarray(values)
+        if given.dtype.kind in "mM":
+            raise DataError(f"{name} holds dates or times ({given.dtype}); give every {one} as a number")
+        column = np.asarray(given, dtype=np.float64)
+    except DataError:
+        raise
     except (TypeError, ValueError) as error:
         raise DataError(f"{name} cannot be read as numbers ({error})") from None
     if column.shape != (n_docs,):
@@ -89,7 +98,8 @@ def as_feature_names(names: Sequence[str] | None, n_features: int) -> tuple[str,
 
 def column_names(X: object) -> list[str] | None:
     """The names of the columns, if X is a frame that has them."""
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", None)  # of Arrow, whose columns are the values
+    columns = getattr(X, "columns", None) if columns is None else columns
     return None if columns is None or not all(isinstance(name, str) for name in columns) else list(columns)
 
 
@@ -114,7 +124,8 @@ def check_no_nan(data: Dataset, name: str, ranker: str) -> None:
     """Refuse missing values, for a ranker that cannot use them."""
     if (found := _first_where(np.isnan, data.X)) is not None:
         fix = "use missing='median', fill it in yourself, or use a ranker of trees"
-        raise DataError(f"{name} has NaN in column {found[1]}, which {ranker} cannot use; {fix}")
+        column = found[1] if data.feature_names is None else repr(data.feature_names[found[1]])
+        raise DataError(f"{name} has NaN in column {column}, which {ranker} cannot use; {fix}")
 
 
 def symmetric_log(X: Features, out: Features | None = None) -> Features:
@@ -199,6 +210,8 @@ def _as_array(qid: ArrayLike | Sequence[Hashable]) -> NDArray[Any]:
     """An array whose equalities are those of the ids: ``1`` and ``"1"`` stay apart, tuples stay whole."""
     if isinstance(qid, str | bytes):
         raise DataError(f"qid is the single string {qid!r}; give one query id for each row")
+    if np.ma.is_masked(qid):
+        raise DataError("qid has masked ids; give every row the id of its query")
     if hasattr(qid, "dtype") or hasattr(qid, "__array__"):
         array = np.asarray(qid)
         return array.astype(object) if array.dtype.kind not in "biufSUO" else array

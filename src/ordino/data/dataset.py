@@ -6,9 +6,10 @@ computed row by row back into the caller's order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import numpy as np
@@ -19,12 +20,11 @@ from ordino.data.columns import (
     Groups,
     as_column,
     as_feature_names,
-    as_features,
     as_weights,
-    column_names,
     group_rows,
     offsets_of,
 )
+from ordino.data.frames import Categories, check_codes, read_features
 from ordino.errors import DataError, ParameterError
 from ordino.plain import count_of
 
@@ -53,13 +53,16 @@ class Dataset:
     ----------
     X
         Features, shape ``(n_docs, n_features)``; kept as float32. NaN means missing, infinity is refused.
-        A DataFrame gives its column names, a scipy sparse matrix becomes dense.
+        A DataFrame gives its column names and categories, a scipy sparse matrix becomes dense.
     y
         Labels, shape ``(n_docs,)``; larger is better. Kept as float64.
     qid
         The query of each row, of any hashable type, in any order; None makes all rows one query.
     doc_ids, feature_names, weights
         Optional names of rows and columns, and the weight of each document in training (not negative).
+    categories
+        By the name of a feature, its categories: of columns of text, or of columns that hold their numbers, from 0.
+        Categorical columns of a DataFrame bring their own.
 
     Examples
     --------
@@ -78,17 +81,17 @@ class Dataset:
     query_ids: NDArray[Any]
     doc_ids: NDArray[Any] | None
     feature_names: tuple[str, ...] | None
+    categories: Categories  # of the categorical features, whose values are positions among them
     weights: NDArray[np.float64] | None
     order: NDArray[np.intp] | None  # the caller's row of each row here, or None where the caller's order was kept
 
     def __init__(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | Sequence[Any] | None = None, *,
         doc_ids: ArrayLike | Sequence[str] | None = None, feature_names: Sequence[str] | None = None,
-        weights: ArrayLike | None = None,
+        weights: ArrayLike | None = None, categories: Mapping[str, Sequence[str]] | None = None,
     ) -> None:  # fmt: skip
-        feature_names = column_names(X) if feature_names is None else feature_names
-        features = as_features(X)
-        n_docs, n_features = features.shape
+        features, columns, kinds = read_features(X, feature_names, categories)
+        n_docs = len(features)
         labels = as_column("y", y, n_docs, "label")
         importance = None if weights is None else as_weights(weights, n_docs)
         names = None if doc_ids is None else np.asarray(doc_ids)
@@ -98,22 +101,27 @@ class Dataset:
         arrays: dict[str, NDArray[Any] | None] = {"X": features, "y": labels, "doc_ids": names, "weights": importance}
         if groups.order is not None:
             arrays = {name: None if array is None else array[groups.order] for name, array in arrays.items()}
-        self._hold(groups, as_feature_names(feature_names, n_features), **arrays)
+        self._hold(groups, columns, kinds, **arrays)
 
     @classmethod
     def of_groups(
         cls, X: NDArray[np.float32], y: NDArray[np.float64], groups: Groups, *, doc_ids: NDArray[Any] | None = None,
         feature_names: tuple[str, ...] | None = None, weights: NDArray[np.float64] | None = None,
+        categories: Categories | None = None,
     ) -> Self:  # fmt: skip
         """Wrap arrays that are already checked and grouped (what readers and selections call); nothing is checked."""
         self = cls.__new__(cls)
-        self._hold(groups, feature_names, X=X, y=y, doc_ids=doc_ids, weights=weights)
+        self._hold(groups, feature_names, categories or {}, X=X, y=y, doc_ids=doc_ids, weights=weights)
         return self
 
-    def _hold(self, groups: Groups, feature_names: tuple[str, ...] | None, **arrays: NDArray[Any] | None) -> None:
+    def _hold(
+        self, groups: Groups, feature_names: tuple[str, ...] | None, categories: Categories,
+        **arrays: NDArray[Any] | None,
+    ) -> None:  # fmt: skip
         for name, array in (groups._asdict() | arrays).items():
             object.__setattr__(self, name, None if array is None else frozen(array))
         object.__setattr__(self, "feature_names", feature_names)
+        object.__setattr__(self, "categories", MappingProxyType(dict(categories)))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Dataset is read-only; make a new one instead of setting {name!r}")
@@ -224,8 +232,8 @@ class Dataset:
         """These rows in these groups, which are not checked; rows that follow one another are not copied."""
         if not isinstance(rows, slice) and len(rows) and rows[-1] - rows[0] == len(rows) - 1:
             rows = slice(rows[0], rows[-1] + 1) if (np.diff(rows) == 1).all() else rows
-        optional = self._optional(rows)
-        return Dataset.of_groups(self.X[rows], self.y[rows], groups, feature_names=self.feature_names, **optional)
+        named: dict[str, Any] = {"feature_names": self.feature_names, "categories": self.categories}
+        return Dataset.of_groups(self.X[rows], self.y[rows], groups, **named, **self._optional(rows))
 
     def _optional(self, rows: NDArray[np.intp] | slice) -> dict[str, Any]:
         named = {"doc_ids": self.doc_ids, "weights": self.weights}
@@ -234,26 +242,37 @@ class Dataset:
     def replace(
         self, *, X: ArrayLike | None = None, y: ArrayLike | None = None, feature_names: Sequence[str] | None = None
     ) -> Dataset:
-        """The same queries with other features or labels, in the order of the rows here."""
-        features = self.X if X is None else as_features(X)
+        """The same queries with other features or labels, in the order of the rows here.
+
+        As many features as before keep their names, unless X is a frame or others are given; a feature keeps its
+        categories with its name.
+        """
+        features, names, kinds = read_features(self.X if X is None else X)
         if len(features) != self.n_docs:
             raise DataError(f"X has {len(features)} rows but the data set has {self.n_docs}")
-        given = self.feature_names if X is None and feature_names is None else feature_names
+        if feature_names is not None:
+            names = as_feature_names(feature_names, features.shape[1])
+        elif names is None and features.shape[1] == self.n_features:
+            names = self.feature_names
+        kept = {name: texts for name, texts in self.categories.items() if name in (names or ())} | dict(kinds)
         labels = None if y is None else as_column("y", y, self.n_docs, "label")
-        return self.replace_features(features, as_feature_names(given, features.shape[1]), y=labels)
+        return self.replace_features(features, names, y=labels, categories=check_codes(features, names, kept))
 
     def with_weights(self, weights: ArrayLike) -> Dataset:
         """The same documents with these weights, one for each row in the order here."""
         groups = Groups(self.order, self.offsets, self.query_ids)
-        kept = {"doc_ids": self.doc_ids, "weights": as_weights(weights, self.n_docs)}
-        return Dataset.of_groups(self.X, self.y, groups, feature_names=self.feature_names, **kept)
+        kept: dict[str, Any] = {"doc_ids": self.doc_ids, "weights": as_weights(weights, self.n_docs)}
+        named: dict[str, Any] = {"feature_names": self.feature_names, "categories": self.categories}
+        return Dataset.of_groups(self.X, self.y, groups, **named, **kept)
 
     def replace_features(
-        self, X: NDArray[np.float32], feature_names: tuple[str, ...] | None, *, y: NDArray[np.float64] | None = None
-    ) -> Dataset:
+        self, X: NDArray[np.float32], feature_names: tuple[str, ...] | None, *, y: NDArray[np.float64] | None = None,
+        categories: Categories | None = None,
+    ) -> Dataset:  # fmt: skip
         """The same queries with features that were made here (by a scaler, for example); nothing is checked."""
         groups, labels = Groups(self.order, self.offsets, self.query_ids), self.y if y is None else y
-        return Dataset.of_groups(X, labels, groups, feature_names=feature_names, **self._optional(slice(None)))
+        named: dict[str, Any] = {"feature_names": feature_names, "categories": categories}
+        return Dataset.of_groups(X, labels, groups, **named, **self._optional(slice(None)))
 
     def split(self, *shares: float, seed: int = 0) -> tuple[Dataset, ...]:
         """Split the data set at random into parts that share no query; the same seed gives the same parts.
@@ -287,11 +306,11 @@ class Dataset:
         save_dataset(self, path)
 
     @staticmethod
-    def open(path: str | Path) -> Dataset:
-        """Map a file that :meth:`save` wrote into memory, in milliseconds, whatever its size."""
+    def open(path: str | Path, *, check: bool = True) -> Dataset:
+        """Map a file that :meth:`save` wrote into memory; see :func:`ordino.data.arrow.open_dataset`."""
         from ordino.data.arrow import open_dataset
 
-        return open_dataset(path)
+        return open_dataset(path, check=check)
 
     @staticmethod
     def from_frame(

@@ -13,12 +13,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordino.arrays import name_features
 from ordino.checks import check_choice
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
+from ordino.data.csv_tables import read_csv
 from ordino.data.dataset import Dataset
+from ordino.data.frames import as_floats, as_table, encode, is_number
 from ordino.errors import DataError, NoQueriesError, ParameterError, import_extra, unknown_name
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def read_data(
     one_list
         Whether rows whose query nobody named are one list; by default they are refused.
     """
-    read = read_file(path, n_features=n_features, one_list=one_list)
+    read = read_file(path, n_features=n_features, one_list=one_list, qid=qid, doc_id=doc_id)
     if isinstance(read, Dataset):
         return chosen_features(read, str(path), features, drop)
     named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
@@ -84,8 +85,19 @@ def chosen_features(data: Dataset, source: str, features: Sequence[str] | None, 
         raise DataError(f"{source}: {error}") from None
 
 
-def read_file(path: str | Path, *, n_features: int | None = None, one_list: bool = False) -> Any:
-    """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one."""
+def read_file(
+    path: str | Path,
+    *,
+    n_features: int | None = None,
+    one_list: bool = False,
+    qid: str | None = None,
+    doc_id: str | None = None,
+) -> Any:
+    """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one.
+
+    ``qid`` and ``doc_id`` name the columns of CSV that hold ids, if they have other names: ids are not guessed as
+    numbers.
+    """
     if str(path) == "-":
         source: Any = sys.stdin.buffer
         start = _start_of(source)
@@ -110,7 +122,7 @@ def read_file(path: str | Path, *, n_features: int | None = None, one_list: bool
         return read_json(source, str(path))
     if form == "arrow" and source is path and is_saved_dataset(path):
         return open_dataset(path)
-    return _read_table(source, form, path)
+    return _read_table(source, form, path, qid=qid or "qid", doc_id=doc_id or "doc_id")
 
 
 def table_data(
@@ -207,9 +219,9 @@ def _delimiter(path: str | Path) -> str:
     return "\t" if ".tsv" in (suffix.lower() for suffix in Path(path).suffixes) else ","
 
 
-def _read_table(source: Any, form: str, path: str | Path) -> Any:
+def _read_table(source: Any, form: str, path: str | Path, **ids: str) -> Any:
     import pyarrow as pa
-    from pyarrow import csv, feather, parquet
+    from pyarrow import feather, parquet
 
     source = str(source) if source is path else pa.BufferReader(source.read())
     try:
@@ -217,7 +229,7 @@ def _read_table(source: Any, form: str, path: str | Path) -> Any:
             return parquet.ParquetFile(source).read()  # read_table() loads pandas
         if form == "arrow":
             return feather.read_table(source)
-        return csv.read_csv(source, parse_options=csv.ParseOptions(delimiter=_delimiter(path)))
+        return read_csv(source, _delimiter(path), **ids)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
 
@@ -230,7 +242,8 @@ def from_frame(
 
     ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; without ``qid`` all rows are one query, and
     ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are the columns that are
-    features, in this order; by default all others. They must be numbers or booleans; nulls become NaN.
+    features, in this order; by default all others. They must be numbers, booleans or
+    categories; nulls become NaN.
 
     Examples
     --------
@@ -240,28 +253,24 @@ def from_frame(
     >>> data, data.feature_names, data.X.ravel().tolist()
     (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
     """
-    import narwhals as nw
-
-    try:
-        table: Any = nw.from_native(frame)
-    except TypeError:
-        kind = type(frame).__name__
-        raise DataError(f"a {kind} is not a frame; give a pandas or polars frame or an Arrow table") from None
-    if isinstance(table, nw.LazyFrame):
-        raise DataError("the frame is lazy; call its collect() (or compute()) first")
+    table = as_table(frame)
     special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     named = {role: column for role, column in special.items() if column is not None}
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
     columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
+    if not columns:
+        raise DataError("the frame has no column that is a feature; name the features, or add them")
+    found = encode(table, columns, otherwise="choose others with features=")
     return Dataset(
-        _matrix(table, columns),
+        found.X,
         np.zeros(len(table)) if label is None else _filled(table, label),
         _filled(table, qid, is_id=True),
         doc_ids=_filled(table, doc_id, is_id=True),
-        feature_names=[str(column) for column in columns],
+        feature_names=found.names,
         weights=_filled(table, weight),
+        categories=found.categories,
     )
 
 
@@ -280,61 +289,38 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     for j, name in enumerate(name_features(dataset.feature_names, dataset.n_features)):
         if name in table:
             raise DataError(f"a feature is called {name!r} like another column of the frame; rename the feature")
-        table[name] = dataset.restore(np.ascontiguousarray(dataset.X[:, j]))
-    return make_frame(table, backend, "to_frame")
+        values: Any = dataset.restore(np.ascontiguousarray(dataset.X[:, j]))
+        if (texts := dataset.categories.get(name)) is not None:
+            values = [None if np.isnan(number) else texts[int(number)] for number in values]
+        table[name] = values
+    return make_frame(table, backend, "to_frame", categorical=tuple(dataset.categories))
 
 
-def make_frame(columns: Mapping[str, Any], backend: str, call: str) -> Any:
+def make_frame(columns: Mapping[str, Any], backend: str, call: str, categorical: Sequence[str] = ()) -> Any:
     """A frame of the asked kind with these columns; ``call`` is what the user called."""
     import narwhals as nw
 
     check_choice("backend", backend, BACKENDS)
     import_extra(backend, extra=backend, purpose=f"{call}(backend={backend!r})")
     try:
-        return nw.from_dict(dict(columns), backend=cast(Any, backend)).to_native()
+        frame = nw.from_dict(dict(columns), backend=cast(Any, backend))
+        casts = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in categorical]
+        return (frame.with_columns(*casts) if casts else frame).to_native()
     except (TypeError, ValueError, OverflowError) as error:  # ids that no column can hold, such as tuples
         reason = " ".join(str(error).split())
         raise DataError(f"{backend} cannot hold the ids in a column ({reason}); use numbers or strings") from None
-
-
-def _matrix(table: nw.DataFrame[Any], columns: Sequence[str]) -> NDArray[np.float32]:
-    """Feature columns as a C-ordered matrix."""
-    if wrong := [name for name in columns if not _is_number(table[name])]:
-        named = ", ".join(f"{name!r} ({table[name].dtype})" for name in wrong[:5]) + (", ..." if len(wrong) > 5 else "")
-        fix = "encode them, or choose others with features="
-        raise DataError(f"feature columns must be numbers, but these are not: {named}; {fix}")
-    matrix = np.empty((len(table), len(columns)), np.float32)
-    for j, name in enumerate(columns):
-        with np.errstate(over="ignore"):
-            matrix[:, j] = _as_floats(table[name])
-        if (infinite := np.isinf(matrix[:, j])).any():
-            row = int(infinite.argmax())
-            fix = "rescale it, or use null for missing"
-            raise DataError(f"column {name!r} has {table[name][row]} in row {row}, which float32 cannot hold; {fix}")
-    return matrix
-
-
-def _is_number(column: nw.Series[Any]) -> bool:
-    return column.dtype.is_numeric() or str(column.dtype) == "Boolean"
-
-
-def _as_floats(column: nw.Series[Any]) -> NDArray[Any]:
-    """The numbers of a column, nulls as NaN."""
-    import narwhals as nw
-
-    return (column.cast(nw.Float64) if column.null_count() or column.dtype.is_decimal() else column).to_numpy()
 
 
 def _filled(table: nw.DataFrame[Any], name: str | None, *, is_id: bool = False) -> Any:
     """A column that may not have nulls, of ids or else of numbers; None where no column is named."""
     if name is None:
         return None
-    column = table[name]
-    if not is_id and not _is_number(column):
+    column = table.get_column(name)
+    if not is_id and not is_number(column):
         raise DataError(f"column {name!r} is {column.dtype}; it must hold numbers")
     if column.null_count():
         row = int(column.is_null().to_numpy().argmax())
         raise DataError(f"column {name!r} is null in row {row}; fill it in or drop the row")
     if is_id:
         return column.to_list() if str(column.dtype).startswith("Categorical") else column.to_numpy()
-    return _as_floats(column)
+    return as_floats(column)

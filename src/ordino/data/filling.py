@@ -5,8 +5,9 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.data.columns import Features, Groups, as_features
+from ordino.data.columns import Features, Groups
 from ordino.data.dataset import Dataset
+from ordino.data.frames import read_features
 from ordino.data.scaling import Ids, Scaler
 from ordino.data.source import Source
 from ordino.errors import DataError
@@ -41,7 +42,7 @@ class MedianFilled(Scaler):
             raise DataError("medians need all training rows at once; give a Dataset")
         super().fit(X, y, qid=qid)
         if self.inner is not None:
-            data = X if isinstance(X, Dataset) else Dataset(as_features(X), np.zeros(len(as_features(X))), qid)
+            data = X if isinstance(X, Dataset) else Dataset(X, np.zeros(len(read_features(X).X)), qid)
             self.inner.fit(data.replace_features(self._filled(data.X), data.feature_names))
         return self
 

@@ -4,7 +4,6 @@ Reading goes over the text twice, in blocks of whole lines that threads share: o
 once to fill arrays that then have their final size. The grammar is in :mod:`ordino.data.letor_text`.
 """
 
-import os
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -22,12 +21,14 @@ from ordino.data.dataset import Dataset
 from ordino.data.kernels import write_lines
 from ordino.data.letor_kernels import count_lines, gather_tokens, read_lines
 from ordino.data.letor_text import MAX_FEATURES, Text, open_text, parse_line
+from ordino.data.memory import free_memory
 from ordino.errors import DataError, LetorFormatError, NoQueriesError, ParameterError
 from ordino.threads import Run, worker_threads
 
 _USUAL_FEATURES = 10_000  # numbers up to here are looked up, not parsed
 _PLAIN = re.compile(rb"0|-?[1-9][0-9]{0,18}")  # how Python prints an integer that may be of 64 bits
 _LONG_NAME = 255  # names up to here become a numpy string array
+_ROOM_FOR_NAMES = 1 << 26  # bytes up to which the room that one long name takes in all rows is not looked at
 
 
 @renamed(threads="n_jobs")
@@ -52,7 +53,7 @@ def read_letor(
     one_list
         Whether lines without ``qid:`` are one list, whose documents all compete with each other.
     n_jobs
-        Number of threads; None uses all cores. It does not change the result.
+        Number of threads; None takes the free processors. It does not change the result.
 
     Examples
     --------
@@ -93,7 +94,7 @@ def _read(
     n_rows = int(row_at[-1])
     largest = max(number for _, number, _ in counts)
     width = min(largest, MAX_FEATURES) if n_features is None else n_features
-    fits = (n_features is not None or largest <= MAX_FEATURES) and n_rows * width * 4 <= _machine_memory()
+    fits = (n_features is not None or largest <= MAX_FEATURES) and n_rows * width * 4 <= free_memory()
     stride = width if fits else 0  # a trial run finds the first bad line without room for all
     marks = np.zeros((n_rows, 6), np.int64)
     _, qid_number, qid_at, qid_length, doc_at, doc_length = marks.T  # ids are positions in their file
@@ -111,7 +112,7 @@ def _read(
         is_plain &= _finish(*part, X, stride, n_features, absent, y, marks)
     if not fits:
         text, position = next((b[0], c[2]) for b, c in zip(blocks, counts, strict=True) if c[1] == largest)
-        what = f"feature {largest} makes a dense matrix of {n_rows} x {width}, more than this machine's memory"
+        what = f"feature {largest} makes a dense matrix of {n_rows} x {width}, more than the memory that is free"
         raise LetorFormatError(f"{text.where(position)}: {what}; renumber the features or set n_features")
     if width == 0 and n_features is None:
         raise DataError(f"{texts[0].name}: no line has a feature; a line is: label qid:ID 1:value 2:value ...")
@@ -182,7 +183,8 @@ def _finish(
 def _names(parts: list[tuple[Text, int, int]], at: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[Any]:
     """The tokens of all rows as strings: an array of numpy strings, or of Python's where one is very long."""
     longest = int(length.max())
-    if longest > _LONG_NAME:
+    padded = 4 * longest * len(length)  # bytes of an array of numpy strings
+    if longest > _LONG_NAME or padded > max(_ROOM_FOR_NAMES, 40 * int(length.sum())):
         names = np.empty(len(at), object)
         for text, start, stop in parts:
             for row in range(start, stop):
@@ -193,13 +195,6 @@ def _names(parts: list[tuple[Text, int, int]], at: NDArray[np.int64], length: ND
         gather_tokens(text.data, at[start:stop], length[start:stop], table[start:stop])
     encoded = table.view(f"S{longest}")[:, 0]
     return encoded.astype(f"U{longest}") if table.max() < 128 else np.strings.decode(encoded, "utf-8")
-
-
-def _machine_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return 1 << 40
 
 
 def write_letor(dataset: Dataset, path: str | Path | BinaryIO, *, sparse: bool = False) -> None:
@@ -221,6 +216,8 @@ def write_letor(dataset: Dataset, path: str | Path | BinaryIO, *, sparse: bool =
     """
     if dataset.weights is not None:
         raise DataError("LETOR text cannot store weights; keep them with Dataset.save(), or leave them out")
+    if dataset.categories:
+        raise DataError("LETOR text cannot store categories; keep them with Dataset.save(), or write a table")
     ids = _written_ids("query id", dataset.query_ids.tolist(), b" qid:", b"#")
     if len(set(ids)) < len(ids):
         raise DataError("two query ids are the same when written as text; rename one of them")

@@ -144,20 +144,20 @@ def parse_line(line: bytes, where: str, *, n_features: int | None = None) -> Lin
     ordino.errors.LetorFormatError: train.txt:1734: feature 17 comes after 18; features must rise within a line
     """
     text, _, _ = line.partition(b"#")
-    tokens = [(match.group(), match.span()) for match in _TOKEN.finditer(text)]
-    label, _ = tokens.pop(0)
+    tokens = _TOKEN.finditer(text)  # one by one: a bad line may be a whole file
     try:
-        value = _label(label)
+        value = _label(next(tokens).group())
         qid = None
-        if tokens and tokens[0][0].startswith(b"qid:"):
-            token, (start, stop) = tokens.pop(0)
-            if token == b"qid:":
-                raise ValueError("qid: has no id; write qid:ID without a blank")
-            _check_name("qid", token[4:])
-            qid = start + 4, stop
         numbers: list[int] = []
         values: list[float] = []
-        for token, _ in tokens:
+        for place, match in enumerate(tokens):
+            token = match.group()
+            if place == 0 and token.startswith(b"qid:"):
+                if token == b"qid:":
+                    raise ValueError("qid: has no id; write qid:ID without a blank")
+                _check_name("qid", token[4:])
+                qid = match.start() + 4, match.end()
+                continue
             numbers.append(_number(token, numbers[-1] if numbers else 0, n_features))
             values.append(_value(numbers[-1], token.partition(b":")[2]))
         doc_id = _DOC_ID.match(line, len(text))

@@ -22,8 +22,9 @@ from sklearn.utils.validation import check_is_fitted
 from ordino.arrays import frozen, query_blocks, row_blocks
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data import kernels
-from ordino.data.columns import Features, Groups, as_features, check_columns, column_names, group_rows, symmetric_log
+from ordino.data.columns import Features, Groups, check_columns, group_rows, symmetric_log
 from ordino.data.dataset import Dataset
+from ordino.data.frames import check_no_categories, read_features
 from ordino.data.source import Source
 from ordino.errors import DataError, ParameterError
 from ordino.threads import count_threads, run_blocks
@@ -32,12 +33,19 @@ BLOCK_ROWS = 8192  # about how many rows a thread takes at a time
 Ids = ArrayLike | Sequence[Any] | None
 
 
+def _numbers(scaler: object, X: ArrayLike) -> tuple[Features, tuple[str, ...] | None]:
+    """The features of an array or a frame and their names; categories are refused."""
+    features, names, categories = read_features(X)
+    check_no_categories(categories, type(scaler).__name__)
+    return features, names
+
+
 class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """What scikit-learn sees: arrays or frames in, arrays (or what ``set_output`` asks for) out."""
 
     def transform(self, X: Any, *, qid: Any = None) -> Any:
-        features = as_features(X)
-        check_columns("scaler", self.n_features_in_, self._names(), features.shape[1], column_names(X))
+        features, names = _numbers(self, X)
+        check_columns("scaler", self.n_features_in_, self._names(), features.shape[1], names)
         if qid is None and self.by_query and self.n_queries_ > 1:
             fix = "pass qid=..., or in a pipeline enable metadata routing"
             what = f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries"
@@ -48,7 +56,7 @@ class _ArrayScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class Scaler(_ArrayScaler, ABC, auto_wrap_output_keys=None):  # type: ignore[call-arg]  # scikit-learn has no types
     """What the scalers share: checks, queries, threads. Subclasses say how a matrix is scaled.
 
-    ``n_jobs`` is the number of threads; None is one for each processor. The result does not depend on it.
+    ``n_jobs`` is the number of threads; None takes the free processors. The result does not depend on it.
     """
 
     __metadata_request__fit: ClassVar = {"qid": True}  # routed without being asked for: a scaler must know the query
@@ -74,10 +82,10 @@ class Scaler(_ArrayScaler, ABC, auto_wrap_output_keys=None):  # type: ignore[cal
             self.n_queries_ = X.n_queries if isinstance(X, Dataset) else sum(part.n_queries for part in X.parts())
             self.n_features_in_, names = X.n_features, X.feature_names
         else:
-            features = as_features(X)
+            features, names = _numbers(self, X)
             self.n_queries_ = len(group_rows(qid, len(features)).query_ids)
             self._learn(features)
-            self.n_features_in_, names = features.shape[1], column_names(X)
+            self.n_features_in_ = features.shape[1]
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -89,6 +97,7 @@ class Scaler(_ArrayScaler, ABC, auto_wrap_output_keys=None):  # type: ignore[cal
         if not isinstance(X, Dataset):
             return super().transform(X, qid=qid)
         _refuse_second_qid(qid)
+        check_no_categories(X.categories, type(self).__name__)
         check_columns("scaler", self.n_features_in_, self._names(), X.n_features, X.feature_names)
         return X.replace_features(self._scaled(X.X, Groups(None, X.offsets, X.query_ids)), X.feature_names)
 

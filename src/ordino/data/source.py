@@ -105,6 +105,8 @@ def fingerprint(data: Dataset) -> str:
     digest = sha256(str(ordered.X.shape).encode())
     for array in (ordered.X, ordered.y, ordered.offsets):
         digest.update(np.ascontiguousarray(array).data)
+    if data.categories:
+        digest.update(json.dumps(dict(data.categories)).encode())
     return digest.hexdigest()[:16]
 
 
@@ -122,7 +124,8 @@ def contents_hash(data: Dataset | None) -> str:
                 digest.update(json.dumps([str(value) for value in array]).encode())
             else:
                 digest.update(np.ascontiguousarray(array).data)
-        digest.update(json.dumps([data.X.shape, data.feature_names]).encode())
+        named = [data.X.shape, data.feature_names, *([dict(data.categories)] if data.categories else [])]
+        digest.update(json.dumps(named).encode())
     return digest.hexdigest()
 
 

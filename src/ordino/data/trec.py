@@ -103,7 +103,7 @@ def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.fl
         if words[0].startswith("#"):
             continue
         try:
-            scores.append(float(words[-1]))
+            scores.append(float(_as_number(words[-1])))
         except ValueError:
             raise DataError(f"{where}: {words[-1]!r} is not a number; write one score per line") from None
         if math.isnan(scores[-1]):
@@ -223,12 +223,19 @@ def _read_table(
         if docno in documents:
             raise DataError(f"{where}: query {words[0]} already has document {docno}; keep one of the two lines")
         try:
-            documents[docno] = value = convert(words[at])
+            documents[docno] = value = convert(_as_number(words[at]))
             if not math.isfinite(value):
                 raise ValueError
         except ValueError:
             raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
     return table
+
+
+def _as_number(word: str) -> str:
+    """A word that may be a number: Python would take ``1_0`` for 10, and digits of every script."""
+    if "_" in word or not word.isascii():
+        raise ValueError
+    return word
 
 
 def _lines(path: str | Path) -> Iterator[tuple[str, list[str]]]:

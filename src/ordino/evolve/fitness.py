@@ -6,7 +6,6 @@ weights: :func:`weigh` gives a single ranker the very scores that its fitness wa
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self, final
 
@@ -19,7 +18,7 @@ from ordino.errors import DataError
 from ordino.evolve.kernels import CHUNK, weigh_chunks
 from ordino.metrics import Metric, Profile, find_profile, measure, parse_metric
 from ordino.metrics.rank_kernels import ByRanks
-from ordino.threads import count_threads
+from ordino.threads import count_threads, thread_pool
 
 BLOCK = 1024  # documents in a block of queries whose scores stay in the cache
 WIDE_BLOCK = 16384  # where a measure sorts anyway, fewer and larger blocks
@@ -41,7 +40,7 @@ class Objective:
     metric, profile
         The metric to maximize, and its conventions.
     n_jobs
-        Threads; None takes all cores. The values are the same for any number.
+        Threads; None takes the free processors. The values are the same for any number.
     single
         Whether scores come in single precision.
     """
@@ -55,8 +54,8 @@ class Objective:
         knows = ByRanks.knows(self.metric, self.profile) and (single or self.profile.scores == "float64")
         self.by_ranks = ByRanks(self.y, self.offsets, self.metric, self.profile) if knows else None
         self.blocks = query_blocks(self.offsets, BLOCK if knows else WIDE_BLOCK)
-        self.n_jobs = min(count_threads(n_jobs), len(self.blocks))
-        self._pool = ThreadPoolExecutor(self.n_jobs) if self.n_jobs > 1 else None
+        self.n_jobs = min(count_threads(n_jobs, enough=len(self.blocks) > 1), len(self.blocks))
+        self._pool = thread_pool(self.n_jobs) if self.n_jobs > 1 else None
 
     def __enter__(self) -> Self:
         return self

@@ -69,7 +69,7 @@ def bench(
         The store to write to, which another call with the same plan continues, and which ``ordino report`` shows; by
         default a new file in the folder for temporary files.
     n_jobs
-        Number of worker processes; None uses all cores.
+        Number of worker processes; None takes the free processors.
 
     Examples
     --------

@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import name_features
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.metrics import parse_metric
+from ordino.pipelines import last_step, names_at_last_step, score_with
 from ordino.ranker import FeatureWeight, Ranker
 from ordino.threads import count_threads, run_blocks
 
@@ -31,14 +33,17 @@ def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
     >>> feature_weights(SingleFeature(feature=2, sign=-1).fit([[1.0, 5.0], [3.0, 4.0]], [0, 1], qid=[1] * 2))[0]
     FeatureWeight(feature='f2', weight=-1.0)
     """
-    kind = ranker.form().kind
-    weights = getattr(ranker, "feature_gains" if kind == "trees" else "feature_weights", None)
+    last = last_step(ranker)
+    kind = last.form().kind
+    weights = getattr(last, "feature_gains" if kind == "trees" else "feature_weights", None)
     if kind not in ("linear", "stumps", "trees") or weights is None:
         raise ParameterError(
-            f"a {type(ranker).__name__} has no weight for each feature; "
+            f"a {type(last).__name__} has no weight for each feature; "
             "give data, and permutation importance tells what each is worth"
         )
-    return sorted(weights(), key=lambda one: -abs(one.weight))
+    names = dict(zip(last.feature_names(), names_at_last_step(ranker) or last.feature_names(), strict=True))
+    named = [one._replace(feature=names[one.feature]) for one in weights()]
+    return sorted(named, key=lambda one: -abs(one.weight))
 
 
 class Importance(NamedTuple):
@@ -70,7 +75,8 @@ def permutation_importance(
     repeats
         How often each feature is shuffled.
     n_jobs
-        Number of threads, each with its own copy of the features; None uses all cores. It does not change the result.
+        Number of threads, each with its own copy of the features; None takes the free processors. The result is the
+        same.
 
     Examples
     --------
@@ -82,14 +88,18 @@ def permutation_importance(
     >>> [(one.feature, one.importance > 0) for one in found]
     [('f1', True), ('f2', False), ('f3', False), ('f4', False)]
     """
-    chosen = parse_metric(getattr(ranker, "metric", "ndcg@10") if metric is None else metric)
-    rules = getattr(ranker, "profile", "standard") if profile is None else profile
+    last = last_step(ranker)
+    chosen = parse_metric(getattr(last, "metric", "ndcg@10") if metric is None else metric)
+    rules = getattr(last, "profile", "standard") if profile is None else profile
     check_int("repeats", repeats, low=1)
-    scaled = ranker.prepared(data)  # scaling and shuffling inside a query change places freely
-    form = ranker.form()
+    is_piped = last is not ranker
+    # scaling and shuffling inside a query change places freely; of the steps of a pipeline nobody knows
+    scaled = data.as_grouped() if is_piped else ranker.prepared(data)
+    form = last.form()
 
     def quality(X: NDArray[np.float32]) -> float:
-        scores = form.score_scaled(scaled.replace(X=X, feature_names=scaled.feature_names))
+        shuffled = scaled.replace(X=X, feature_names=scaled.feature_names)
+        scores = score_with(ranker, shuffled) if is_piped else form.score_scaled(shuffled)
         values = chosen.per_query(scaled.y, scores, scaled.offsets, profile=rules)
         return float(np.nanmean(chosen.quality(values)))
 
@@ -111,7 +121,7 @@ def permutation_importance(
 
     shares = np.array_split(np.arange(scaled.n_features), min(count_threads(n_jobs), max(scaled.n_features, 1)))
     run_blocks(work, shares, n_jobs)
-    names = data.feature_names or ranker.feature_names()
+    names = data.feature_names or name_features(getattr(ranker, "feature_names_in_", None), scaled.n_features)
     means = losses.mean(axis=1)
     return [
         Importance(str(names[j]), float(means[j]), float(losses[j].std())) for j in np.argsort(-means, kind="stable")

@@ -77,7 +77,7 @@ class Loss(ABC):
             The weight of each document, shape ``(n_docs,)``. A document of weight 0 is ignored; the weight of a pair is
             the product of its documents' weights.
         n_jobs
-            Number of threads; None uses all cores. It does not change the result.
+            Number of threads; None takes the free processors. It does not change the result.
 
         Returns
         -------
@@ -159,9 +159,11 @@ class Loss(ABC):
 
 def _blocks(offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> tuple[list[tuple[int, int]], int]:
     """Blocks of queries of about equal cost and how many threads share them: one of each if more are not worth it."""
-    n_threads, n_queries = count_threads(n_jobs), len(offsets) - 1
+    n_queries = len(offsets) - 1
     cost = np.cumsum(np.diff(offsets).astype(np.float64) ** 2) * n_models
-    if n_threads == 1 or n_queries < 2 or cost[-1] < WORTH_THREADS:
+    is_much = n_queries > 1 and bool(cost[-1] >= WORTH_THREADS)
+    n_threads = count_threads(n_jobs, enough=is_much)
+    if n_threads == 1 or not is_much:
         return [(0, n_queries)], 1
     cuts = np.searchsorted(cost, np.linspace(0, cost[-1], N_BLOCKS + 1)[1:-1])
     return list(pairwise(np.unique([0, *cuts, n_queries]).tolist())), n_threads

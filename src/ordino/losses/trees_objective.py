@@ -28,7 +28,7 @@ def lightgbm_objective(
         The data set that LightGBM trains on; its rows, in its order, must be those of the ``lightgbm.Dataset``. Its
         weights are used; LightGBM's own weights are not.
     n_jobs
-        Number of threads; None uses all cores.
+        Number of threads; None takes the free processors.
 
     Examples
     --------

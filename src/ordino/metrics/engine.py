@@ -66,10 +66,9 @@ def values_of(
     if style.ties == "docno" and doc_ids is not None:
         rows = _docno_order(doc_ids, bounds)
         labels, order_by = labels[rows], order_by[rows]
-    if n_jobs is None and len(labels) < ENOUGH_FOR_THREADS:
-        n_jobs = 1
+    n_threads = count_threads(n_jobs, enough=len(labels) >= ENOUGH_FOR_THREADS)
     top = 0 if find_ties else _top(metrics, style)
-    return _run(labels, n_labels, order_by, bounds, metrics, style, top, count_threads(n_jobs))
+    return _run(labels, n_labels, order_by, bounds, metrics, style, top, n_threads)
 
 
 def _as_column(name: str, values: ArrayLike) -> Floats:

@@ -115,7 +115,7 @@ def measure(
     doc_ids
         Ids of the documents; the profile ``trec`` orders equal scores by them.
     n_jobs
-        Number of threads; None uses all cores. It does not change the values.
+        Number of threads; None takes the free processors. It does not change the values.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def evaluate(
     doc_ids
         Ids of the documents, by which the profile ``trec`` orders equal scores; a data set has its own.
     n_jobs
-        Number of threads; None uses all cores. It does not change the values.
+        Number of threads; None takes the free processors. It does not change the values.
 
     Examples
     --------

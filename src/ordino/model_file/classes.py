@@ -18,14 +18,25 @@ ESTIMATORS: Mapping[str, str] = MappingProxyType(
         **{entry.cls: entry.module for entry in RANKERS.values()},
         **dict.fromkeys(("QueryMax", "MinMax", "ZScore", "NormalQuantiles", "SymmetricLog"), "ordino.data.scaling"),
         "MedianFilled": "ordino.data.filling",
+        "OneHot": "ordino.data.one_hot",
         "TorchRanker": "ordino.networks.torch_ranker",
         "Pipeline": "sklearn.pipeline",
         "Nystroem": "sklearn.kernel_approximation",
         "SimpleImputer": "sklearn.impute",
         **dict.fromkeys(
-            ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "QuantileTransformer"),
+            (
+                "StandardScaler",
+                "MinMaxScaler",
+                "MaxAbsScaler",
+                "RobustScaler",
+                "QuantileTransformer",
+                "OneHotEncoder",
+                "OrdinalEncoder",
+                "FunctionTransformer",
+            ),
             "sklearn.preprocessing",
         ),
+        "ColumnTransformer": "sklearn.compose",
     }
 )
 """Modules of what has parameters and learned attributes: rankers, scalers, and what stands before them."""
@@ -39,7 +50,13 @@ PLAIN_RECORDS = ("Generation", "PathPoint")
 """Records of earlier versions whose fields are now the entries of a dict."""
 
 PRIVATE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"SimpleImputer": ("_fit_dtype", "_fill_dtype"), "Nystroem": ("_n_features_out",)}
+    {
+        "SimpleImputer": ("_fit_dtype", "_fill_dtype"),
+        "Nystroem": ("_n_features_out",),
+        "OneHotEncoder": ("_infrequent_enabled", "_drop_idx_after_grouping", "_n_features_outs"),
+        "OrdinalEncoder": ("_infrequent_enabled", "_missing_indices"),
+        "ColumnTransformer": ("_columns", "_transformer_to_input_indices", "_remainder"),
+    }
 )
 """What scikit-learn learns under a private name and needs again."""
 

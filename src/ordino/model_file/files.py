@@ -26,6 +26,7 @@ from ordino.forms import Network, require
 from ordino.layers import ACTIVATIONS
 from ordino.model_file.container import Contents, read_file, write_file
 from ordino.model_file.values import Decoder, Encoder
+from ordino.pipelines import last_step, score_with, steps_of
 from ordino.plain import as_json
 from ordino.rankers import NAMES
 
@@ -140,19 +141,25 @@ def check_part(part: Any) -> None:
     names = getattr(part, "feature_names_in_", None)
     require(names is None or np.shape(names) == (n,), "feature_names_in_")
     if isinstance(part, Ranker):
+        known = getattr(part, "categories_in_", {})  # older files do not say
+        fits = isinstance(known, dict) and known.keys() <= set(() if names is None else map(str, names))
+        require(fits and all(isinstance(text, str) for texts in known.values() for text in texts), "categories_in_")
         scaler = part.scaler_
         if scaler is not None:
             require(isinstance(scaler, Scaler) and scaler.n_features_in_ == n, "scaler_")
             check_part(scaler)
         part.form().check()
-    elif isinstance(part, MedianFilled):
-        require(part.medians_.dtype == np.float32 and part.medians_.shape == (n,), "medians_")
-        if part.inner is not None:
-            require(isinstance(part.inner, Scaler) and part.inner.n_features_in_ == n, "inner")
-            check_part(part.inner)
-    elif isinstance(part, Scaler) and hasattr(part, "quantiles_"):
-        q = part.quantiles_
-        require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
+    elif isinstance(part, Scaler):
+        if isinstance(part, MedianFilled):
+            require(part.medians_.dtype == np.float32 and part.medians_.shape == (n,), "medians_")
+            if part.inner is not None:
+                require(isinstance(part.inner, Scaler) and part.inner.n_features_in_ == n, "inner")
+                check_part(part.inner)
+        elif hasattr(part, "quantiles_"):
+            q = part.quantiles_
+            require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
+        with np.errstate(all="ignore"):  # whatever else it learned is tried on a document of zeros
+            part.transform(Dataset(np.zeros((1, n), np.float32), [0.0], feature_names=names))
 
 
 def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
@@ -160,12 +167,25 @@ def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
     contents = read_file(Path(path))
     card, model = contents.card, contents.model
     with sentences_about(Path(path)):
-        scaler = model["learned"]["scaler_"]
-        has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
-        if card["form"] == "network" and has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
-            return _network_score(contents), card
-    score: Score = loaded(Path(path), contents).predict
-    return score, card
+        check_card(card, model)
+        if card["form"] == "network":
+            scaler = model["learned"]["scaler_"]
+            has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
+            if has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
+                return _network_score(contents), card
+    ranker = loaded(Path(path), contents)
+    return lambda data: score_with(ranker, data), card
+
+
+def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
+    """Refuse a card without what commands read of it: a forged file can have any."""
+    features, measure = card.get("features"), card.get("measure")
+    count, names = (features.get("count"), features.get("names")) if isinstance(features, dict) else (None, None)
+    require(isinstance(count, int) and not isinstance(count, bool) and count >= 0, "the card")
+    require(names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names)), "the card")
+    require(isinstance(measure, dict) and isinstance(card.get("form"), str), "the card")
+    known = model.get("learned", {}).get("n_features_in_", count)
+    require(known == count and (names is None or len(names) == count), "the card")
 
 
 def _network_score(contents: Contents) -> Score:
@@ -213,16 +233,6 @@ def make_card(
         "notes": dict(notes or {}),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
     }
-
-
-def steps_of(ranker: Any) -> list[Any]:
-    """The steps of a pipeline; a ranker alone is its own step."""
-    return [step for _, step in ranker.steps] if hasattr(ranker, "steps") else [ranker]
-
-
-def last_step(ranker: Any) -> Any:
-    """The ranker at the end of a pipeline, or the ranker itself."""
-    return steps_of(ranker)[-1]
 
 
 def form_of(ranker: Any) -> str:

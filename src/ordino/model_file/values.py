@@ -59,6 +59,10 @@ class Encoder:
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.dtype):
             return {"dtype": value.str}
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return {"dtype": np.dtype(value).str}
+        if isinstance(value, slice):
+            return {"slice": [value.start, value.stop, value.step]}
         if hasattr(value, "get_params"):
             return self.estimator(value, where)
         if is_dataclass(value) or hasattr(value, "_fields"):
@@ -78,7 +82,11 @@ class Encoder:
         if name in ESTIMATORS and find_class(ESTIMATORS, name) is not type(value):
             raise ModelFileError(f"your class cannot be called {name}, the name of an Ordino class; rename it")
         if name not in ESTIMATORS and not isinstance(value, Ranker):
-            raise ModelFileError(f"{where or name} is a {name}, which a model file cannot hold; leave it out")
+            others = ", ".join(sorted(name for name, home in ESTIMATORS.items() if home.startswith("sklearn.")))
+            raise ModelFileError(
+                f"{where or name} is a {name}, which a model file cannot hold; before a ranker it may have Ordino's "
+                f"OneHot and scalers, and of scikit-learn {others}"
+            )
         dot = f"{where}." if where else ""
         learned = {
             key: item for key, item in vars(value).items() if _LEARNED.fullmatch(key) or key in PRIVATE.get(name, ())
@@ -138,6 +146,7 @@ class Decoder:
             "float": lambda text, _: _number(text),
             "text": lambda name, _: self._array(name).tobytes().decode(),
             "dtype": lambda text, _: _dtype(text),
+            "slice": lambda items, _: slice(*items),
             "tuple": lambda items, _: tuple(self.decode(item) for item in items),
             "dict": lambda items, _: {key: self.decode(item) for key, item in items.items()},
             "array": self._ordered,

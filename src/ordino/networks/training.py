@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError
 from ordino.judge import Judge
 from ordino.layers import Layer
 from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly, row_errors
@@ -33,7 +34,12 @@ class Trained(NamedTuple):
 
 def quality_by_metric(judge: Judge, valid: Dataset, scores: Callable[[list[Layer]], Floats]) -> Quality:
     """The judge's metric of the scores that a network's layers give to validation data; 0 where no query counts."""
-    return lambda net: float(np.nan_to_num(judge.mean(valid, scores(net.layers()))))
+
+    def quality(net: Any) -> float:
+        found = scores(net.layers())
+        return -np.inf if np.isnan(found).any() else float(np.nan_to_num(judge.mean(valid, found)))
+
+    return quality
 
 
 def quality_by_error(batch: Any) -> Quality:
@@ -97,7 +103,8 @@ class Learner:
         row = {"epoch": number, "error": self._error, "rate": used} | (self._watch(self.net) if self._watch else {})
         reached = -np.inf
         if self._quality is not None:
-            reached = row["valid"] = self._quality(self.net)
+            is_sound = bool(np.isfinite(self.net.theta).all())
+            reached = row["valid"] = self._quality(self.net) if is_sound else -np.inf
         self.history.append(row)
         if self._quality is None or reached > self.best_quality:
             self.best, self.best_quality, self.best_epoch = self.net.layers(), reached, number
@@ -106,7 +113,14 @@ class Learner:
 
     @property
     def trained(self) -> Trained:
-        """What was learned."""
+        """What was learned, if it can rank: weights that are no numbers would leave every order as it came."""
+        is_sound = all(np.isfinite(layer.W).all() and np.isfinite(layer.b).all() for layer in self.best)
+        if not is_sound or (self.history and self.best_epoch == 0):
+            rate = self._schedule.learning_rate
+            raise ParameterError(
+                f"the network diverged at learning_rate={rate:g}: its weights or scores grew past "
+                "all numbers; lower learning_rate, or scale the features"
+            )
         return Trained(self.best, self.history, self.best_epoch)
 
 

@@ -92,7 +92,7 @@ def audit(
         The order that is audited, and those of :data:`ORDERS` that are compared with it; leave out "insertion" for
         queries of many thousands. A sort starts from the rows as they stand.
     seed, n_jobs
-        The seed of shuffles and draws; how many threads work, None for all cores.
+        The seed of shuffles and draws; how many threads work, None for the free processors.
 
     Documents with equal features are one to the comparator: when these change places nothing has moved.
 

@@ -73,7 +73,7 @@ def order_queries(
         The row numbers in the order from which a sort starts and by which documents with equal totals are put in order;
         by default that of the documents' contents.
     n_jobs
-        Threads; None takes all cores. The result does not depend on it.
+        Threads; None takes the free processors. The result does not depend on it.
 
     Examples
     --------

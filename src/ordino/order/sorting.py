@@ -53,7 +53,7 @@ def sort_queries(
     start
         The row numbers in the order to start from instead, those of each query where the query stands.
     n_jobs
-        Threads; None takes all cores. The result does not depend on it.
+        Threads; None takes the free processors. The result does not depend on it.
 
     Examples
     --------

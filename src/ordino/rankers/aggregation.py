@@ -5,7 +5,7 @@ chooses another rule (:data:`~ordino.order.fusion.METHODS`).
 """
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from typing import Any, Self, final
 
 import numpy as np
@@ -21,7 +21,7 @@ from ordino.ranker import Ranker
 from ordino.rankers.combined import CombinedRanker, RankerLike, as_rankers, network_of_chapter_5, ranker_param
 from ordino.recurring import n_jobs_param, seed_param
 from ordino.streams import spawn_seed, stream
-from ordino.threads import count_threads
+from ordino.threads import count_threads, thread_pool
 
 RESAMPLES = ("queries", "documents")
 
@@ -90,17 +90,13 @@ class RankAggregation(CombinedRanker):
         if self.resample is None and seeds and type(members[0]).fit_repeats is not Ranker.fit_repeats:
             self.rankers_ = [*members[0].fit_repeats(data, seeds, valid=valid)]
             return
-        n_jobs = min(count_threads(self.n_jobs), len(members))
-        if n_jobs > 1:
-            for member in members:  # one thread each, so that they do not fight
-                if "n_jobs" in member.get_params():
-                    member.set_params(n_jobs=1)
+        n_jobs = min(count_threads(self.n_jobs, enough=len(members) > 1), len(members))
 
         def train(i: int) -> Ranker:
             return members[i].fit(self._drawn(data, i), valid=valid)
 
         heeded = PRESSES.heeded
-        with ThreadPoolExecutor(n_jobs) as pool:
+        with thread_pool(n_jobs) as pool:
             under_way = [pool.submit(train, i) for i in range(len(members))]
             try:
                 with Steps("rank aggregation", len(members), kept="what the other members learned") as steps:

@@ -105,12 +105,26 @@ def ridge(scale: NDArray[np.float64], triangle: NDArray[np.float64], alpha: floa
     """Weights of the features: the penalty is as many rows more, each with the label 0."""
     used = scale > 0
     rows, labels = triangle[:, :-1][:, used], triangle[:, -1]
+    if len(rows) < rows.shape[1]:
+        coef = np.zeros(len(scale))
+        coef[used] = _ridge_of_few(rows, labels, scale[used], alpha) / scale[used]
+        return coef
     penalty = np.diag(np.sqrt(alpha) / scale[used])
     targets = np.concatenate((labels, np.zeros(len(penalty))))
     solution = np.linalg.lstsq(np.vstack((rows, penalty)), targets, rcond=1e-12)[0]
     coef = np.zeros(len(scale))
     coef[used] = solution / scale[used]
     return coef
+
+
+def _ridge_of_few(
+    rows: NDArray[np.float64], labels: NDArray[np.float64], scale: NDArray[np.float64], alpha: float
+) -> NDArray[np.float64]:
+    """The same for fewer rows than features, by their singular values: a row for each penalty would take minutes."""
+    if alpha == 0:
+        return np.asarray(np.linalg.lstsq(rows, labels, rcond=1e-12)[0])
+    left, values, right = np.linalg.svd(rows * scale, full_matrices=False)  # with the penalty in units of the feature
+    return np.asarray(right.T @ (values / (values**2 + alpha) * (left.T @ labels)) * scale)
 
 
 def _table(data: Dataset, rows: slice) -> NDArray[np.float64]:

@@ -57,6 +57,11 @@ class CombinedRanker(Ranker):
         return all(ranker.allows_nan for ranker in as_rankers(self.ranker))
 
     @property
+    def takes_categories(self) -> bool:  # type: ignore[override]
+        """Whether all rankers can use categorical features."""
+        return all(ranker.takes_categories for ranker in as_rankers(self.ranker))
+
+    @property
     def is_random(self) -> bool:
         """Whether one of the rankers is."""
         return any(ranker.is_random for ranker in as_rankers(self.ranker))

@@ -40,7 +40,7 @@ class PairSums:
     ``scores`` and all that is made of them.
 
     Documents are given by query. A pair counts the product of its documents' weights. The sums do not depend on
-    ``n_jobs``, the number of threads; None takes all cores. ``rows`` says which row of X each document is.
+    ``n_jobs``, the number of threads; None takes the free processors. ``rows`` says which row of X each document is.
     """
 
     def __init__(

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +14,7 @@ from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, Target, Trials
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.run.driver import carry_out
+from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.store.store import Store
 from ordino.plain import count_of
 
@@ -37,10 +37,10 @@ def reproduce(name: str, request: Request) -> Result:
     The seconds of the result are those of all its trials, as if one was made after the other, and of the view.
     """
     target = TARGETS[check_choice("target", name, TARGETS)]
-    with TemporaryDirectory(prefix="ordino-") as folder:
+    with scratch_folder() as folder:
         if request.kept is None or target.is_timed:
             n_jobs = 1 if target.is_timed else request.n_jobs
-            result = _reproduce(target, replace(request, n_jobs=n_jobs), Path(folder))
+            result = _reproduce(target, replace(request, n_jobs=n_jobs), folder)
         else:
             result = _reproduce(target, request, request.kept)
     notes = list(result.notes)

@@ -12,10 +12,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ordino.checks import check_choice
+from ordino.data.arrow import write_whole
 from ordino.errors import DataError, ParameterError, import_extra
 from ordino.experiment.report import text
 from ordino.experiment.report.board import Board
 from ordino.experiment.report.figures import FIGURES
+from ordino.plain import plain
 
 TEMPLATE = Path(__file__).with_name("page.html")
 PICTURES = ("png", "svg", "pdf")
@@ -79,7 +81,7 @@ def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Seque
     written = []
     for stem, board in zip(file_stems(boards), boards, strict=True):
         for name, spec in figure_specs(board).items():
-            spec.setdefault("title", f"{FIGURES[name].title}, {text.plain(board.dataset)}")
+            spec.setdefault("title", f"{FIGURES[name].title}, {plain(board.dataset)}")
             written += write_chart(spec, target / f"{stem}-{name}", formats)
     return written
 
@@ -92,7 +94,7 @@ def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = PICTU
         options = {"scale": 2} if kind == "png" else {}
         drawn = getattr(convert, f"vegalite_to_{kind}")(spec, vl_version=lite_version(), config=LIGHT, **options)
         written.append(stem.with_name(f"{stem.name}.{kind}"))
-        written[-1].write_bytes(drawn.encode() if isinstance(drawn, str) else drawn)
+        write_whole(written[-1], drawn)
     return written
 
 

@@ -4,12 +4,14 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from math import isnan
 from typing import NamedTuple
 
 from ordino.experiment.report.board import Board, Cell
 from ordino.experiment.report.notes import BETTER, WORSE
 from ordino.experiment.store.trial import QUERY_COUNTS
+from ordino.plain import plain
 
 MARKS = {BETTER: "green", WORSE: "red"}
 WIDE = 240  # columns where nobody's window limits them
@@ -178,26 +180,34 @@ def comma_separated(boards: Sequence[Board]) -> str:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table as comma-separated values; None becomes an empty cell."""
+    """A table as comma-separated values; None becomes an empty cell.
+
+    A text that a spreadsheet would take for a formula starts with an apostrophe, which spreadsheets do not show.
+    """
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([columns, *rows])
+    csv.writer(out, lineterminator="\n").writerows([columns, *(map(_cell, row) for row in rows)])
     return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    """A cell that no spreadsheet runs; numbers stay as they are.
+
+    Examples
+    --------
+    >>> _cell("=1+1"), _cell("-0.5"), _cell(-0.5), _cell("RankNet")
+    ("'=1+1", '-0.5', -0.5, 'RankNet')
+    """
+    if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return value
+    with suppress(ValueError):
+        float(value)
+        return value
+    return f"'{value}"
 
 
 def header(board: Board) -> list[str]:
     """The names of a table's columns."""
     return ["ranker", "trials", *board.measures, "training s"]
-
-
-def plain(text: str) -> str:
-    r"""Text without characters that steer a terminal or break a line.
-
-    Examples
-    --------
-    >>> plain("Rank\x1b[31mNet\n")
-    'Rank [31mNet '
-    """
-    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def latex_text(text: str) -> str:

@@ -1,24 +1,23 @@
-"""Carry out a plan on all cores, and continue where an earlier run was stopped.
+"""Carry out a plan on all free processors, and continue where an earlier run was stopped.
 
 The data is written once to a folder of its own and mapped into memory by every worker. Workers give trials back; the
 driver alone writes them to the store, each result in one transaction as it arrives, so that a run that is killed at any
 moment loses at most the trials under way.
 """
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeVar, final
 
-from ordino.checks import check_int
+from ordino.data.arrow import write_whole
 from ordino.data.dataset import Dataset
 from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan.plan import Plan, refuse
 from ordino.experiment.run.backend import Backend, Failure, local_backend
+from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.run.task import Task, find_problems, measure_setting, try_setting
 from ordino.experiment.run.tuning import Search
 from ordino.experiment.store.store import Store
@@ -26,6 +25,7 @@ from ordino.experiment.store.trial import Trial, trial_key
 from ordino.metrics import parse_metrics
 from ordino.progress import Steps
 from ordino.ranker import Ranker
+from ordino.threads import count_threads
 
 R = TypeVar("R")
 
@@ -51,7 +51,7 @@ def run(
     store
         The file that trials are written to.
     n_jobs
-        Number of worker processes; None uses all cores, 1 uses only this process. It does not change the trials.
+        Number of worker processes; None takes the free processors, 1 uses only this process. The trials are the same.
     verbose
         Show progress and the remaining time in the terminal.
     models
@@ -104,11 +104,11 @@ def carry_out(
 ) -> Done:
     """The same as :func:`run`, without reading the trials back and without raising what failed."""
     plan.check()
-    n_jobs = check_int("n_jobs", (os.cpu_count() or 1) if n_jobs is None else n_jobs, low=1)
+    n_jobs = count_threads(n_jobs)
     if models is not None:
         Path(models).mkdir(parents=True, exist_ok=True)
-    with Store(store) as opened, TemporaryDirectory(prefix="ordino-") as folder:
-        tasks = list(_tasks(plan, Path(folder), keeps_models=models is not None))
+    with Store(store) as opened, scratch_folder() as folder:
+        tasks = list(_tasks(plan, folder, keeps_models=models is not None))
         refuse(find_problems(tasks))
         with closing(local_backend(n_jobs)) as backend:
             driver = _Driver(plan, opened, backend, verbose, None if models is None else Path(models))
@@ -175,7 +175,7 @@ class _Driver:
         def receive(_: int, found: list[tuple[Trial, bytes | None]]) -> None:
             for trial, model in found:
                 if self.models is not None and model is not None:
-                    model_path(self.models, trial.key).write_bytes(model)
+                    write_whole(model_path(self.models, trial.key), model)
             self.store.add(*(trial for trial, _ in found))
 
         self._work_through(measure_setting, missing, "trials", len(missing), receive)

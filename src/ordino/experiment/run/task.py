@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, final
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy as np
 from ordino.data.dataset import Dataset
 from ordino.errors import MissingExtraError, ParameterError
 from ordino.experiment.plan.ranker_entry import Entry, known_parameters
+from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import Evaluation, evaluate
@@ -226,14 +226,14 @@ def _settings_to_rehearse(entry: Entry) -> Iterator[dict[str, Any]]:
 @lru_cache(maxsize=3)
 def _open_part(path: Path) -> Dataset:
     """A part of a fold, mapped into memory; the parts of the last fold stay open."""
-    return Dataset.open(path)
+    return Dataset.open(path, check=False)  # this run has just written it
 
 
 def _model_of(ranker: Ranker) -> bytes:
     from ordino.model_file import save
 
-    with TemporaryDirectory(prefix="ordino-") as folder:
-        path = Path(folder) / "model.ordino"
+    with scratch_folder() as folder:
+        path = folder / "model.ordino"
         save(ranker, path)
         return path.read_bytes()
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ordino.experiment.store.trial import Trial, TrialInfo, Values
+from ordino.experiment.store.trial import QUERY_COUNTS, Trial, TrialInfo, Values
 from ordino.plain import as_json
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
@@ -120,15 +120,36 @@ def to_trial(row: Iterable[Any], values: Iterable[tuple[str, str, bytes]]) -> Tr
 
 def to_values(numbers: bytes) -> Values:
     """The values of queries."""
-    return np.frombuffer(numbers, "<f8")
+    return np.frombuffer(typed(numbers, bytes, "numbers"), "<f8")
+
+
+def to_list(text: str) -> list[Any]:
+    """The ids of queries."""
+    ids: list[Any] = typed(json.loads(text), list, "query_ids")
+    return ids
 
 
 def _read(names: tuple[str, ...], row: Iterable[Any]) -> dict[str, Any]:
     read = dict(zip(names, row, strict=True))
     read |= {name: (to_means if name in ("valid", "test") else json.loads)(read[name]) for name in _JSON}
+    for kind, some in ((str, _TEXT), (int | float, _NUMBERS), (dict, _JSON)):
+        for name in some:
+            typed(read[name], kind, name)
+    for name in QUERY_COUNTS if read["query_counts"] else ():  # the first format has none
+        typed(read["query_counts"].get(name), int | float, name)
     return read | {name: bool(read[name]) for name in _FLAGS}
 
 
 def to_means(text: str) -> dict[str, float]:
     """By metric a mean, NaN where there is none."""
-    return {metric: float("nan") if mean is None else mean for metric, mean in json.loads(text).items()}
+    means: dict[str, Any] = typed(json.loads(text), dict, "means")
+    return {
+        metric: float("nan") if mean is None else typed(mean, int | float, metric) for metric, mean in means.items()
+    }
+
+
+def typed(value: Any, kind: Any, name: str) -> Any:
+    """The value, if it is what its column holds."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} is {value!r:.40}")
+    return value

@@ -17,6 +17,7 @@ from ordino.experiment.store.file_format import APPLICATION, COLUMNS, VERSION
 from ordino.experiment.store.trial import Trial
 
 PATIENCE = 60.0  # seconds to wait for another run's transaction
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)  # what damaged files end in
 MEMORY = ":memory:"
 """The path of a store that lives only as long as it is open."""
 
@@ -66,7 +67,7 @@ class Store(AbstractContextManager["Store"]):
                 # readers never wait for writers; what was committed survives a killed process
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = NORMAL")
-        except (sqlite3.DatabaseError, DataError) as error:
+        except (*UNREADABLE, DataError) as error:
             self._connection.close()
             raise (error if isinstance(error, DataError) else self._refused(error)) from None
 
@@ -101,15 +102,27 @@ class Store(AbstractContextManager["Store"]):
             )
         return version, tables
 
-    def _refused(self, error: sqlite3.DatabaseError) -> DataError:
+    def _refused(self, error: Exception) -> DataError:
         return DataError(f"{self.path}: cannot be used as a store ({error}); give another file")
 
     def rows(self, question: str, *values: object) -> list[Any]:
         """All rows of an SQL query."""
         try:
             return self._connection.execute(question, values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except UNREADABLE as error:
             raise self._refused(error) from None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say in one sentence that what a row holds cannot be read."""
+        try:
+            yield
+        except DataError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            reason = " ".join(str(error).split())[:200]
+            what = f"a trial in the store is damaged ({reason})"
+            raise DataError(f"{self.path}: {what}; use a copy of the file, or run into a new one") from None
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -163,7 +176,8 @@ class Store(AbstractContextManager["Store"]):
     def valid_means(self, key: str) -> dict[str, float] | None:
         """The metrics of the trial with this key on validation data, if it is in the store."""
         rows = self.rows("SELECT valid FROM trials WHERE key = ?", key)
-        return file_format.to_means(rows[0][0]) if rows else None
+        with self.reading():
+            return file_format.to_means(rows[0][0]) if rows else None
 
     def seconds(self, keys: Iterable[str]) -> float:
         """The total seconds of training and scoring in the trials with these keys."""
@@ -173,4 +187,5 @@ class Store(AbstractContextManager["Store"]):
     def _trials(self, wanted: str, *values: object) -> list[Trial]:
         rows = self.rows(f"SELECT number, {', '.join(COLUMNS)} FROM trials WHERE {wanted} ORDER BY number", *values)
         parts = "SELECT part, metric, numbers FROM query_values WHERE trial = ? ORDER BY rowid"
-        return [file_format.to_trial(row, self.rows(parts, number)) for number, *row in rows]
+        with self.reading():
+            return [file_format.to_trial(row, self.rows(parts, number)) for number, *row in rows]

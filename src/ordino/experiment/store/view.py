@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self, final
 
 from ordino.checks import check_choice
 from ordino.errors import DataError
-from ordino.experiment.store.file_format import INFO, to_info, to_values
+from ordino.experiment.store.file_format import INFO, to_info, to_list, to_values, typed
 from ordino.experiment.store.store import MEMORY, Store
 from ordino.experiment.store.trial import Trial, TrialInfo, Values, grouped
 
@@ -101,7 +101,9 @@ class StoreView(AbstractContextManager["StoreView"]):
     def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
         """The trials without their per-query values and histories, in the order of writing."""
         question = f"SELECT {', '.join(INFO)} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?"
-        return [to_info(row) for row in self._rows(question, limit, offset, group=group)]
+        rows = self._rows(question, limit, offset, group=group)
+        with self._store.reading():
+            return [to_info(row) for row in rows]
 
     def values(
         self, metric: str, *, part: str = "test", group: Group | None = None, limit: int = -1, offset: int = 0
@@ -112,7 +114,8 @@ class StoreView(AbstractContextManager["StoreView"]):
             "WHERE {} ORDER BY number LIMIT ? OFFSET ?",
             limit, offset, group=group, before=(part, metric),
         )  # fmt: skip
-        return [(key, to_values(numbers)) for key, numbers in rows]
+        with self._store.reading():
+            return [(key, to_values(numbers)) for key, numbers in rows]
 
     def pages(self, metric: str, *, part: str = "test", group: Group | None = None) -> Iterator[tuple[str, Values]]:
         """The same for all trials, with one page in memory at a time."""
@@ -123,18 +126,21 @@ class StoreView(AbstractContextManager["StoreView"]):
 
     def values_of(self, key: str, metric: str, *, part: str = "test") -> Values:
         """The values of one metric in one trial."""
-        [(numbers,)] = self._store.rows(
+        rows = self._store.rows(
             "SELECT numbers FROM trials JOIN query_values ON trial = number WHERE key = ? AND part = ? AND metric = ?",
             key, part, metric,
         )  # fmt: skip
-        return to_values(numbers)
+        with self._store.reading():
+            [(numbers,)] = rows
+            return to_values(numbers)
 
     def query_ids(self, group: Group | None = None) -> Iterator[tuple[str, list[Any]]]:
         """The key of each trial with the ids of its test queries."""
         known: dict[str, list[Any]] = {}
         for key, text in self._rows("SELECT key, query_ids FROM trials WHERE {} ORDER BY number", group=group):
             if text not in known:
-                known[text] = json.loads(text)
+                with self._store.reading():
+                    known[text] = to_list(text)
             yield key, known[text]
 
     def are_copies(self, metric: str, keys: Sequence[str]) -> bool:
@@ -148,16 +154,19 @@ class StoreView(AbstractContextManager["StoreView"]):
 
     def history(self, key: str) -> list[dict[str, Any]]:
         """What happened in each epoch, round or generation of a trial."""
-        return list(self._opened("history", key))
+        history: list[dict[str, Any]] = self._opened("history", key, list)
+        return history
 
     def feature_weights(self, key: str) -> Mapping[str, float] | None:
         """The weight of each feature in a trial, if it has weights."""
-        weights: Mapping[str, float] | None = self._opened("feature_weights", key)
+        weights: Mapping[str, float] | None = self._opened("feature_weights", key, dict | None)
         return weights
 
-    def _opened(self, column: str, key: str) -> Any:
-        [(text,)] = self._store.rows(f"SELECT {column} FROM trials WHERE key = ?", key)
-        return json.loads(text)
+    def _opened(self, column: str, key: str, kind: Any) -> Any:
+        rows = self._store.rows(f"SELECT {column} FROM trials WHERE key = ?", key)
+        with self._store.reading():
+            [(text,)] = rows
+            return typed(json.loads(text), kind, column)
 
     def _rows(
         self, question: str, *after: object, group: Group | None = None, before: Sequence[object] = ()

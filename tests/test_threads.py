@@ -1,0 +1,140 @@
+"""How many threads work where nobody says: by the work there is, the processors that are free, and who asks."""
+
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+from ordino import Dataset, LambdaMART, RankAggregation, processors, threads
+from ordino.processors import Look, allowed_processors, free_processors
+from ordino.testing import easy_data
+from ordino.threads import count_threads, run_blocks
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine of which others keep some processors busy, and this process some more."""
+
+    def make(by_others=0.0, by_this=0.0, affinity=8, quota=float("inf")):
+        looks = iter([Look(10.0, 100.0, 5.0), Look(11.0, 100.0 + by_others + by_this, 5.0 + by_this)])
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        monkeypatch.setattr(processors, "_affinity", lambda: set(range(affinity)))
+        monkeypatch.setattr(processors, "_quota", lambda: quota)
+        monkeypatch.setattr(processors, "look", lambda: next(looks))
+        monkeypatch.setattr(processors, "_watch", processors._Watch())
+
+    return make
+
+
+@pytest.mark.parametrize(("by_others", "free"), [(0.0, 8), (0.2, 8), (0.3, 7), (1.0, 7), (5.5, 2), (8.0, 1), (30.0, 1)])
+@pytest.mark.parametrize("by_this", [0.0, 4.0])
+def test_processors_that_others_use_are_not_free_and_our_own_are(machine, by_others, by_this, free):
+    machine(by_others, by_this)
+    assert count_threads(None) == free
+
+
+def test_a_container_and_the_environment_set_limits(machine, monkeypatch):
+    machine(quota=2.5)
+    assert count_threads(None) == 2
+    machine(quota=0.5)
+    assert allowed_processors() == 1
+    machine()
+    monkeypatch.setenv("OMP_NUM_THREADS", "3,1")
+    assert count_threads(None) == 3
+
+
+@pytest.mark.parametrize(
+    ("files", "quota"),
+    [
+        ({"cpu.max": "150000 100000\n"}, 1.5),
+        ({"cpu.max": "max 100000\n"}, np.inf),
+        ({"cpu/cpu.cfs_quota_us": "400000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 4),
+        ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, np.inf),
+        ({}, np.inf),
+    ],
+)
+def test_the_quota_of_a_container(tmp_path, monkeypatch, files, quota):
+    (tmp_path / "cpu").mkdir()
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(processors, "_CONTROL", tmp_path)
+    assert processors._quota() == quota
+
+
+def test_a_second_look_soon_after_the_first_costs_nothing(machine):
+    machine(by_others=2.0)
+    assert free_processors() == 6
+    processors._watch.last = Look(processors.time.monotonic(), 0.0, 0.0)
+    assert free_processors() == 6  # a third look would end the iterator
+
+
+def test_a_real_look_adds_up():
+    first = processors.look()
+    sum(range(2_000_000))
+    second = processors.look()
+    assert second.clock > first.clock
+    assert second.by_this > first.by_this
+    assert second.by_all >= first.by_all
+
+
+def test_work_that_is_shared_is_not_shared_again(monkeypatch):
+    monkeypatch.setattr(threads, "free_processors", lambda: 4)
+    assert count_threads(None) == 4
+    assert run_blocks(lambda _: count_threads(None), range(3), 2) == [1, 1, 1]
+    assert run_blocks(lambda _: count_threads(2), range(3), 2) == [2, 2, 2]
+    assert count_threads(None) == 4
+
+
+def test_little_work_stays_on_one_thread(monkeypatch):
+    monkeypatch.setattr(threads, "free_processors", lambda: 4)
+    assert count_threads(None, enough=False) == 1
+    assert count_threads(3, enough=False) == 3
+
+
+def test_processes_that_share_work_use_one_thread_each(monkeypatch):
+    with get_context("spawn").Pool(1) as pool:
+        assert pool.apply(count_threads, (None,)) == 1
+
+
+@pytest.fixture
+def lightgbm_threads(monkeypatch):
+    """The numbers of threads that LightGBM grew trees and scored with."""
+    import lightgbm
+
+    seen = {"grow": [], "score": []}
+    make, predict = lightgbm.Booster.__init__, lightgbm.Booster.predict
+
+    def noted_make(self, params=None, *args, **kwargs):
+        seen["grow"] += [params["num_threads"]] if params else []
+        make(self, params, *args, **kwargs)
+
+    def noted_predict(self, *args, **kwargs):
+        seen["score"].append(kwargs["num_threads"])
+        return predict(self, *args, **kwargs)
+
+    monkeypatch.setattr(lightgbm.Booster, "__init__", noted_make)
+    monkeypatch.setattr(lightgbm.Booster, "predict", noted_predict)
+    monkeypatch.setattr(threads, "free_processors", lambda: 2)
+    return seen
+
+
+def test_trees_of_few_documents_grow_on_one_thread_and_of_many_on_the_free_ones(lightgbm_threads):
+    small = easy_data()
+    rng = np.random.default_rng(0)
+    large = Dataset(rng.random((10_000, 100)), rng.integers(0, 3, 10_000), np.arange(10_000) // 10)
+    for data in (small, large):
+        LambdaMART(rounds=1).fit(data).predict(data)
+    LambdaMART(rounds=1, n_jobs=3).fit(small).predict(small)
+    assert lightgbm_threads == {"grow": [1, 2, 3], "score": [1, 2, 3]}
+
+
+def test_members_that_grow_side_by_side_use_one_thread_each_and_keep_their_settings(lightgbm_threads, monkeypatch):
+    monkeypatch.setattr("ordino.boosting.trees.ENOUGH_VALUES", 0)
+    ranker = RankAggregation(ranker=LambdaMART(rounds=1), n=3, resample="queries", n_jobs=2).fit(easy_data())
+    assert lightgbm_threads["grow"] == [1, 1, 1]
+    assert {member.n_jobs for member in ranker.rankers_} == {None}
+
+
+def test_the_text_of_trees_does_not_tell_how_many_threads_grew_them():
+    one, two = (LambdaMART(rounds=2, n_jobs=n).fit(easy_data()).model_ for n in (1, 2))
+    assert one == two
