@@ -9,8 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
+import sklearn
+from sklearn.model_selection import cross_val_score
 
-from ordino import DeepNet, NestedRanker, RankAggregation, RankNet, SortNet
+from ordino import DeepNet, NestedRanker, QueryKFold, RankAggregation, RankNet, SortNet
 from ordino.interrupts import counting_presses
 from ordino.progress import Steps
 from ordino.testing import easy_data
@@ -213,3 +215,39 @@ def test_a_command_that_shall_ignore_ctrl_c_does():
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+class CutShort(RankNet):
+    """A ranker that is pressed on in its second fit, and keeps the best so far."""
+
+    fits = 0
+
+    def _fit(self, data, valid):
+        type(self).fits += 1
+        assert self.fits <= 2
+        steps_of(9, act_at=4 if self.fits == 2 else 99)
+        super()._fit(data, valid)
+
+
+def search_with_optuna(ranker, data):
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    optuna.create_study().optimize(lambda trial: ranker.fit(data).score(data), n_trials=5)
+
+
+def search_with_sklearn(ranker, data):
+    with sklearn.config_context(enable_metadata_routing=True):
+        cross_val_score(ranker, data.X, data.y, cv=QueryKFold(3), params={"qid": data.qid})
+
+
+@pytest.mark.parametrize("search", [search_with_optuna, search_with_sklearn])
+def test_a_search_ends_with_the_fit_that_was_cut_short(search, monkeypatch):
+    monkeypatch.setattr(CutShort, "fits", 0)
+    with pytest.raises(KeyboardInterrupt):
+        search(CutShort(hidden=2, epochs=2), easy_data())
+    assert CutShort.fits == 2
+
+
+def test_a_single_fit_that_was_cut_short_keeps_the_best_so_far(monkeypatch):
+    monkeypatch.setattr(CutShort, "fits", 1)
+    assert CutShort(hidden=2, epochs=2).fit(easy_data()).n_features_in_ == easy_data().n_features

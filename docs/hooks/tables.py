@@ -21,10 +21,11 @@ DOCS = Path(__file__).parents[1]
 TABLE = """\
 # Rankers
 
-Every ranker has a name on the command line and a class in Python. `ordino rankers` prints the same table, and
-`ordino params NAME` lists the parameters of one. For results on real data, see [results](../results/baselines.md).
-Where a paper fixes settings, the ranker's page prints them as "published": `RankNet.as_published()` in Python and
-`preset = "published"` in [a plan](../experiments.md) start from them.
+Every ranker has a name on the command line and a class in Python. `ordino rankers` prints the same table, and the names
+under which [other libraries](../command-line.md#against-other-libraries) compete; `ordino params NAME` lists the
+parameters of one. For results on real data, see [results](../results/index.md). Where a paper fixes settings, the
+ranker's page prints them as "published": `RankNet.as_published()` in Python and `preset = "published"` in [a
+plan](../experiments.md) start from them.
 
 | name | class | what it is |
 |---|---|---|

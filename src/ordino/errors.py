@@ -4,7 +4,8 @@
 
     OrdinoError
     ├── DataError (ValueError)         the data cannot be what it claims to be
-    │   └── LetorFormatError           a line of a LETOR file, named by file:line
+    │   ├── LetorFormatError           a line of a LETOR file, named by file:line
+    │   └── NoQueriesError             rows of a file whose queries nobody named
     ├── ParameterError (ValueError)    a name or value that is not allowed
     ├── ModelFileError (ValueError)    a model that cannot be saved, or a file that is no model
     ├── MissingExtraError (ImportError)  an optional package is not installed
@@ -29,6 +30,10 @@ class DataError(OrdinoError, ValueError):
 
 class LetorFormatError(DataError):
     """A line of a LETOR / SVMlight file that cannot be read; the message starts with ``file:line``."""
+
+
+class NoQueriesError(DataError):
+    """Rows of a file whose queries nobody named: they would be ranked against each other as one list."""
 
 
 class ParameterError(OrdinoError, ValueError):

@@ -142,6 +142,16 @@ def check_splitter() -> None:
         )
 
 
+def is_in_search() -> bool:
+    """Whether scikit-learn or Optuna called: a fit that Ctrl-C cut short must then not count as one of many."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(("sklearn.model_selection.", "optuna.")):
+            return True
+        frame = frame.f_back
+    return False
+
+
 _SPLITTING = ("_fit_and_score", "_fit_and_predict", "cross_val_predict")
 
 

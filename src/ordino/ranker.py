@@ -9,6 +9,7 @@ fields (:func:`~ordino.parameters.param`), and defines ``_fit`` and ``_predict``
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
@@ -25,7 +26,8 @@ from ordino.data.filling import make_preparation
 from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
-from ordino.given import Validation, as_dataset, check_splitter, refuse_words, split_off
+from ordino.given import Validation, as_dataset, check_splitter, is_in_search, refuse_words, split_off
+from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
 
@@ -146,7 +148,8 @@ class Ranker(BaseEstimator, ABC):
         given = as_dataset(X, y, qid, sample_weight)
         data, held_out = self._prepare(*split_off(given, valid))
         try:
-            self._fit(data, held_out)
+            with all_or_nothing() if is_in_search() else nullcontext():
+                self._fit(data, held_out)
         except BaseException:
             del self.n_features_in_  # half fitted is not fitted
             raise

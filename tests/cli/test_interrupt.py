@@ -7,9 +7,10 @@ import time
 
 import pytest
 
-from ordino import load
+from ordino import load, synthetic, write_letor
 from ordino.cli import main
 from ordino.data.files import read_data
+from ordino.experiment.store import Store
 from ordino.model_file import read_card
 
 LONG = ["--ranker", "ranknet", "--param", "hidden=8", "--param", "epochs=1000000", "--param", "patience=none"]
@@ -67,7 +68,7 @@ def test_ctrl_c_before_anything_was_learned_writes_nothing(folder):
 SAVES = """
 import sys
 from ordino import SingleFeature, save
-ranker = SingleFeature(feature=1).fit([[1.0], [2.0]], [0, 1])
+ranker = SingleFeature(feature=1).fit([[1.0], [2.0]], [0, 1], qid=[1, 1])
 ranker.large_ = __import__("numpy").zeros(3_000_000)
 sys.stdout.write("ready"); sys.stdout.flush()
 while True:
@@ -84,6 +85,64 @@ def test_a_kill_while_writing_leaves_the_old_or_the_new_file(folder):
     process.kill()
     process.communicate()
     assert len(load("often.ordino").large_) == 3_000_000
+
+
+SLOW = """
+import sys, time
+import ordino.rankers.baselines as b
+from ordino.experiment.run.task import QUERIES
+def fit(self, data, valid):
+    if data.n_queries > QUERIES:  # not the rehearsal
+        open("begun", "w").close()
+        time.sleep(60)
+    real(self, data, valid)
+real, b.RandomRanker._fit = b.RandomRanker._fit, fit
+"""
+MAIN = "if __name__ == '__main__':\n    from ordino.cli import main; main(sys.argv[1:])\n"
+
+
+@pytest.mark.parametrize("n_jobs", ["1", "2"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["bench", "--rankers", "single-feature,random-ranker"],
+        ["search", "--ranker", "random-ranker", "--trials", "2", "--space", "seed=1..9"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_one_ctrl_c_stops_a_run_and_the_exit_code_says_so(folder, words, n_jobs):
+    (folder / "slow.py").write_text(SLOW + MAIN)  # workers run it again, up to MAIN
+    write_letor(synthetic("mq", queries=18, seed=1), "many.txt")
+    command = [sys.executable, "slow.py", words[0], "many.txt", *words[1:], "--folds", "3", "--n-jobs", n_jobs]
+    process = subprocess.Popen([*command, "-o", "b.sqlite"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 120
+    while not (folder / "begun").exists():
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    pressed = time.monotonic()
+    process.send_signal(signal.SIGINT)  # to the command alone: its workers must be stopped by it
+    printed, errors = process.communicate(timeout=50)
+    assert time.monotonic() - pressed < 40
+    assert process.returncode == 130
+    assert printed == ""  # half of the trials are no result
+    assert "ordino: stopped; what is done is in b.sqlite, and the same command goes on from there" in errors
+    assert "Traceback" not in errors
+    with Store("b.sqlite") as store:
+        assert {trial.ranker for trial in store.trials() + store.trials(tuning=True)} <= {"single-feature"}
+
+
+def test_an_error_that_ctrl_c_caused_is_a_stop(monkeypatch):
+    def hit(*_):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("half of a module") from None
+
+    monkeypatch.setattr("ordino.cli.app.app", hit)
+    with pytest.raises(SystemExit) as stopped:
+        main(["rankers"])
+    assert stopped.value.code == 130
 
 
 def test_ctrl_c_while_the_commands_are_loaded_is_no_traceback(monkeypatch):

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -17,7 +18,7 @@ from ordino import synthetic
 from ordino.data.files import read_data, write_data
 from ordino.data.trec import read_run, read_scores
 from ordino.model_file import fingerprint, read_card
-from ordino.rankers import RANKERS, ranker_class
+from ordino.rankers import PEERS, RANKERS, ranker_class
 from shell import ordino
 
 QUICK = ["--param", "hidden=4", "--param", "epochs=2"]
@@ -63,10 +64,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_bar_is_drawn_on_a_terminal_only(folder, capsys, monkeypatch):
+def test_a_bar_is_drawn_on_a_terminal_and_a_plain_line_elsewhere(folder, capsys, monkeypatch):
     words = ["train", "train.txt", "-r", "ranknet", *QUICK, "--out", "m.ordino"]
     assert ordino(*words) == 0
-    assert capsys.readouterr().err == "m.ordino: RankNet\n"
+    assert re.fullmatch(r"RankNet: 2 of 2, .*\nm.ordino: RankNet\n", capsys.readouterr().err)
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert ordino(*words) == 0
     assert "\u2501\u2501\u2501" in sys.stderr.getvalue()
@@ -222,7 +223,7 @@ def test_the_shell_completes_names_of_rankers(words):
 
 def test_rankers_tells_them_all(capsys):
     assert ordino("rankers", "--json") == 0
-    assert set(json.loads(capsys.readouterr().out)) == set(RANKERS)
+    assert set(json.loads(capsys.readouterr().out)) == {*RANKERS, *PEERS}
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -249,7 +250,11 @@ def test_params_prints_defaults_as_one_would_type_them(capsys):
         (["train", "train.txt", "-r", "ranknet", "--scaling", "zcore", "-o", "m"], 1, "did you mean 'zscore'?"),
         (["train", "train.txt", "-r", "lambda-mart", "--scaling", "zscore", "-o", "m"], 1, "ordino convert DATA"),
         (["train", "train.txt", "-r", "ranknet"], 2, "--out"),
-        (["train", "train.txt", "-r", "rank-svm", "-o", "nowhere/m"], 1, "nowhere/m: cannot be written"),
+        (
+            ["train", "train.txt", "-r", "rank-svm", "-o", "nowhere/m"],
+            1,
+            "--out nowhere/m: there is no folder nowhere; make it first",
+        ),
         (["rank", "train.txt", "test.txt"], 1, "train.txt: this is not a model file"),
         (["rank", "missing", "test.txt"], 1, "missing: there is no such file"),
         (["rank", "model.ordino", "test.txt", "--format", "tree"], 1, "did you mean 'trec'?"),

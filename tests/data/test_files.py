@@ -15,7 +15,7 @@ from test_dataset import assert_same
 
 from ordino import Dataset
 from ordino.data.files import ENDINGS, read_data, write_data
-from ordino.errors import DataError, LetorFormatError
+from ordino.errors import DataError, LetorFormatError, NoQueriesError
 
 
 @pytest.fixture
@@ -59,7 +59,9 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         assert (data.feature_names, data.y.tolist(), data.query_ids.tolist()) == (("bm25",), [1, 0], ["a"])
     with pytest.raises(DataError, match=r"t\.csv: there is no column 'label'; name the column with label=$"):
         read_data(tmp_path / "t.csv")
-    with pytest.raises(DataError, match=r"t\.csv: there is no column 'qid'; name the column with qid=$"):
+    with pytest.raises(
+        NoQueriesError, match=r"t\.csv: there is no column 'qid'; name the column with qid=, or say one"
+    ):
         read_data(tmp_path / "t.csv", label="grade")
     with pytest.raises(DataError, match=r"t\.csv: qid='quer': unknown column 'quer'; did you mean 'query'\?$"):
         read_data(tmp_path / "t.csv", label="grade", qid="quer")

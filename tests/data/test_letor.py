@@ -18,7 +18,7 @@ from numpy.testing import assert_array_equal
 from ordino.data import letor, letor_text
 from ordino.data.dataset import Dataset
 from ordino.data.letor import read_letor, write_letor
-from ordino.errors import DataError, LetorFormatError, ParameterError
+from ordino.errors import DataError, LetorFormatError, NoQueriesError, ParameterError
 
 
 def read(text: str | bytes, **options: object) -> Dataset:
@@ -119,8 +119,10 @@ def test_very_long_names_stay_whole() -> None:
     assert read(f"1 qid:{'é' * 5000} 1:1").query_ids.tolist() == ["é" * 5000]  # a long line for the slow parser
 
 
-def test_without_qid_all_rows_are_one_query() -> None:
-    data = read("1 1:5\n-1 1:6\n")
+def test_without_qid_lines_are_one_list_only_if_that_is_said() -> None:
+    with pytest.raises(NoQueriesError, match=r"<stream>: no line has a qid, .* or say one_list=True if all lines"):
+        read("1 1:5\n-1 1:6\n")
+    data = read("1 1:5\n-1 1:6\n", one_list=True)
     assert data.n_queries == 1
     assert data.y.tolist() == [1, -1]
 
@@ -319,7 +321,7 @@ def test_nothing_to_read(text: str, tmp_path: Path) -> None:
 def test_no_features() -> None:
     with pytest.raises(DataError, match=r"<stream>: no line has a feature; a line is: label qid:ID 1:value"):
         read("1\n2\n3\n")
-    assert read("1\n2\n3\n", n_features=0).X.shape == (3, 0)
+    assert read("1\n2\n3\n", n_features=0, one_list=True).X.shape == (3, 0)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -352,7 +354,7 @@ def test_parameters_that_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"<stream> is open as text; open it in binary mode, or pass its path"):
         read_letor(io.StringIO("1 1:1"))  # type: ignore[arg-type]
     with pytest.raises(DataError, match=r"feature_names has 1 names but X has 2 columns"):
-        read("1 1:1", n_features=2, feature_names=["a"])
+        read("1 qid:1 1:1", n_features=2, feature_names=["a"])
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

@@ -509,3 +509,13 @@ def test_nothing_is_marked_where_mean_and_ranks_disagree():
 def test_a_baseline_that_the_labels_leave_out_is_told():
     with pytest.raises(ParameterError, match="unknown baseline 'RankNet'"):
         make_boards(made_trials(LABELS), baseline="RankNet", labels=[one for one in LABELS if one != "RankNet"])
+
+
+def test_rankers_that_were_chosen_by_different_metrics_are_named():
+    chosen = {"LambdaMART": "map", "RankNet": "ndcg@1", "PRank": ""}
+    trials = [dataclasses.replace(trial, chosen_by=chosen[trial.label]) for trial in made_trials(LABELS)]
+    (board,) = make_boards(trials)
+    said = "Rounds, epochs and settings were chosen on validation data by map for LambdaMART; ndcg@1 for RankNet."
+    assert said in board.notes
+    (board,) = make_boards(made_trials(LABELS))
+    assert not [note for note in board.notes if "chosen" in note]

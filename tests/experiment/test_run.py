@@ -297,7 +297,9 @@ def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
         return real(task)
 
     monkeypatch.setattr(runner, "measure_setting", interrupted)
-    assert len(run(small_plan(), store, n_jobs=1)) == 2
+    with pytest.raises(KeyboardInterrupt):
+        run(small_plan(), store, n_jobs=1)
+    assert n_trials(store) == 2
     assert "stopped at 2 of 9; what is done is kept" in capsys.readouterr().err
 
 
@@ -315,7 +317,9 @@ def test_a_training_that_ctrl_c_cut_short_is_no_trial(store, monkeypatch, capsys
 
     monkeypatch.setattr(RandomRanker, "_fit", cut_short)
     plan = small_plan(rankers=["random-ranker"], data={"easy": easy_data(n_queries=15)})
-    assert len(run(plan, store, n_jobs=1)) == 1
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, store, n_jobs=1)
+    assert n_trials(store) == 1
     assert len(fits) == 2
     assert "trials: stopped at 1 of 6" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -343,7 +347,8 @@ def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch, capsy
         return real(task)
 
     monkeypatch.setattr(runner, "try_setting", interrupted)
-    assert run(small_plan(rankers=grid), store, n_jobs=1) == []
+    with pytest.raises(KeyboardInterrupt):
+        run(small_plan(rankers=grid), store, n_jobs=1)
     assert "settings: stopped at 1 of 6; what is done is kept" in capsys.readouterr().err
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from ordino.errors import OrdinoError
-from ordino.interrupts import counting_presses
+from ordino.interrupts import PRESSES, counting_presses
 
 RENAMED = {"--scale": "--scaling"}
 
@@ -22,10 +22,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
             from ordino.cli.app import app
 
             app(words)
-    except KeyboardInterrupt:  # while the commands were being loaded
+    except KeyboardInterrupt:  # while the commands were being loaded, or between two steps
         raise SystemExit(130) from None
-    except (OrdinoError, OSError) as error:
+    except Exception as error:
         if "--debug" in words:
+            raise
+        if PRESSES.pressed:  # Ctrl-C in the middle of an import comes out as any error
+            raise SystemExit(130) from None
+        if not isinstance(error, OrdinoError | OSError):
             raise
         if isinstance(error, BrokenPipeError):  # the reader of our output has closed it
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -33,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sentence = str(error)
         if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
             sentence = f"{error.filename}: {error.strerror.lower()}"
+        from ordino.cli.options import in_our_words
+
+        sentence = in_our_words(sentence)
         sys.stderr.write(f"ordino: {sentence}\n")
         raise SystemExit(1) from None
 

@@ -9,13 +9,14 @@ from ordino import __version__
 from ordino.cli.bench import bench, reproduce, search
 from ordino.cli.data import convert, doctor, inspect, synth
 from ordino.cli.evaluate import evaluate, explain, rank
-from ordino.cli.options import SHARED, Command, Seed, Shared
+from ordino.cli.options import SHARED, Command, Group, Seed, Shared
 from ordino.cli.report import compare, report
 from ordino.cli.train import params, rankers, train
 from ordino.cli.warm_up import warm_up
 
 app = typer.Typer(
     name="ordino",
+    cls=Group,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import RankerName, Seed, chosen_seed, ranker_names, shared_options, split_names
-from ordino.cli.output import print_table
+from ordino.cli.options import (
+    Columns,
+    RankerName,
+    Seed,
+    chosen_seed,
+    ranker_names,
+    reads_data,
+    shared_options,
+    split_names,
+)  # fmt: skip
+from ordino.cli.output import check_out, print_table, say
+from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
     from ordino.experiment.papers.result import Result
@@ -31,6 +41,7 @@ Name = Annotated[str, typer.Option(help="Name of the experiment in the store.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; all cores by default.")]
 
 
+@reads_data
 def bench(
     data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to split into folds.")] = None,
     rankers: Annotated[
@@ -48,6 +59,8 @@ def bench(
     out: Out = STORE,
     name: Name = "bench",
     n_jobs: Jobs = None,
+    *,
+    columns: Columns,
 ) -> None:
     """Train and evaluate rankers on every fold; trials that are already in the store are not repeated.
 
@@ -58,6 +71,8 @@ def bench(
     if (plan is None) == (not data):
         raise typer.BadParameter("give DATA and --rankers, or --plan")
     if plan is not None:
+        if columns.given():
+            raise typer.BadParameter("--plan has its own `columns`: write qid, label and the others there")
         run_and_show(Plan.from_toml(plan), out, n_jobs)
         return
     tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split_names(rankers)}
@@ -68,9 +83,11 @@ def bench(
                 raise typer.BadParameter(f"{text!r} is about {ranker!r}, which is not among --rankers")
             tables[ranker].setdefault(field, {})[parameter] = value
     settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
+    settings["columns"] = columns.given()
     run_and_show(make_plan(data or [], list(tables.values()), metrics, seed, **settings), out, n_jobs)
 
 
+@reads_data
 def search(
     data: Annotated[list[str], typer.Argument(help="Folders of folds, or files to split into folds.")],
     ranker: RankerName,
@@ -86,18 +103,23 @@ def search(
     out: Out = STORE,
     name: Name = "search",
     n_jobs: Jobs = None,
+    *,
+    columns: Columns,
 ) -> None:
     """Tune a ranker with Optuna; by default, every parameter that has a search space is tuned.
 
     Example: ordino search train.txt --ranker rank-svm --trials 3 --folds 3 --n-jobs 1 --out search.sqlite
     """
+    from ordino.errors import import_extra
     from ordino.parameters import parse_value
 
+    import_extra("optuna", extra="search", purpose="ordino search")
     if trials < 1:
         raise typer.BadParameter("--trials must be 1 or more")
     fixed = {parameter: parse_value(value) for parameter, value in map(_named, param or [])}
     ranges = {parameter: _range(value) for parameter, value in map(_named, space or [])}
     settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
+    settings["columns"] = columns.given()
     entry = {"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}
     plan = make_plan(data, [entry], metrics, seed, **settings)
     chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
@@ -118,16 +140,23 @@ def make_plan(data: list[str], rankers: list[dict[str, Any]], metrics: str, seed
 
 def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
     """Carry out a plan, print its tables and give its trials."""
+    from ordino.errors import OrdinoError
     from ordino.experiment.report.board import make_boards
     from ordino.experiment.report.text import terminal
     from ordino.experiment.run import FailedTrialsError, run
 
     said = shared_options()
+    check_out(out)
     try:
         trials = run(plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet)
     except FailedTrialsError as error:
         typer.echo(terminal(make_boards(error.trials)), nl=False)
         raise
+    except (KeyboardInterrupt, OrdinoError) as error:  # a press may also come out as an error of what it hit
+        if isinstance(error, OrdinoError) and not PRESSES.pressed:
+            raise
+        say(f"ordino: stopped; what is done is in {out}, and the same command goes on from there")
+        raise typer.Exit(130) from None
     typer.echo(terminal(make_boards(trials)))
     typer.echo(f"{len(trials)} trials in {out}; `ordino report {out} --out page.html` draws them")
     return trials

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli.options import Binarize, Json, Scaling, Seed, chosen_seed, shared_options, split_names
-from ordino.cli.output import first_line, print_found, print_json, print_table, say
+from ordino.cli.options import Binarize, Columns, Json, Scaling, Seed, chosen_seed, reads_data, shared_options
+from ordino.cli.output import check_out, first_line, print_found, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
@@ -61,10 +61,13 @@ def _write(data: Dataset, path: Path) -> None:
     say(f"{path}: {data.n_docs:,} documents, {data.n_queries:,} queries, {data.n_features} features")
 
 
+@reads_data
 def inspect(
     files: Annotated[list[str], typer.Argument(help="Data files or model files, or - for data from a pipe.")],
     audit: Annotated[str | None, typer.Option(metavar="DATA", help="Measure how transitive a comparator is.")] = None,
     json: Json = False,
+    *,
+    columns: Columns,
 ) -> None:
     """Show the documents, queries and labels of data files, and the card of model files.
 
@@ -74,28 +77,26 @@ def inspect(
 
     Example: ordino inspect comparator.ordino --audit test.txt
     """
-    found = {file: _described(file) if audit is None else _audited(file, audit) for file in files}
+    found = {file: _described(file, columns) if audit is None else _audited(file, audit, columns) for file in files}
     if json:
         print_json({file: facts for file, (facts, _) in found.items()})
     else:
         typer.echo("\n\n".join(f"{file}\n{text}" for file, (_, text) in found.items()))
 
 
-def _described(file: str) -> tuple[dict[str, Any], str]:
+def _described(file: str, columns: Columns) -> tuple[dict[str, Any], str]:
     """What is in a file, as facts and as text."""
-    from ordino.data.files import read_data
     from ordino.model_file import is_model_file, read_card
 
     if is_model_file(file):
         card = read_card(file)
         return card, "\n".join(_lines(card, ""))
-    summary = read_data(file).describe()
+    summary = columns.read(file).describe()
     return summary.to_dict(), str(summary)
 
 
-def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
+def _audited(model: str, data: str, columns: Columns) -> tuple[dict[str, Any], str]:
     """The audit of a comparator, as facts and as text."""
-    from ordino.data.files import read_data
     from ordino.errors import ParameterError
     from ordino.model_file import load
     from ordino.order.audit import audit
@@ -103,7 +104,7 @@ def _audited(model: str, data: str) -> tuple[dict[str, Any], str]:
     ranker = load(model)
     if not hasattr(ranker, "network_"):
         raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
-    documents = ranker.prepared(read_data(data, n_features=ranker.n_features_in_))
+    documents = ranker.prepared(columns.read(data, width=ranker.n_features_in_))
     found = audit(ranker.network_, documents, algorithm=ranker.algorithm, n_jobs=shared_options().threads)
     return found.to_dict(), str(found)
 
@@ -118,18 +119,28 @@ def _lines(facts: dict[str, Any], indent: str) -> Iterator[str]:
             yield f"{indent}{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}"
 
 
+@reads_data
 def doctor(
     files: Annotated[list[str], typer.Argument(help="Data files that belong together, such as train.txt test.txt.")],
     json: Json = False,
+    *,
+    columns: Columns,
 ) -> None:
     """Find problems that would hurt training or comparison, each with a fix; the exit code is 1 if any error is found.
 
     Example: ordino doctor train.txt test.txt
     """
-    from ordino.data.doctor import examine, format_findings
-    from ordino.data.files import read_data
+    from ordino.data.doctor import examine, format_findings, without_queries
+    from ordino.errors import NoQueriesError
 
-    findings = examine({file: read_data(file) for file in files})
+    read, findings = {}, []
+    for file in files:
+        try:
+            read[file] = columns.read(file)
+        except NoQueriesError:
+            read[file] = replace(columns, one_list=True).read(file)
+            findings.append(without_queries(file, read[file].n_docs))
+    findings += examine(read)
     if findings or json:
         rows = [(found.severity, found.where, found.what, found.fix) for found in findings]
         print_found(json, [asdict(found) for found in findings], ["severity", "where", "what", "fix"], rows)
@@ -139,6 +150,7 @@ def doctor(
         raise typer.Exit(1)
 
 
+@reads_data
 def convert(
     source: Annotated[str, typer.Argument(help="Data file to read, or - for a pipe.")],
     targets: Annotated[
@@ -150,8 +162,9 @@ def convert(
     scaling: Scaling = None,
     binarize: Binarize = None,
     drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Drop queries with nothing relevant.")] = False,
-    drop: Annotated[str | None, typer.Option(help="Features to drop, by name or number, such as 42,43.")] = None,
     seed: Seed = None,
+    *,
+    columns: Columns,
 ) -> None:
     """Convert a data file to another format, chosen by the extension, or split it into parts that share no query.
 
@@ -161,18 +174,17 @@ def convert(
 
     Example: ordino convert all.txt fewer.txt --drop 42,43
     """
-    from ordino.data.files import read_data
-    from ordino.data.prepare import binarize_labels, drop_empty_queries, drop_features
+    from ordino.data.prepare import binarize_labels, drop_empty_queries
     from ordino.data.scaling import make_scaler
     from ordino.errors import ParameterError
 
-    data = read_data(source)
+    for target in targets:
+        check_out(target)
+    data = columns.read(source)
     if binarize is not None:
         data = binarize_labels(data, threshold=binarize)
     if drop_empty:
         data = drop_empty_queries(data)
-    if drop is not None:
-        data = drop_features(data, split_names(drop))
     try:
         shares = None if split is None else [float(share) for share in split.split(",")]
     except ValueError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordino.cli import options
-from ordino.cli.output import print_found, print_json, print_table, say
+from ordino.cli.output import check_out, print_found, print_json, print_table, say
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 METRICS = "ndcg@10,map,p@10,mrr"
 
 
+@options.reads_data
 def rank(
     model: options.ModelFile,
-    data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
+    data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV, JSON), or - for a pipe.")],
     out: Annotated[str, typer.Option("--out", "-o", help="File to write, or - for a pipe.")] = "-",
     format: Annotated[str | None, typer.Option(help="Format: {formats}; by default set by the extension.")] = None,
-    label: options.Label = None,
-    qid: options.Qid = None,
+    *,
+    columns: options.Columns,
 ) -> None:
     """Score documents, in the order of the file: scores, a TREC run, or the input with the columns rank and score.
 
@@ -37,32 +38,45 @@ def rank(
     """
     from ordino.data.trec import write_ranked
 
-    score, _, documents, table = open_files(model, data, label=label, qid=qid, labelled=False)
+    check_out(out)
+    score, _, documents, table = open_files(model, data, columns, labelled=False)
     write_ranked(documents, score(documents), out, form=format, table=table)
     if out != "-":
         say(f"{out}: {documents.n_docs:,} documents, {documents.n_queries:,} queries")
 
 
 def open_files(
-    model: str, source: str, *, label: str | None, qid: str | None, labelled: bool
+    model: str, source: str, columns: options.Columns, *, labelled: bool
 ) -> tuple[Score, dict[str, Any], Dataset, Any]:
-    """A model with its card, and the documents to score with the Arrow table that they came in (or None).
-
-    The features of a table are the columns that the model names.
-    """
-    from ordino.data.dataset import Dataset
-    from ordino.data.files import read_file, table_data
+    """A model with its card, and the documents to score with the Arrow table that they came in (or None)."""
     from ordino.model_file import load_scorer
 
     score, card = load_scorer(model)
     features = card["features"]
-    read = read_file(source, n_features=features["count"])
+    return score, card, *read_like(source, features["count"], features["names"], columns, labelled=labelled)
+
+
+def read_like(
+    source: str, width: int, names: list[str] | None, columns: options.Columns, *, labelled: bool
+) -> tuple[Dataset, Any]:
+    """The documents of a file with a model's features, and the Arrow table that they came in (or None).
+
+    The features of a table are the columns that the model names, unless the command line chooses others.
+    """
+    from ordino.data.dataset import Dataset
+    from ordino.data.files import chosen_features, read_file, table_data
+
+    read = read_file(source, n_features=columns.text_width(width), one_list=columns.one_list)
+    chosen = columns.given()
+    if names is not None and not (isinstance(read, Dataset) and read.feature_names is None):
+        chosen = {"features": names} | chosen
+        chosen["drop"] = tuple(name for name in columns.drop if name in chosen["features"])
     if isinstance(read, Dataset):
-        return score, card, read, None
-    data = table_data(read, source, features=features["names"], labelled=labelled, label=label, qid=qid)
-    return score, card, data, read
+        return chosen_features(read, source, chosen.get("features"), chosen.get("drop", ())), None
+    return table_data(read, source, labelled=labelled, **chosen), read
 
 
+@options.reads_data
 def evaluate(
     first: Annotated[str | None, typer.Argument(metavar="DATA|MODEL", help="Labeled data, or a model.")] = None,
     second: Annotated[str | None, typer.Argument(metavar="SCORES|DATA", help="Scores, one per line, or data.")] = None,
@@ -72,9 +86,9 @@ def evaluate(
     profile: options.Profile = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
     complete: Annotated[bool, typer.Option("--complete", help="Count judged queries not in the run as 0.")] = False,
-    label: options.Label = None,
-    qid: options.Qid = None,
     json: options.Json = False,
+    *,
+    columns: options.Columns,
 ) -> None:
     """Evaluate scores against labels, a model on labeled data, or a TREC run against judgments.
 
@@ -89,7 +103,7 @@ def evaluate(
     names = options.split_names(metrics)
     if first is not None and second is not None and qrels is None and run is None:
         data, scorer = (second, first) if is_model_file(first) else (first, second)
-        result = measure_file(data, scorer, names, profile, label=label, qid=qid)
+        result = measure_file(data, scorer, names, profile, columns)
     elif qrels is not None and run is not None and first is None:
         result = measure_run(qrels, run, names, profile or "trec", complete)
     else:
@@ -105,21 +119,18 @@ def evaluate(
     typer.echo(str(result))
 
 
-def measure_file(
-    data: str, file: str, metrics: list[str], profile: str | None, *, label: str | None = None, qid: str | None = None
-) -> Evaluation:
+def measure_file(data: str, file: str, metrics: list[str], profile: str | None, columns: options.Columns) -> Evaluation:
     """Metrics of a model, or of a file of scores, on labeled data; by default in the model's profile."""
-    from ordino.data.files import read_data
     from ordino.data.trec import read_scores
     from ordino.metrics import evaluate as measure
     from ordino.model_file.container import is_model_file
 
     if is_model_file(file):
-        score, card, documents, _ = open_files(file, data, label=label, qid=qid, labelled=True)
+        score, card, documents, _ = open_files(file, data, columns, labelled=True)
         documents, profile = documents.as_grouped(), profile or card["measure"]["profile"]
         scores = score(documents)
     else:
-        documents = read_data(data, label=label, qid=qid)
+        documents = columns.read(data)
         scores = read_scores(file, n_docs=documents.n_docs)
     return measure(documents, scores, metrics=metrics, profile=profile or "standard")
 
@@ -133,6 +144,7 @@ def measure_run(qrels: str, run: str, metrics: list[str], profile: str, complete
     return measure(joined.y, joined.scores, qid=joined.qid, doc_ids=joined.doc_ids, metrics=metrics, profile=profile)
 
 
+@options.reads_data
 def explain(
     model: options.ModelFile,
     data: Annotated[str | None, typer.Argument(help="Labeled data, for importance by a metric or for --why.")] = None,
@@ -144,10 +156,10 @@ def explain(
     profile: options.Profile = None,
     repeats: Annotated[int, typer.Option(min=1, help="How often each feature is shuffled.")] = 5,
     top: Annotated[int | None, typer.Option(min=1, help="Number of features to show, most important first.")] = None,
-    label: options.Label = None,
-    qid: options.Qid = None,
     seed: options.Seed = None,
     json: options.Json = False,
+    *,
+    columns: options.Columns,
 ) -> None:
     """Show feature weights; with DATA, the cost of shuffling each feature; with --why, why A ranks above B.
 
@@ -157,7 +169,6 @@ def explain(
 
     Example: ordino explain model.ordino test.txt --why 0 1
     """
-    from ordino.data.files import read_data
     from ordino.explain import feature_weights, permutation_importance
     from ordino.explain import why as reasons_for
     from ordino.explain.why import find_pair
@@ -173,8 +184,7 @@ def explain(
         return
     names = getattr(ranker, "feature_names_in_", None)
     features = None if names is None else [str(name) for name in names]
-    width = ranker.n_features_in_
-    documents = read_data(data, label=label, qid=qid, features=features, n_features=width, labelled=why is None)
+    documents, _ = read_like(data, ranker.n_features_in_, features, columns, labelled=why is None)
     seed = options.chosen_seed(seed) or 0
     if why is not None:
         pair = find_pair(documents, *why)

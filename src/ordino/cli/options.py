@@ -1,15 +1,23 @@
 """Options that commands share, written once, and help texts that name the entries of tables."""
 
+from __future__ import annotations
+
+import inspect
 import re
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
-from ordino.rankers import RANKERS
+from ordino.rankers import CONTESTANTS
+
+if TYPE_CHECKING:
+    from ordino.data.dataset import Dataset
 
 TABLES = {
     "endings": "ordino.data.files:ENDINGS",
@@ -25,7 +33,7 @@ TABLES = {
 
 def ranker_names(incomplete: str) -> list[str]:
     """Names of rankers that start like this, for completion by the shell."""
-    return [name for name in RANKERS if name.startswith(incomplete)]
+    return [name for name in CONTESTANTS if name.startswith(incomplete)]
 
 
 _RANKER: Any = {"help": "Ranker name; see `ordino rankers`.", "autocompletion": ranker_names}
@@ -33,8 +41,6 @@ RankerName = Annotated[str, typer.Option("--ranker", "-r", **_RANKER)]
 RankerArgument = Annotated[str, typer.Argument(**_RANKER)]
 ModelFile = Annotated[str, typer.Argument(help="Model file that `ordino train` or ordino.save wrote.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Label = Annotated[str | None, typer.Option(help="Column of a table with the labels; `label` by default.")]
-Qid = Annotated[str | None, typer.Option(help="Column of a table with the query ids; `qid` by default.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
 Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas: {metrics}.")]
 Profile = Annotated[
@@ -46,8 +52,28 @@ Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}."
 Binarize = Annotated[float | None, typer.Option(help="Turn labels of this value or more into 1, all others into 0.")]
 
 
+def without_kinds(params: list[Any]) -> list[Any]:
+    """Options whose help does not print ``<bool>`` after a flag, which takes no value."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.display_type_rich = lambda **_: None
+    return params
+
+
+class Group(TyperGroup):
+    """All commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of every command."""
+        return without_kinds(super().get_params(ctx))
+
+
 class Command(TyperCommand):
     """A command whose help text is filled in from :data:`TABLES`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Its arguments and options."""
+        return without_kinds(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Fill in the tables, then print as usual."""
@@ -88,3 +114,93 @@ def shared_options() -> Shared:
 def chosen_seed(seed: int | None) -> int | None:
     """The command's own ``--seed``, else the one before the command's name, else None."""
     return shared_options().seed if seed is None else seed
+
+
+_PANEL: Any = {"rich_help_panel": "How data is read"}
+_ROLE = "Column of a table with the {}; `{}` by default."
+_COLUMNS: dict[str, tuple[Any, Any]] = {
+    "qid": (str | None, typer.Option("--qid", help=_ROLE.format("query ids", "qid"), **_PANEL)),
+    "label": (str | None, typer.Option("--label", help=_ROLE.format("labels", "label"), **_PANEL)),
+    "doc_id": (str | None, typer.Option("--doc-id", help=_ROLE.format("document ids", "doc_id"), **_PANEL)),
+    "weight": (str | None, typer.Option("--weight", help=_ROLE.format("documents' weights", "weight"), **_PANEL)),
+    "features": (
+        str | None,
+        typer.Option("--features", help="Features to use, by name or number, as bm25,age; all by default.", **_PANEL),
+    ),
+    "drop": (
+        str | None,
+        typer.Option("--drop", help="Columns or features to leave out, by name or number, such as url,42.", **_PANEL),
+    ),
+    "one_list": (
+        bool, typer.Option("--one-list", help="Rows without query ids are one list, not a mistake.", **_PANEL)
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How the files of a command are read."""
+
+    qid: str | None = None
+    label: str | None = None
+    doc_id: str | None = None
+    weight: str | None = None
+    features: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    one_list: bool = False
+
+    def given(self) -> dict[str, Any]:
+        """What was given on the command line, as arguments of ``read_data``."""
+        return {name: value for name, value in vars(self).items() if value}
+
+    def read(self, path: str, *, width: int | None = None, labelled: bool = True) -> Dataset:
+        """A data set, with ``width`` features in the end where LETOR text leaves the number open."""
+        from ordino.data.files import read_data
+
+        return read_data(path, n_features=self.text_width(width), labelled=labelled, **self.given())
+
+    def text_width(self, width: int | None) -> int | None:
+        """The number of features in LETOR text of which ``width`` are left."""
+        return None if width is None or self.features else width + len(set(self.drop))
+
+
+def reads_data(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of :class:`Columns`, which it gets together as ``columns``."""
+    own = inspect.signature(command, eval_str=True)
+    kept = [parameter for parameter in own.parameters.values() if parameter.name != "columns"]
+    added = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if kind is bool else None,
+            annotation=Annotated[kind, option],
+        )
+        for name, (kind, option) in _COLUMNS.items()
+    ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in _COLUMNS}
+        chosen["features"] = None if chosen["features"] is None else tuple(split_names(chosen["features"]))
+        chosen["drop"] = tuple(split_names(chosen["drop"] or ""))
+        command(columns=Columns(**chosen), **given)
+
+    run.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in (*kept, *added)}
+    return run
+
+
+_OURS = re.compile(rf"(?<![\w.-])({'|'.join([*_COLUMNS, 'valid'])})=(?:True\b|\.\.\.)?(?=(\S?))")
+
+
+def in_our_words(sentence: str) -> str:
+    """A sentence of the library as the command line would say it.
+
+    Examples
+    --------
+    >>> in_our_words("there is no column 'qid'; name the column with qid=, or say one_list=True")
+    "there is no column 'qid'; name the column with --qid, or say --one-list"
+    >>> in_our_words("doc_id='url': unknown column")
+    "--doc-id 'url': unknown column"
+    """
+    return _OURS.sub(lambda m: f"--{m[1].replace('_', '-')}" + (" " if m[2] and m[2] not in ",;)" else ""), sentence)

@@ -1,8 +1,10 @@
 """How commands print: a table on a terminal, plain text in a pipe, JSON on request."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -15,6 +17,22 @@ def say(sentence: str) -> None:
     """Print a line on standard error, unless --quiet was given."""
     if not shared_options().quiet:
         typer.echo(sentence, err=True)
+
+
+def check_out(path: str | Path, *, pipe: bool = True) -> None:
+    """Refuse a file that cannot be written, before the work begins; "-" is a pipe where the command writes to one."""
+    from ordino.errors import ParameterError
+
+    out = Path(path)
+    if str(path) == "-":
+        if not pipe:
+            raise ParameterError("--out -: a model is not written to a pipe; name a file, such as model.ordino")
+    elif out.is_dir():
+        raise ParameterError(f"--out {out}: this is a folder; name a file in it")
+    elif not out.parent.is_dir():
+        raise ParameterError(f"--out {out}: there is no folder {out.parent}; make it first, or name another")
+    elif not os.access(out.parent, os.W_OK) or (out.exists() and not os.access(out, os.W_OK)):
+        raise ParameterError(f"--out {out}: it cannot be written; check permissions, or name another place")
 
 
 def print_json(value: Any) -> None:

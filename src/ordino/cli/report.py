@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ordino.cli.evaluate import METRICS
-from ordino.cli.options import Json, Profile, Test, split_names
-from ordino.cli.output import print_json, print_table
+from ordino.cli.options import Columns, Json, Profile, Test, reads_data, split_names
+from ordino.cli.output import check_out, print_json, print_table
 
 if TYPE_CHECKING:
     from ordino.experiment.compare.comparison import Comparisons
@@ -34,11 +35,16 @@ def report(
 
     Example: ordino report bench.sqlite --format latex --out table.tex --figures figures
     """
+    from ordino.errors import import_extra
     from ordino.experiment.report.board import make_boards
     from ordino.experiment.report.page import choose_format, render, write_figures
     from ordino.experiment.store import StoreView
 
     chosen = choose_format(format, out)
+    if out is not None:
+        check_out(out)
+    for module in ("altair", "vl_convert", "jinja2") if figures is not None or chosen == "html" else ():
+        import_extra(module, extra="plots", purpose="a figure" if chosen != "html" else "an HTML page")
     with StoreView(store, experiment=experiment) as view:
         measures = None if metrics is None else split_names(metrics)
         boards = make_boards(view, measures=measures, baseline=baseline, test=test)
@@ -52,16 +58,19 @@ def report(
             typer.echo(f"{figures}: {len(write_figures(boards, figures))} figures written", err=True)
 
 
+@reads_data
 def compare(
-    things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or two files.")],
-    data: Annotated[str | None, typer.Option(help="Labeled data; A and B are models or files of scores.")] = None,
-    qrels: Annotated[str | None, typer.Option(help="TREC judgments; A and B are TREC runs.")] = None,
+    things: Annotated[list[str], typer.Argument(metavar="[STORE] A B", help="A store and two labels, or files.")],
+    data: Annotated[str | None, typer.Option(help="Labeled data; the files are models or scores.")] = None,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments; the files are TREC runs.")] = None,
     metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="Metrics, separated by commas.")] = None,
     profile: Profile = None,
     test: Test = "wilcoxon",
     json: Json = False,
+    *,
+    columns: Columns,
 ) -> None:
-    """Compare two rankers query by query: difference, interval, p-value, effect size, wins.
+    """Compare two rankers query by query: difference, interval, p-value, effect size, wins; or several in one table.
 
     Example: ordino compare bench.sqlite RankNet LambdaMART --metrics ndcg@10,map
 
@@ -69,16 +78,24 @@ def compare(
 
     Example: ordino compare model.ordino scores.txt --data test.txt
 
+    Example: ordino compare model.ordino linear.ordino scores.txt --data test.txt
+
     Example: ordino compare run.txt other-run.txt --qrels qrels.txt
     """
     names = None if metrics is None else split_names(metrics)
     found: dict[str, Comparisons]
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
-    elif len(things) == 2 and (data is None) != (qrels is None):
-        found = _of_files(things[0], things[1], data, qrels, names or METRICS.split(","), profile, test)
+    elif len(things) >= 2 and (data is None) != (qrels is None):
+        evaluations = {
+            path: _measured(path, data, qrels, names or METRICS.split(","), profile, columns) for path in things
+        }
+        if len(evaluations) > 2:
+            _print_several(evaluations, Path(data or str(qrels)).name, test, json)
+            return
+        found = _of_files(evaluations, test)
     else:
-        raise typer.BadParameter("give STORE A B, or two files A B with --data or --qrels")
+        raise typer.BadParameter("give STORE A B, or two files or more with --data or --qrels")
     if json:
         print_json({title: [comparison.to_dict() for comparison in several] for title, several in found.items()})
         return
@@ -101,19 +118,48 @@ def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) 
     }
 
 
-def _of_files(
-    a: str, b: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, test: str
-) -> dict[str, Comparisons]:
+def _measured(
+    path: str, data: str | None, qrels: str | None, metrics: list[str], profile: str | None, columns: Columns
+) -> Evaluation:
     from ordino.cli.evaluate import measure_file, measure_run
+
+    if data is None:
+        return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
+    return measure_file(data, path, metrics, profile or "standard", columns)
+
+
+def _of_files(evaluations: dict[str, Evaluation], test: str) -> dict[str, Comparisons]:
     from ordino.experiment.compare.comparison import compare_evaluations
 
-    def measured(path: str) -> Evaluation:
-        if data is None:
-            return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
-        return measure_file(data, path, metrics, profile or "standard")
-
-    left, right = measured(a), measured(b)
+    (a, left), *others = evaluations.items()
+    b, right = others[0] if others else (a, left)  # the same file twice
     return {f"{a} against {b} (profile {left.profile})": compare_evaluations(left, right, test=test)}
+
+
+def _print_several(evaluations: dict[str, Evaluation], data: str, test: str, json: bool) -> None:
+    """A table as of a bench: each file a line, tested against the best of each column."""
+    from ordino.experiment.report.board import make_boards
+    from ordino.experiment.report.text import mean_cell
+    from ordino.experiment.store import Trial
+
+    trials = [
+        Trial(
+            key=path, dataset=data, fold=data, ranker="", label=path, params={}, seed=0, profile=found.profile,
+            is_random=False, test=dict(found), per_query=dict(found.per_query), query_ids=found.query_ids,
+        )
+        for path, found in evaluations.items()
+    ]  # fmt: skip
+    (board,) = make_boards(trials, test=test)
+    cells = {line.label: {name: line.cells[name] for name in board.measures} for line in board.lines}
+    if json:
+        print_json({label: {name: asdict(cell) for name, cell in own.items()} for label, own in cells.items()})
+        return
+    rows = [
+        [label, *(f"{mean_cell(cell, '').text} {cell.mark}".rstrip() for cell in own.values())]
+        for label, own in cells.items()
+    ]
+    print_table(["file", *board.measures], rows)
+    typer.echo("\n".join(board.notes))
 
 
 def _print(title: str, several: Comparisons, test: str) -> None:

@@ -9,25 +9,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordino.cli import options
-from ordino.cli.output import first_line, print_found, say
+from ordino.cli.output import check_out, first_line, print_found, say
 from ordino.interrupts import PRESSES
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
 
 
+@options.reads_data
 def train(
-    data: Annotated[str, typer.Argument(help="Labeled data (LETOR, Arrow, Parquet, CSV), or - for a pipe.")],
+    data: Annotated[str, typer.Argument(help="Labeled data (LETOR, Arrow, Parquet, CSV, JSON), or - for a pipe.")],
     ranker: options.RankerName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; repeatable.")] = None,
     valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
     scaling: options.Scaling = None,
     binarize: options.Binarize = None,
-    label: options.Label = None,
-    qid: options.Qid = None,
     seed: options.Seed = None,
     json: options.Json = False,
+    *,
+    columns: options.Columns,
 ) -> None:
     """Train a ranker and write it to a file. Ctrl-C stops early and keeps the best ranker so far, if there is one.
 
@@ -35,19 +36,20 @@ def train(
 
     Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
     """
-    from ordino.data.files import read_data
     from ordino.data.prepare import binarize_labels
     from ordino.given import split_off
     from ordino.metrics import evaluate
     from ordino.model_file import read_card, save
 
+    check_out(out, pipe=False)
     model = _make(ranker, param or [], scaling, seed)
-    documents = read_data(data, label=label, qid=qid)
+    share = None if valid is None else _share(valid)
+    documents = columns.read(data)
     held_out: Dataset | None = None
-    if valid is not None and _is_share(valid):
-        documents, held_out = split_off(documents, float(valid))
+    if share is not None:
+        documents, held_out = split_off(documents, share)
     elif valid is not None:
-        held_out = read_data(valid, label=label, qid=qid, n_features=documents.n_features)
+        held_out = columns.read(valid, width=documents.n_features)
     if binarize is not None:
         documents = binarize_labels(documents, threshold=binarize)
         held_out = None if held_out is None else binarize_labels(held_out, threshold=binarize)
@@ -81,9 +83,11 @@ def _make(name: str, words: list[str], scaling: str | None, seed: int | None) ->
     """The ranker with the given parameters, and with those that the shared options set."""
     from ordino.errors import ParameterError
     from ordino.parameters import check_names, parameters_of, parse_value
-    from ordino.rankers import make_ranker, ranker_class
+    from ordino.rankers import NAMES, PEERS, make_ranker, ranker_class
 
     cls = ranker_class(name)
+    if (peer := NAMES[cls.__name__]) in PEERS:
+        raise ParameterError(f"{peer} only competes in `ordino bench` and is not kept; train and save it with {peer}")
     known, params = parameters_of(cls), {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -104,11 +108,19 @@ def _make(name: str, words: list[str], scaling: str | None, seed: int | None) ->
     return make_ranker(name, given | params)
 
 
-def _is_share(text: str) -> bool:
+def _share(text: str) -> float | None:
+    """The share of the queries that ``--valid`` holds out; None if it names a file."""
+    from ordino.errors import ParameterError
+
     try:
-        return 0 < float(text) < 1 and not Path(text).exists()
+        share = float(text)
     except ValueError:
-        return False
+        return None
+    if Path(text).exists():
+        return None
+    if not 0 < share < 1:
+        raise ParameterError(f"--valid {text}: give a file, or a share of the queries between 0 and 1, such as 0.2")
+    return share
 
 
 def rankers(json: options.Json = False) -> None:
@@ -116,9 +128,9 @@ def rankers(json: options.Json = False) -> None:
 
     Example: ordino rankers
     """
-    from ordino.rankers import RANKERS
+    from ordino.rankers import CONTESTANTS
 
-    facts = {name: {"class": entry.cls, "description": entry.description} for name, entry in RANKERS.items()}
+    facts = {name: {"class": entry.cls, "description": entry.description} for name, entry in CONTESTANTS.items()}
     rows = [(name, *entry.values()) for name, entry in facts.items()]
     print_found(json, facts, ["name", "class", "what it is"], rows)
 

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, BinaryIO
@@ -160,7 +160,8 @@ def written_whole(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror or error}); choose another path") from None
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only disk even this is refused
+            part.unlink(missing_ok=True)
 
 
 @contextmanager

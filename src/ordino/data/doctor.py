@@ -67,6 +67,12 @@ def examine(datasets: Mapping[str, Dataset]) -> list[Finding]:
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
+def without_queries(where: str, n_docs: int) -> Finding:
+    """What is wrong with a file whose rows have no query."""
+    fix = "give each line a qid: (--qid names the column of a table), or say --one-list if it really is one list"
+    return Finding("error", where, f"no row has a query, so all {n_docs:,} would compete with each other", fix, n_docs)
+
+
 def format_findings(findings: Sequence[Finding]) -> str:
     """Findings as a table of text, one per line."""
     if not findings:

@@ -19,7 +19,7 @@ from ordino.arrays import name_features
 from ordino.checks import check_choice
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
 from ordino.data.dataset import Dataset
-from ordino.errors import DataError, import_extra, unknown_name
+from ordino.errors import DataError, NoQueriesError, ParameterError, import_extra, unknown_name
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -30,46 +30,70 @@ _FORMATS = {
     "arrow": (".arrow", ".feather", ".ipc"),
     "parquet": (".parquet", ".pq"),
     "csv": (".csv", ".tsv"),
+    "json": (".jsonl", ".ndjson", ".json"),
 }
 ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORMATS.items() for end in ends})
 """The format that an ending stands for; ``.gz`` may follow the endings of text."""
+COLUMNS = ("label", "qid", "doc_id", "weight", "features", "drop", "one_list")
+"""How a file is to be read, for those who pass it on to :func:`read_data`."""
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
 
 
 def read_data(
     path: str | Path, *, label: str | None = None, qid: str | None = None, doc_id: str | None = None,
-    weight: str | None = None, features: Sequence[str] | None = None, n_features: int | None = None,
-    labelled: bool = True,
+    weight: str | None = None, features: Sequence[str] | None = None, drop: Sequence[str] = (),
+    n_features: int | None = None, labelled: bool = True, one_list: bool = False,
 ) -> Dataset:  # fmt: skip
-    """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, or CSV.
+    """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, CSV, or JSON lines.
 
-    The path "-" is standard input, whose format is recognized by how it starts.
+    JSON may also be what a search engine answered with logged features: see :mod:`ordino.data.json_lines`. The path
+    "-" is standard input, whose format is recognized by how it starts.
 
     Parameters
     ----------
     label, qid, doc_id, weight
         Columns of a table; by default those with these names (doc_id and weight need not exist).
     features
-        Columns of a table that are features; all others by default.
+        Columns of a table that are features, all others by default; of other data, features by name or number.
+    drop
+        Columns of a table that are no features, or features to leave out, by name or number.
     n_features
         The number of features of LETOR text, since a line does not mention trailing zeros.
     labelled
         Whether there must be labels; if not, a table without a label column has label 0 everywhere.
+    one_list
+        Whether rows whose query nobody named are one list; by default they are refused.
     """
-    read = read_file(path, n_features=n_features)
+    read = read_file(path, n_features=n_features, one_list=one_list)
     if isinstance(read, Dataset):
-        return read
+        return chosen_features(read, str(path), features, drop)
     named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
-    return table_data(read, str(path), features=features, labelled=labelled, **named)
+    return table_data(read, str(path), features=features, drop=drop, labelled=labelled, one_list=one_list, **named)
 
 
-def read_file(path: str | Path, *, n_features: int | None = None) -> Any:
+def chosen_features(data: Dataset, source: str, features: Sequence[str] | None, drop: Sequence[str]) -> Dataset:
+    """The data with these features but those; errors start with the source."""
+    if features is None and not drop:
+        return data
+    from ordino.data.prepare import drop_features, keep_features  # which load scikit-learn
+
+    try:
+        kept = data if features is None else keep_features(data, features)
+        return drop_features(kept, drop) if drop else kept
+    except ParameterError as error:
+        raise DataError(f"{source}: {error}") from None
+
+
+def read_file(path: str | Path, *, n_features: int | None = None, one_list: bool = False) -> Any:
     """What is in a file or in standard input ("-"): a :class:`Dataset`, or an Arrow table that may become one."""
     if str(path) == "-":
         source: Any = sys.stdin.buffer
         start = _start_of(source)
         first_line = start.partition(b"\n")[0].partition(b"#")[0]
-        form = _named_by(start) or ("csv" if b"," in first_line else "letor")
+        is_json = first_line.lstrip()[:1] in (b"{", b"[")
+        form = _named_by(start) or ("json" if is_json else "csv" if b"," in first_line else "letor")
+    elif Path(path).is_dir():
+        raise DataError(f"{path}: this is a folder; name a file in it, or give the folder to `ordino bench`")
     elif not Path(path).is_file():
         raise DataError(f"{path}: there is no such file")
     else:
@@ -79,33 +103,47 @@ def read_file(path: str | Path, *, n_features: int | None = None) -> Any:
     if form == "letor":
         from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
 
-        return read_letor(source, n_features=n_features)
+        return read_letor(source, n_features=n_features, one_list=one_list)
+    if form == "json":
+        from ordino.data.json_lines import read_json
+
+        return read_json(source, str(path))
     if form == "arrow" and source is path and is_saved_dataset(path):
         return open_dataset(path)
     return _read_table(source, form, path)
 
 
 def table_data(
-    table: Any, source: str, *, features: Sequence[str] | None = None, labelled: bool = True, **named: str | None
-) -> Dataset:
+    table: Any, source: str, *, features: Sequence[str] | None = None, drop: Sequence[str] = (), labelled: bool = True,
+    one_list: bool = False, **named: str | None,
+) -> Dataset:  # fmt: skip
     """The data set of a table; columns as for :func:`read_data`, errors start with the source."""
     for role in ("label", "qid", "doc_id", "weight"):
         if named.get(role) is None and role in table.column_names:
             named[role] = role
-    for role in ("label", "qid") if labelled else ("qid",):
-        if named.get(role) is None:
-            raise DataError(f"{source}: there is no column {role!r}; name the column with {role}=")
+    if labelled and named.get("label") is None:
+        raise DataError(f"{source}: there is no column 'label'; name the column with label=")
+    if named.get("qid") is None and not one_list:
+        fix = "name the column with qid=, or say one_list=True if all rows really are one list"
+        raise NoQueriesError(f"{source}: there is no column 'qid'; {fix}")
+    if table.num_rows == 0:
+        raise DataError(f"{source}: the file has no documents; check that it is complete")
     try:
-        return from_frame(table, **named, features=features)
-    except DataError as error:
+        for name in drop:
+            check_choice("column", name, table.column_names)
+        if drop:
+            others = {*drop, *named.values()}
+            features = [name for name in features or table.column_names if name not in others]
+        return from_frame(table, **{"label": None, **named}, features=features)
+    except (DataError, ParameterError) as error:
         raise DataError(f"{source}: {error}") from None
 
 
 def write_data(dataset: Dataset, path: str | Path) -> None:
     """Write a data set in the format that the ending of the path stands for; "-" is LETOR text to standard output.
 
-    ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet`` and ``.csv`` are tables
-    as :func:`to_frame` makes them.
+    ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet``, ``.csv`` and ``.jsonl``
+    are tables as :func:`to_frame` makes them.
     """
     if str(path) == "-" or _format_of_ending(Path(path)) == "letor":
         from ordino.data.letor import write_letor
@@ -127,7 +165,12 @@ def write_table(table: Any, path: str | Path) -> None:
         return
     path, form = Path(path), _format_of_ending(Path(path))
     if form == "letor":
-        raise DataError(f"{path}: this is not a table format; use .csv, .tsv, .parquet, .feather or .arrow")
+        raise DataError(f"{path}: this is not a table format; use .csv, .tsv, .jsonl, .parquet, .feather or .arrow")
+    if form == "json":
+        from ordino.data.json_lines import write_json
+
+        write_json(table, path)
+        return
     with written_whole(path) as part:
         if form == "parquet":
             parquet.write_table(table, part)

@@ -33,7 +33,10 @@ PART_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Names of the files of each part, without the ending, in upper or lower case."""
 
-PART_ENDINGS = (".arrow", ".txt", ".txt.gz", ".gz")
+PART_ENDINGS = (
+    ".arrow", ".txt", ".txt.gz", ".gz", ".parquet", ".feather", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".jsonl",
+    ".jsonl.gz",
+)  # fmt: skip
 """Endings of these files; if a part has several files, the first of these counts."""
 
 
@@ -71,13 +74,14 @@ class Folds(Sequence[Fold]):
         return f"Folds({', '.join(self.names)})"
 
 
-def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds:
+def read_folds(directory: str | Path, *, n_features: int | None = None, **columns: Any) -> Folds:
     """Find the folds of a directory; their files are read when a fold is asked for.
 
     The directory holds Fold1, Fold2, ... (any number, any case), or is itself one fold. In each, the parts have a name
     in :data:`PART_NAMES` and an ending in :data:`PART_ENDINGS`; there may be no validation part. ``n_features`` is the
     number of features of every part. By default the parts of a fold get as many as the widest has (a text file does not
-    mention trailing zeros), and a fold that differs from an earlier one is refused.
+    mention trailing zeros), and a fold that differs from an earlier one is refused. ``columns`` are the other arguments
+    of :func:`~ordino.data.files.read_data`, such as ``qid``, ``label`` or ``drop``.
     """
     root = Path(directory)
     if not root.is_dir():
@@ -88,7 +92,7 @@ def read_folds(directory: str | Path, *, n_features: int | None = None) -> Folds
     earlier: list[int] = []  # how many features the folds loaded so far have
 
     def load(i: int) -> Fold:
-        sets = {part: read_data(path, n_features=n_features) for part, path in parts[i].items()}
+        sets = {part: read_data(path, n_features=n_features, **columns) for part, path in parts[i].items()}
         width = n_features or max(dataset.n_features for dataset in sets.values())
         if earlier and width != earlier[0]:
             fix = f"pass n_features={max(width, earlier[0])} to read_folds"

@@ -22,7 +22,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.kernels import write_lines
 from ordino.data.letor_kernels import count_lines, gather_tokens, read_lines
 from ordino.data.letor_text import MAX_FEATURES, Text, open_text, parse_line
-from ordino.errors import DataError, LetorFormatError, ParameterError
+from ordino.errors import DataError, LetorFormatError, NoQueriesError, ParameterError
 from ordino.threads import Run, worker_threads
 
 _USUAL_FEATURES = 10_000  # numbers up to here are looked up, not parsed
@@ -33,15 +33,15 @@ _LONG_NAME = 255  # names up to here become a numpy string array
 @renamed(threads="n_jobs")
 def read_letor(
     *sources: str | Path | BinaryIO, n_features: int | None = None, feature_names: Sequence[str] | None = None,
-    missing: float = 0.0, n_jobs: int | None = None,
+    missing: float = 0.0, one_list: bool = False, n_jobs: int | None = None,
 ) -> Dataset:  # fmt: skip
     r"""Read LETOR / SVMlight text, plain or gzipped, into a data set.
 
     The sources are files, or binary streams such as ``sys.stdin.buffer``; several are read as one, and the same query
     id in two of them is one query. Query ids are int64 if all are plain integers (no plus, no leading zero), otherwise
-    strings; without any ``qid:`` all rows are one query. Document ids come from comments that start with ``docid =
-    NAME``; rows without one have ``""``. A feature is ``float32(float(text))``, exactly. The first line that cannot be
-    read is a :class:`~ordino.errors.LetorFormatError`.
+    strings. Text without any ``qid:`` is refused unless it is said to be ``one_list``. Document ids come from comments
+    that start with ``docid = NAME``; rows without one have ``""``. A feature is ``float32(float(text))``, exactly. The
+    first line that cannot be read is a :class:`~ordino.errors.LetorFormatError`.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ def read_letor(
         The number of columns of ``X``; by default the number of names, or else the largest feature number in the text.
     missing
         The value of a feature that a line leaves out; NaN if absence means missing rather than zero.
+    one_list
+        Whether lines without ``qid:`` are one list, whose documents all compete with each other.
     n_jobs
         Number of threads; None uses all cores. It does not change the result.
 
@@ -73,12 +75,13 @@ def read_letor(
         raise ParameterError(f"missing={missing!r}, which float32 cannot hold; use a finite number or NaN")
     texts = [open_text(source) for source in sources]
     with worker_threads(n_jobs, sum(len(text.blocks) for text in texts)) as run:
-        return _read(texts, n_features, feature_names, absent, run)
+        return _read(texts, n_features, feature_names, absent, one_list, run)
 
 
 def _read(
-    texts: list[Text], n_features: int | None, feature_names: Sequence[str] | None, absent: np.float32, run: Run
-) -> Dataset:
+    texts: list[Text], n_features: int | None, feature_names: Sequence[str] | None, absent: np.float32, one_list: bool,
+    run: Run,
+) -> Dataset:  # fmt: skip
     def over(kernel: Any, text: Text, start: int, stop: int, *arguments: Any) -> Any:
         found = kernel(text.data, start, stop, *arguments)
         text.release(start, stop)
@@ -115,6 +118,11 @@ def _read(
     qid: NDArray[Any] | None = None
     if qid_length[0] > 0:
         qid = qid_number.copy() if is_plain else _names(parts, qid_at, qid_length)
+    elif not one_list:
+        raise NoQueriesError(
+            f"{texts[0].name}: no line has a qid, but documents are compared only inside a query; "
+            "write label qid:ID 1:value ..., or say one_list=True if all lines really are one list"
+        )
     doc_ids = _names(parts, doc_at, doc_length) if doc_length.any() else None
     order, offsets, query_ids = group_rows(qid, n_rows)
     groups, names = Groups(None, offsets, query_ids), as_feature_names(feature_names, width)

@@ -59,13 +59,31 @@ def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
     >>> drop_features(data, ["age"]).feature_names
     ('bm25', 'length')
     """
-    names = dataset.feature_names or tuple(str(j + 1) for j in range(dataset.n_features))
+    names = _names_or_numbers(dataset)
     for feature in features:
         check_choice("feature", feature, names)
-    kept = [j for j, name in enumerate(names) if name not in features]
+    kept = [name for name in names if name not in features]
     if not kept:
         raise ParameterError("no feature would be left; drop fewer")
+    return keep_features(dataset, kept)
+
+
+def keep_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
+    """Keep only these features, in this order; by name, or by number (starting at 1) if they have no names.
+
+    Examples
+    --------
+    >>> data = Dataset([[1.0, 2.0, 3.0]], [0], feature_names=["bm25", "age", "length"])
+    >>> keep_features(data, ["length", "bm25"]).X.tolist()
+    [[3.0, 1.0]]
+    """
+    names = _names_or_numbers(dataset)
+    kept = [names.index(check_choice("feature", feature, names)) for feature in features]
     return dataset.replace(X=dataset.X[:, kept], feature_names=dataset.feature_names and [names[j] for j in kept])
+
+
+def _names_or_numbers(dataset: Dataset) -> tuple[str, ...]:
+    return dataset.feature_names or tuple(str(j + 1) for j in range(dataset.n_features))
 
 
 def quadratic_features(data: Dataset | ArrayLike, *, max_gib: float = 4.0) -> Any:

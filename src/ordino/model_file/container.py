@@ -46,6 +46,8 @@ def read_file(path: Path) -> Contents:
     """Read and check a whole model file; an error is one sentence."""
     from safetensors import SafetensorError, safe_open
 
+    if path.is_dir():
+        raise ModelFileError(f"{path}: this is a folder; name a model file in it")
     if not path.is_file():
         raise ModelFileError(f"{path}: there is no such file")
     if not is_model_file(path):
@@ -67,7 +69,12 @@ def read_file(path: Path) -> Contents:
 
 
 def is_model_file(path: str | Path) -> bool:
-    """Whether a file starts like a model file (a length of 8 bytes, then JSON); does not check its integrity."""
+    """Whether a file is called .ordino or starts like a model file (a length of 8 bytes, then JSON).
+
+    It may still be damaged.
+    """
+    if Path(path).suffix.lower() == ".ordino":
+        return True
     try:
         with Path(path).open("rb") as file:
             start = file.read(9)

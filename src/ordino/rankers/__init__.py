@@ -7,7 +7,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ordino.errors import unknown_name
+from ordino.errors import import_extra, unknown_name
 
 if TYPE_CHECKING:
     from ordino.ranker import Ranker
@@ -62,7 +62,21 @@ RANKERS: Mapping[str, RankerEntry] = MappingProxyType(
 )
 """Every ranker by its name on the command line."""
 
-NAMES: Mapping[str, str] = MappingProxyType({entry.cls: name for name, entry in RANKERS.items()})
+PEERS: Mapping[str, RankerEntry] = MappingProxyType(
+    {
+        "xgboost": RankerEntry("XGBoost", "ordino.rankers.peers", "XGBRanker by its defaults; only for comparison"),
+        "catboost": RankerEntry(
+            "CatBoost", "ordino.rankers.peers", "CatBoostRanker by its defaults; only for comparison"
+        ),
+        "lightgbm": RankerEntry("LightGBM", "ordino.rankers.peers", "LGBMRanker by its defaults; only for comparison"),
+    }
+)
+"""Rankers of other libraries, which compete in ``ordino bench`` by the library's name and are not kept."""
+
+CONTESTANTS: Mapping[str, RankerEntry] = MappingProxyType({**RANKERS, **PEERS})
+"""Everything that can compete."""
+
+NAMES: Mapping[str, str] = MappingProxyType({entry.cls: name for name, entry in CONTESTANTS.items()})
 """The name on the command line of each class."""
 
 
@@ -74,11 +88,13 @@ def ranker_class(name: str) -> type[Ranker]:
     >>> ranker_class("rank-svm") is ranker_class("RankSVM") is ranker_class("ranksvm")
     True
     """
-    for key, entry in RANKERS.items():
+    for key, entry in CONTESTANTS.items():
         if _letters(name) in (_letters(key), _letters(entry.cls)):
+            if key in PEERS:
+                import_extra(key, extra="peers", purpose=f"the ranker {key}")
             found: type[Ranker] = getattr(import_module(entry.module), entry.cls)
             return found
-    raise unknown_name("ranker", name, RANKERS)
+    raise unknown_name("ranker", name, CONTESTANTS)
 
 
 def make_ranker(name: str, params: Mapping[str, Any]) -> Ranker:

@@ -5,14 +5,14 @@ It is written in Python (:class:`Plan`), in a TOML file (:meth:`Plan.from_toml`)
 
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, final
 
-from ordino.checks import check_int
+from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
-from ordino.data.files import read_data
+from ordino.data.files import COLUMNS, read_data
 from ordino.data.folds import Folds, make_folds, read_folds
 from ordino.errors import DataError, OrdinoError, ParameterError, unknown_name
 from ordino.experiment.plan.ranker_entry import Entry, as_entry
@@ -52,6 +52,8 @@ class Plan:
         The number of folds that a file is split into.
     name
         The name of the experiment in the store.
+    columns
+        How the files are read: arguments of :func:`~ordino.data.files.read_data`, such as ``qid`` or ``drop``.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Plan:
     parts: Sequence[str] = ()
     folds: int = 5
     name: str = "bench"
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Self:
@@ -123,9 +126,9 @@ class Plan:
             if isinstance(source, Folds):
                 yield name, source
             elif isinstance(source, str | Path) and Path(source).is_dir():
-                yield name, read_folds(source)
+                yield name, read_folds(source, **self.columns)
             else:
-                data = source if isinstance(source, Dataset) else read_data(source)
+                data = source if isinstance(source, Dataset) else read_data(source, **self.columns)
                 yield f"{name}, {self.folds} folds", make_folds(data, self.folds)
 
     def check(self) -> None:
@@ -144,11 +147,16 @@ class Plan:
             yield "two sources of data have the same name; give them names: data = {first = ..., second = ...}"
         if not self.sources():
             yield "there is no data; name a folder of folds or a file"
+        yield from _sentence(self._check_columns)
         for source in self.sources().values():
             if isinstance(source, str | Path) and not Path(source).exists():
                 yield f"{source}: there is no such file or folder; check the path"
             elif isinstance(source, str | Path) and Path(source).is_dir():
                 yield from _sentence(partial(read_folds, source))
+
+    def _check_columns(self) -> None:
+        for name in self.columns:
+            check_choice("columns", name, COLUMNS)
 
     def _ranker_problems(self) -> Iterator[str]:
         if isinstance(self.rankers, str | Mapping) or not isinstance(self.rankers, Sequence):

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, final
 
 from ordino.checks import check_int
-from ordino.errors import OrdinoError, ParameterError, unknown_name
+from ordino.errors import OrdinoError, ParameterError, import_extra, unknown_name
 from ordino.experiment.store.trial import TUNED
 from ordino.parameters import Choices, Parameter, Range, Space, parameters_of
 from ordino.ranker import Ranker
@@ -137,6 +137,7 @@ class Entry:
             check_int("trials", self.trials, low=0)
             check_int("repeats", self.repeats, low=0)
             if self.trials and not found:
+                import_extra("optuna", extra="search", purpose="a search")
                 self.search_space()
         except OrdinoError as error:
             found.append(str(error))

@@ -59,6 +59,18 @@ def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> dict[st
     return {}
 
 
+def _what_chose(by_label: Mapping[str, list[TrialInfo]]) -> str:
+    """Which metric chose models on validation data, as far as the store says."""
+    chosen = grouped(
+        (trial.chosen_by, label) for label, group in by_label.items() for trial in group if trial.chosen_by
+    )
+    if not chosen:
+        return ""
+    whose = (f"{metric} for {', '.join(dict.fromkeys(labels))}" for metric, labels in chosen.items())
+    named = ", ".join(chosen) if len(chosen) == 1 else "; ".join(whose)
+    return f"Rounds, epochs and settings were chosen on validation data by {named}."
+
+
 def board_notes(
     by_label: Mapping[str, list[TrialInfo]],
     baseline: str | None,
@@ -83,6 +95,8 @@ def board_notes(
         if len(trials) == len(by_label)
         else f"Mean ± standard deviation over trials ({repeats}).",
     ]
+    if chosen := _what_chose(by_label):
+        notes.append(chosen)
     tied = {label: count_tied(group) for label, group in by_label.items()}
     if any(tied.values()):
         ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)

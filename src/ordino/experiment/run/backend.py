@@ -64,6 +64,7 @@ class LocalProcesses:
     """Processes of this machine with one thread each, since threads that fight for cores are slow."""
 
     def __init__(self, n_jobs: int) -> None:
+        self._is_busy = False
         self._pool = ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn"), initializer=_start_worker)
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R | Failure]]:
@@ -76,8 +77,10 @@ class LocalProcesses:
                     while number < len(tasks):
                         under_way[self._pool.submit(_attempt, function, tasks[number])] = number
                         number += 1
+                self._is_busy = True
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     yield under_way.pop(future), future.result()
+            self._is_busy = False
         except BrokenProcessPool:
             raise OrdinoError(
                 "a worker process died, perhaps for lack of memory; run again with fewer n_jobs to continue from here"
@@ -87,8 +90,11 @@ class LocalProcesses:
                 future.cancel()
 
     def close(self) -> None:
-        """Stop the processes."""
+        """Stop the processes, also in the middle of a task, for which nobody waits any more."""
+        workers = list((self._pool._processes or {}).values()) if self._is_busy else []
         self._pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.terminate()
 
 
 def _attempt(function: Callable[[T], R], task: T) -> R | Failure:

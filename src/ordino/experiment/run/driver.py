@@ -66,8 +66,12 @@ def run(
     ------
     FailedTrialsError
         Some trials failed: the message says why, and ``trials`` holds all others, which are also in the store.
+    KeyboardInterrupt
+        Ctrl-C stopped the run: what is done is in the store, and the same call goes on from there.
     """
     done = carry_out(plan, store, n_jobs=n_jobs, verbose=verbose, models=models)
+    if done.was_stopped:
+        raise KeyboardInterrupt
     with Store(store) as opened:
         trials = [trial for trial in opened.trials(plan.name) if trial.key in done.keys]
     if done.failures:
@@ -183,7 +187,7 @@ class _Driver:
         """Let the workers do the tasks, which may become more on the way, and receive what they give back."""
         if not tasks:
             return
-        with Steps(label, total, verbose=self.verbose, kept="what is done") as steps:
+        with Steps(label, total, verbose=self.verbose, kept="what is done", announced=True) as steps:
             for _, (number, found) in zip(steps, self.backend.map(function, tasks), strict=False):
                 if isinstance(found, Failure):
                     self.done.fail(found.sentence, len(tasks[number].seeds))

@@ -129,6 +129,7 @@ def _fit(task: Task, *, tuning: bool) -> tuple[Sequence[Ranker], list[Trial]]:
         Trial(
             **task.identity(), key=task.key(seed, tuning=tuning), seed=seed, is_random=one.is_random,
             versions=installed_versions(), started=started, train_seconds=train_seconds,
+            chosen_by="" if valid is None else _what_chose(task, ranker),
             valid={} if valid is None else dict(_evaluated(task, one, valid, select=True)),
             history=[dict(row) for row in getattr(one, "history_", [])], feature_weights=weights_of(one),
         )
@@ -140,6 +141,12 @@ def _fit(task: Task, *, tuning: bool) -> tuple[Sequence[Ranker], list[Trial]]:
 def _fitted(ranker: Ranker, train: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> Sequence[Ranker]:
     with all_or_nothing():
         return ranker.fit_repeats(train, seeds, valid=valid) if len(seeds) > 1 else [ranker.fit(train, valid=valid)]
+
+
+def _what_chose(task: Task, ranker: Ranker) -> str:
+    """The metric that validation data was used with: that of the search, or the ranker's own."""
+    own: str = getattr(ranker, "metric", "")
+    return task.select if task.entry.is_tuned else str(own)
 
 
 def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Trial:

@@ -16,9 +16,9 @@ from ordino.experiment.store.trial import Trial, TrialInfo, Values
 from ordino.plain import as_json
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
-VERSION = 4
+VERSION = 5
 
-_TEXT = ("key", "experiment", "dataset", "fold", "data", "ranker", "label", "profile", "started")
+_TEXT = ("key", "experiment", "dataset", "fold", "data", "ranker", "label", "profile", "chosen_by", "started")
 _FLAGS = ("is_tuned", "is_random")
 _NUMBERS = ("seed", *_FLAGS, "train_seconds", "score_seconds")
 _JSON = ("params", "versions", "valid", "test", "query_counts")
@@ -71,6 +71,7 @@ COMMANDS = {
         "UPDATE trials SET is_tuned = 1 WHERE label LIKE '%, tuned'",  # all that format 2 knew of it
     ],
     3: ["ALTER TABLE trials ADD COLUMN is_random INTEGER NOT NULL DEFAULT 1", _VALUES],
+    4: ["ALTER TABLE trials ADD COLUMN chosen_by TEXT NOT NULL DEFAULT ''"],
 }
 
 

@@ -16,7 +16,9 @@ Values = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 
-PACKAGES = ("ordino", "numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm")
+PACKAGES = (
+    "ordino", "numpy", "scipy", "scikit-learn", "numba", "torch", "lightgbm", "xgboost", "xgboost-cpu", "catboost",
+)  # fmt: skip
 """The packages whose versions a trial records, where they are installed."""
 
 QUERY_COUNTS = ("n_empty", "n_tied", "n_short", "n_left_out")
@@ -49,6 +51,8 @@ class TrialInfo:
     """Whether another seed might have given another ranker; True in a store that was written before it was kept."""
     data: str = ""
     """A hash of the fold; empty in a store that was written before it was kept."""
+    chosen_by: str = ""
+    """The metric that chose rounds, epochs and settings on validation data; empty in an older store."""
     experiment: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     started: str = ""

@@ -1,0 +1,143 @@
+"""A table of one's own at every command: the same options everywhere, and messages in the command line's words."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ordino import read_letor
+from ordino.cli.app import app
+from ordino.data.files import read_data
+from ordino.model_file import read_card
+from shell import ordino
+
+OPTIONS = {"--qid", "--label", "--doc-id", "--features", "--drop", "--weight", "--one-list"}
+READERS = ["inspect", "doctor", "convert", "train", "rank", "evaluate", "explain", "bench", "search", "compare"]
+NAMED = ["--qid", "query", "--label", "stars", "--doc-id", "sku", "--drop", "url"]
+
+
+@pytest.fixture
+def shop(folder):
+    """A table with names of its own, a column of text among them."""
+    data = read_letor("all.txt")
+    columns = {"query": [f"q{query}" for query in data.qid], "stars": data.y.astype(int)}
+    columns |= {"sku": [f"{row:04}" for row in range(data.n_docs)], "url": ["http://"] * data.n_docs}
+    frame = pl.DataFrame(columns | {f"x{j}": data.X[:, j] for j in range(5)})
+    frame.write_csv("shop.csv")
+    frame.write_ndjson("shop.jsonl")
+    return folder
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_command_that_reads_data_has_the_same_options(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert ordino(name, "--help") == 0
+    printed = capsys.readouterr().out
+    assert not [option for option in OPTIONS if f"{option} " not in printed]
+
+
+def test_no_other_command_reads_data():
+    names = {command.callback.__name__.replace("_", "-") for command in app.registered_commands}
+    assert names - set(READERS) == {"synth", "rankers", "params", "warm-up", "report", "reproduce"}
+
+
+@pytest.mark.parametrize("file", ["shop.csv", "shop.jsonl"])
+def test_a_table_of_ones_own_goes_all_the_way(shop, capsys, file):
+    assert ordino("inspect", file, *NAMED, "--json") == 0
+    assert json.loads(capsys.readouterr().out)[file]["n_queries"] == 8
+    assert ordino("doctor", file, *NAMED) in (0, 1)
+    assert ordino("convert", file, "shop.parquet", *NAMED) == 0
+    assert pl.read_parquet("shop.parquet").columns == ["qid", "label", "doc_id", "x0", "x1", "x2", "x3", "x4"]
+    assert ordino("train", file, "-r", "linear-regression-ranker", "-o", "m.ordino", *NAMED, "--valid", file) == 0
+    assert read_card("m.ordino")["features"]["names"] == ["x0", "x1", "x2", "x3", "x4"]
+    assert ordino("rank", "m.ordino", file, "-o", "s.txt", *NAMED) == 0
+    assert ordino("evaluate", "m.ordino", file, "-m", "map", *NAMED) == 0
+    assert ordino("explain", "m.ordino", file, "--repeats", "1", *NAMED) == 0
+    assert ordino("compare", "m.ordino", "s.txt", "--data", file, "-m", "map", *NAMED) == 0
+    capsys.readouterr()
+    words = ["--folds", "3", "--n-jobs", "1", "-m", "map", *NAMED]
+    assert ordino("bench", file, "-r", "linear-regression-ranker,single-feature", "-o", "b.sqlite", *words) == 0
+    assert "shop, 3 folds" in capsys.readouterr().out
+
+
+def test_features_can_be_chosen_by_name_and_by_number(shop):
+    chosen = ["--qid", "query", "--label", "stars", "--features", "x3,x1"]
+    assert ordino("train", "shop.csv", "-r", "linear-regression-ranker", "-o", "m.ordino", *chosen) == 0
+    assert read_card("m.ordino")["features"]["names"] == ["x3", "x1"]
+    assert ordino("convert", "all.txt", "few.arrow", "--features", "3,1") == 0
+    np.testing.assert_array_equal(read_data("few.arrow").X, read_letor("all.txt").X[:, [2, 0]])
+
+
+def test_what_training_dropped_from_text_is_dropped_again(folder, capsys):
+    words = ["-r", "linear-regression-ranker", "--drop", "46,1", "--valid", "test.txt", "-o", "m.ordino"]
+    assert ordino("train", "train.txt", *words) == 0
+    assert read_card("m.ordino")["features"]["count"] == 44
+    assert ordino("rank", "m.ordino", "test.txt", "--drop", "1,46", "-o", "s.txt") == 0
+    assert ordino("rank", "m.ordino", "test.txt", "-o", "s.txt") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--label", "stars"], "there is no column 'qid'; name the column with --qid, or say --one-list if"),
+        (["--qid", "query"], "there is no column 'label'; name the column with --label"),
+        (["--qid", "query", "--label", "stras"], "--label 'stras': unknown column 'stras'; did you mean 'stars'?"),
+        (["--qid", "query", "--label", "stars"], "choose others with --features"),
+        (["--qid", "query", "--label", "stars", "--drop", "urll"], "unknown column 'urll'; did you mean 'url'?"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("command", [["inspect"], ["train", "-r", "rank-svm", "-o", "m.ordino"]], ids=lambda c: c[0])
+def test_messages_use_the_words_of_the_command_line(shop, capsys, command, words, sentence):
+    assert ordino(command[0], "shop.csv", *command[1:], *words) == 1
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.startswith("ordino: shop.csv: ")
+
+
+def test_lines_without_qid_are_refused_unless_asked_for(folder, capsys):
+    (folder / "flat.txt").write_text("2 1:0.5 2:1\n0 1:0.25 2:3\n1 1:0.75 2:2\n")
+    train = ["train", "flat.txt", "-r", "linear-regression-ranker", "-o", "m.ordino"]
+    assert ordino(*train) == 1
+    assert "flat.txt: no line has a qid" in (error := capsys.readouterr().err)
+    assert "say --one-list if all lines really are one list" in error
+    assert ordino(*train, "--one-list") == 0
+
+
+def test_the_doctor_tells_of_missing_queries(folder, capsys):
+    (folder / "flat.txt").write_text("2 1:0.5 2:1\n0 1:0.25 2:3\n1 1:0.75 2:2\n")
+    assert ordino("doctor", "flat.txt", "--json") == 1
+    found = json.loads(capsys.readouterr().out)[0]
+    assert found["severity"] == "error"
+    assert "no row has a query, so all 3 would compete" in found["what"]
+    assert "--one-list" in found["fix"]
+    assert ordino("doctor", "flat.txt", "--one-list") == 0
+
+
+def test_a_plan_has_columns_too(shop, capsys):
+    (shop / "plan.toml").write_text(
+        'data = "shop.csv"\nrankers = ["single-feature"]\nfolds = 3\nmeasures = ["map"]\n'
+        '[columns]\nqid = "query"\nlabel = "stars"\ndrop = ["url", "sku"]\n'
+    )
+    assert ordino("bench", "--plan", "plan.toml", "-o", "p.sqlite", "--n-jobs", "1") == 0
+    assert ordino("bench", "--plan", "plan.toml", "-o", "p.sqlite", "--qid", "query") == 2
+    assert "--plan has its own `columns`" in capsys.readouterr().err
+    (shop / "plan.toml").write_text('data = "shop.csv"\nrankers = ["single-feature"]\n[columns]\nqidd = "query"\n')
+    assert ordino("bench", "--plan", "plan.toml", "-o", "p.sqlite") == 1
+    assert "unknown columns 'qidd'; did you mean 'qid'?" in capsys.readouterr().err
+
+
+def test_models_and_files_of_scores_compete_in_one_table(folder, capsys):
+    files = ["model.ordino", "linear.ordino", "scores.txt", "other.txt"]
+    assert ordino("compare", *files, "--data", "test.txt", "-m", "ndcg@10,map") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "file\tndcg@10\tmap"
+    assert {line.split("\t")[0] for line in lines[1:5]} == set(files)
+    means = [float(line.split("\t")[1].split()[0]) for line in lines[1:5]]
+    assert means == sorted(means, reverse=True)
+    assert any("Holm-corrected for 3 comparisons" in line for line in lines)
+    assert ordino("evaluate", "linear.ordino", "test.txt", "-m", "map", "--json") == 0
+    alone = json.loads(capsys.readouterr().out)["metrics"]["map"]
+    assert ordino("compare", *files, "--data", "test.txt", "-m", "map", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["linear.ordino"]["map"]["mean"] == pytest.approx(alone)
