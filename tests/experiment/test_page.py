@@ -2,7 +2,6 @@
 
 import dataclasses
 import re
-import shutil
 
 import pytest
 
@@ -28,18 +27,6 @@ def page_text():
         ),
         title=HOSTILE,
     )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright")
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if program is None:
-        pytest.skip("there is no chromium to test the page in; install it with: apt install chromium")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
