@@ -68,7 +68,7 @@ def test_lists_and_tables_do_not_touch():
     """Without an empty line between them, Markdown takes the second for a part of the first."""
     for page in DOCS.rglob("*.md"):
         text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-        assert not re.search(r"^\|.*\n(?![|\n<])", text, re.MULTILINE), page
+        assert not re.search(r"^\|.*\n[^|\n<]", text, re.MULTILINE), page
         assert not re.search(r"^(?![-|*\d\s]).+\n- ", text, re.MULTILINE), page
 
 
