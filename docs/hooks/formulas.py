@@ -1,7 +1,9 @@
-r"""Formulas of docstrings as MathML, which browsers draw by themselves: no script, no font, no network.
+r"""Formulas as MathML, which browsers draw by themselves: no script, no font, no network.
 
-Docstrings write ``.. math:: a^2`` and ``:math:`a``` as numpy's do, and name things by ``:class:`` and its like. This
-extension of Markdown turns the first two into MathML while the site is built, and the others into code.
+Pages write formulas as GitHub draws them too: a block that begins with three backticks and ``math``, and a dollar
+outside of backticks for those in a line. Docstrings write ``.. math:: a^2`` and ``:math:`a``` as numpy's do, and name
+things by ``:class:`` and its like. This extension of Markdown turns all formulas into MathML while the site is built,
+and names into code.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
 
 DISPLAYED = re.compile(r"^( *)\.\. math::((?:.*)(?:\n(?:\1 +\S.*))*(?:\n\n\1 {2,}\S.*(?:\n\1 +\S.*)*)?)", re.MULTILINE)
-INLINE = re.compile(r":math:`([^`]+)`")
+FENCED = re.compile(r"^```math\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r":math:`([^`]+)`|\$`([^`]+)`\$")
 ROLE = re.compile(r":(?:class|func|meth|mod|data|attr):`~?(?:[\w.]+\.)?(\w+)`")
 
 
@@ -29,15 +32,22 @@ class Formulas(Extension):
     """What mkdocs adds to Markdown; mkdocstrings uses it for docstrings too."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Markdown's name
-        """Called by Markdown; 24 is just after code blocks were taken out of harm's way."""
+        """Called by Markdown; code blocks are taken out of harm's way at 25, and blocks of formulas just before."""
+        md.preprocessors.register(_Blocks(md), "blocks of formulas", 26)
         md.preprocessors.register(_Drawing(md), "formulas", 24)
+
+
+class _Blocks(Preprocessor):
+    def run(self, lines: list[str]) -> list[str]:
+        return FENCED.sub(lambda found: f"\n{_draw(self.md, found[1], 'block')}\n", "\n".join(lines)).split("\n")
 
 
 class _Drawing(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
-        text = DISPLAYED.sub(lambda found: f"\n{found[1]}{self._draw(found[2], 'block')}\n", "\n".join(lines))
-        text = INLINE.sub(lambda found: self._draw(found[1], "inline"), text)
+        text = DISPLAYED.sub(lambda found: f"\n{found[1]}{_draw(self.md, found[2], 'block')}\n", "\n".join(lines))
+        text = INLINE.sub(lambda found: _draw(self.md, found[1] or found[2], "inline"), text)
         return ROLE.sub(r"`\1`", text).split("\n")
 
-    def _draw(self, formula: str, display: str) -> str:
-        return str(self.md.htmlStash.store(convert(" ".join(formula.split()), display=display)))
+
+def _draw(md: Markdown, formula: str, display: str) -> str:
+    return str(md.htmlStash.store(convert(" ".join(formula.split()), display=display)))

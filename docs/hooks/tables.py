@@ -1,7 +1,7 @@
 """What the pages take from the tables in the source: ``python docs/hooks/tables.py`` writes it anew.
 
-Two pages are generated whole. On the page of each ranker the table of parameters is, on those of metrics and losses the
-table of all of them.
+The list of rankers and the pages of their reference are generated whole. On the page of each ranker the table of
+parameters is, on those of metrics and losses the table of all of them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ TABLE = """\
 
 Every ranker has a name on the command line and a class in Python. `ordino rankers` prints the same table, and the names
 under which [other libraries](../command-line.md#against-other-libraries) compete; `ordino params NAME` lists the
-parameters of one. For results on real data, see [results](../results/baselines.md).
-Where a paper fixes settings, the ranker's page prints them as "published": `RankNet.as_published()` in Python and
-`preset = "published"` in [a plan](../experiments.md) start from them.
+parameters of one. For results on real data, see [results](../results/index.md). Where a paper fixes settings, the
+ranker's page prints them as "published": `RankNet.as_published()` in Python and `preset = "published"` in [a
+plan](../experiments.md) start from them.
 
 | name | class | what it is |
 |---|---|---|
@@ -34,7 +34,11 @@ Where a paper fixes settings, the ranker's page prints them as "published": `Ran
 REFERENCE = """\
 # API: rankers
 
-All rankers follow [the contract](contract.md). Each is listed with its idea, its parameters and its learned attributes.
+All rankers follow [the contract](../contract.md). Each has a page with its idea, its parameters and its learned
+attributes; rankers that share a module share a page.
+
+| class | module |
+|---|---|
 """
 
 
@@ -44,13 +48,10 @@ def pages() -> dict[Path, str]:
     members: dict[str, list[str]] = {}
     for entry in RANKERS.values():
         members.setdefault(entry.module, []).append(entry.cls)
-    blocks = [
-        f"\n::: {module}\n    options:\n      members: [{', '.join(classes)}]\n" for module, classes in members.items()
-    ]
-    made = {
-        Path("rankers/index.md"): TABLE + "".join(lines),
-        Path("api/rankers.md"): REFERENCE + "".join(blocks),
-    }
+    made = {Path("rankers/index.md"): TABLE + "".join(lines), Path("api/rankers/index.md"): reference(members)}
+    for module, classes in members.items():
+        block = f"::: {module}\n    options:\n      members: [{', '.join(classes)}]\n"
+        made[Path("api/rankers", f"{module_name(module)}.md")] = f"# API: {', '.join(classes)}\n\n{block}"
     for name in RANKERS:
         page = Path("rankers", f"{name}.md")
         made[page] = with_table((DOCS / page).read_text(encoding="utf-8"), parameter_table(ranker_class(name)))
@@ -61,10 +62,25 @@ def pages() -> dict[Path, str]:
     return made
 
 
+def reference(members: dict[str, list[str]]) -> str:
+    """The index of the rankers' reference, from the classes of each module."""
+    rows = [
+        f"| [`{name}`]({module_name(module)}.md) | `{module}` |\n"
+        for module, names in members.items()
+        for name in names
+    ]
+    return REFERENCE + "".join(rows)
+
+
+def module_name(module: str) -> str:
+    """The last part of a module's name, which is the name of its page."""
+    return module.rpartition(".")[2]
+
+
 def loss_rows() -> list[str]:
     """The table of losses."""
     return ["| loss | formula | what it is | parameters |", "|---|---|---|---|"] + [
-        f"| `{name}` | `{entry.formula}` | {entry.description} | "
+        f"| `{name}` | $`{entry.formula}`$ | {entry.description} | "
         f"{', '.join(f'`{key}={value!r}`' for key, value in entry.parameters.items()) or 'none'} |"
         for name, entry in LOSSES.items()
     ]
@@ -113,4 +129,5 @@ def with_table(page: str, table: str) -> str:
 
 if __name__ == "__main__":
     for path, text in pages().items():
+        (DOCS / path).parent.mkdir(exist_ok=True)
         (DOCS / path).write_text(text, encoding="utf-8")

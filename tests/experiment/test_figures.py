@@ -1,6 +1,7 @@
 """Figures: the numbers in them are the board's, they can be drawn as files, and no label breaks them."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from ordino.errors import DataError
 from ordino.experiment.compare.comparison import bootstrap_interval
 from ordino.experiment.report.board import make_boards
-from ordino.experiment.report.figures import COLORS, CURVES, FIGURES, POINTS, cutoffs, learning_curves
+from ordino.experiment.report.curves import CURVES, POINTS, cutoffs, learning_curves
+from ordino.experiment.report.drawing import COLORS
+from ordino.experiment.report.figures import FIGURES
 from ordino.experiment.report.page import PICTURES, figure_specs, file_stems, write_figures
 from trials import made_trials
 
@@ -91,6 +94,30 @@ def test_crowded_curves_show_the_best():
         shown = {row["label"] for row in rows_of(specs[name])}
         assert shown == {line.label for line in board.lines[:CURVES]}
     assert len(COLORS) == CURVES
+
+
+def test_learning_curves_show_only_the_metric_that_chooses():
+    row = {"train_known": 3, "valid_comparisons": 5, "rate": 0.1, "error": 2.0}
+    history = [{name: value * step for name, value in row.items()} | {"valid": 0.1 * step} for step in (1, 2, 3)]
+    chosen = {"LambdaMART": "map", "RankNet": "ndcg@10", "PRank": ""}
+    trials = [
+        dataclasses.replace(trial, history=history, chosen_by=chosen[trial.label]) for trial in made_trials(LABELS)
+    ]
+    panes = figure_specs(make_boards(trials)[0])["learning"]["concat"]
+    assert [pane["encoding"]["y"]["title"] for pane in panes] == [
+        "map on validation data", "ndcg@10 on validation data", "choosing metric on validation data",
+    ]  # fmt: skip
+    colors = [pane["encoding"]["color"]["scale"] for pane in panes]
+    assert colors == [{"domain": [label], "range": [color]} for label, color in zip(LABELS, COLORS, strict=False)]
+
+
+def test_a_drawing_has_a_label(board, tmp_path):
+    write_figures([board], tmp_path, formats=["svg"])
+    for name, figure in FIGURES.items():
+        drawn = (tmp_path / f"letters-standard-{name}.svg").read_text(encoding="utf-8")
+        label = re.match(r'<svg role="img" aria-label="([^"]+)"[^>]*><title>([^<]+)</title>', drawn)
+        assert label[1] == label[2]
+        assert label[1].startswith(f"{figure.title}, letters: ")
 
 
 def test_weights_are_shares_of_the_largest(specs):

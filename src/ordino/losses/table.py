@@ -26,7 +26,7 @@ class LossEntry:
     family: str
     """pairwise, listwise or lambda."""
     formula: str
-    """For a pair: m margin, p = 1 / (1 + exp(-m)), t target; for a list: s scores, y labels."""
+    """In TeX. For a pair: m margin, p = 1 / (1 + exp(-m)), t target; for a list: s scores, y labels."""
     description: str
     kernel: Any = field(repr=False)
     """What is compiled; where a parameter chooses among several, a mapping by its values."""
@@ -43,35 +43,37 @@ class LossEntry:
 
 # fmt: off
 _ENTRIES = (
-    LossEntry("ranknet", "pairwise", "-t m + log(1 + exp(m))", "cross entropy of a pair's order (RankNet, eq. 3)",
+    LossEntry("ranknet", "pairwise", r"-t m + \log(1 + e^m)", "cross entropy of a pair's order (RankNet, eq. 3)",
               pair_kernels.RANKNET, WITH_TARGETS, of_probability=True),
-    LossEntry("fidelity", "pairwise", "1 - sqrt(t p) - sqrt((1 - t)(1 - p))",
+    LossEntry("fidelity", "pairwise", r"1 - \sqrt{t p} - \sqrt{(1 - t)(1 - p)}",
               "fidelity of a pair's order (FRank); bounded, with minimum 0",
               pair_kernels.FIDELITY, WITH_TARGETS, of_probability=True),
     LossEntry("squared", "pairwise", "(t - p)^2", "squared error of a pair's probability (SortNet, DeepNet)",
               pair_kernels.SQUARED, WITH_TARGETS, of_probability=True),
-    LossEntry("absolute", "pairwise", "abs(t - p)", "absolute error of a pair's probability (DeepNet)",
+    LossEntry("absolute", "pairwise", r"\lvert t - p \rvert", "absolute error of a pair's probability (DeepNet)",
               pair_kernels.ABSOLUTE, WITH_TARGETS, of_probability=True),
-    LossEntry("directranker", "pairwise", "y_i (1 - tau(m))^2", "DirectRanker's cost of pairs of neighboring labels",
+    LossEntry("directranker", "pairwise", r"y_i (1 - \tau(m))^2", "DirectRanker's cost of pairs of neighboring labels",
               pair_kernels.DIRECT, {"activation": "identity", **OF_PAIRS, "pairs": "neighbors"},
               needs_positive_labels=True),
-    LossEntry("hinge", "pairwise", "max(0, 1 - m)", "what RankSVM minimizes", pair_kernels.HINGE, OF_PAIRS),
-    LossEntry("squared-hinge", "pairwise", "max(0, 1 - m)^2", "the smooth version of the hinge",
+    LossEntry("hinge", "pairwise", r"\max(0, 1 - m)", "what RankSVM minimizes", pair_kernels.HINGE, OF_PAIRS),
+    LossEntry("squared-hinge", "pairwise", r"\max(0, 1 - m)^2", "the smooth version of the hinge",
               pair_kernels.SQUARED_HINGE, OF_PAIRS),
-    LossEntry("exponential", "pairwise", "exp(-m)", "what RankBoost minimizes; a straight line below m = -30",
+    LossEntry("exponential", "pairwise", "e^{-m}", "what RankBoost minimizes; a straight line below m = -30",
               pair_kernels.EXPONENTIAL, OF_PAIRS),
-    LossEntry("listnet", "listwise", "-sum P_y log P_s, over all choices of the first k documents",
-              "cross entropy of top-k probabilities (ListNet); for k = 1 they are softmaxes", list_kernels.LISTNET,
-              {"k": 1}),
-    LossEntry("listmle", "listwise", "sum log(exp(s_i) + sum of lower exp(s_j)) - s_i",
+    LossEntry("listnet", "listwise", r"-\sum P_y \log P_s",
+              "cross entropy of the probabilities of the first k documents (ListNet); for k = 1 they are softmaxes",
+              list_kernels.LISTNET, {"k": 1}),
+    LossEntry("listmle", "listwise", r"\sum_i \log(e^{s_i} + \sum_{y_j < y_i} e^{s_j}) - s_i",
               "negative log-likelihood of the labels' order (ListMLE)", list_kernels.LISTMLE),
-    LossEntry("rankcosine", "listwise", "(1 - cos(y, s)) / 2", "angle between scores and labels (RankCosine)",
+    LossEntry("rankcosine", "listwise", r"(1 - \cos(y, s)) / 2", "angle between scores and labels (RankCosine)",
               list_kernels.RANKCOSINE, {"center": False, "smoothing": 0.01}),
-    LossEntry("softmax", "listwise", "-sum gain / total log softmax(s)", "cross entropy of gains and scores",
-              list_kernels.SOFTMAX, {"gain": "linear"}, needs_positive_labels=True),
-    LossEntry("approx-ndcg", "listwise", "1 - NDCG of soft ranks", "a smooth approximation of NDCG (ApproxNDCG)",
-              list_kernels.APPROX_NDCG, {"gain": "exponential", "alpha": 10.0}, needs_positive_labels=True),
-    LossEntry("lambdarank", "lambda", "abs(delta of the metric) log(1 + exp(-m))",
+    LossEntry("softmax", "listwise", r"-\sum_i \frac{g_i}{\sum_j g_j} \log \mathrm{softmax}(s)_i",
+              "cross entropy of gains and scores", list_kernels.SOFTMAX, {"gain": "linear"},
+              needs_positive_labels=True),
+    LossEntry("approx-ndcg", "listwise", r"1 - \mathrm{NDCG}(\text{soft ranks})",
+              "a smooth approximation of NDCG (ApproxNDCG)", list_kernels.APPROX_NDCG,
+              {"gain": "exponential", "alpha": 10.0}, needs_positive_labels=True),
+    LossEntry("lambdarank", "lambda", r"\lvert \Delta \mathrm{metric} \rvert \log(1 + e^{-m})",
               "pairs weighted by how their swap changes a metric (LambdaRank)", lambda_kernels.MEASURES,
               {"metric": "ndcg@10", "gain": "exponential", "relevant": 1.0}, needs_positive_labels=True),
 )

@@ -7,7 +7,7 @@ from typing import Any
 from ordino.errors import import_extra
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Axes, Result
-from ordino.experiment.report.figures import COLORS
+from ordino.experiment.report.drawing import COLORS
 from ordino.experiment.report.page import write_chart
 from ordino.experiment.store.trial import grouped
 

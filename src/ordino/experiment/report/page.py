@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,12 +15,12 @@ from typing import Any, NamedTuple
 from ordino.checks import check_choice
 from ordino.data.arrow import write_whole
 from ordino.errors import DataError, ParameterError, import_extra
-from ordino.experiment.report import text
+from ordino.experiment.report import made, text
 from ordino.experiment.report.board import Board
 from ordino.experiment.report.figures import FIGURES
 from ordino.plain import plain
 
-TEMPLATE = Path(__file__).with_name("page.html")
+HERE = Path(__file__).parent
 PICTURES = ("png", "svg", "pdf")
 TITLE = "Comparison of rankers"
 _TEXT = {"labelFontSize": 12, "titleFontSize": 13, "labelLimit": 260}
@@ -34,24 +35,45 @@ def html(boards: Sequence[Board], *, title: str = TITLE) -> str:
     """
     jinja2 = import_extra("jinja2", extra="plots", purpose="an HTML page")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["humps"] = _humps
     sections: list[dict[str, Any]] = []
     specs: list[dict[str, Any]] = []
     for board in boards:
         drawn = figure_specs(board)
-        sections.append(
-            {
-                "dataset": board.dataset,
-                "columns": text.header(board),
-                "rows": text.table_rows(board),
-                "notes": board.notes,
-                "figures": [(len(specs) + i, FIGURES[name]) for i, name in enumerate(drawn)],
-            }
-        )
+        figures = [(len(specs) + i, FIGURES[name]) for i, name in enumerate(drawn)]
+        sections.append(_section(board) | {"figures": figures})
         specs += drawn.values()
-    page: str = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
-        title=title, sections=sections, specs=json.dumps(specs).replace("<", r"\u003c"), vega=_vega()
-    )
+    template, style, script = ((HERE / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
+    page: str = environment.from_string(template).render(
+        title=title, sections=sections, specs=json.dumps(specs).replace("<", r"\u003c"), vega=_vega(), style=style,
+        script=script,
+    )  # fmt: skip
     return page
+
+
+def _section(board: Board) -> dict[str, Any]:
+    """What the page says of a board beside its figures; metrics come first, because a phone shows few columns."""
+    names = text.header(board)
+    order = [0, *range(2, len(names) - 1), 1, len(names) - 1]
+    return {
+        "dataset": board.dataset,
+        "profile": board.profile,
+        "finding": made.finding(board),
+        "summary": made.summary(board),
+        "columns": [names[i] for i in order],
+        "rows": [[row[i] for i in order] for row in text.table_rows(board)],
+        "notes": board.notes,
+        "settings": made.settings_of(board),
+        "versions": made.versions_of(board),
+        "dates": made.dates_of(board),
+        "chosen_by": made.chosen_by(board),
+    }
+
+
+def _humps(label: str) -> Any:
+    """A label that may break at its humps and after its underscores, but nowhere else inside a word."""
+    markup = import_extra("markupsafe", extra="plots", purpose="an HTML page").Markup
+    return markup("<wbr>").join(re.split(r"(?<=[a-z])(?=[A-Z])|(?<=_)", label))
 
 
 @cache
@@ -66,7 +88,15 @@ def figure_specs(board: Board) -> dict[str, dict[str, Any]]:
     """By name the Vega-Lite specification of each figure that the board has something for."""
     drawn = {name: figure.draw(board) for name, figure in FIGURES.items()}
     # Altair's own check of every value would take seconds, and its classes have checked all else
-    return {name: chart.to_dict(validate=False) for name, chart in drawn.items() if chart is not None}
+    specs = {name: chart.to_dict(validate=False) for name, chart in drawn.items() if chart is not None}
+    return {name: spec | {"description": _described(name, spec, board)} for name, spec in specs.items()}
+
+
+def _described(name: str, spec: Mapping[str, Any], board: Board) -> str:
+    """What a figure shows, for those who do not see it."""
+    figure = FIGURES[name]
+    panes = ", ".join(pane["encoding"]["y"]["title"] for pane in spec.get("concat", ()))
+    return f"{figure.title}, {text.plain(board.dataset)}: {panes or board.measures[0]}. {figure.description}"
 
 
 def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Sequence[str] = PICTURES) -> list[Path]:
@@ -94,8 +124,34 @@ def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = PICTU
         options = {"scale": 2} if kind == "png" else {}
         drawn = getattr(convert, f"vegalite_to_{kind}")(spec, vl_version=lite_version(), config=LIGHT, **options)
         written.append(stem.with_name(f"{stem.name}.{kind}"))
-        write_whole(written[-1], drawn)
+        write_whole(written[-1], labeled(drawn, label_of(spec)) if isinstance(drawn, str) else drawn)
     return written
+
+
+def label_of(spec: Mapping[str, Any]) -> str:
+    """What a chart shows: its description, or its title.
+
+    Examples
+    --------
+    >>> label_of({"title": {"text": "Means", "subtitle": "ours"}}), label_of({"title": "Means", "description": "x"})
+    ('Means', 'x')
+    """
+    title = spec.get("title", "")
+    return str(spec.get("description") or (title.get("text", "") if isinstance(title, Mapping) else title))
+
+
+def labeled(svg: str, label: str) -> str:
+    """A drawing with a label for screen readers, which browsers also show under the pointer.
+
+    Examples
+    --------
+    >>> labeled('<svg width="9"><g/></svg>', "a < b")
+    '<svg role="img" aria-label="a &lt; b" width="9"><title>a &lt; b</title><g/></svg>'
+    """
+    said = escape(label)
+    return re.sub(
+        r"\A<svg ([^>]*)>", lambda head: f'<svg role="img" aria-label="{said}" {head[1]}><title>{said}</title>', svg
+    )
 
 
 def file_stems(boards: Sequence[Board]) -> list[str]:

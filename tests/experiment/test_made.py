@@ -1,0 +1,69 @@
+"""What a page says above and below its numbers: the finding, and how the numbers were made."""
+
+import dataclasses
+
+import pytest
+
+from ordino.experiment.report import made
+from ordino.experiment.report.board import make_boards
+from trials import made_trials
+
+LABELS = ["LambdaMART", "RankNet", "PRank"]
+
+
+def board_of(*labels, **options):
+    return make_boards(made_trials(labels), **options)[0]
+
+
+@pytest.mark.parametrize(
+    ("labels", "baseline", "sentence"),
+    [
+        (["A"], None, "A reaches {mean} on ndcg@10; there is nothing to compare it with."),
+        (["A", "B"], None, "A is ahead of B on ndcg@10 by more than chance."),
+        (["A", "B", "C"], None, "A is ahead of all 2 others on ndcg@10 by more than chance."),
+        (["A", "B", "C"], "C", "On ndcg@10, A and B are ahead of C by more than chance."),
+        (["A", "B", "C"], "B", "On ndcg@10, A is ahead of B by more than chance."),
+    ],
+)
+def test_the_finding(labels, baseline, sentence):
+    board = board_of(*labels, baseline=baseline)
+    assert made.finding(board) == sentence.format(mean=f"{board.lines[0].cells['ndcg@10'].mean:.4f}")
+
+
+def test_who_is_within_chance_of_the_first_is_named():
+    same = made_trials(["A"])
+    trials = [dataclasses.replace(one, label=label, key=label + one.key) for label in "ABCDEF" for one in same]
+    assert made.finding(make_boards(trials[:4])[0]) == "A leads on ndcg@10; B is within chance of it."
+    told = "A leads on ndcg@10; B, C, D and 2 others are within chance of it."
+    assert made.finding(make_boards(trials)[0]) == told
+
+
+def test_settings_versions_and_days():
+    trials = [
+        dataclasses.replace(
+            trial,
+            params={"leaves": 7 if trial.fold == "Fold1" else 15} if trial.label == "LambdaMART" else {},
+            is_tuned=trial.label == "LambdaMART",
+            chosen_by="map" if trial.label == "RankNet" else "",
+            versions={"ordino": "0.1.0", "numpy": "2.3" if trial.fold == "Fold1" else "2.4"},
+            started=f"2026-03-0{trial.fold[-1]}T10:00:00+00:00",
+        )
+        for trial in made_trials(LABELS)
+    ]
+    board = make_boards(trials)[0]
+    lambda_mart, ranknet, prank = made.settings_of(board)
+    assert lambda_mart.settings == "Fold1: leaves=7; Fold2: leaves=15"
+    assert (ranknet.settings, ranknet.chosen_by, ranknet.folds, ranknet.seeds) == ("defaults", "map", 2, 1)
+    assert prank.chosen_by == "–"
+    assert made.versions_of(board) == "ordino 0.1.0, numpy 2.3 and 2.4"
+    assert made.dates_of(board) == "2026-03-01 to 2026-03-02"
+    assert made.summary(board) == (
+        "letters. Run on 2026-03-01 to 2026-03-02 with ordino 0.1.0. "
+        "Rounds, epochs and settings were chosen on validation data by map."
+    )
+
+
+def test_an_old_store_does_not_say():
+    board = board_of(*LABELS)
+    assert (made.versions_of(board), made.dates_of(board)) == (made.UNKNOWN, made.UNKNOWN)
+    assert made.summary(board) == "letters."
