@@ -9,9 +9,9 @@ import numpy as np
 
 from ordino.experiment.report.board import Board, Line
 from ordino.experiment.report.drawing import COLORS, PANE, Chart, altair, labels_of, number
-from ordino.experiment.report.text import plain
 from ordino.experiment.store.trial import grouped
 from ordino.metrics import Metric, parse_metric
+from ordino.plain import plain
 
 History = Sequence[Mapping[str, Any]]
 CURVES = 8

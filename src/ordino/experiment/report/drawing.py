@@ -6,7 +6,7 @@ from typing import Any
 
 from ordino.errors import import_extra
 from ordino.experiment.report.board import Line
-from ordino.experiment.report.text import plain
+from ordino.plain import plain
 
 Chart = Any  # one of Altair's several chart classes
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#8A8A8A")

@@ -96,7 +96,7 @@ def _described(name: str, spec: Mapping[str, Any], board: Board) -> str:
     """What a figure shows, for those who do not see it."""
     figure = FIGURES[name]
     panes = ", ".join(pane["encoding"]["y"]["title"] for pane in spec.get("concat", ()))
-    return f"{figure.title}, {text.plain(board.dataset)}: {panes or board.measures[0]}. {figure.description}"
+    return f"{figure.title}, {plain(board.dataset)}: {panes or board.measures[0]}. {figure.description}"
 
 
 def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Sequence[str] = PICTURES) -> list[Path]:
