@@ -50,6 +50,6 @@ def scorer(metric: str, *, profile: str = "standard") -> MetricScorer:
     >>> from ordino.testing import easy_data
     >>> data = easy_data()
     >>> round(scorer("ndcg@10")(RankSVM().fit(data), data.X, data.y, qid=data.qid), 2)
-    0.99
+    1.0
     """
     return MetricScorer(metric, profile)
