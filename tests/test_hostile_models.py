@@ -220,5 +220,5 @@ def test_a_model_of_deep_values_is_refused(model, tmp_path):
 
 
 def test_a_folder_and_a_missing_file_are_refused(tmp_path):
-    assert "there is no such file" in refused(tmp_path)
+    assert "this is a folder; name a model file in it" in refused(tmp_path)
     assert "there is no such file" in refused(tmp_path / "missing")

@@ -188,3 +188,12 @@ def test_real_folds() -> None:
     assert sum(fold.test.n_queries for fold in folds) == 784
     fold = folds[0]
     assert (fold.train.n_docs, fold.train.n_queries, fold.train.n_features) == (9630, 471, 46)
+
+
+def test_a_folder_of_collections_says_which_it_holds(tmp_path):
+    for fold in ("MQ2007/Fold1", "MQ2008/Fold1", "notes"):
+        (tmp_path / fold).mkdir(parents=True)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "train.txt").write_text("1 qid:1 1:1\n")
+    with pytest.raises(DataError, match=r"this folder holds MQ2007, MQ2008, one; name one of them, such as .*MQ2007$"):
+        read_folds(tmp_path)

@@ -441,7 +441,7 @@ def test_what_goes_wrong_is_one_sentence(store, capsys, words, sentence):
 
 
 @pytest.mark.parametrize(
-    "words", [["a", "b"], ["s", "a", "b", "--data", "x"], ["a"], ["a", "b", "--data", "x", "--qrels", "y"]]
+    "words", [["a", "b"], ["s", "--data", "x"], ["a"], ["a", "b", "--data", "x", "--qrels", "y"]]
 )
 def test_compare_says_how_it_is_called(store, capsys, words):
     assert ordino("compare", *words) == 2
@@ -517,5 +517,7 @@ def test_rankers_that_were_chosen_by_different_metrics_are_named():
     (board,) = make_boards(trials)
     said = "Rounds, epochs and settings were chosen on validation data by map for LambdaMART; ndcg@1 for RankNet."
     assert said in board.notes
+    (board,) = make_boards([dataclasses.replace(trial, chosen_by="map") for trial in trials])
+    assert "Rounds, epochs and settings were chosen on validation data by map." in board.notes
     (board,) = make_boards(made_trials(LABELS))
     assert not [note for note in board.notes if "chosen" in note]

@@ -40,6 +40,9 @@ PART_ENDINGS = (
 """Endings of these files; if a part has several files, the first of these counts."""
 
 
+_FOLD_OR_PART = re.compile(rf"fold[ _-]?\d+$|({'|'.join(PART_NAMES['train'])})\.")
+
+
 class Fold(NamedTuple):
     """One way of cutting the data: no query is in two parts."""
 
@@ -200,8 +203,17 @@ def _find_parts(home: Path) -> dict[str, Path]:
         if fitting:
             parts[part] = fitting[0]
         elif part != "valid":
+            if not parts and (found := _collections_in(home)):
+                named = ", ".join(path.name for path in found)
+                raise DataError(f"{home}: this folder holds {named}; name one of them, such as {found[0]}")
             raise DataError(f"{home}: there is no {part} file; call it {part}.txt, {names[-1]}.txt or {part}.arrow")
     return parts
+
+
+def _collections_in(folder: Path) -> list[Path]:
+    """The folders in a folder that hold folds, or are one."""
+    inside = (path for path in sorted(folder.iterdir()) if path.is_dir())
+    return [path for path in inside if any(_FOLD_OR_PART.match(one.name.lower()) for one in path.iterdir())]
 
 
 def _widen(dataset: Dataset, n_features: int, path: Path) -> Dataset:

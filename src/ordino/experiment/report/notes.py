@@ -67,7 +67,7 @@ def _what_chose(by_label: Mapping[str, list[TrialInfo]]) -> str:
     if not chosen:
         return ""
     whose = (f"{metric} for {', '.join(dict.fromkeys(labels))}" for metric, labels in chosen.items())
-    named = ", ".join(chosen) if len(chosen) == 1 else "; ".join(whose)
+    named = "; ".join(whose) if len(chosen) > 1 or set(*chosen.values()) < by_label.keys() else next(iter(chosen))
     return f"Rounds, epochs and settings were chosen on validation data by {named}."
 
 
