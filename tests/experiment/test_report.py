@@ -440,9 +440,7 @@ def test_what_goes_wrong_is_one_sentence(store, capsys, words, sentence):
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "words", [["a", "b"], ["s", "--data", "x"], ["a"], ["a", "b", "--data", "x", "--qrels", "y"]]
-)
+@pytest.mark.parametrize("words", [["a", "b"], ["s", "--data", "x"], ["a"], ["a", "b", "--data", "x", "--qrels", "y"]])
 def test_compare_says_how_it_is_called(store, capsys, words):
     assert ordino("compare", *words) == 2
     assert "give STORE A B, or two files" in capsys.readouterr().err
