@@ -136,6 +136,7 @@ def test_nothing_is_clipped(visit, width):
         box = chart.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= width
+        assert box["width"] == pytest.approx(float(chart.get_attribute("width")), abs=1), "its letters have shrunk"
         text = chart.evaluate(
             """svg => {
               const edges = [...svg.querySelectorAll("text")].map(text => text.getBoundingClientRect().right);
