@@ -32,7 +32,7 @@ def test_the_threads_of_products_change_no_bit(make):
     np.testing.assert_array_equal(*scores)
 
 
-@pytest.mark.parametrize("name", ["ranknet", "listnet", "deepnet", "sortnet", "directranker"])
+@pytest.mark.parametrize("name", ["ranknet", "listnet", "deepnet", "sortnet", "lambdarank"])
 @pytest.mark.parametrize("valid", [None, easy_data(seed=1)], ids=["alone", "with valid"])
 def test_a_network_that_diverges_is_refused(name, valid):
     ranker = quick(name).set_params(learning_rate=1e30)

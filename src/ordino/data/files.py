@@ -206,7 +206,8 @@ def from_frame(
     """
     import narwhals as nw
 
-    names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    is_lazy = hasattr(frame, "collect")  # and would resolve its columns first
+    names = [] if is_lazy else list(getattr(frame, "column_names", getattr(frame, "columns", ())))
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise DataError(f"the frame has two columns called {twice[0]!r}; rename one of them")
     try:
@@ -222,8 +223,6 @@ def from_frame(
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
     columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
-    if not columns:
-        raise DataError("the frame has no column that is a feature; name the features, or add them")
     return Dataset(
         _matrix(table, columns),
         np.zeros(len(table)) if label is None else _filled(table, label),
