@@ -184,6 +184,7 @@ def put_array(name, value):
         ("gp-rank", put("learned", "program_", value=["+", "0"]), "program_"),
         ("gp-rank", put("learned", "program_", value=["0", "0"]), "program_"),
         ("rank-boost", put("learned", "stumps_", 0, "fields", "feature", value=99), "stumps_"),
+        ("rank-boost", put("learned", "stumps_", 0, "fields", "threshold", value="x"), "stumps_"),
         ("ada-rank", put("learned", "coef_", value=None), "coef_"),
     ],
 )
@@ -203,6 +204,7 @@ def test_a_forged_model_is_refused(ranker, change, sentence, tmp_path):
         (put("learned", "layers_", value=[1, 2]), "cannot be restored"),
         (put("learned", "layers_", 0, "record", value="Path"), "unknown class 'Path'"),
         (put("learned", "n_features_in_", value=2**80), "the card"),
+        (put("params", "activation", value="os.system"), "activation"),
         (put("learned", "feature_names_in_", value=3), "feature_names_in_"),
         (put_array("layers_.0.W", np.zeros((4, 9), np.float32)), "layers_"),
     ],

@@ -178,7 +178,7 @@ def test_a_class_of_your_own_may_not_pose_as_one_of_ours(tmp_path):
         (lambda data: StandardScaler(), "a StandardScaler is not a ranker"),
         (
             lambda data: Pipeline([("own", FunctionTransformer(abs)), ("rank", SingleFeature().fit(data))]),
-            "is a FunctionTransformer, which a model file cannot hold",
+            "steps.0.1.func is a builtin_function_or_method, which a model file cannot hold",
         ),
         (lambda data: with_learned(data, np.random.default_rng(0)), "odd_ is a Generator"),
         (lambda data: with_learned(data, np.array([1j])), "odd_ is an array of complex128"),

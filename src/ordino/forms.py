@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ordino.arrays import row_blocks
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
-from ordino.layers import Layer, forward
+from ordino.layers import ACTIVATIONS, Layer, forward
 from ordino.threads import count_threads, was_forked
 
 Floats = NDArray[np.float64]
@@ -124,6 +124,8 @@ class Stumps(Form):
         """Every stump asks about a feature that there is."""
         numbers = [stump.feature for stump in self.stumps]
         require(all(isinstance(j, int) and 0 <= j < self.n_features for j in numbers), "stumps_")
+        values = [value for stump in self.stumps for value in (stump.threshold, stump.alpha)]
+        require(all(isinstance(value, int | float | np.number) for value in values), "stumps_")
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,6 +188,7 @@ class Network(Form):
     def check(self) -> None:
         """Layers that follow each other, from the features to one output."""
         require(are_layers(self.layers) and len(self.layers[0].W) == self.n_features, "layers_")
+        require(isinstance(self.activation, str) and self.activation in ACTIVATIONS, "activation")
 
 
 def are_layers(layers: Any) -> bool:

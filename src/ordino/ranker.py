@@ -49,8 +49,8 @@ class FeatureWeight(NamedTuple):
 class Ranker(BaseEstimator, ABC):
     """The base class of all rankers. A subclass becomes a dataclass with keyword-only parameters.
 
-    Fitted rankers have ``n_features_in_``, ``n_queries_in_``, ``categories_in_`` (by the names of categorical columns)
-    and, if the columns had names, ``feature_names_in_``.
+    Fitted rankers have ``n_features_in_``, ``n_queries_in_``, ``feature_names_in_`` if the columns had names, and
+    ``categories_in_``, by the name of a column, if some were categorical.
     Those that learn step by step have ``history_``, a list with one dict for each epoch, round or generation.
     """
 
@@ -225,7 +225,9 @@ class Ranker(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.categories_in_ = dict(data.categories)
+        self.__dict__.pop("categories_in_", None)
+        if data.categories:
+            self.categories_in_ = data.categories
         return prepared, prepared_valid
 
     def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:

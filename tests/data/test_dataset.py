@@ -144,6 +144,7 @@ def test_replace_keeps_the_queries() -> None:
     wider = data.replace(X=np.ones((3, 2)), feature_names=["x", "z"])
     assert wider.feature_names == ("x", "z")
     assert data.replace(X=np.ones((3, 2))).feature_names is None
+    assert data.replace(X=np.ones((3, 1))).feature_names == ("x",)
     with pytest.raises(DataError, match=r"^X has 2 rows but the data set has 3$"):
         data.replace(X=np.ones((2, 1)))
 
@@ -256,7 +257,7 @@ def test_the_grouped_order_can_be_the_callers_order_without_a_copy() -> None:
 def test_features_that_are_trusted_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 2], qid=["b", "a", "b"], feature_names=["bm25"], weights=[1, 2, 3])
     scaled = np.full((3, 1), 0.5, np.float32)
-    monkeypatch.setattr("ordino.data.dataset.as_features", pytest.fail)
+    monkeypatch.setattr("ordino.data.dataset.read_features", pytest.fail)
     replaced = data.replace_features(scaled, data.feature_names)
     assert np.shares_memory(replaced.X, scaled)
     assert (replaced.feature_names, replaced.restore(replaced.y).tolist()) == (("bm25",), [0, 1, 2])

@@ -65,9 +65,7 @@ def test_columns_can_be_named(tmp_path: Path) -> None:
         read_data(tmp_path / "t.csv", label="grade")
     with pytest.raises(DataError, match=r"t\.csv: qid='quer': unknown column 'quer'; did you mean 'query'\?$"):
         read_data(tmp_path / "t.csv", label="grade", qid="quer")
-    with pytest.raises(
-        DataError, match=r"t\.csv: feature columns must be numbers, but these are not: 'url' \(String\);"
-    ):
+    with pytest.raises(DataError, match=r"t\.csv: column 'url' is text;"):
         read_data(tmp_path / "t.csv", label="grade", qid="query")
 
 

@@ -107,8 +107,7 @@ def test_columns_of_other_kinds(columns: dict[str, Any], expected: list[float]) 
         ),
         (
             {"f": ["x", "y", "z"]},
-            r"feature columns must be numbers, but these are not: 'f' \(String\); encode them, or choose others with "
-            "features=",
+            "column 'f' is text; make it categorical, which LambdaMART can use .*, or choose others with features=",
         ),
     ],
 )
@@ -119,7 +118,7 @@ def test_sentences(make: Any, columns: dict[str, Any], sentence: str) -> None:
 
 def test_many_wrong_columns_are_not_all_listed() -> None:
     frame = pl.DataFrame({"l": [1]} | {f"t{i}": ["x"] for i in range(7)})
-    with pytest.raises(DataError, match=r"'t4' \(String\), \.\.\.; encode"):
+    with pytest.raises(DataError, match=r"'t4', \.\.\. are text; make them categorical"):
         from_frame(frame, label="l")
 
 

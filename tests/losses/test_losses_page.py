@@ -15,7 +15,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "losses.md").read_text(encoding="ut
 def test_every_loss_has_its_row(name):
     entry = LOSSES[name]
     parameters = ", ".join(f"`{key}={value!r}`" for key, value in entry.parameters.items()) or "none"
-    assert f"| `{name}` | `{entry.formula}` | {entry.description} | {parameters} |" in PAGE.splitlines()
+    assert f"| `{name}` | $`{entry.formula}`$ | {entry.description} | {parameters} |" in PAGE.splitlines()
 
 
 def test_no_row_is_of_a_loss_that_is_gone():

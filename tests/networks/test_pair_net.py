@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordino import DenseComparator
+from ordino.errors import ParameterError
 from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import probability_losses
 from ordino.networks import comparing, pair_net
@@ -219,9 +220,10 @@ def test_full_batches_of_pairs_undo_a_step_that_raised_the_error():
 
 
 def test_a_diverging_network_gives_no_warning():
-    """Its error says it; warnings are errors in this suite."""
+    """It is refused; warnings are errors in this suite."""
     network = make_network(activation="relu", loss="ranknet")
-    learned(network, Schedule(6, 1e30, optimizer="descent"))
+    with pytest.raises(ParameterError, match="the network diverged"):
+        learned(network, Schedule(6, 1e30, optimizer="descent"))
     assert not np.isfinite(network.theta).all()
 
 

@@ -83,7 +83,7 @@ def test_a_fit_of_ranknet(monkeypatch, threads_used):
     """RankNet has no n_jobs: it takes all processors."""
     learned = []
     for n_threads in THREADS:
-        monkeypatch.setattr(ordino.threads, "count_threads", lambda n_jobs, n=n_threads: n)
+        monkeypatch.setattr(ordino.threads, "count_threads", lambda n_jobs, n=n_threads, **_: n)
         with threadpool_limits(n_threads, "blas"):
             learned.append(RankNet(hidden=(32, 16), epochs=2, batch=None, dropout=0.2, scaling=None).fit(WIDE).layers_)
     assert threads_used == {2, 8}
@@ -115,7 +115,7 @@ def test_autoencoders(monkeypatch):
     monkeypatch.setattr(nets, "LEAST_ROWS", 100)
     learned = []
     for n_threads in THREADS:
-        monkeypatch.setattr(ordino.threads, "count_threads", lambda n_jobs, n=n_threads: n)
+        monkeypatch.setattr(ordino.threads, "count_threads", lambda n_jobs, n=n_threads, **_: n)
         rows = MANY_PAIRS.rows(400)[:, :1000]
         kind = {"shared": True, "activation": "tanh", "seed": 0}
         layers = stacked_autoencoders(LONG.X, rows, (8, 4), schedule=Schedule(2, 0.01, optimizer="adam"), **kind)

@@ -1,5 +1,7 @@
 """Frames in fit and predict: names in every message, nullable numbers, categories, one-hot, pipelines."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 import ordino
 from ordino import Dataset, LambdaMART, OneHot, RankAggregation, RankSVM
 from ordino.data.files import from_frame, to_frame
-from ordino.data.scaling import MinMax
+from ordino.data.scaling import MinMax, NormalQuantiles
 from ordino.data.source import contents_hash, fingerprint
 from ordino.errors import DataError, ModelFileError
 from ordino.explain import feature_weights
@@ -45,7 +47,7 @@ def scores():
 def test_trees_split_by_category(scores):
     assert ordino.evaluate(Y, scores, qid=QID)["ndcg@10"] == 1
     assert FITTED.categories_in_ == {"city": tuple(CITIES)}
-    assert "cat_threshold" in FITTED.model_
+    assert re.search(r"^num_cat=[1-9]", FITTED.model_, re.MULTILINE)
 
 
 OTHERS = {
@@ -238,6 +240,30 @@ def test_pipelines_are_saved_without_a_pickle(make, tmp_path):
     assert len(feature_weights(again)) == again[-1].n_features_in_
 
 
+def test_what_stands_inside_the_steps_of_a_file_is_checked(tmp_path):
+    inner = ColumnTransformer([("p", NormalQuantiles(), ["price"])])
+    pipeline = make_pipeline(inner, RankSVM()).fit(TEXT, Y, ranksvm__qid=QID)
+    quantiles = pipeline[0].transformers_[0][1]
+    quantiles.quantiles_ = quantiles.quantiles_[:, :1]
+    ordino.save(pipeline, tmp_path / "p.ordino")
+    with pytest.raises(ModelFileError, match="quantiles_ does not fit"):
+        ordino.load(tmp_path / "p.ordino")
+    many = make_pipeline(columns(), RankSVM()).fit(TEXT, Y, ranksvm__qid=QID)
+    many[0].n_jobs = 100_000
+    ordino.save(many, tmp_path / "p.ordino")
+    with pytest.raises(ModelFileError, match="n_jobs does not fit"):
+        ordino.load(tmp_path / "p.ordino")
+
+
+@pytest.mark.parametrize("categories", [{"city": "text"}, {"city": (1, 2)}, {"town": ("a",)}, ["city"]])
+def test_forged_categories_are_refused(tmp_path, categories):
+    pipeline = PIPELINES["ours"]().fit(TEXT, Y, ranksvm__qid=QID)
+    pipeline[0].categories_ = categories
+    ordino.save(pipeline, tmp_path / "p.ordino")
+    with pytest.raises(ModelFileError, match="categories_ does not fit"):
+        ordino.load(tmp_path / "p.ordino")
+
+
 @pytest.mark.parametrize(("name", "feature"), [("ours", "city=Oslo"), ("one-hot", "c__city_Oslo")])
 def test_weights_of_a_pipeline_are_called_as_the_last_step_saw_them(name, feature):
     pipeline = PIPELINES[name]().fit(TEXT, Y, ranksvm__qid=QID)
@@ -259,3 +285,13 @@ def test_what_a_model_file_cannot_hold_is_refused_in_a_sentence(step, tmp_path):
     if isinstance(step, PCA):
         assert "of scikit-learn ColumnTransformer, FunctionTransformer, MaxAbsScaler" in str(refused.value)
     assert not (tmp_path / "p.ordino").exists()
+
+
+def test_a_difference_of_categories_is_explained(scores):
+    best, worst = int(scores[:20].argmax()), int(scores[:20].argmin())
+    for query in (TEXT.iloc[:20], Dataset(FRAME.iloc[:20], Y[:20])):
+        found = ordino.why(FITTED, best, worst, query=query)
+        assert found.reasons[0].feature == "city"
+        assert found.difference == pytest.approx(scores[best] - scores[worst])
+    with pytest.raises(DataError, match="there is no row 20; the query has 20 documents, from 0"):
+        ordino.why(FITTED, 20, 0, query=TEXT.iloc[:20])

@@ -149,12 +149,6 @@ def test_documents_are_drawn_inside_each_query():
     assert not np.array_equal(np.sort(first.X, axis=0), np.sort(second.X, axis=0))
 
 
-def test_members_get_one_thread_when_they_are_trained_in_several():
-    data = easy_data()
-    assert [m.n_jobs for m in RankAggregation(Spy(), n=2, n_jobs=2).fit(data).rankers_] == [1, 1]
-    assert [m.n_jobs for m in RankAggregation(Spy(), n=2, n_jobs=1).fit(data).rankers_] == [None, None]
-
-
 def test_an_aggregation_of_noisy_rankers_is_better_than_they_are():
     data, unseen = easy_data(n_queries=6), easy_data(n_queries=30, seed=5)
     members = RankAggregation(LinearRegressionRanker(), n=9, resample="documents", share=0.2).fit(data)

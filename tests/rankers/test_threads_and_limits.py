@@ -7,8 +7,8 @@ import pytest
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from ordino import CMARank, Dataset, KernelRankNet, LinearRegressionRanker, RankNet
-from ordino.errors import ParameterError
+from ordino import CMARank, Dataset, KernelRankNet, LambdaMART, LinearRegressionRanker, McRank, RankNet
+from ordino.errors import DataError, NothingToLearnWarning, ParameterError
 from ordino.testing import easy_data
 from rankers.test_contract import quick
 
@@ -32,7 +32,7 @@ def test_the_threads_of_products_change_no_bit(make):
     np.testing.assert_array_equal(*scores)
 
 
-@pytest.mark.parametrize("name", ["ranknet", "listnet", "deepnet", "sortnet", "directranker"])
+@pytest.mark.parametrize("name", ["ranknet", "listnet", "deepnet", "sortnet", "lambdarank"])
 @pytest.mark.parametrize("valid", [None, easy_data(seed=1)], ids=["alone", "with valid"])
 def test_a_network_that_diverges_is_refused(name, valid):
     ranker = quick(name).set_params(learning_rate=1e30)
@@ -52,3 +52,18 @@ def test_fewer_rows_than_features_take_no_minutes():
         else:
             np.testing.assert_allclose(np.ptp(ranker.predict(X) - y), 0, atol=1e-6)  # through every label
     assert time.perf_counter() - start < 20
+
+
+def test_what_lightgbm_refuses_is_one_sentence():
+    X, y = RNG.normal(size=(40, 5)) * 1e-42, RNG.integers(0, 3, 40)
+    with pytest.raises(
+        DataError, match=r"^LightGBM cannot learn from this data \(.*; check that it has enough [^\n]*$"
+    ):
+        quick("mc-rank").set_params(classification="ordinal").fit(X, y, qid=[1] * 40)
+
+
+@pytest.mark.parametrize("cls", [LambdaMART, McRank])
+def test_too_few_documents_for_a_split_are_told(cls):
+    X, y = RNG.normal(size=(80, 3)), RNG.integers(0, 3, 80)
+    with pytest.warns(NothingToLearnWarning, match="min_leaf=50 cannot split 80 documents.*lower min_leaf"):
+        cls(rounds=2).fit(X, y, qid=[1] * 80)

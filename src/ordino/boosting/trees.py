@@ -7,7 +7,8 @@ ranker keeps only LightGBM's model text, a plain string.
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -170,6 +171,22 @@ class TreeRanker(Ranker):
         return name_weights(self.feature_names(), self.feature_importances_)
 
 
+@contextmanager
+def sentences_of_lightgbm() -> Iterator[None]:
+    """Say in one sentence what LightGBM refuses, such as data in which no feature can be split."""
+    from lightgbm.basic import LightGBMError
+
+    try:
+        yield
+    except LightGBMError as error:
+        reason = " ".join(str(error).partition(" at /")[0].split())
+        raise DataError(
+            f"LightGBM cannot learn from this data ({reason}); check that it has enough documents and "
+            "features that differ"
+        ) from None
+
+
+@sentences_of_lightgbm()
 def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
     """Boost round after round; the best on ``valid`` is kept, or the last where there is none.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import numpy as np
@@ -121,7 +120,7 @@ class Dataset:
         for name, array in (groups._asdict() | arrays).items():
             object.__setattr__(self, name, None if array is None else frozen(array))
         object.__setattr__(self, "feature_names", feature_names)
-        object.__setattr__(self, "categories", MappingProxyType(dict(categories)))
+        object.__setattr__(self, "categories", dict(categories))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a Dataset is read-only; make a new one instead of setting {name!r}")

@@ -260,8 +260,6 @@ def from_frame(
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
     columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
-    if not columns:
-        raise DataError("the frame has no column that is a feature; name the features, or add them")
     found = encode(table, columns, otherwise="choose others with features=")
     return Dataset(
         found.X,
@@ -284,6 +282,7 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     >>> to_frame(Dataset([[0.5], [1.5]], [2, 0], qid=[7, 7]), "polars").to_dict(as_series=False)
     {'qid': [7, 7], 'label': [2.0, 0.0], 'f1': [0.5, 1.5]}
     """
+    _check_backend(backend, "to_frame")
     columns = {"qid": dataset.qid, "label": dataset.y, "doc_id": dataset.doc_ids, "weight": dataset.weights}
     table = {name: dataset.restore(values).copy() for name, values in columns.items() if values is not None}
     for j, name in enumerate(name_features(dataset.feature_names, dataset.n_features)):
@@ -300,8 +299,7 @@ def make_frame(columns: Mapping[str, Any], backend: str, call: str, categorical:
     """A frame of the asked kind with these columns; ``call`` is what the user called."""
     import narwhals as nw
 
-    check_choice("backend", backend, BACKENDS)
-    import_extra(backend, extra=backend, purpose=f"{call}(backend={backend!r})")
+    _check_backend(backend, call)
     try:
         frame = nw.from_dict(dict(columns), backend=cast(Any, backend))
         casts = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in categorical]
@@ -309,6 +307,11 @@ def make_frame(columns: Mapping[str, Any], backend: str, call: str, categorical:
     except (TypeError, ValueError, OverflowError) as error:  # ids that no column can hold, such as tuples
         reason = " ".join(str(error).split())
         raise DataError(f"{backend} cannot hold the ids in a column ({reason}); use numbers or strings") from None
+
+
+def _check_backend(backend: str, call: str) -> None:
+    check_choice("backend", backend, BACKENDS)
+    import_extra(backend, extra=backend, purpose=f"{call}(backend={backend!r})")
 
 
 def _filled(table: nw.DataFrame[Any], name: str | None, *, is_id: bool = False) -> Any:

@@ -68,7 +68,8 @@ def as_table(frame: Any) -> nw.DataFrame[Any]:
     """A frame of any library, with columns that can be told apart."""
     import narwhals as nw
 
-    names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+    is_lazy = hasattr(frame, "collect")  # and would resolve its columns first
+    names = [] if is_lazy else list(getattr(frame, "column_names", getattr(frame, "columns", ())))
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise DataError(f"the frame has two columns called {twice[0]!r}; rename one of them")
     try:
@@ -118,7 +119,8 @@ def _refusal(names: Sequence[str], kind: str, otherwise: str) -> str:
     what = f"column {listed} is {kind}" if len(names) == 1 else f"columns {listed} are {kind}"
     if kind != "text":
         return f"{what}; make numbers of it, or {otherwise}"
-    ways = "make it categorical, which LambdaMART uses as it is and ordino.OneHot() turns into numbers for others"
+    each = "it" if len(names) == 1 else "them"
+    ways = f"make {each} categorical, which LambdaMART can use and ordino.OneHot() turns into numbers for others"
     return f"{what}; {ways}, or {otherwise}"
 
 

@@ -65,7 +65,7 @@ def why(
     a: ArrayLike | int,
     b: ArrayLike | int,
     *,
-    query: ArrayLike | None = None,
+    query: ArrayLike | Dataset | None = None,
     orders: int = 64,
     seed: int = 0,
 ) -> Why:
@@ -81,7 +81,8 @@ def why(
     a, b
         The features of the two documents; or, with ``query``, their row numbers in it.
     query
-        The features of all documents of their query; needed if the ranker scales within queries.
+        The features of all documents of their query, as an array, a frame or a data set; needed if the ranker scales
+        within queries or has categorical features.
     orders, seed
         Number of random orders to average, and the random seed, if random orders are used.
 
@@ -111,10 +112,10 @@ def why(
     return Why(float(parts.sum()), reasons, method)
 
 
-def _two_documents(ranker: Ranker, a: Any, b: Any, query: ArrayLike | None) -> tuple[Floats, Floats]:
+def _two_documents(ranker: Ranker, a: Any, b: Any, query: ArrayLike | Dataset | None) -> tuple[Floats, Floats]:
     """The features of a and b as given and as the ranker sees them, each of shape ``(2, n_features)``."""
     if query is None:
-        docs = np.stack([np.asarray(a, np.float32).ravel(), np.asarray(b, np.float32).ravel()])
+        docs: Any = np.stack([np.asarray(a, np.float32).ravel(), np.asarray(b, np.float32).ravel()])
         rows = [0, 1]
         scaler = getattr(ranker, "scaler_", None)
         if scaler is not None and scaler.by_query:
@@ -123,12 +124,11 @@ def _two_documents(ranker: Ranker, a: Any, b: Any, query: ArrayLike | None) -> t
                 "give them as query=, and a and b as rows"
             )
     else:
-        docs = np.asarray(query, np.float32)
+        docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
         rows = [int(a), int(b)]
-        outside = [row for row in rows if not 0 <= row < len(docs)]
-        if outside:
-            raise DataError(f"there is no row {outside[0]}; the query has {len(docs)} documents, from 0")
     data = ranker.documents(docs)
+    if outside := [row for row in rows if not 0 <= row < data.n_docs]:
+        raise DataError(f"there is no row {outside[0]}; the query has {data.n_docs} documents, from 0")
     return data.X[rows].astype(np.float64), ranker.prepared(data).X[rows].astype(np.float64)
 
 

@@ -11,6 +11,7 @@ import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -133,6 +134,7 @@ def check_model(model: Any) -> None:
 def check_part(part: Any) -> None:
     """Refuse a ranker or a scaler that is not whole."""
     from ordino.data.filling import MedianFilled
+    from ordino.data.one_hot import OneHot
     from ordino.data.scaling import Scaler
     from ordino.ranker import Ranker
 
@@ -141,9 +143,7 @@ def check_part(part: Any) -> None:
     names = getattr(part, "feature_names_in_", None)
     require(names is None or np.shape(names) == (n,), "feature_names_in_")
     if isinstance(part, Ranker):
-        known = getattr(part, "categories_in_", {})  # older files do not say
-        fits = isinstance(known, dict) and known.keys() <= set(() if names is None else map(str, names))
-        require(fits and all(isinstance(text, str) for texts in known.values() for text in texts), "categories_in_")
+        _check_categories(getattr(part, "categories_in_", {}), names, "categories_in_")
         scaler = part.scaler_
         if scaler is not None:
             require(isinstance(scaler, Scaler) and scaler.n_features_in_ == n, "scaler_")
@@ -160,6 +160,25 @@ def check_part(part: Any) -> None:
             require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
         with np.errstate(all="ignore"):  # whatever else it learned is tried on a document of zeros
             part.transform(Dataset(np.zeros((1, n), np.float32), [0.0], feature_names=names))
+    elif isinstance(part, OneHot):
+        _check_categories(part.categories_, names, "categories_")
+    for inner in _inner_parts(part):
+        check_part(inner)
+
+
+def _check_categories(known: Any, names: Any, what: str) -> None:
+    fits = isinstance(known, dict) and known.keys() <= set(() if names is None else map(str, names))
+    texts = list(known.values()) if fits else []
+    are_texts = all(isinstance(some, tuple) and all(isinstance(text, str) for text in some) for some in texts)
+    require(fits and are_texts, what)
+
+
+def _inner_parts(part: Any) -> list[Any]:
+    """What stands inside a step of a pipeline: the steps of another one, or the transformers of columns."""
+    if hasattr(part, "transformers_"):
+        require(part.n_jobs in (None, 1, -1), "n_jobs")  # a forged number would start as many processes
+        return [inner for _, inner, _ in part.transformers_ if not isinstance(inner, str)]
+    return steps_of(part) if hasattr(part, "steps") else []
 
 
 def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
@@ -174,7 +193,7 @@ def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
             if has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
                 return _network_score(contents), card
     ranker = loaded(Path(path), contents)
-    return lambda data: score_with(ranker, data), card
+    return (ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)), card
 
 
 def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
@@ -199,7 +218,7 @@ def _network_score(contents: Contents) -> Score:
 
     def score(data: Dataset) -> NDArray[np.float64]:
         check_features(data, form.n_features, names)
-        check_no_nan(data, "X", contents.card["ranker"])
+        check_no_nan(data, "X", str(contents.card.get("ranker")))
         scaled = data.replace(X=symmetric_log(data.X), feature_names=data.feature_names) if is_scaled else data
         return data.restore(form.score_scaled(scaled))
 
