@@ -151,7 +151,7 @@ def work(contestant: str) -> None:
     if contestant == "ours":  # which would count the processors that the others used in their turns as busy
         from ordino import threads
 
-        threads.free_processors = lambda: os.cpu_count() or 1
+        threads.__dict__["free_processors"] = lambda: os.cpu_count() or 1
     ready: dict[str, Callable[[], object]] = {}
     for line in sys.stdin:
         name = line.strip()
