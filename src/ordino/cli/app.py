@@ -11,6 +11,7 @@ from ordino.cli.data import convert, doctor, inspect, synth
 from ordino.cli.evaluate import evaluate, explain, rank
 from ordino.cli.options import SHARED, Command, Group, Seed, Shared
 from ordino.cli.report import compare, report
+from ordino.cli.studio import studio
 from ordino.cli.train import params, rankers, train
 from ordino.cli.warm_up import warm_up
 
@@ -50,7 +51,7 @@ def shared(
 
 DATA = (synth, inspect, doctor, convert)
 MODELS = (train, rank, evaluate, explain, rankers, params, warm_up)
-EXPERIMENTS = (bench, search, compare, report, reproduce)
+EXPERIMENTS = (bench, search, compare, report, reproduce, studio)
 
 for command in DATA + MODELS + EXPERIMENTS:
     app.command(cls=Command)(command)

@@ -153,7 +153,12 @@ def _print_several(evaluations: dict[str, Evaluation], data: str, test: str, jso
     (board,) = make_boards(trials, test=test)
     cells = {line.label: {name: line.cells[name] for name in board.measures} for line in board.lines}
     if json:
-        print_json({label: {name: asdict(cell) for name, cell in own.items()} for label, own in cells.items()})
+        print_json(
+            {
+                label: {name: asdict(cell) | {"comparisons": board.n_comparisons} for name, cell in own.items()}
+                for label, own in cells.items()
+            }
+        )
         return
     rows = [
         [label, *(f"{mean_cell(cell, '').text} {cell.mark}".rstrip() for cell in own.values())]
@@ -167,6 +172,5 @@ def _print(title: str, several: Comparisons, test: str) -> None:
     from ordino.experiment.compare.significance import find_test
 
     typer.echo(title)
-    print_table(several.COLUMNS, several.rows())
-    corrected = f", Holm-corrected for {len(several)} metrics" if len(several) > 1 else ""
-    typer.echo(f"p of {find_test(test).title}{corrected}; {several[0].n_queries:,} queries in both")
+    print_table(several.columns(), several.rows())
+    typer.echo(f"{find_test(test).title}: {several.note()}")

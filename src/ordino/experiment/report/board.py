@@ -90,6 +90,11 @@ class Board:
     view: StoreView
     """Where histories and feature weights are read from when a figure shows them."""
 
+    @property
+    def n_comparisons(self) -> int:
+        """Among how many comparisons a mark or a p of a column stands."""
+        return len(self.lines) - 1
+
     def line(self, label: str) -> Line:
         """The line of a label."""
         lines = {line.label: line for line in self.lines}
@@ -103,6 +108,8 @@ def make_boards(
     baseline: str | None = None,
     test: str = "wilcoxon",
     labels: Sequence[str] | None = None,
+    groups: Sequence[Group] | None = None,
+    only_shown: bool = False,
 ) -> list[Board]:
     """Boards of all data sets and profiles of a store, in the order in which they appear.
 
@@ -118,10 +125,14 @@ def make_boards(
         A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     labels
         The lines to show, by default all; a board without any of them is left out.
+    groups
+        The data sets and profiles to make boards of, by default all.
+    only_shown
+        Read only the metrics to show, which is faster where a store has many.
     """
     find_test(test)
     view = source if isinstance(source, StoreView) else StoreView.of(source)
-    groups = view.groups()
+    groups = view.groups() if groups is None else groups
     boards = [choose_trials(view.trials(group), view.are_copies) for group in groups]
     found = {trial.label for chosen in boards for trial in chosen.trials}
     if labels is not None:
@@ -131,7 +142,7 @@ def make_boards(
     if baseline is not None:
         check_choice("baseline", baseline, labels or found)
     return [
-        _board(view, group, chosen, measures, baseline, test)
+        _board(view, group, chosen, measures, baseline, test, only_shown)
         for group, chosen in zip(groups, boards, strict=True)
         if chosen.trials
     ]
@@ -147,8 +158,9 @@ def compare_labels(board: Board, a: str, b: str) -> Comparisons:
 
 
 def _board(
-    view: StoreView, group: Group, chosen: BoardTrials, measures: Sequence[str] | None, baseline: str | None, test: str
-) -> Board:
+    view: StoreView, group: Group, chosen: BoardTrials, measures: Sequence[str] | None, baseline: str | None, test: str,
+    only_shown: bool,
+) -> Board:  # fmt: skip
     trials = chosen.trials
     stored = list(dict.fromkeys(name for trial in trials for name in trial.test))
     shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
@@ -163,12 +175,14 @@ def _board(
     values: dict[str, dict[str, Floats]] = {label: {} for label in by_label}
     cells: dict[str, dict[str, Cell]] = {label: {} for label in by_label}
     references = {}
-    for name in stored:
+    folds = {trial.fold for trial in trials}
+    whole = {label for label, own in by_label.items() if {trial.fold for trial in own} == folds}
+    for name in dict.fromkeys(shown) if only_shown else stored:
         for label, column in _query_means(view, group, trials, name, places, len(index)).items():
             values[label][name] = column
         means = {label: _trial_means(of_label, name) for label, of_label in by_label.items()}
         samples = {label: values[label][name] for label in by_label} if find_test(test).is_paired else means
-        references[name], made = _column(name, means, samples, baseline, test)
+        references[name], made = _column(name, means, samples, baseline, test, whole)
         for label, cell in made.items():
             cells[label][name] = cell
     best_first = sorted(by_label, key=lambda label: _goodness(shown[0], cells[label][shown[0]].mean), reverse=True)
@@ -213,11 +227,13 @@ def _trial_means(trials: Sequence[TrialInfo], name: str) -> Floats:
 
 
 def _column(
-    name: str, means: Mapping[str, Floats], samples: Mapping[str, Floats], baseline: str | None, test: str
-) -> tuple[str, dict[str, Cell]]:
-    """The reference and the cells of one metric."""
+    name: str, means: Mapping[str, Floats], samples: Mapping[str, Floats], baseline: str | None, test: str,
+    whole: set[str],
+) -> tuple[str, dict[str, Cell]]:  # fmt: skip
+    """The reference and the cells of one metric; a label that lacks folds, not being in ``whole``, has no mark."""
     centers = {label: float(own.mean()) if len(own) else np.nan for label, own in means.items()}
-    best = max(centers, key=lambda label: _goodness(name, centers[label]))
+    candidates = [label for label in centers if label in whole] or list(centers)
+    best = max(candidates, key=lambda label: _goodness(name, centers[label]))
     reference = baseline if baseline is not None and baseline in means else best
     others = [label for label in means if label != reference]
     _, corrected = compare_all([samples[label] for label in others], samples[reference], test=test)
@@ -228,6 +244,7 @@ def _column(
         # ranks, or queries that weigh alike, may see another one ahead than the means do: then neither is marked
         ahead = 0.0 if label == reference else leaning(samples[label], samples[reference], test=test)
         is_marked = p.get(label, 1.0) < ALPHA and gain * parse_metric(name).quality(ahead) > 0
+        is_marked = is_marked and {label, reference} <= whole
         column[label] = Cell(
             mean=centers[label],
             deviation=float(own.std(ddof=1)) if len(own) > 1 else np.nan,
