@@ -44,8 +44,10 @@ def report(
     chosen = choose_format(format, out)
     if out is not None:
         check_out(out)
-    for module in ("altair", "vl_convert", "jinja2") if figures is not None or chosen == "html" else ():
-        import_extra(module, extra="plots", purpose="a figure" if chosen != "html" else "an HTML page")
+    for module in ("altair", "vl_convert") if figures is not None else ():
+        import_extra(module, extra="plots", purpose="a figure")
+    if chosen == "html":
+        import_extra("jinja2", extra="plots", purpose="an HTML page")
     with StoreView(store, experiment=experiment) as view:
         measures = None if metrics is None else split_names(metrics)
         boards = make_boards(view, measures=measures, baseline=baseline, test=test)

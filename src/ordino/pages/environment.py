@@ -30,9 +30,7 @@ def environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
-        {function.__name__: function for function in FILTERS}, humps=humps, sort_first=sort_first, setting=setting
-    )
+    made.filters.update({function.__name__: function for function in (*FILTERS, humps, sort_first, setting, short_test)})
     return made
 
 
@@ -56,6 +54,11 @@ def sort_first(names: Sequence[str], first: str) -> list[str]:
 def setting(value: Any) -> str:
     """The value of a parameter."""
     return f"{value:.4g}" if isinstance(value, float) else json.dumps(value)
+
+
+def short_test(title: str) -> str:
+    """The name of a test in a field: ``Wilcoxon`` for ``Wilcoxon's signed rank test``."""
+    return title.partition("'")[0].removesuffix("-test")
 
 
 def static_text(name: str) -> str:

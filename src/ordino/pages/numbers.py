@@ -2,6 +2,7 @@
 
 import re
 from math import floor, isfinite, isnan, log10
+from struct import pack
 
 MINUS, NONE = "\u2212", "–"
 _SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
@@ -66,14 +67,17 @@ def short(value: float | None) -> str:
 
 
 def plain_number(value: float) -> str:
-    """A value as a field of a form holds it, to the last bit of single precision.
+    """A value as a field of a form holds it: the shortest text that single precision reads back as the same.
 
     Examples
     --------
-    >>> plain_number(54.0), plain_number(-7.8), plain_number(float("nan"))
+    >>> plain_number(54.0), plain_number(-7.800000190734863), plain_number(float("nan"))
     ('54', '-7.8', '')
     """
-    return "" if isnan(value) else f"{value:.9g}"
+    if isnan(value):
+        return ""
+    texts = (f"{value:.{digits}g}" for digits in range(1, 10))
+    return next((text for text in texts if pack("f", float(text)) == pack("f", value)), f"{value:.9g}")
 
 
 def percent(share: float) -> str:

@@ -1,7 +1,8 @@
 """The pages, the files they need and the door in front of them."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from mimetypes import guess_type
@@ -19,6 +20,18 @@ from ordino.web.guard import Guard
 COOKIE = "ordino-studio"
 THEME = "ordino-theme"
 YEAR = 31_536_000
+PATIENCE = 0.4
+"""Seconds after which a page says that it is under way."""
+AGAIN = 1
+"""Seconds after which such a page asks again."""
+WORKERS, MOST_UNDER_WAY = 4, 32
+SLOW = {
+    "why": ("Explaining the difference …", "The first look at a model loads and compiles what it is made of."),
+    "features": ("Measuring the features …", "Shuffling each of them takes a while."),
+    "model": ("Counting cycles and moves …", "An audit orders the documents of a dozen queries again and again."),
+    "data": ("Looking at the data …", "The doctor reads every value."),
+}
+"""What pages say while they are under way."""
 FILES = {path.name for path in STATIC.iterdir()} if STATIC.is_dir() else set()
 
 
@@ -28,7 +41,23 @@ class Studio:
     """What all pages share."""
 
     sources: Sources
+    patience: float = PATIENCE
     memory: Memory = field(default_factory=Memory)
+    _workers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(WORKERS))
+    _under_way: dict[Hashable, Future[Any]] = field(default_factory=dict)
+
+    def shown(self, ask: Ask, view: Callable[[Any, Ask], dict[str, Any]]) -> dict[str, Any]:
+        """What a view shows; a state that says so where it takes long, until the same page is asked for again."""
+        key = (ask.page, tuple(ask.given))
+        work = self._under_way.pop(key, None) or self._workers.submit(view, self, ask)
+        try:
+            return work.result(self.patience)
+        except TimeoutError:
+            while len(self._under_way) >= MOST_UNDER_WAY:
+                self._under_way.pop(next(iter(self._under_way))).cancel()
+            self._under_way[key] = work
+            sentence, then = SLOW.get(ask.page, ("Reading the store …", "So many trials take a moment."))
+            raise StateError(State(sentence, f"{then} You may leave the page.", role="status"), 202) from None
 
     @contextmanager
     def store(self) -> Iterator[OpenStore]:
@@ -62,12 +91,14 @@ def _unreadable(name: str, sentence: str) -> State:
     return State(f"{name} cannot be read: the file is damaged.", then, code, kind="wrong", role="alert")
 
 
-def make_app(sources: Sources, *, token: str | None, hosts: frozenset[str] | None) -> App:
+def make_app(
+    sources: Sources, *, token: str | None, hosts: frozenset[str] | None, patience: float = PATIENCE
+) -> App:
     """The studio as an ASGI application behind its door."""
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    studio = Studio(sources)
+    studio = Studio(sources, patience)
     app = Starlette(
         routes=[
             Route("/", _first_page(studio)),
@@ -135,9 +166,10 @@ def _shown(studio: Studio) -> Callable[[Any], Any]:
             if page not in VIEWS:
                 known = [(one.title, f"/{one.name}") for group in NAV.values() for one in group]
                 raise missing(f"There is no page {page}.", "There is:", known)
-            return HTMLResponse(frame(studio, ask, theme, VIEWS[page](studio, ask)))
+            return HTMLResponse(frame(studio, ask, theme, studio.shown(ask, VIEWS[page])))
         except StateError as error:
-            return HTMLResponse(frame(studio, ask, theme, {"state": error.state}), error.status)
+            again = {"refresh": AGAIN} if error.status == 202 else {}
+            return HTMLResponse(frame(studio, ask, theme, {"state": error.state} | again), error.status)
         except OrdinoError as error:
             state = State(str(error), kind="wrong", role="alert")
             return HTMLResponse(frame(studio, ask, theme, {"state": state}), 400)

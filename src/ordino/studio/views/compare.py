@@ -170,7 +170,7 @@ def _bars(d: Floats, low: float, high: float, is_brushed: bool) -> dict[str, Any
         "bars": bars, "zero": f"{zero:.1f}", "height": f"{zero + down * unit + 24:.0f}", "lines": lines,
         "each": -(-len(d) // n), "wins": wins, "losses": losses, "equal": len(d) - wins - losses,
         "wins_x": f"{50 * wins / max(len(d), 1):.2f}%", "equal_x": f"{100 * (wins + (len(d) - wins - losses) / 2) / max(len(d), 1):.2f}%",
-        "losses_x": f"{100 - 50 * losses / max(len(d), 1):.2f}%",
+        "losses_x": f"{max(100 * (len(d) - losses) / max(len(d), 1) - 1, 22):.2f}%",
         "brush": (f"{inside[0] * step:.3f}%", f"{(inside[-1] - inside[0] + 1) * step:.3f}%") if is_brushed and inside else None,
     }  # fmt: skip
 

@@ -112,7 +112,7 @@ def _grades(summaries: Mapping[str, Summary]) -> dict[str, Any]:
     return {"labels": labels, "rows": rows, "highest": highest}
 
 
-def _stacked(parts: Mapping[str, Any], scale: Scale, log_of: Any) -> list[Stack]:  # noqa: ARG001
+def _stacked(parts: Mapping[str, Any], scale: Scale) -> list[Stack]:
     stacks = []
     for i, (name, values) in enumerate(parts.items()):
         base = 58 + 62 * i
@@ -134,11 +134,11 @@ def _sizes(parts: Mapping[str, Dataset]) -> dict[str, Any]:
     counts = {name: data.counts for name, data in parts.items()}
     low, high = min(int(own.min()) for own in counts.values()), max(int(own.max()) for own in counts.values())
     scale = Scale(max(1, 0.9 * low), max(2.0, 1.1 * high, low + 1), 2, 98, log=True)
-    return {"stacks": _stacked(counts, scale, None), "ticks": scale.ticks(6), "height": 62 * len(counts) + 22}
+    return {"stacks": _stacked(counts, scale), "ticks": scale.ticks(6), "height": 62 * len(counts) + 34}
 
 
 def _relevance(parts: Mapping[str, Dataset]) -> dict[str, Any]:
     shares = {name: 100 * count_by_query(data, data.y > 0) / np.maximum(data.counts, 1) for name, data in parts.items()}
     scale = Scale(0, 100, 2, 98)
     ticks = [(scale.percent(share), f"{share} %") for share in (0, 25, 50, 75, 100)]
-    return {"stacks": _stacked(shares, scale, None), "ticks": ticks, "height": 62 * len(shares) + 22}
+    return {"stacks": _stacked(shares, scale), "ticks": ticks, "height": 62 * len(shares) + 34}

@@ -146,7 +146,7 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
             "layer": [
                 {
                     "mark": {"type": "line", "interpolate": "monotone"},
-                    "params": [{"name": "picked", "select": {"type": "point", "fields": [by], "on": "pointerover", "nearest": True}}],
+                    "params": [{"name": "picked", "select": {"type": "point", "fields": [by], "on": "pointerover"}}],
                     "encoding": {
                         "x": {"field": "step", "type": "quantitative", "title": "step", "scale": {"type": "symlog", "nice": False}},
                         "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},

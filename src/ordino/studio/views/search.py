@@ -163,7 +163,7 @@ def _parallel(tried: Sequence[Tried], varied: Sequence[str], metric: str) -> str
     return json.dumps(
         {
             "data": {"values": rows}, "width": "container", "height": 260,
-            "params": [{"name": "picked", "select": {"type": "point", "fields": ["trial"], "on": "pointerover", "nearest": True}}],
+            "params": [{"name": "picked", "select": {"type": "point", "fields": ["trial"], "on": "pointerover"}}],
             "mark": {"type": "line"},
             "encoding": {
                 "x": {"field": "axis", "type": "nominal", "sort": order, "title": None, "axis": {"labelAngle": 0, "grid": True}, "scale": {"padding": 0.1}},
