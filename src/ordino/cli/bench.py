@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +15,7 @@ from ordino.cli.options import (
     RankerName,
     Seed,
     chosen_seed,
+    command_line,
     ranker_names,
     reads_data,
     shared_options,
@@ -161,7 +161,7 @@ def run_and_show(plan: Plan, out: str, n_jobs: int | None, rankings: int, models
     try:
         trials = run(
             plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet, rankings=rankings, documents=models,
-            models=models_folder(out) if models else None, command=shlex.join(["ordino", *sys.argv[1:]]),
+            models=models_folder(out) if models else None, command=command_line(),
         )  # fmt: skip
     except FailedTrialsError as error:
         typer.echo(terminal(make_boards(error.trials)), nl=False)

@@ -30,7 +30,9 @@ def environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update({function.__name__: function for function in (*FILTERS, humps, sort_first, setting, short_test)})
+    made.filters.update(
+        {function.__name__: function for function in (*FILTERS, humps, sort_first, setting, short_test)}
+    )
     return made
 
 

@@ -91,9 +91,7 @@ def _unreadable(name: str, sentence: str) -> State:
     return State(f"{name} cannot be read: the file is damaged.", then, code, kind="wrong", role="alert")
 
 
-def make_app(
-    sources: Sources, *, token: str | None, hosts: frozenset[str] | None, patience: float = PATIENCE
-) -> App:
+def make_app(sources: Sources, *, token: str | None, hosts: frozenset[str] | None, patience: float = PATIENCE) -> App:
     """The studio as an ASGI application behind its door."""
     from starlette.applications import Starlette
     from starlette.routing import Route

@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from ordino.checks import check_choice
-from ordino.errors import ParameterError
+from ordino.errors import DataError, ParameterError
 from ordino.experiment.compare.comparison import Comparisons, compare_values
 from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
@@ -151,8 +151,13 @@ def make_boards(
 def compare_labels(board: Board, a: str, b: str) -> Comparisons:
     """Compare two lines of a board by the metrics that it shows and the test that it names."""
     lines = board.line(a), board.line(b)
-    a_values, b_values = ({name: line.per_query[name] for name in board.measures} for line in lines)
-    a_means, b_means = ({name: _trial_means(line.trials, name) for name in board.measures} for line in lines)
+    shared = [
+        name for name in board.measures if not np.isnan(lines[0].per_query[name] - lines[1].per_query[name]).all()
+    ]
+    if not shared:
+        raise DataError(f"{a} and {b} have no query in common; compare rankers that were run on the same data")
+    a_values, b_values = ({name: line.per_query[name] for name in shared} for line in lines)
+    a_means, b_means = ({name: _trial_means(line.trials, name) for name in shared} for line in lines)
     samples = None if find_test(board.test).is_paired else (a_means, b_means)
     return compare_values(a_values, b_values, test=board.test, samples=samples)
 

@@ -57,7 +57,9 @@ def _section(board: Board) -> dict[str, Any]:
         "curves": curves_of(board),
         "weights": weights_of(board, mean_weights),
         "is_baseline": any(
-            not board.line(label).cells[name].is_best for name, label in board.references.items() if name in board.measures
+            not board.line(label).cells[name].is_best
+            for name, label in board.references.items()
+            if name in board.measures
         ),
         "finding": made.finding(board),
         "summary": made.summary(board),

@@ -59,7 +59,9 @@ def draw_curves(title: str, curves: Mapping[str, Sequence[tuple[float, float]]],
     names = _apart([end for *_, end in drawn])
     values = round_ticks(low, high, 4)
     grid = [(f"{y.at(value):.1f}", tick_text(value, values)) for value in values]
-    made = [Curve(label, lines, f"{end:.1f}", f"{at:.1f}") for (label, lines, end), at in zip(drawn, names, strict=True)]
+    made = [
+        Curve(label, lines, f"{end:.1f}", f"{at:.1f}") for (label, lines, end), at in zip(drawn, names, strict=True)
+    ]
     return Curves(title, made, grid, x.ticks(5), told)
 
 
@@ -138,9 +140,14 @@ def versus(board: Board) -> Versus | None:
         kind = "bar" if value == 0 else "a" if value > 0 else "b"
         bars.append((kind, f"{(i + 0.11) * step:.3f}%", f"{0.78 * step:.3f}%", f"{top:.1f}", f"{height:.1f}"))
     wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
-    told = f"{a.label} wins {wins:,}, {b.label} wins {losses:,}, {len(d) - wins - losses:,} equal, of {len(d):,} queries."
+    told = (
+        f"{a.label} wins {wins:,}, {b.label} wins {losses:,}, {len(d) - wins - losses:,} equal, of {len(d):,} queries."
+    )
     fits = len(board.lines) * len(board.query_ids) <= HELD
-    columns = {line.label: [None if np.isnan(v) else round(float(v), 4) for v in line.per_query[metric]] for line in board.lines}
+    columns = {
+        line.label: [None if np.isnan(v) else round(float(v), 4) for v in line.per_query[metric]]
+        for line in board.lines
+    }
     return Versus(a.label, b.label, bars, f"{zero:.1f}", told, {"sign": sign, "columns": columns} if fits else {})
 
 

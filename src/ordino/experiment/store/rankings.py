@@ -66,7 +66,8 @@ def pack_scores(scores: Floats) -> bytes:
     >>> unpack_scores(pack_scores(np.array([0.1, -2.5]))).tolist()
     [0.1, -2.5]
     """
-    single = scores.astype("<f4")
+    with np.errstate(over="ignore"):  # what is too large for single precision is not equal to it
+        single = scores.astype("<f4")
     narrow = np.array_equal(single.astype(np.float64), scores, equal_nan=True)
     kept = single if narrow else np.ascontiguousarray(scores, "<f8")
     planes = kept.view(np.uint8).reshape(len(kept), kept.itemsize).T

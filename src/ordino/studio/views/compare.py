@@ -62,10 +62,16 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
             raise StateError(State("One ranker is in the store; two are needed to compare.", then))
         a = _label(ask, "a", labels, labels[0])
         b = _label(ask, "b", labels, next(one for one in labels if one != a))
-        measure = ask.choice("measure", board.measures, board.measures[0])
         key = (group.dataset, group.profile, tuple(board.measures), board.test, a, b)
         found = opened.remembered("comparisons", lambda: compare_labels(board, a, b), *key)
         facts = _facts(opened, board)
+    shared = [each.measure for each in found]
+    measure = ask.text("measure", shared[0])
+    if measure in board.measures and measure not in shared:
+        raise missing(f"{a} and {b} have no query in common on {measure_title(measure)}.", "They share:", [
+            (measure_title(each), ask.here(measure=each)) for each in shared
+        ])  # fmt: skip
+    measure = ask.choice("measure", shared, shared[0])
     one = next(each for each in found if each.measure == measure)
     sign = parse_metric(measure).quality(1)
     left, right = board.line(a).per_query[measure], board.line(b).per_query[measure]
@@ -90,7 +96,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "low": ask.text("low"), "high": ask.text("high"), "low_value": low, "high_value": high,
         "bars": _bars(d[order], low, high, is_brushed), "largest": float(np.max(np.abs(d), initial=0)) or 1.0,
         "plots": _plots(board, facts, both, d, picked if is_brushed else order), "measures": _by_measure(found),
-        "n_measures": spelled(len(found)), "sign": sign, "damage": opened.damage,
+        "shared": shared, "n_measures": spelled(len(found)), "sign": sign, "damage": opened.damage,
         "family": f"Holm’s correction for the {spelled(len(found))} measures below",
     }  # fmt: skip
 
