@@ -28,9 +28,9 @@ bench: $(READY)  ## every figure of docs/benchmarks.md, each a ratio in one run
 docs: $(READY)  ## the site in site/, built offline; a broken link fails it
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-$(PLAIN): pyproject.toml constraints.txt  # what every user has, and what the page of a report needs
+$(PLAIN): pyproject.toml constraints.txt  # what every user has, and what report and studio need
 	$(PYTHON) -m venv .venv
-	$(INSTALL) -e '.[plots]'
+	$(INSTALL) -e '.[studio]'
 	touch $@
 
 $(READY): $(PLAIN)  # and what developing needs

@@ -56,4 +56,4 @@ def studio(
             import webbrowser
 
             webbrowser.open(url)
-        run(partial(make_app, sources, token=token, hosts=address.hosts), listening)
+        run(partial(make_app, sources, token=token, hosts=address.hosts, warm=True), listening)

@@ -5,8 +5,11 @@ from math import floor, isfinite, isnan, log10
 from struct import pack
 
 MINUS, NONE = "\u2212", "–"
-_SMALL = "zero one two three four five six seven eight nine ten eleven twelve".split()
-_PLACES = "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+_SMALL = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_PLACES = (
+    "zeroth", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+    "twelfth",
+)  # fmt: skip
 
 
 def fixed(value: float | None, digits: int = 4) -> str:

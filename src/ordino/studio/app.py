@@ -46,6 +46,12 @@ class Studio:
     _workers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(WORKERS))
     _under_way: dict[Hashable, Future[Any]] = field(default_factory=dict)
 
+    def begin(self, ask: Ask) -> None:
+        """Begin with a page that is likely to be asked for."""
+        from ordino.studio.views import VIEWS
+
+        self._workers.submit(VIEWS[ask.page], self, ask)
+
     def shown(self, ask: Ask, view: Callable[[Any, Ask], dict[str, Any]]) -> dict[str, Any]:
         """What a view shows; a state that says so where it takes long, until the same page is asked for again."""
         key = (ask.page, tuple(ask.given))
@@ -91,12 +97,16 @@ def _unreadable(name: str, sentence: str) -> State:
     return State(f"{name} cannot be read: the file is damaged.", then, code, kind="wrong", role="alert")
 
 
-def make_app(sources: Sources, *, token: str | None, hosts: frozenset[str] | None, patience: float = PATIENCE) -> App:
+def make_app(
+    sources: Sources, *, token: str | None, hosts: frozenset[str] | None, patience: float = PATIENCE, warm: bool = False
+) -> App:
     """The studio as an ASGI application behind its door."""
     from starlette.applications import Starlette
     from starlette.routing import Route
 
     studio = Studio(sources, patience)
+    if warm and sources.store is not None:  # the first board of a large store takes seconds
+        studio.begin(Ask("board", []))
     app = Starlette(
         routes=[
             Route("/", _first_page(studio)),

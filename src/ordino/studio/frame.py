@@ -30,7 +30,9 @@ NAV: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
             Entry("search", "Search", "s"), Entry("papers", "Papers", "p"),
         ),
         "One query": (Entry("query", "Query", "q"), Entry("why", "Why", "w"), Entry("judge", "Judge", "j")),
-        "Data and model": (Entry("data", "Data", "d"), Entry("features", "Features", "f"), Entry("model", "Model", "m")),
+        "Data and model": (
+            Entry("data", "Data", "d"), Entry("features", "Features", "f"), Entry("model", "Model", "m"),
+        ),
     }
 )  # fmt: skip
 KEYS = (

@@ -93,9 +93,12 @@ class StoreShelf:
         self._trials = {line.label: grouped((trial.fold, trial) for trial in line.trials) for line in board.lines}
 
     def labels(self) -> list[str]:
+        """As :class:`Shelf` says."""
         return [line.label for line in self._board.lines]
 
     def places(self) -> Mapping[str, Place]:
+        """As :class:`Shelf` says."""
+
         def make() -> dict[str, Place]:
             found = self._opened.view.fold_queries([trial.key for trial in self._one_of_each_fold().values()])
             return {
@@ -110,6 +113,7 @@ class StoreShelf:
         return {trial.fold: trial for line in self._board.lines for trial in line.trials}
 
     def open(self, place: Place, labels: Sequence[str]) -> Opened:
+        """As :class:`Shelf` says."""
         with self._opened.kept() as kept:
             candidates = {label: self._trials[label].get(place.fold, []) for label in labels}
             wanted = [trial for own in candidates.values() for trial in own]
@@ -131,6 +135,7 @@ class StoreShelf:
         return State("This store has no rankings, only measures.", then, code, kind="late")
 
     def model(self, label: str, place: Place) -> Any:
+        """As :class:`Shelf` says."""
         for trial in self._trials[label].get(place.fold, []):
             path = model_path(self._opened.models, trial.key)
             if path.is_file():
@@ -140,6 +145,7 @@ class StoreShelf:
         raise StateError(State(f"The model of {label} on {place.fold} was not kept.", then, code, kind="late"))
 
     def documents(self, place: Place) -> Dataset:
+        """As :class:`Shelf` says."""
         data = self._one_of_each_fold()[place.fold].data
         path = documents_path(self._opened.models, data)
         if path.is_file():
@@ -162,9 +168,11 @@ class ModelShelf:
         self._models = dict(zip(_stems(sources.models), sources.models, strict=True))
 
     def labels(self) -> list[str]:
+        """As :class:`Shelf` says."""
         return list(self._models)
 
     def places(self) -> Mapping[str, Place]:
+        """As :class:`Shelf` says."""
         return {
             str(query): Place(str(query), path.name, number)
             for path in self._sources.data
@@ -173,14 +181,17 @@ class ModelShelf:
         }
 
     def open(self, place: Place, labels: Sequence[str]) -> Opened:
+        """As :class:`Shelf` says."""
         data = self.documents(place)
         scores = {label: np.asarray(self.model(label, place).predict(data)) for label in labels}
         return Opened(place, names_of(data.n_docs, _ids(data)), data.y, scores)
 
     def model(self, label: str, place: Place) -> Any:  # noqa: ARG002
+        """As :class:`Shelf` says."""
         return loaded(self._models[label], self._memory)
 
     def documents(self, place: Place) -> Dataset:
+        """As :class:`Shelf` says."""
         for path in self._sources.data:
             if path.name == place.fold and (found := _query_in(path, place.query, self._memory)) is not None:
                 return found

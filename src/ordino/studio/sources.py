@@ -21,7 +21,7 @@ from ordino.experiment.store.kept import Kept, kept_path, models_folder
 from ordino.experiment.store.store import MEMORY, UNREADABLE
 from ordino.experiment.store.view import Group
 
-REMEMBERED = 24
+REMEMBERED = 48
 """Results that are kept until their files change."""
 
 
@@ -152,10 +152,12 @@ class OpenStore:
         """A board of this group."""
         key = ("board", self.stamp, group.dataset, group.profile, tuple(measures or ()), baseline, test, every)
 
+        def remember(name: Hashable, read: Callable[[], Any]) -> Any:
+            return self._memory.get(("values", self.stamp, group.dataset, group.profile, name), read)
+
         def make() -> Board:
-            return make_boards(
-                self.view, measures=measures, baseline=baseline, test=test, groups=[group], only_shown=not every
-            )[0]
+            chosen: dict[str, Any] = {"measures": measures, "baseline": baseline, "test": test}
+            return make_boards(self.view, **chosen, groups=[group], only_shown=not every, remember=remember)[0]
 
         found: Board = self._memory.get(key, make)
         return found

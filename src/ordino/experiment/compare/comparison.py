@@ -1,6 +1,6 @@
 """Compare two rankers: means, difference with its interval, test, effect size, and wins by query."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, final
 
@@ -103,6 +103,7 @@ def compare_values(
     *,
     test: str = "wilcoxon",
     samples: tuple[Mapping[str, ArrayLike], Mapping[str, ArrayLike]] | None = None,
+    quick: bool = False,
 ) -> Comparisons:
     """Compare values of the same queries, metric by metric.
 
@@ -114,6 +115,8 @@ def compare_values(
         A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     samples
         Values for the test to use instead of the per-query values: for Welch's test, the means of repeated trials.
+    quick
+        Take :func:`mean_interval` for the interval, which does not draw samples of many queries.
 
     Examples
     --------
@@ -126,8 +129,10 @@ def compare_values(
     measures = [name for name in a if name in b]
     alone = [function(left[name], right[name]).p for name in measures]
     p = holm(alone)
+    interval = mean_interval if quick else bootstrap_interval
     return Comparisons(
-        _compare(name, a[name], b[name], float(p[i]), float(alone[i]), len(measures)) for i, name in enumerate(measures)
+        _compare(name, a[name], b[name], (float(p[i]), float(alone[i]), len(measures)), interval)
+        for i, name in enumerate(measures)
     )
 
 
@@ -152,7 +157,9 @@ def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon")
     )
 
 
-def _compare(measure: str, a: ArrayLike, b: ArrayLike, p: float, p_alone: float, family: int) -> Comparison:
+def _compare(
+    measure: str, a: ArrayLike, b: ArrayLike, chance: tuple[float, float, int], interval: Callable[[Floats], Interval]
+) -> Comparison:
     d = differences(a, b)
     if not len(d):
         raise DataError(f"{measure}: the two rankers have no query in common; compare them on the same data")
@@ -162,10 +169,10 @@ def _compare(measure: str, a: ArrayLike, b: ArrayLike, p: float, p_alone: float,
         mean_a=float(np.asarray(a)[both].mean()),
         mean_b=float(np.asarray(b)[both].mean()),
         difference=float(d.mean()),
-        interval=bootstrap_interval(d),
-        p=p,
-        p_alone=p_alone,
-        family=family,
+        interval=interval(d),
+        p=chance[0],
+        p_alone=chance[1],
+        family=chance[2],
         effect=cohens_d_paired(a, b),
         n_queries=len(d),
         n_above=int(np.sum(d > 0)),

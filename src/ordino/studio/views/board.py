@@ -7,14 +7,14 @@ from typing import Any
 from ordino.experiment.compare.significance import TESTS
 from ordino.experiment.report import made, text
 from ordino.experiment.report.board import Board
-from ordino.experiment.report.board_view import MOST_PAIRED, view_board, view_pairs
+from ordino.experiment.report.board_view import MOST_PAIRED, BoardView, view_board, view_pairs
 from ordino.experiment.report.page import file_stems
 from ordino.experiment.store.view import Group
 from ordino.studio.ask import Ask, State, StateError, missing
 from ordino.studio.sources import OpenStore
 
 BEST = "the best of each column"
-AT_ONCE = 2_000_000
+AT_ONCE = 1_000_000
 """Pairs times queries up to which the matrix is drawn without being asked for."""
 FORMATS = MappingProxyType(
     {
@@ -72,16 +72,26 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         with opened.kept() as kept:
             runs = [] if kept is None else kept.runs()
         stored = opened.remembered("measures", lambda: _measures(opened, group), group.dataset, group.profile)
-    sort, turned = ask.text("sort"), ask.text("order") == "turned"
-    table = view_board(board, sort=sort, turned=turned, containing=ask.text("containing"))
-    n_paired = min(len(board.lines), MOST_PAIRED)
-    is_light = n_paired * (n_paired - 1) // 2 * len(board.query_ids) <= AT_ONCE
-    pairs = view_pairs(board, table.drawn) if is_light or ask.text("pairs") else None
+        sort, turned, containing = ask.text("sort"), ask.text("order") == "turned", ask.text("containing")
+        of = (group.dataset, group.profile, tuple(board.measures), ask.text("against"), board.test)
+        table: BoardView = opened.remembered(
+            "table",
+            lambda: view_board(board, sort=sort, turned=turned, containing=containing),
+            *of,
+            sort,
+            turned,
+            containing,
+        )
+        n_paired = min(len(board.lines), MOST_PAIRED)
+        is_light = n_paired * (n_paired - 1) // 2 * len(board.query_ids) <= AT_ONCE
+        pairs = None
+        if is_light or ask.text("pairs"):
+            pairs = opened.remembered("pairs", lambda: view_pairs(board, table.drawn), *of, table.drawn)
     return {
         "groups": groups, "group": group, "board": board, "table": table, "pairs": pairs, "tests": TESTS, "best": BEST,
         "against": ask.text("against", BEST), "spread": bool(ask.text("spread")), "finding": made.finding(board),
         "asks_for_pairs": not is_light and len(board.lines) > 2 and pairs is None, "stored": stored,
-        "formats": FORMATS, "containing": ask.text("containing"), "damage": opened.damage,
+        "formats": FORMATS, "containing": containing, "damage": opened.damage,
         "commands": [run.command for run in runs if run.command][:1], "settings": made.settings_of(board),
         "versions": made.versions_of(board), "dates": made.dates_of(board), "sort": sort,
         "is_baseline": bool(ask.text("against")) and ask.text("against") != BEST,

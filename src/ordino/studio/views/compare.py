@@ -13,7 +13,7 @@ from ordino.experiment.report.board import Board, compare_labels
 from ordino.experiment.store.rankings import Facts
 from ordino.metrics import parse_metric
 from ordino.pages.numbers import fixed, measure_title, signed, spelled
-from ordino.pages.scales import Scale, span_of
+from ordino.pages.scales import Scale, round_ticks, span_of
 from ordino.studio.ask import Ask, State, StateError, missing
 from ordino.studio.sources import OpenStore
 from ordino.studio.views.board import chosen_board, chosen_group
@@ -63,7 +63,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         a = _label(ask, "a", labels, labels[0])
         b = _label(ask, "b", labels, next(one for one in labels if one != a))
         key = (group.dataset, group.profile, tuple(board.measures), board.test, a, b)
-        found = opened.remembered("comparisons", lambda: compare_labels(board, a, b), *key)
+        found = opened.remembered("comparisons", lambda: compare_labels(board, a, b, quick=True), *key)
         facts = _facts(opened, board)
     shared = [each.measure for each in found]
     measure = ask.text("measure", shared[0])
@@ -95,7 +95,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "n_queries": len(d), "n_picked": len(picked), "is_brushed": is_brushed, "start": start, "page_size": PAGE,
         "low": ask.text("low"), "high": ask.text("high"), "low_value": low, "high_value": high,
         "bars": _bars(d[order], low, high, is_brushed), "largest": float(np.max(np.abs(d), initial=0)) or 1.0,
-        "plots": _plots(board, facts, both, d, picked if is_brushed else order), "measures": _by_measure(found),
+        "plots": _plots(facts, both, d, picked if is_brushed else order), "measures": _by_measure(found),
         "shared": shared, "n_measures": spelled(len(found)), "sign": sign, "damage": opened.damage,
         "family": f"Holm’s correction for the {spelled(len(found))} measures below",
     }  # fmt: skip
@@ -169,25 +169,19 @@ def _bars(d: Floats, low: float, high: float, is_brushed: bool) -> dict[str, Any
         place = f"{i * step + 0.11 * step:.3f}%", f"{0.78 * step:.3f}%"
         bars.append(Bar(kind, f"{value:.6f}", *place, f"{y:.1f}", f"{height:.1f}"))
     inside = [i for i, value in enumerate(values) if low - 1e-12 <= value <= high + 1e-12]
-    wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
-    scale = Scale(-down, up)
-    lines = [(round(zero - float(value) * unit, 1), signed(value, 2).rstrip("0")) for value in _grid(scale)]
+    brush = (f"{inside[0] * step:.3f}%", f"{(inside[-1] - inside[0] + 1) * step:.3f}%") if inside else None
+    wins, losses, total = int(np.sum(d > 0)), int(np.sum(d < 0)), max(len(d), 1)
+    ticks = [value for value in round_ticks(-down, up, 4) if value]
+    lines = [(round(zero - value * unit, 1), signed(value, 2).rstrip("0")) for value in ticks]
     return {
         "bars": bars, "zero": f"{zero:.1f}", "height": f"{zero + down * unit + 24:.0f}", "lines": lines,
         "each": -(-len(d) // n), "wins": wins, "losses": losses, "equal": len(d) - wins - losses,
-        "wins_x": f"{50 * wins / max(len(d), 1):.2f}%", "equal_x": f"{100 * (wins + (len(d) - wins - losses) / 2) / max(len(d), 1):.2f}%",
-        "losses_x": f"{max(100 * (len(d) - losses) / max(len(d), 1) - 1, 22):.2f}%",
-        "brush": (f"{inside[0] * step:.3f}%", f"{(inside[-1] - inside[0] + 1) * step:.3f}%") if is_brushed and inside else None,
+        "wins_x": f"{50 * wins / total:.2f}%", "equal_x": f"{50 * (total + wins - losses) / total:.2f}%",
+        "losses_x": f"{max(100 * (total - losses) / total - 1, 22):.2f}%", "brush": brush if is_brushed else None,
     }  # fmt: skip
 
 
-def _grid(scale: Scale) -> list[float]:
-    from ordino.pages.scales import round_ticks
-
-    return [value for value in round_ticks(scale.low, scale.high, 4) if value]
-
-
-def _plots(board: Board, facts: Facts | None, both: NDArray[np.intp], d: Floats, picked: NDArray[np.intp]) -> list[Any]:
+def _plots(facts: Facts | None, both: NDArray[np.intp], d: Floats, picked: NDArray[np.intp]) -> list[Any]:
     """Differences against what is known of the queries: size, share of relevant documents, highest grade."""
     if facts is None or not len(d) or not np.isfinite(facts.sizes[both]).all():
         return []

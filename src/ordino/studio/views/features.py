@@ -70,12 +70,26 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     start = min(ask.whole("from", 1, 10**6) - 1, max(0, len(features) - 1))
     tallest = [max((abs(w) for w in own.values()), default=1.0) or 1.0 for own in shown.values()]
     return {
-        "features": features[start : start + PAGE], "n_features": len(features), "start": start, "page_size": PAGE,
-        "rankers": list(shown), "largest": tallest, "sets": names, "part": here, "against": there, "sort": sort,
-        "finding": _finding(features, list(shown)), "containing": ask.text("containing"), "has_data": bool(parts),
-        "measures": ["ndcg@10", "map", "mrr"], "ranker": ask.text("ranker"), "importance": importance is not None,
-        "labels": _labels(studio, ask), "drifted": sum((one.drift or 0) > DRIFTED for one in features), "limit": DRIFTED,
-    }  # fmt: skip
+        "features": features[start : start + PAGE],
+        "n_features": len(features),
+        "start": start,
+        "page_size": PAGE,
+        "rankers": list(shown),
+        "largest": tallest,
+        "sets": names,
+        "part": here,
+        "against": there,
+        "sort": sort,
+        "finding": _finding(features, list(shown)),
+        "containing": ask.text("containing"),
+        "has_data": bool(parts),
+        "measures": ["ndcg@10", "map", "mrr"],
+        "ranker": ask.text("ranker"),
+        "importance": importance is not None,
+        "labels": _labels(studio, ask),
+        "drifted": sum((one.drift or 0) > DRIFTED for one in features),
+        "limit": DRIFTED,
+    }
 
 
 def _weights(studio: Any, ask: Ask) -> dict[str, dict[str, float]]:
@@ -162,10 +176,15 @@ def _measure(data: Dataset, other: Dataset | None) -> dict[str, Any]:
             means = sums[query]
         inside = float(np.mean((x - means) ** 2) / total) if total > 0 and there.all() else 0.0
         found[name] = {
-            "relevant": shares[0], "others": shares[1], "spread": inside, "missing": float(1 - there.mean()),
+            "relevant": shares[0],
+            "others": shares[1],
+            "spread": inside,
+            "missing": float(1 - there.mean()),
             "labels": _correlation(_ranks_within(x, query), rank_y) if there.all() and total > 0 else 0.0,
-            "drift": _distance(x[there], other.X[:SAMPLE, j].astype(np.float64)) if other is not None and other.n_features > j else None,
-        }  # fmt: skip
+            "drift": _distance(x[there], other.X[:SAMPLE, j].astype(np.float64))
+            if other is not None and other.n_features > j
+            else None,
+        }
     return found
 
 
@@ -226,10 +245,13 @@ def _rows(facts: Mapping[str, Any], weights: Mapping[str, Mapping[str, float]]) 
 
 def _sorted(rows: list[Feature], by: str) -> list[Feature]:
     keys = {
-        "worth": lambda one: -(abs(one.weights[0] or 0.0) if one.weights else abs(one.labels)), "name": lambda one: one.name,
-        "labels": lambda one: -abs(one.labels), "spread": lambda one: -one.spread, "missing": lambda one: -one.missing,
+        "worth": lambda one: -(abs(one.weights[0] or 0.0) if one.weights else abs(one.labels)),
+        "name": lambda one: one.name,
+        "labels": lambda one: -abs(one.labels),
+        "spread": lambda one: -one.spread,
+        "missing": lambda one: -one.missing,
         "drift": lambda one: -(one.drift or 0.0),
-    }  # fmt: skip
+    }
     return sorted(rows, key=keys[by])
 
 

@@ -26,14 +26,14 @@ FOLDED = 40
 
 
 def read_grades(path: Path) -> dict[tuple[str, str], int]:
-    """By query and document the last grade in a file; a line that was cut off by a crash is left out.
+    r"""By query and document the last grade in a file; a line that was cut off by a crash is left out.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "judged.qrels")
-    ...     _ = file.write_text("7 0 d1 3\\n7 0 d2 1\\n7 0 d1 -1\\n7 0 d")
+    ...     _ = file.write_text("7 0 d1 3\n7 0 d2 1\n7 0 d1 -1\n7 0 d")
     ...     read_grades(file)
     {('7', 'd2'): 1}
     """
@@ -101,7 +101,8 @@ def _finding(query: str, n_open: int, n_docs: int, doc: str) -> str:
     if not n_open:
         return f"All {spelled(n_docs)} documents of query {query} are graded."
     done = n_docs - n_open
-    return f"{spelled(done).capitalize() if done else 'None'} of {spelled(n_docs)} documents of query {query} {'is' if done == 1 else 'are'} graded; {doc} is next."
+    told = f"{spelled(done).capitalize() if done else 'None'} of {spelled(n_docs)} documents of query {query}"
+    return f"{told} {'is' if done == 1 else 'are'} graded; {doc} is next."
 
 
 def _file(studio: Any) -> Path:

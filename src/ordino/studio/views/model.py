@@ -46,11 +46,18 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     asked = _asked(studio, ask)
     card = _card(asked)
     return {
-        "asked": asked, "card": card, "terms": _terms(asked, card), "finding": _finding(asked, card),
-        "curve": _curve(asked.history), "history": _table(asked.history), "weights": _weights(asked.weights),
-        "parameters": _parameters(asked, card), "audit": _audit(studio, asked, card, wanted=bool(ask.text("audit"))),
-        "certificates": _certificates(asked.path), "size": asked.path.stat().st_size if asked.path else 0,
-    }  # fmt: skip
+        "asked": asked,
+        "card": card,
+        "terms": _terms(asked, card),
+        "finding": _finding(asked, card),
+        "curve": _curve(asked.history),
+        "history": _table(asked.history),
+        "weights": _weights(asked.weights),
+        "parameters": _parameters(asked, card),
+        "audit": _audit(studio, asked, card, wanted=bool(ask.text("audit"))),
+        "certificates": _certificates(asked.path),
+        "size": asked.path.stat().st_size if asked.path else 0,
+    }
 
 
 def _asked(studio: Any, ask: Ask) -> Asked:
@@ -76,9 +83,16 @@ def _asked(studio: Any, ask: Ask) -> Asked:
         path = model_path(opened.models, trial.key)
         documents = documents_path(opened.models, trial.data)
         return Asked(
-            label, path if path.is_file() else None, trial, labels, folds, opened.view.history(trial.key),
-            opened.view.feature_weights(trial.key), documents if documents.is_file() else None, opened.path.name,
-        )  # fmt: skip
+            label,
+            path if path.is_file() else None,
+            trial,
+            labels,
+            folds,
+            opened.view.history(trial.key),
+            opened.view.feature_weights(trial.key),
+            documents if documents.is_file() else None,
+            opened.path.name,
+        )
 
 
 def _card(asked: Asked) -> dict[str, Any] | None:
@@ -98,9 +112,12 @@ def _terms(asked: Asked, card: dict[str, Any] | None) -> list[tuple[str, str]]:
     trial = asked.trial
     if card is not None:
         terms += [
-            ("ranker", card["ranker"]), ("scores by", card["form"]), ("features", f"{card['features']['count']:,}"),
-            ("scaling", card.get("scaling") or "none"), ("seed", card.get("seed")),
-        ]  # fmt: skip
+            ("ranker", card["ranker"]),
+            ("scores by", card["form"]),
+            ("features", f"{card['features']['count']:,}"),
+            ("scaling", card.get("scaling") or "none"),
+            ("seed", card.get("seed")),
+        ]
         for name, value in (card.get("learned") or {}).items():
             if isinstance(value, int | float | str) and name not in ("n_features_in",):
                 terms.append((name.replace("_", " "), short(value) if isinstance(value, float) else value))
@@ -110,10 +127,13 @@ def _terms(asked: Asked, card: dict[str, Any] | None) -> list[tuple[str, str]]:
                 terms.append((f"{part}, fingerprint", told["fingerprint"]))
     if trial is not None:
         terms += [
-            ("trained on", f"{trial.dataset}, {trial.fold}"), ("training", f"{trial.train_seconds:.2f} s"),
-            ("scoring", f"{trial.score_seconds:.3f} s"), ("started", trial.started.replace("T", " ")[:16] + " UTC" if trial.started else ""),
-            ("chosen by", trial.chosen_by), ("fold’s fingerprint", trial.data),
-        ]  # fmt: skip
+            ("trained on", f"{trial.dataset}, {trial.fold}"),
+            ("training", f"{trial.train_seconds:.2f} s"),
+            ("scoring", f"{trial.score_seconds:.3f} s"),
+            ("started", trial.started.replace("T", " ")[:16] + " UTC" if trial.started else ""),
+            ("chosen by", trial.chosen_by),
+            ("fold’s fingerprint", trial.data),
+        ]
         terms += [(f"{name} on test data", fixed(value)) for name, value in list(trial.test.items())[:6]]
     versions = (card or {}).get("versions") or (dict(trial.versions) if trial else {})
     terms.append(("made with", ", ".join(f"{name} {number}" for name, number in versions.items())))
@@ -132,9 +152,12 @@ def _finding(asked: Asked, card: dict[str, Any] | None) -> str:
     if card is None:
         return f"The trial of {asked.name}{where} is known; its model was not kept."
     kinds = {
-        "linear": "a weighted sum of", "trees": "trees over", "stumps": "stumps over", "network": "a network over",
+        "linear": "a weighted sum of",
+        "trees": "trees over",
+        "stumps": "stumps over",
+        "network": "a network over",
         "pairs": "a comparator of pairs over",
-    }  # fmt: skip
+    }
     told = f"{asked.name}{where} is {kinds.get(card['form'], 'a ranker of')} {card['features']['count']:,} features"
     return f"{told}, learned in {asked.trial.train_seconds:.2f} seconds." if asked.trial else f"{told}."
 
@@ -156,9 +179,13 @@ def _curve(history: list[dict[str, Any]]) -> dict[str, Any] | None:
     lines = [(*ends[i], *ends[i + 1]) for i in range(len(ends) - 1)]
     grid = [(f"{y.at(float(text.replace('−', '-'))):.1f}", text) for _, text in Scale(low, high).ticks(4)]
     return {
-        "lines": lines, "grid": grid, "ticks": x.ticks(5), "part": {"valid": "validation", "train": "training"}[part],
-        "best": (x.percent(best[0]), f"{y.at(best[1]):.1f}", f"{best[1]:.4f} at {best[0]:,}", x.at(best[0]) > 70), "n": len(history),
-    }  # fmt: skip
+        "lines": lines,
+        "grid": grid,
+        "ticks": x.ticks(5),
+        "part": {"valid": "validation", "train": "training"}[part],
+        "best": (x.percent(best[0]), f"{y.at(best[1]):.1f}", f"{best[1]:.4f} at {best[0]:,}", x.at(best[0]) > 70),
+        "n": len(history),
+    }
 
 
 def _table(history: list[dict[str, Any]]) -> dict[str, Any] | None:

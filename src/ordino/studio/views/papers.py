@@ -50,10 +50,18 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     compared = [row for row in rows if row.difference != "–"]
     beyond = sum(row.is_beyond for row in compared)
     return {
-        "names": names, "name": name, "rows": rows[:MOST], "n_rows": len(rows), "columns": columns, "target": target,
-        "told": told, "finding": _finding(files[name].stem, target.shows, len(compared), beyond), "stem": files[name].stem,
-        "has_figure": files[name].with_suffix(".svg").is_file(), "claims": told.get("claims", []),
-    }  # fmt: skip
+        "names": names,
+        "name": name,
+        "rows": rows[:MOST],
+        "n_rows": len(rows),
+        "columns": columns,
+        "target": target,
+        "told": told,
+        "finding": _finding(files[name].stem, target.shows, len(compared), beyond),
+        "stem": files[name].stem,
+        "has_figure": files[name].with_suffix(".svg").is_file(),
+        "claims": told.get("claims", []),
+    }
 
 
 def _folder(studio: Any) -> Path:
@@ -78,10 +86,15 @@ def _row(line: dict[str, str], columns: list[str]) -> Row:
     spread = ((numbers["paper deviation"] or 0.0) ** 2 + (numbers["standard deviation"] or 0.0) ** 2) ** 0.5
     beyond = difference is not None and spread > 0 and abs(difference) > 2 * spread
     return Row(
-        [line[name] for name in columns], fixed(paper, digits), _spread(numbers["paper deviation"], digits),
-        fixed(ours, digits), _spread(numbers["standard deviation"], digits),
-        "–" if difference is None else signed(difference, digits), beyond, (line.get("values") or "").replace("-", MINUS),
-    )  # fmt: skip
+        [line[name] for name in columns],
+        fixed(paper, digits),
+        _spread(numbers["paper deviation"], digits),
+        fixed(ours, digits),
+        _spread(numbers["standard deviation"], digits),
+        "–" if difference is None else signed(difference, digits),
+        beyond,
+        (line.get("values") or "").replace("-", MINUS),
+    )
 
 
 def _spread(value: float | None, digits: int) -> str:
@@ -107,7 +120,7 @@ def _finding(stem: str, shows: str, compared: int, beyond: int) -> str:
         return f"{stem}, {shows}: the paper has no numbers for this data."
     if not beyond:
         return f"{stem}, {shows}: no number of ours lies beyond the spread of the paper’s {spelled(compared)}."
-    return f"{stem}, {shows}: {spelled(beyond)} of {spelled(compared)} numbers lie beyond the spread of the paper and ours."
+    return f"{stem}, {shows}: {spelled(beyond)} of {spelled(compared)} numbers lie beyond the spread of both."
 
 
 def figure(studio: Any, ask: Ask) -> tuple[bytes, str, str]:

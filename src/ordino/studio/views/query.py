@@ -122,7 +122,7 @@ def finding(opened: Opened, rankers: Sequence[str], k: int) -> str:
     of = f"{among[most]:,} of the {len(best):,} documents of {grade}"
     if among[most] == among[least]:
         who = most if len(rankers) == 1 else f"Each of the {spelled(len(rankers))} rankers"
-        return f"{who} has {of} among {'its' if len(rankers) == 1 else 'its'} first {spelled(k)}."
+        return f"{who} has {of} among its first {spelled(k)}."
     return f"{most} has {of} among its first {spelled(k)}, {least} {among[least] or 'none'}."
 
 
@@ -191,8 +191,9 @@ def _detail(opened: Opened, doc: str, orders: Mapping[str, Any]) -> dict[str, An
     lowest = max(rankers, key=lambda one: places[one])
     first = opened.doc_ids[orders[lowest][0]]
     is_first = places[lowest] == 1
+    second = opened.doc_ids[orders[lowest][min(1, len(orders[lowest]) - 1)]]
     return {
         "doc": doc, "label": float(opened.labels[row]) if row is not None else 0.0, "places": places, "ranker": lowest,
-        "above": doc if is_first else first, "below": opened.doc_ids[orders[lowest][1]] if is_first and len(orders[lowest]) > 1 else doc,
+        "above": doc if is_first else first, "below": second if is_first else doc,
         "question": "Why is it first?" if is_first else "Why is it not higher?",
     }  # fmt: skip

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from ordino.experiment.report.curves import PARTS
@@ -39,7 +40,7 @@ def is_alive(run: RunRecord) -> bool:
         return True
     except OSError:
         return False
-    return os.path.isdir(run.folder)
+    return Path(run.folder).is_dir()
 
 
 def view(studio: Any, ask: Ask) -> dict[str, Any]:
@@ -142,13 +143,19 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
     return json.dumps(
         {
             "data": {"values": points},
-            "width": "container", "height": 240,
+            "width": "container",
+            "height": 240,
             "layer": [
                 {
                     "mark": {"type": "line", "interpolate": "monotone"},
                     "params": [{"name": "picked", "select": {"type": "point", "fields": [by], "on": "pointerover"}}],
                     "encoding": {
-                        "x": {"field": "step", "type": "quantitative", "title": "step", "scale": {"type": "symlog", "nice": False}},
+                        "x": {
+                            "field": "step",
+                            "type": "quantitative",
+                            "title": "step",
+                            "scale": {"type": "symlog", "nice": False},
+                        },
                         "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
                         "detail": {"field": by},
                         "color": {"condition": {"param": "picked", "empty": False, "value": "@pick"}, "value": "@rule"},
@@ -168,7 +175,7 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
             ],
             "description": f"{title} while the rankers learned",
         }
-    )  # fmt: skip
+    )
 
 
 def _spec_growing(one: Report) -> str:
@@ -176,12 +183,20 @@ def _spec_growing(one: Report) -> str:
     values = [{"step": step, "value": value} for step, value in one.curve]
     return json.dumps(
         {
-            "data": {"values": values}, "width": "container", "height": 120, "title": f"{one.label} on {one.fold}",
+            "data": {"values": values},
+            "width": "container",
+            "height": 120,
+            "title": f"{one.label} on {one.fold}",
             "mark": {"type": "line", "color": "@pick", "strokeWidth": 2},
             "encoding": {
-                "x": {"field": "step", "type": "quantitative", "title": None, "scale": {"domain": [0, max(one.total, values[-1]["step"])], "nice": False}},
+                "x": {
+                    "field": "step",
+                    "type": "quantitative",
+                    "title": None,
+                    "scale": {"domain": [0, max(one.total, values[-1]["step"])], "nice": False},
+                },
                 "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
             },
             "description": f"{one.figures} of {one.label} on {one.fold}, {one.done} of {one.total} steps done",
         }
-    )  # fmt: skip
+    )

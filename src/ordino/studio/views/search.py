@@ -55,12 +55,21 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     varied = _varied(tried)
     mattered = sorted((_mattered(name, tried, best) for name in varied), key=lambda one: -one.share)
     return {
-        "names": names, "name": name, "metric": metric, "tried": sorted(tried, key=lambda one: -float(quality(one.value)))[:ROWS],
-        "n_tried": len(tried), "best": best, "varied": varied, "mattered": mattered, "damage": opened.damage,
-        "finding": _finding(tried, best, mattered, metric), "fixed_params": _fixed(tried, varied),
-        "history": _history(tried, metric), "parallel": _parallel(tried, varied, metric) if len(varied) > 1 else None,
+        "names": names,
+        "name": name,
+        "metric": metric,
+        "tried": sorted(tried, key=lambda one: -float(quality(one.value)))[:ROWS],
+        "n_tried": len(tried),
+        "best": best,
+        "varied": varied,
+        "mattered": mattered,
+        "damage": opened.damage,
+        "finding": _finding(tried, best, mattered, metric),
+        "fixed_params": _fixed(tried, varied),
+        "history": _history(tried, metric),
+        "parallel": _parallel(tried, varied, metric) if len(varied) > 1 else None,
         "seconds": sum(one.seconds for one in tried),
-    }  # fmt: skip
+    }
 
 
 def _tried(trials: Sequence[TrialInfo], metric: str) -> list[Tried]:
@@ -130,14 +139,26 @@ def _history(tried: Sequence[Tried], metric: str) -> str:
     }
     return json.dumps(
         {
-            "data": {"values": values}, "width": "container", "height": 220,
+            "data": {"values": values},
+            "width": "container",
+            "height": 220,
             "layer": [
-                {"mark": {"type": "point", "filled": True, "size": 36, "color": "@rule"}, "encoding": {"x": x, "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}}, "tooltip": [{"field": "trial"}, {"field": "value"}]}},
-                {"mark": {"type": "line", "interpolate": "step-after", "color": "@ink"}, "encoding": {"x": x, "y": {"field": "best", "type": "quantitative"}}},
+                {
+                    "mark": {"type": "point", "filled": True, "size": 36, "color": "@rule"},
+                    "encoding": {
+                        "x": x,
+                        "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
+                        "tooltip": [{"field": "trial"}, {"field": "value"}],
+                    },
+                },
+                {
+                    "mark": {"type": "line", "interpolate": "step-after", "color": "@ink"},
+                    "encoding": {"x": x, "y": {"field": "best", "type": "quantitative"}},
+                },
             ],
             "description": "Each setting by its value, and the best so far",
         }
-    )  # fmt: skip
+    )
 
 
 def _parallel(tried: Sequence[Tried], varied: Sequence[str], metric: str) -> str:
@@ -162,21 +183,36 @@ def _parallel(tried: Sequence[Tried], varied: Sequence[str], metric: str) -> str
     order = [*varied[:7], measure_title(metric)]
     return json.dumps(
         {
-            "data": {"values": rows}, "width": "container", "height": 260,
+            "data": {"values": rows},
+            "width": "container",
+            "height": 260,
             "params": [{"name": "picked", "select": {"type": "point", "fields": ["trial"], "on": "pointerover"}}],
             "mark": {"type": "line"},
             "encoding": {
-                "x": {"field": "axis", "type": "nominal", "sort": order, "title": None, "axis": {"labelAngle": 0, "grid": True}, "scale": {"padding": 0.1}},
+                "x": {
+                    "field": "axis",
+                    "type": "nominal",
+                    "sort": order,
+                    "title": None,
+                    "axis": {"labelAngle": 0, "grid": True},
+                    "scale": {"padding": 0.1},
+                },
                 "y": {"field": "at", "type": "quantitative", "axis": None},
                 "detail": {"field": "trial"},
                 "color": {"condition": {"param": "picked", "empty": False, "value": "@pick"}, "value": "@rule"},
-                "opacity": {"condition": [{"param": "picked", "empty": False, "value": 1}, {"test": "datum.rank >= 0.9", "value": 0.9}], "value": 0.35},
+                "opacity": {
+                    "condition": [
+                        {"param": "picked", "empty": False, "value": 1},
+                        {"test": "datum.rank >= 0.9", "value": 0.9},
+                    ],
+                    "value": 0.35,
+                },
                 "strokeWidth": {"condition": {"param": "picked", "empty": False, "value": 3}, "value": 1.25},
                 "tooltip": [{"field": "trial"}, {"field": "axis"}, {"field": "value"}, {"field": "reached"}],
             },
             "description": "Settings as lines over their parameters; the last axis is the metric",
         }
-    )  # fmt: skip
+    )
 
 
 def _unit(values: Sequence[Any]) -> list[float]:

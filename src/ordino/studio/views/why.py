@@ -70,7 +70,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     at = {name: ids.index(name) + 1 for name in (first, second)}
     top = ask.whole("top", TOP, 100_000)
     groups = _groups(found)
-    whatif = _what_if(model, documents, opened, ranker, b, edits, measure, profile, ask.text("turn")) if edits else None
+    whatif = _what_if(model, documents, opened, ranker, b, edits, measure, profile) if edits else None
     turning = ask.text("turn") or next(iter(edits), found.reasons[0].feature)
     turn = (
         _turn(model, documents, opened, ranker, b, turning, edits)
@@ -78,16 +78,35 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         else None
     )
     return {
-        "place": place, "queries": list(places) if len(places) <= LISTED else [], "labels": labels, "ranker": ranker,
-        "first": first, "second": second, "ids": ids[:200], "opened": opened, "measure": measure, "measures": measures,
-        "found": found, "method": METHODS.get(found.method, found.method), "scores": (float(scores[a]), float(scores[b])),
-        "at": at, "grades": (float(opened.labels[a]), float(opened.labels[b])), "groups": groups,
-        "finding": _finding(opened, a, b, at, first, second, groups, found), "reasons": found.reasons[:top],
-        "rest": found.reasons[top:], "rest_adds": float(sum(r.adds for r in found.reasons[top:])), "edits": edits,
-        "largest": max((abs(r.adds) for r in found.reasons), default=1.0) or 1.0, "whatif": whatif, "turn": turn,
-        "largest_group": max((abs(adds) for _, _, adds in groups), default=1.0) or 1.0, "prefix": EDIT, "top": top,
+        "place": place,
+        "queries": list(places) if len(places) <= LISTED else [],
+        "labels": labels,
+        "ranker": ranker,
+        "first": first,
+        "second": second,
+        "ids": ids[:200],
+        "opened": opened,
+        "measure": measure,
+        "measures": measures,
+        "found": found,
+        "method": METHODS.get(found.method, found.method),
+        "scores": (float(scores[a]), float(scores[b])),
+        "at": at,
+        "grades": (float(opened.labels[a]), float(opened.labels[b])),
+        "groups": groups,
+        "finding": _finding(opened, a, b, at, first, second, groups, found),
+        "reasons": found.reasons[:top],
+        "rest": found.reasons[top:],
+        "rest_adds": float(sum(r.adds for r in found.reasons[top:])),
+        "edits": edits,
+        "largest": max((abs(r.adds) for r in found.reasons), default=1.0) or 1.0,
+        "whatif": whatif,
+        "turn": turn,
+        "largest_group": max((abs(adds) for _, _, adds in groups), default=1.0) or 1.0,
+        "prefix": EDIT,
+        "top": top,
         "is_pairs": found.method == "line" and isinstance(model.form(), Pairs),
-    }  # fmt: skip
+    }
 
 
 def _pair(ask: Ask, opened: Opened, ids: Sequence[str]) -> tuple[str, str]:
@@ -180,9 +199,12 @@ def _scored(model: Any, documents: Dataset, row: int, changes: Sequence[Mapping[
         for column, value in change.items():
             X[i * n + row, column] = value
     data = Dataset(
-        X, np.zeros(len(X)), np.repeat(np.arange(len(changes)), n), feature_names=documents.feature_names,
+        X,
+        np.zeros(len(X)),
+        np.repeat(np.arange(len(changes)), n),
+        feature_names=documents.feature_names,
         categories=documents.categories,
-    )  # fmt: skip
+    )
     return np.asarray(model.predict(data)).reshape(len(changes), n)
 
 
@@ -197,7 +219,7 @@ def _place_of(scores: NDArray[np.float64], row: int) -> int:
 
 def _what_if(
     model: Any, documents: Dataset, opened: Opened, ranker: str, row: int, edits: Mapping[str, float], measure: str,
-    profile: str, turned: str,  # noqa: ARG001
+    profile: str,
 ) -> dict[str, Any]:  # fmt: skip
     """The order after the edits, beside the one now."""
     after = _scored(model, documents, row, [_columns(model, edits)])[0]
@@ -218,9 +240,7 @@ def _what_if(
     return {"graph": graph, "stand": stand, "told": told, "places": places}
 
 
-def _turn(
-    model: Any, documents: Dataset, opened: Opened, ranker: str, row: int, feature: str, edits: Mapping[str, float]
-) -> Turn | None:
+def _turn(model: Any, documents: Dataset, row: int, feature: str, edits: Mapping[str, float]) -> Turn | None:
     """Where the document stands for each value of a feature, all else as edited."""
     column = list(model.feature_names()).index(feature)
     values = documents.X[:, column].astype(np.float64)
@@ -229,8 +249,9 @@ def _turn(
         return None
     low, high = float(known.min()), float(known.max())
     margin = 0.05 * (high - low) or 1.0
-    tried = sorted({*np.linspace(low - margin, high + margin, PAIR_POINTS if isinstance(model.form(), Pairs) else POINTS).tolist(),
-                    float(values[row]), *([edits[feature]] if feature in edits else [])})  # fmt: skip
+    n_points = PAIR_POINTS if isinstance(model.form(), Pairs) else POINTS
+    spaced_out = np.linspace(low - margin, high + margin, n_points).tolist()
+    tried = sorted({*spaced_out, float(values[row]), *([edits[feature]] if feature in edits else [])})
     others = {name: value for name, value in edits.items() if name != feature}
     scored = _scored(model, documents, row, [_columns(model, {**others, feature: value}) for value in tried])
     places = [_place_of(scores, row) for scores in scored]
