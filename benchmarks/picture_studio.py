@@ -116,8 +116,8 @@ def take_pictures(base: str, token: str, folder: Path, wanted: dict[str, tuple[s
         browser = running.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         for kind, pages in wanted.items():
             scheme, width = kind.split("-")
-            size = {"width": int(width), "height": 900}
-            context = browser.new_context(viewport=size, color_scheme=scheme, device_scale_factor=2 if whole else 1.5)
+            options: dict[str, Any] = {"viewport": {"width": int(width), "height": 900}, "color_scheme": scheme}
+            context = browser.new_context(**options, device_scale_factor=2 if whole else 1.5)
             context.set_default_timeout(120_000)
             page = context.new_page()
             page.goto(f"{base}/board?token={token}")
@@ -129,12 +129,8 @@ def take_pictures(base: str, token: str, folder: Path, wanted: dict[str, tuple[s
                     page.wait_for_selector(".chart svg")
                 page.wait_for_timeout(300)
                 tall = page.evaluate("document.documentElement.scrollHeight")
-                clip = {
-                    "x": 0,
-                    "y": 0,
-                    "width": int(width),
-                    "height": tall if whole else min(tall, TALLEST[int(width)]),
-                }
+                height = tall if whole else min(tall, TALLEST[int(width)])
+                clip: Any = {"x": 0, "y": 0, "width": int(width), "height": height}
                 write_small(page.screenshot(full_page=True, clip=clip), folder / f"{name}-{kind}.png")
                 print(folder / f"{name}-{kind}.png")
             context.close()
