@@ -105,7 +105,12 @@ def make_store(folder: Path) -> Path:
         "rounds": [20, 50, 100],
     }
     search = {"ranker": "lambda-mart", "trials": 24, "space": space}
-    run(Plan(data={"web": data}, rankers=[search], measures=measures, folds=3, name="search"), store, verbose=True)
+    run(
+        Plan(data={"web": data}, rankers=[search], measures=measures, folds=3, name="search"),
+        store,
+        verbose=True,
+        **kept,
+    )
     return store
 
 
@@ -128,6 +133,7 @@ def take_pictures(base: str, token: str, folder: Path, wanted: dict[str, tuple[s
                 if name in ("run", "search"):
                     page.wait_for_selector(".chart svg")
                 page.wait_for_timeout(300)
+                page.evaluate("scrollTo(0, 0)")
                 tall = page.evaluate("document.documentElement.scrollHeight")
                 height = tall if whole else min(tall, TALLEST[int(width)])
                 clip: Any = {"x": 0, "y": 0, "width": int(width), "height": height}
@@ -146,9 +152,9 @@ def visit_pair(page: Any, base: str, name: str) -> None:
     page.goto(f"{base}/query?query=77&rankers=LambdaMART")
     page.locator("section[aria-label='The costliest pair of each ranker'] a").first.click()
     page.wait_for_selector("text=Feature by feature")
-    row = page.locator("table.reasons tr:has(input):has(rect.a)").first
-    value = row.locator("td").last.inner_text().replace("\u2212", "-").replace(",", "")
-    row.locator("input").fill(value)
+    for row in page.locator("table.reasons tr:has(input):has(rect.a)").all()[:2]:
+        value = row.locator("td").last.inner_text().replace("\u2212", "-").replace(",", "")
+        row.locator("input").evaluate("(field, value) => { field.value = value; }", value)
     page.get_by_role("button", name="Show the order").click()
     page.wait_for_selector(".whatif h2:has-text('If')")
 
