@@ -23,7 +23,7 @@ from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.run import driver as runner
 from ordino.experiment.run import run, task
-from ordino.experiment.run.backend import LocalProcesses
+from ordino.backends.local import LocalProcesses
 from ordino.experiment.run.task import QUERIES, Task, weights_of
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS
