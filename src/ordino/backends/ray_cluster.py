@@ -1,8 +1,8 @@
 """The same tasks on a Ray cluster: plain Ray tasks, one processor each, and nothing else of Ray.
 
-Files that tasks read go to the cluster once, when the first task that names them is handed out. A worker that does not
-find them under their own path (on another machine, without a shared disk) gets them from Ray's object store and keeps
-them for the workers that come after it on its machine. A task whose worker or machine dies is run once more elsewhere.
+Files that tasks read stay where they are if every machine sees their folder. If not, they go to Ray's object store
+once, when the first task that names them is handed out, and a machine that lacks them keeps a copy for all its workers.
+A task whose worker or machine dies is run once more elsewhere.
 """
 
 import os
@@ -39,7 +39,8 @@ class RayCluster:
         self._is_ours = not self._ray.is_initialized()
         if self._is_ours:
             self._connect()
-        self._files: dict[Path, Any] = {}
+        self._files: dict[Path, Any] = {}  # in the object store
+        self._is_shared: dict[Path, bool] = {}  # folders, and whether every machine sees them
         self._under_way: dict[Any, int] = {}
         self._job = self._ray.get_runtime_context().get_job_id()
         try:
@@ -73,7 +74,8 @@ class RayCluster:
                 ray.cancel(reference, force=True)
         if self._files:
             with suppress(Exception):  # a node that is gone has nothing to clean up
-                ray.get([one.remote(self._job) for one in self._on_every_node(_forget)], timeout=PATIENCE)
+                removed = [one.remote(self._job) for one in self._on_every_node(_forget).values()]
+                ray.get(removed, timeout=PATIENCE)
         self._files.clear()
         if self._is_ours:
             ray.shutdown()
@@ -117,18 +119,25 @@ class RayCluster:
 
         return {
             f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})": self._ray.remote(
-                num_cpus=0, max_retries=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                num_cpus=0,
+                max_retries=0,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
             )(function)
             for node in self._ray.nodes()
             if node["Alive"]
         }
 
     def _shipped(self, task: Any) -> dict[Path, Any]:
-        """The files of a task as objects of the cluster; each file goes there once."""
-        for path in getattr(task, "files", {}).values():
+        """The files of a task that some machine does not see, as objects of the cluster; each goes there once."""
+        paths = [Path(path) for path in getattr(task, "files", {}).values()]
+        for folder in {path.parent for path in paths} - self._is_shared.keys():
+            seen = [probe.remote(folder) for probe in self._on_every_node(_sees).values()]
+            self._is_shared[folder] = all(self._ray.get(seen))
+        missing = [path for path in paths if not self._is_shared[path.parent]]
+        for path in missing:
             if path not in self._files:
-                self._files[path] = self._ray.put(Path(path).read_bytes())
-        return {path: self._files[path] for path in getattr(task, "files", {}).values()}
+                self._files[path] = self._ray.put(path.read_bytes())
+        return {path: self._files[path] for path in missing}
 
     def _result(self, reference: Any, task: object) -> Any:
         try:
@@ -151,19 +160,24 @@ def _work(function: Callable[[Any], Any], task: Any, files: Mapping[Path, Any], 
 
 def _with_files_here(task: Any, files: Mapping[Path, Any], job: str) -> Any:
     """The task with paths that this machine has; what is missing comes from the object store, once for all workers."""
-    missing = [path for path in files if not Path(path).exists()]
+    missing = [path for path in files if not path.exists()]
     if not missing:
         return task
     import ray
 
     folder = _folder(job)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    here = dict(zip(files, files, strict=True))
+    here: dict[Path, Path] = {}
     for path in missing:
-        here[path] = folder / f"{files[path].hex()}{Path(path).suffix}"
+        here[path] = folder / f"{files[path].hex()}{path.suffix}"
         if not here[path].exists():
             write_whole(here[path], ray.get(files[path]))
-    return replace(task, files={part: here[path] for part, path in task.files.items()})
+    return replace(task, files={part: here.get(Path(path), path) for part, path in task.files.items()})
+
+
+def _sees(folder: Path) -> bool:
+    """In a worker: whether this machine has a folder."""
+    return folder.is_dir()
 
 
 def _forget(job: str) -> None:
@@ -188,4 +202,6 @@ def _knock(address: str, where: str) -> None:
     try:
         socket.create_connection((host, int(port)), timeout=PATIENCE).close()
     except OSError as error:
-        raise OrdinoError(f"{where}: nobody answers there ({error.strerror or error}); start one with `ray start --head`") from None
+        raise OrdinoError(
+            f"{where}: nobody answers there ({error.strerror or error}); start one with `ray start --head`"
+        ) from None

@@ -93,7 +93,8 @@ def large_array(shape: Sequence[int], dtype: Any = np.float32) -> NDArray[Any]:
 def rows_on_disk(source: ShardedDataset, room: Room) -> Dataset:
     """All shards as one data set, in canonical order as they are; the features stay on disk."""
     X, y = room.array((source.n_docs, source.n_features)), np.empty(source.n_docs)
-    counts, queries, weights, begin = [], [], [], 0
+    counts, queries, begin = [], [], 0
+    weights: list[Any] = []
     for part in source.parts():
         rows = slice(begin, begin + part.n_docs)
         X[rows], y[rows], begin = part.X, part.y, rows.stop
@@ -107,7 +108,7 @@ def rows_on_disk(source: ShardedDataset, room: Room) -> Dataset:
 
 
 def transformed(scaler: Any, data: Dataset) -> Dataset:
-    """The data with scaled features; where features stay on disk, some queries at a time, and the result is there too."""
+    """The data with scaled features; where features stay on disk, some queries at a time, into another file there."""
     room = _ROOM.get()
     if room is None:
         scaled: Dataset = scaler.transform(data)

@@ -30,7 +30,9 @@ from ordino.errors import DataError, ParameterError
 from ordino.threads import count_threads, run_blocks
 
 BLOCK_ROWS = 8192  # about how many rows a thread takes at a time
-COLUMNS = 4  # features that a thread copies and sorts at a time: rows may come from disk, where a row is read as a whole
+COLUMNS = (
+    4  # features that a thread copies and sorts at a time: rows may come from disk, where a row is read as a whole
+)
 Ids = ArrayLike | Sequence[Any] | None
 
 

@@ -9,6 +9,7 @@ or exchanged is told by its name.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, final
@@ -141,9 +142,9 @@ def _cut(data: Dataset, n_shards: int) -> Iterator[Dataset]:
     """Data in memory, cut where the number of documents is nearest to equal shares."""
     ordered, _ = arrange(data)
     wanted = np.arange(1, n_shards) * ordered.n_docs / n_shards
-    cuts = np.abs(ordered.offsets[:, None] - wanted).argmin(axis=0)
-    bounds = [0, *np.maximum.accumulate(cuts).tolist(), ordered.n_queries]
-    for first, last in zip(bounds, bounds[1:], strict=False):
+    middles = (ordered.offsets[1:] + ordered.offsets[:-1]) / 2  # a query belongs where most of it lies
+    bounds = [0, *np.searchsorted(middles, wanted).tolist(), ordered.n_queries]
+    for first, last in pairwise(bounds):
         if last > first:
             yield ordered.select_queries(np.arange(first, last))
 
