@@ -7,7 +7,7 @@ a mean does not depend on who worked on which of them, or when.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -21,8 +21,7 @@ from ordino.backends import Failure, open_backend
 from ordino.data.arrow import write_whole
 from ordino.data.columns import check_features
 from ordino.data.dataset import Dataset
-from ordino.data.files import read_data
-from ordino.data.shards import ShardedDataset
+from ordino.data.shards import ShardedDataset, read_shard
 from ordino.data.source import contents_hash
 from ordino.data.trec import write_ranked
 from ordino.errors import DataError, OrdinoError
@@ -159,14 +158,15 @@ def _measured(task: ShardTask) -> Evaluation:
     """In a worker: the values of a shard's queries."""
     score, _ = _scorer(task.files["model"])
     data = _read(task).as_grouped()
-    return measure(
+    found = measure(
         data.y, score(data), data.offsets, list(task.metrics), profile=task.profile, query_ids=data.query_ids,
         doc_ids=data.doc_ids, n_jobs=1,
     )  # fmt: skip
+    return replace(found, means=dict(found.means), per_query=dict(found.per_query))  # which can leave the process
 
 
 def _read(task: ShardTask) -> Dataset:
-    data = read_data(task.files["shard"])
+    data = read_shard(task.files["shard"])
     if contents_hash(data) != task.fingerprint:
         raise DataError(f"{task.files['shard']} changed after it was written; copy it again, or write the shards anew")
     return data

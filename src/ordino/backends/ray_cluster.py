@@ -101,6 +101,8 @@ class RayCluster:
             try:
                 theirs: Mapping[str, str] = self._ray.get(probe.remote(), timeout=60)
             except Exception as error:
+                if name not in self._on_every_node(_versions):
+                    continue  # it died meanwhile; others will do its work
                 raise OrdinoError(
                     f"--cluster {self._address}: machine {name} cannot run Ordino ({type(error).__name__}); "
                     "install the same version there"

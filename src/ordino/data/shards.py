@@ -16,16 +16,18 @@ from typing import Any, final
 
 import numpy as np
 
+from ordino.arrays import name_features
 from ordino.checks import check_int
-from ordino.data.arrow import write_whole
+from ordino.data.arrow import write_whole, written_whole
 from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
-from ordino.data.files import read_data, write_data
+from ordino.data.files import read_data, to_frame
 from ordino.data.source import arrange, contents_hash
 from ordino.errors import DataError
 
 FORMAT, VERSION = "ordino.shards", 1
 MANIFEST = "manifest.json"
+ROWS = 1 << 15  # of a row group, which are decoded at a time
 BUCKETS = 4  # for each shard, if data comes in parts: shards are then made of neighboring buckets of about equal size
 
 
@@ -77,7 +79,7 @@ class ShardedDataset:
     def read(self, number: int) -> Dataset:
         """One shard, compared with its fingerprint."""
         path = self.files[number]
-        data = read_data(path)
+        data = read_shard(path)
         if contents_hash(data) != self.fingerprint(number):
             raise DataError(f"{path}: this shard changed after it was written; copy it again, or write the shards anew")
         return data
@@ -129,13 +131,48 @@ def write_shards(data: Dataset | Iterable[Dataset], folder: str | Path, n_shards
 
 
 def _write(piece: Dataset, folder: Path, number: int) -> dict[str, Any]:
+    from pyarrow import parquet
+
     path = folder / f"shard-{number:05d}.parquet"
-    write_data(piece, path)
+    table = to_frame(piece, "pyarrow")
+    ids = [name for name in ("qid", "doc_id") if name in table.column_names]
+    with written_whole(path) as part:
+        parquet.write_table(table, part, row_group_size=ROWS, use_dictionary=ids, compression="zstd")
     return {
         "file": path.name, "documents": piece.n_docs, "queries": piece.n_queries, "bytes": path.stat().st_size,
-        "fingerprint": contents_hash(read_data(path)), "n_features": piece.n_features,
+        "fingerprint": contents_hash(read_shard(path)), "n_features": piece.n_features,
         "feature_names": piece.feature_names,
     }  # fmt: skip
+
+
+def read_shard(path: Path) -> Dataset:
+    """The data of one shard, read some rows at a time: no second copy of the features is ever in memory."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            given = [name for name in ("qid", "label", "doc_id", "weight") if name in names]
+            features = [name for name in names if name not in given]
+            if any(pa.types.is_dictionary(file.schema_arrow.field(name).type) for name in features):
+                return read_data(path)  # categories are the same in all rows only once they are all known
+            X = np.empty((file.metadata.num_rows, len(features)), np.float32)
+            columns: dict[str, list[Any]] = {name: [] for name in given}
+            begin = 0
+            for batch in file.iter_batches(ROWS, use_threads=False):
+                rows = slice(begin, begin + len(batch))
+                for j, name in enumerate(features):
+                    X[rows, j] = batch.column(name).to_numpy(zero_copy_only=False)
+                for name in given:
+                    columns[name].append(batch.column(name).to_numpy(zero_copy_only=False))
+                begin = rows.stop
+    except (pa.ArrowException, OSError) as error:
+        raise DataError(f"{path}: cannot be read ({' '.join(str(error).split())}); copy it again") from None
+    whole = {name: np.concatenate(values) for name, values in columns.items()}
+    named = features if features != list(name_features(None, len(features))) else None
+    return Dataset(X, whole["label"], whole["qid"], doc_ids=whole.get("doc_id"), weights=whole.get("weight"),
+                   feature_names=named)  # fmt: skip
 
 
 def _cut(data: Dataset, n_shards: int) -> Iterator[Dataset]:
