@@ -1,10 +1,12 @@
 """A model over shards: the same as over the whole, whoever works on which shard; what is done is not done again."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import ordino
-from ordino import RankNet, synthetic, write_shards
+from ordino import RankNet, sharded, synthetic, write_shards
 from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError
 from ordino.sharded import evaluate_shards, rank_shards
@@ -36,6 +38,15 @@ def test_ranks_of_shards_are_those_of_the_whole(made, tmp_path):
     assert rank_shards(home / "model.ordino", shards, tmp_path, n_jobs=1) == 4
     found = np.concatenate([np.loadtxt(tmp_path / f"shard-{i:05d}.txt", ndmin=1) for i in range(4)])
     assert found.tolist() == ranker.predict(canonical(data)).tolist()
+
+
+def test_a_worker_that_does_not_see_the_folder_hands_its_ranking_back(made, tmp_path):
+    home, _, _, shards = made
+    rank_shards(home / "model.ordino", shards, tmp_path, n_jobs=1)
+    task = next(iter(sharded._tasks(home / "model.ordino", shards)))
+    away = sharded._ranked(replace(task, out=tmp_path / "nowhere" / "shard-00000.txt"))
+    assert away == (tmp_path / "shard-00000.txt").read_bytes()
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_finished_shards_are_not_done_again(made, tmp_path):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, TypeVar, final
 
@@ -47,6 +48,8 @@ class ShardTask:
     metrics: tuple[str, ...] = ()
     profile: str = "standard"
     form: str = "scores"
+    out: Path | None = None
+    """Where the ranking is written, by the worker if its machine sees the folder, else by the driver."""
 
     def __str__(self) -> str:
         return f"shard {self.number}"
@@ -65,17 +68,19 @@ def rank_shards(
     digest = sha256(Path(model).read_bytes()).hexdigest()
     wanted = {number: json.dumps([digest, data.fingerprint(number), form]) for number in range(len(data))}
 
-    def name(number: int) -> str:
-        return data.files[number].stem
+    def file(number: int, ending: str) -> Path:
+        return folder.absolute() / (data.files[number].stem + ending)
 
     def is_done(number: int) -> bool:
-        record, file = folder / (name(number) + RECORD), folder / (name(number) + ENDINGS[form])
-        return record.is_file() and file.is_file() and record.read_text("utf-8") == wanted[number]
+        record = file(number, RECORD)
+        return file(number, ENDINGS[form]).is_file() and record.is_file() and record.read_text() == wanted[number]
 
-    tasks = [task for task in _tasks(model, data, form=form) if not is_done(task.number)]
+    whole = [replace(task, out=file(task.number, ENDINGS[form])) for task in _tasks(model, data, form=form)]
+    tasks = [task for task in whole if not is_done(task.number)]
     for task, content in _worked(_ranked, tasks, "shards", n_jobs, cluster, verbose):
-        write_whole(folder / (name(task.number) + ENDINGS[form]), content)
-        write_whole(folder / (name(task.number) + RECORD), wanted[task.number])
+        if content is not None:
+            write_whole(file(task.number, ENDINGS[form]), content)
+        write_whole(file(task.number, RECORD), wanted[task.number])
     return len(tasks)
 
 
@@ -142,12 +147,13 @@ def _worked(
         raise OrdinoError("\n- ".join([f"{count} failed, all others are done:", *failures]))
 
 
-def _ranked(task: ShardTask) -> bytes:
-    """In a worker: what is to be written for a shard."""
-    from tempfile import TemporaryDirectory
-
+def _ranked(task: ShardTask) -> bytes | None:
+    """In a worker: write the ranking of a shard, or give back what is to be written elsewhere."""
     score, _ = _scorer(task.files["model"])
     data = _read(task)
+    if task.out is not None and task.out.parent.is_dir():
+        write_ranked(data, score(data), str(task.out), form=task.form)
+        return None
     with TemporaryDirectory() as folder:
         path = Path(folder) / f"shard{ENDINGS[task.form]}"
         write_ranked(data, score(data), str(path), form=task.form)
