@@ -161,8 +161,8 @@ def record(
     ]
     if cluster is not None:
         text += [
-            f"16 trials of a second on two machines of Ray take {cluster[0]:.2f} times what two local processes take, and "
-            f"are {cluster[1]:.2f} times as fast as one.",
+            f"16 trials of a second on two machines of Ray take {cluster[0]:.2f} times what two local processes take, "
+            f"and are {cluster[1]:.2f} times as fast as one.",
             "",
         ]
     text += [
@@ -172,8 +172,8 @@ def record(
         f"{machines} machines with {cores} cores. Their {rows * on_disk / 1e12:.1f} TB are {reading:.0f} minutes of "
         "reading over 10 Gbit/s for each machine, side by side with the scoring. One shared disk that gives 1 GB/s "
         f"would need {rows * on_disk / 1e9 / 3600:.1f} hours: **the first bottleneck is the disk that all machines "
-        "read from**, so put shards on the machines that score them, or on object storage. The driver handles one short "
-        "record for "
+        "read from**, so put shards on the machines that score them, or on object storage. The driver handles one "
+        "short record for "
         f"each shard, {rows * 136 * 4 / SHARD:,.0f} of {SHARD / 1e6:.0f} MB, and is idle.",
     ]
     page = Path(__file__).parents[1] / "docs" / "scale.md"
