@@ -3,6 +3,7 @@
 import os
 import socket
 import sqlite3
+import sys
 import threading
 import time
 from pathlib import Path
@@ -31,7 +32,10 @@ def cluster():
         head_node_args={"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False},
     )
     made.add_node(num_cpus=1, object_store_memory=STORE)
+    cloudpickle = pytest.importorskip("ray.cloudpickle")
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import this file
     yield made
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
     made.shutdown()
 
 
@@ -170,8 +174,6 @@ def test_an_address_has_a_port(address, tmp_path):
 
 
 def test_without_ray_one_sentence_says_what_to_install(monkeypatch, tmp_path):
-    import sys
-
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(
         MissingExtraError, match=r"--cluster auto needs ray; install it with: pip install 'ordino\[cluster\]'"

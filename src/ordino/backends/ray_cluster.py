@@ -144,6 +144,10 @@ class RayCluster:
     def _result(self, reference: Any, task: object) -> Any:
         try:
             return self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError as error:  # what the task itself raises comes back as a failure
+            return Failure(
+                f"{task}: a worker could not begin it ({type(error.cause).__name__}); is Ordino installed there?"
+            )
         except self._ray.exceptions.RayError as error:
             why = f"its worker died twice ({type(error).__name__}), perhaps for lack of memory"
             return Failure(f"{task}: {why}; run again to try it once more")
