@@ -17,7 +17,7 @@ from ordino.losses import LOSSES, make_loss
 
 @each_variant_but(lambda name, _: name == "lambdarank")  # which has an oracle of its own
 @settings(max_examples=5, deadline=None)
-@given(seed=st.integers(0, 10_000), spread=st.sampled_from([0.5, 5.0]))
+@given(seed=st.integers(0, 10_000), spread=st.sampled_from([0.5, 3.0]))
 def test_agrees_with_torch(name, parameters, seed, spread):
     scores, y, offsets = some_queries(seed, spread=spread)
     s = torch.tensor(scores, requires_grad=True)

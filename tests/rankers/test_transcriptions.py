@@ -142,7 +142,7 @@ def test_a_pair_of_weight_two_is_a_pair_given_twice():
             ranker.fit_pairs(X, [(0, 1), (1, 2)], weights=wrong)
 
 
-@pytest.mark.parametrize("penalty", [0.3, 3.0])
+@pytest.mark.parametrize("penalty", [0.3, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_kernel_ranknet_minimizes_equation_17_over_the_functions_of_equation_18(penalty):
     data = some_data(n_queries=3, n_docs=5, n_features=2)
     X, pairs = data.X.astype(float), list(better_pairs(data))
