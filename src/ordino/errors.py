@@ -19,6 +19,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 
+from ordino.interrupts import held_back
+
 
 class OrdinoError(Exception):
     """Anything that Ordino refuses to do, with the reason in one sentence."""
@@ -69,7 +71,7 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> ParameterEr
 
 
 def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say which extra brings it.
+    """Import an optional package, whole even if Ctrl-C is pressed meanwhile, or say which extra brings it.
 
     Examples
     --------
@@ -78,6 +80,7 @@ def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
     ordino.errors.MissingExtraError: to_frame() needs no_such_package; install it with: pip install 'ordino[frames]'
     """
     try:
-        return import_module(module)
+        with held_back():
+            return import_module(module)
     except ImportError as error:
         raise MissingExtraError(f"{purpose} needs {module}; install it with: pip install 'ordino[{extra}]'") from error

@@ -35,7 +35,7 @@ _FORMATS = {
 }
 ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORMATS.items() for end in ends})
 """The format that an ending stands for; ``.gz`` may follow the endings of text."""
-COLUMNS = ("label", "qid", "doc_id", "weight", "features", "drop", "one_list")
+COLUMNS = ("label", "qid", "doc_id", "weight", "features", "drop", "categories", "one_list")
 """How a file is to be read, for those who pass it on to :func:`read_data`."""
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
 
@@ -43,7 +43,7 @@ _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, what
 def read_data(
     path: str | Path, *, label: str | None = None, qid: str | None = None, doc_id: str | None = None,
     weight: str | None = None, features: Sequence[str] | None = None, drop: Sequence[str] = (),
-    n_features: int | None = None, labelled: bool = True, one_list: bool = False,
+    categories: Sequence[str] = (), n_features: int | None = None, labelled: bool = True, one_list: bool = False,
 ) -> Dataset:  # fmt: skip
     """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, CSV, or JSON lines.
 
@@ -58,6 +58,8 @@ def read_data(
         Columns of a table that are features, all others by default; of other data, features by name or number.
     drop
         Columns of a table that are no features, or features to leave out, by name or number.
+    categories
+        Columns of a table that hold categories, as text or as codes; other columns of text are refused.
     n_features
         The number of features of LETOR text, since a line does not mention trailing zeros.
     labelled
@@ -67,9 +69,19 @@ def read_data(
     """
     read = read_file(path, n_features=n_features, one_list=one_list, qid=qid, doc_id=doc_id)
     if isinstance(read, Dataset):
+        refuse_categories(read, str(path), categories)
         return chosen_features(read, str(path), features, drop)
     named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
-    return table_data(read, str(path), features=features, drop=drop, labelled=labelled, one_list=one_list, **named)
+    chosen: dict[str, Any] = {"features": features, "drop": drop, "categories": categories}
+    return table_data(read, str(path), **chosen, labelled=labelled, one_list=one_list, **named)
+
+
+def refuse_categories(data: Dataset, source: str, categories: Sequence[str]) -> None:
+    """Refuse to make categories of what is not a table, unless they are in it already."""
+    for name in categories:
+        if name not in data.categories:
+            fix = "give a table (.csv, .parquet) with that column, or leave categories= out"
+            raise DataError(f"{source}: {name!r} cannot be made categorical in this format; {fix}")
 
 
 def chosen_features(data: Dataset, source: str, features: Sequence[str] | None, drop: Sequence[str]) -> Dataset:
@@ -126,10 +138,14 @@ def read_file(
 
 
 def table_data(
-    table: Any, source: str, *, features: Sequence[str] | None = None, drop: Sequence[str] = (), labelled: bool = True,
-    one_list: bool = False, **named: str | None,
+    table: Any, source: str, *, features: Sequence[str] | None = None, drop: Sequence[str] = (),
+    categories: Sequence[str] = (), has_text: bool = False, labelled: bool = True, one_list: bool = False,
+    **named: str | None,
 ) -> Dataset:  # fmt: skip
-    """The data set of a table; columns as for :func:`read_data`, errors start with the source."""
+    """The data set of a table; columns as for :func:`read_data`, errors start with the source.
+
+    With ``has_text``, every feature that is text is one of categories: whoever fitted the model knows it.
+    """
     for role in ("label", "qid", "doc_id", "weight"):
         if named.get(role) is None and role in table.column_names:
             named[role] = role
@@ -146,7 +162,10 @@ def table_data(
         if drop:
             others = {*drop, *named.values()}
             features = [name for name in features or table.column_names if name not in others]
-        return from_frame(table, **{"label": None, **named}, features=features)
+        for name in categories:
+            check_choice("column", name, table.column_names)
+        roles: dict[str, Any] = {"label": None, **named}
+        return from_frame(table, **roles, features=features, categories=categories, has_text=has_text)
     except (DataError, ParameterError) as error:
         raise DataError(f"{source}: {error}") from None
 
@@ -236,14 +255,14 @@ def _read_table(source: Any, form: str, path: str | Path, **ids: str) -> Any:
 
 def from_frame(
     frame: Any, *, label: str | None, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
-    features: Sequence[str] | None = None,
+    features: Sequence[str] | None = None, categories: Sequence[str] = (), has_text: bool = False,
 ) -> Dataset:  # fmt: skip
     """A data set from a pandas, polars, Arrow or other eager frame with one row for each document.
 
     ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; without ``qid`` all rows are one query, and
     ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are the columns that are
-    features, in this order; by default all others. They must be numbers, booleans or
-    categories; nulls become NaN.
+    features, in this order; by default all others. They must be numbers, booleans or categories; nulls become NaN.
+    ``categories`` are columns of text or codes to take as categories; ``has_text`` takes all text so.
 
     Examples
     --------
@@ -260,7 +279,9 @@ def from_frame(
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
     columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
-    found = encode(table, columns, otherwise="choose others with features=")
+    found = encode(
+        _as_categories(table, categories), columns, has_text=has_text, otherwise="choose others with features="
+    )
     return Dataset(
         found.X,
         np.zeros(len(table)) if label is None else _filled(table, label),
@@ -270,6 +291,14 @@ def from_frame(
         weights=_filled(table, weight),
         categories=found.categories,
     )
+
+
+def _as_categories(table: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
+    """The table with these columns, of text or codes, as columns of categories."""
+    import narwhals as nw
+
+    casts = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in names]
+    return table.with_columns(*casts) if casts else table
 
 
 def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
@@ -293,6 +322,16 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
             values = [None if np.isnan(number) else texts[int(number)] for number in values]
         table[name] = values
     return make_frame(table, backend, "to_frame", categorical=tuple(dataset.categories))
+
+
+def feature_frame(dataset: Dataset, names: Sequence[str]) -> Any:
+    """The features alone as a frame of pandas with these names, categories as text; rows in the order here."""
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(map(str, names)):
+        columns[name] = dataset.X[:, j]
+        if (texts := dataset.categories.get(name)) is not None:
+            columns[name] = [None if np.isnan(number) else texts[int(number)] for number in columns[name]]
+    return make_frame(columns, "pandas", "a pipeline of columns by name")
 
 
 def make_frame(columns: Mapping[str, Any], backend: str, call: str, categorical: Sequence[str] = ()) -> Any:
