@@ -60,6 +60,13 @@ def read_run(path: str | Path) -> Run:
     return _read_table(path, "qid Q0 docno rank score tag", 4, float, "a finite number")
 
 
+def is_run(path: str | Path) -> bool:
+    """Whether a file looks like a run: ``Q0`` is the second of six words or more in its first line."""
+    for _, words in _lines(path):
+        return len(words) >= 6 and words[1].upper() == "Q0"
+    return False
+
+
 def join_run(
     qrels: Mapping[str, Mapping[str, int]], run: Mapping[str, Mapping[str, float]], *, complete: bool = False
 ) -> Judged:
