@@ -4,6 +4,7 @@
 
     OrdinoError
     ├── DataError (ValueError)         the data cannot be what it claims to be
+    │   ├── WrongKindError (TypeError)  values that are no numbers at all
     │   ├── LetorFormatError           a line of a LETOR file, named by file:line
     │   └── NoQueriesError             rows of a file whose queries nobody named
     ├── ParameterError (ValueError)    a name or value that is not allowed
@@ -28,6 +29,10 @@ class OrdinoError(Exception):
 
 class DataError(OrdinoError, ValueError):
     """Data that cannot be what it claims to be."""
+
+
+class WrongKindError(DataError, TypeError):
+    """Values of a kind that cannot be numbers; scikit-learn's tools expect a TypeError of them."""
 
 
 class LetorFormatError(DataError):

@@ -191,10 +191,13 @@ class Ranker(BaseEstimator, ABC):
         if data.n_docs == 0:
             raise DataError("there are no documents to learn from; check how the data was selected")
         if data.n_features == 0:
-            raise DataError("there are no features to learn from; check which columns were chosen")
+            words = f"0 feature(s) (shape=({data.n_docs}, 0)) while a minimum of 1 is required"  # as scikit-learn says
+            raise DataError(f"there are no features to learn from: {words}; check which columns were chosen")
         if not self.takes_categories:
             check_no_categories(data.categories, type(self).__name__)
         self._check_nan(data, "X")
+        if data.weights is not None and not data.weights.any():
+            raise DataError("all weights are zero, so nothing counts; give at least one document a weight above 0")
         if data.weights is not None and not self.uses_weights:
             warnings.warn(
                 f"{type(self).__name__} does not use document weights; every document counts the same",
@@ -283,7 +286,7 @@ class Ranker(BaseEstimator, ABC):
                     f"{data.n_docs} rows without qid are one list, but the longest in fit had {longest}, and "
                     f"{type(self).__name__} scales inside each query; pass qid=..., or a Dataset if it is one list"
                 )
-        check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None), type(self).__name__)
         data = recode(data, getattr(self, "categories_in_", {}))
         self._check_nan(data, "X")
         return data
@@ -309,5 +312,6 @@ class Ranker(BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True  # taken, and made dense
         tags.input_tags.allow_nan = self.allows_nan or getattr(self, "missing", None) is not None
         return tags
