@@ -259,17 +259,27 @@ class Ranker(BaseEstimator, ABC):
         return name_features(getattr(self, "feature_names_in_", None), self.n_features_in_)
 
     def score(
-        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
-    ) -> float:
+        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:  # fmt: skip
         """The ranker's ``metric`` (NDCG@10 if it has none) in its ``profile``, averaged over queries.
 
-        Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated.
+        Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated. With
+        ``sample_weight``, one for each row or for each query, a query counts by the mean weight of its documents.
         """
         self._check_fitted()
-        data = as_dataset(X, y, qid, call="score").as_grouped()  # scores need not go into the caller's order and back
+        data = as_dataset(X, y, qid, sample_weight, call="score").as_grouped()  # without the caller's order and back
         metric = parse_metric(getattr(self, "metric", "ndcg@10"))
         profile = getattr(self, "profile", "standard")
-        return metric.quality(evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)])
+        found = evaluate(data, self.predict(data), metrics=metric, profile=profile)
+        if sample_weight is None or data.weights is None:
+            return metric.quality(found[str(metric)])
+        values = found.per_query[str(metric)]
+        counts = np.isfinite(values)
+        weights = (np.add.reduceat(data.weights, data.offsets[:-1]) / data.counts)[counts]
+        if not weights.any():
+            raise DataError("no query that the metric counts has a weight above 0; check sample_weight")
+        return metric.quality(float(np.average(values[counts], weights=weights)))
 
     def documents(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
         """Documents to score, as a data set with the features that fit saw."""

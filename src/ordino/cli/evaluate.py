@@ -71,10 +71,11 @@ def read_like(
         source,
         n_features=columns.text_width(expected["count"]),
         one_list=columns.one_list,
+        zero_based=columns.zero_based,
         qid=columns.qid,
         doc_id=columns.doc_id,
     )
-    chosen = columns.given()
+    chosen = {name: value for name, value in columns.given().items() if name != "zero_based"}
     if names is not None and not (isinstance(read, Dataset) and read.feature_names is None):
         chosen = {"features": names} | chosen
         chosen["drop"] = tuple(name for name in columns.drop if name in chosen["features"])

@@ -138,6 +138,9 @@ _COLUMNS: dict[str, tuple[Any, Any]] = {
     "one_list": (
         bool, typer.Option("--one-list", help="Rows without query ids are one list, not a mistake.", **_PANEL)
     ),
+    "zero_based": (
+        bool, typer.Option("--zero-based", help="Features of LETOR text count from 0, as scikit-learn's do.", **_PANEL)
+    ),
 }  # fmt: skip
 
 
@@ -153,6 +156,7 @@ class Columns:
     drop: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     one_list: bool = False
+    zero_based: bool = False
 
     def given(self) -> dict[str, Any]:
         """What was given on the command line, as arguments of ``read_data``."""

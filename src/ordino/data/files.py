@@ -16,6 +16,7 @@ import numpy as np
 
 from ordino.arrays import name_features
 from ordino.checks import check_choice
+from ordino.data import compressed
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
 from ordino.data.csv_tables import read_csv
 from ordino.data.dataset import Dataset
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 _FORMATS = {
-    "letor": (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat", ".gz"),
+    "letor": (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat", ".train", ".test", *compressed.ENDINGS),
     "arrow": (".arrow", ".feather", ".ipc"),
     "parquet": (".parquet", ".pq"),
     "csv": (".csv", ".tsv"),
     "json": (".jsonl", ".ndjson", ".json"),
 }
 ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORMATS.items() for end in ends})
-"""The format that an ending stands for; ``.gz`` may follow the endings of text."""
-COLUMNS = ("label", "qid", "doc_id", "weight", "features", "drop", "categories", "one_list")
+"""The format that an ending stands for; ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` may follow those of text."""
+COLUMNS = ("label", "qid", "doc_id", "weight", "features", "drop", "categories", "one_list", "zero_based")
 """How a file is to be read, for those who pass it on to :func:`read_data`."""
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
 
@@ -44,6 +45,7 @@ def read_data(
     path: str | Path, *, label: str | None = None, qid: str | None = None, doc_id: str | None = None,
     weight: str | None = None, features: Sequence[str] | None = None, drop: Sequence[str] = (),
     categories: Sequence[str] = (), n_features: int | None = None, labelled: bool = True, one_list: bool = False,
+    zero_based: bool = False,
 ) -> Dataset:  # fmt: skip
     """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, CSV, or JSON lines.
 
@@ -66,8 +68,11 @@ def read_data(
         Whether there must be labels; if not, a table without a label column has label 0 everywhere.
     one_list
         Whether rows whose query nobody named are one list; by default they are refused.
+    zero_based
+        Whether the features of LETOR text count from 0.
     """
-    read = read_file(path, n_features=n_features, one_list=one_list, qid=qid, doc_id=doc_id)
+    text: dict[str, Any] = {"n_features": n_features, "one_list": one_list, "zero_based": zero_based}
+    read = read_file(path, **text, qid=qid, doc_id=doc_id)
     if isinstance(read, Dataset):
         refuse_categories(read, str(path), categories)
         return chosen_features(read, str(path), features, drop)
@@ -102,6 +107,7 @@ def read_file(
     *,
     n_features: int | None = None,
     one_list: bool = False,
+    zero_based: bool = False,
     qid: str | None = None,
     doc_id: str | None = None,
 ) -> Any:
@@ -127,7 +133,7 @@ def read_file(
     if form == "letor":
         from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
 
-        return read_letor(source, n_features=n_features, one_list=one_list)
+        return read_letor(source, n_features=n_features, one_list=one_list, zero_based=zero_based)
     if form == "json":
         from ordino.data.json_lines import read_json
 
@@ -176,6 +182,7 @@ def write_data(dataset: Dataset, path: str | Path) -> None:
     ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet``, ``.csv`` and ``.jsonl``
     are tables as :func:`to_frame` makes them.
     """
+    _check_written(path)
     if str(path) == "-" or _format_of_ending(Path(path)) == "letor":
         from ordino.data.letor import write_letor
 
@@ -194,6 +201,7 @@ def write_table(table: Any, path: str | Path) -> None:
     if str(path) == "-":
         csv.write_csv(table, sys.stdout.buffer)
         return
+    _check_written(path)
     path, form = Path(path), _format_of_ending(Path(path))
     if form == "letor":
         raise DataError(f"{path}: this is not a table format; use .csv, .tsv, .jsonl, .parquet, .feather or .arrow")
@@ -211,6 +219,12 @@ def write_table(table: Any, path: str | Path) -> None:
             compression = "gzip" if path.suffix.lower() == ".gz" else None
             with pa.output_stream(str(part), compression=compression) as sink:
                 csv.write_csv(table, sink, csv.WriteOptions(delimiter=_delimiter(path)))
+
+
+def _check_written(path: str | Path) -> None:
+    """Refuse endings of compressed text that is only read."""
+    if (ending := Path(path).suffix.lower()) in compressed.ENDINGS and ending != ".gz":
+        raise DataError(f"{path}: {ending} is read but not written; write .gz")
 
 
 def _start_of(stream: Any) -> bytes:
@@ -231,7 +245,7 @@ def _format_of_ending(path: Path) -> str:
     last, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
     if last not in ENDINGS:
         raise DataError(f"{path}: {unknown_name('extension', last, ENDINGS)}")
-    return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
+    return ENDINGS[inner] if last in compressed.ENDINGS and inner in ENDINGS else ENDINGS[last]
 
 
 def _delimiter(path: str | Path) -> str:
@@ -242,7 +256,7 @@ def _read_table(source: Any, form: str, path: str | Path, **ids: str) -> Any:
     import pyarrow as pa
     from pyarrow import feather, parquet
 
-    source = str(source) if source is path else pa.BufferReader(source.read())
+    source = _table_source(source, path) if source is path else pa.BufferReader(source.read())
     try:
         if form == "parquet":
             return parquet.ParquetFile(source).read()  # read_table() loads pandas
@@ -251,6 +265,18 @@ def _read_table(source: Any, form: str, path: str | Path, **ids: str) -> Any:
         return read_csv(source, _delimiter(path), **ids)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
+
+
+def _table_source(source: Any, path: str | Path) -> Any:
+    """The path, or a compressed file's bytes."""
+    import pyarrow as pa
+
+    with Path(path).open("rb") as file:
+        start = file.read(compressed.LONGEST)
+        if compressed.kind_of(start) is None:
+            return str(source)
+        file.seek(0)
+        return pa.BufferReader(compressed.read_plain(file, start, str(path)))
 
 
 def from_frame(
