@@ -74,7 +74,6 @@ def renamed(*, since: str = "", **names: str) -> Callable[[Callable[Params, Resu
     Traceback (most recent call last):
     ordino.errors.ParameterError: read: threads is now called n_jobs
     """
-
     until = next_minor(since) if since else ""
 
     def decorate(function: Callable[Params, Result]) -> Callable[Params, Result]:
