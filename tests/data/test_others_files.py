@@ -102,7 +102,7 @@ def test_names_as_ranklib_writes_them(tmp_path):
 def test_comments_in_judgments_and_words_after_the_tag(tmp_path):
     """As trec_eval takes them."""
     (tmp_path / "q").write_text("# judged in 2003\n1 0 a 1\n1 0 b 0\n", encoding="ascii")
-    (tmp_path / "r").write_text("1 Q0 a 1 2.5 tag and more words\n1 Q0 b 2 1.5 tag\n", encoding="ascii")
+    (tmp_path / "r").write_text("# my run\n1 Q0 a 1 2.5 tag and more words\n1 Q0 b 2 1.5 tag\n", encoding="ascii")
     assert read_qrels(tmp_path / "q") == {"1": {"a": 1, "b": 0}}
     assert read_run(tmp_path / "r") == {"1": {"a": 2.5, "b": 1.5}}
     (tmp_path / "r").write_text("1 Q0 a 1 2.5\n", encoding="ascii")

@@ -50,11 +50,11 @@ def read_qrels(path: str | Path) -> Qrels:
 
     The line ``301 0 d7 2`` becomes ``{"301": {"d7": 2}}``.
     """
-    return _read_table(path, "qid 0 docno relevance", 3, int, "a whole number", has_comments=True)
+    return _read_table(path, "qid 0 docno relevance", 3, int, "a whole number")
 
 
 def read_run(path: str | Path) -> Run:
-    """Read a run: lines ``qid Q0 docno rank score tag``, plain or compressed.
+    """Read a run: lines ``qid Q0 docno rank score tag``, plain or compressed; lines that start with ``#`` are skipped.
 
     As in trec_eval, only the score orders the documents; the rank, and words after the tag, are ignored.
     """
@@ -63,9 +63,8 @@ def read_run(path: str | Path) -> Run:
 
 def is_run(path: str | Path) -> bool:
     """Whether a file looks like a run: ``Q0`` is the second of six words or more in its first line."""
-    for _, words in _lines(path):
-        return len(words) >= 6 and words[1].upper() == "Q0"
-    return False
+    first = next((words for _, words in _lines(path) if not words[0].startswith("#")), [])
+    return len(first) >= 6 and first[1].upper() == "Q0"
 
 
 def join_run(
@@ -219,14 +218,13 @@ def _word(kind: str, value: object) -> str:
 
 
 def _read_table(
-    path: str | Path, form: str, at: int, convert: Callable[[str], Value], kind: str, *, has_comments: bool = False,
-    has_more: bool = False,
-) -> dict[str, dict[str, Value]]:  # fmt: skip
+    path: str | Path, form: str, at: int, convert: Callable[[str], Value], kind: str, *, has_more: bool = False
+) -> dict[str, dict[str, Value]]:
     """The values at one place of the lines, which have the words of ``form``, by query and document."""
     table: dict[str, dict[str, Value]] = {}
     names = form.split()
     for where, words in _lines(path):
-        if has_comments and words[0].startswith("#"):
+        if words[0].startswith("#"):  # a comment, as trec_eval takes it
             continue
         if len(words) < len(names) or (len(words) > len(names) and not has_more):
             raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {form}")
