@@ -92,7 +92,8 @@ def as_dataset(
             raise DataError("a Dataset has its own labels, queries and weights; leave out y, qid and sample_weight")
         return X
     if y is None:
-        raise DataError("y is missing; give one label for each row of X, or a Dataset")
+        words = f"{call}() requires y to be passed, but the target y is None"  # as scikit-learn says
+        raise DataError(f"y is missing: {words}; give one label for each row of X, or a Dataset")
     if qid is None:
         raise DataError(
             f"{call}() needs qid=..., the query of each row, because documents are compared only inside a query; "

@@ -45,7 +45,13 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processe
 def bench(
     data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to split into folds.")] = None,
     rankers: Annotated[
-        str, typer.Option("--rankers", "-r", help="Ranker names, separated by commas.", autocompletion=ranker_names)
+        str,
+        typer.Option(
+            "--rankers",
+            "-r",
+            help="Ranker names, model files or score files, separated by commas.",
+            autocompletion=ranker_names,
+        ),
     ] = "",
     plan: Annotated[str | None, typer.Option(help="A TOML file, instead of DATA and the other options.")] = None,
     repeats: Annotated[int, typer.Option(help="Repeats of each ranker that uses randomness.")] = 1,
@@ -65,7 +71,11 @@ def bench(
 ) -> None:
     """Train and evaluate rankers on every fold; trials that are already in the store are not repeated.
 
+    A saved model, a TREC run or a file with one score per row competes as it is; {fold} in its name is the fold's name.
+
     Example: ordino bench train.txt --rankers single-feature,rank-svm --folds 3 --n-jobs 1 --out bench.sqlite
+
+    Example: ordino bench test.txt --rankers rank-svm,model.ordino,scores.txt --folds 3 --n-jobs 1 --out bench2.sqlite
     """
     from ordino.experiment.plan import Plan
 

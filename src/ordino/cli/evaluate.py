@@ -63,30 +63,38 @@ def open_files(
     from ordino.model_file import load_scorer
 
     score, card = load_scorer(model)
-    features = card["features"]
-    return score, card, *read_like(source, features["count"], features["names"], columns, labelled=labelled)
+    return score, card, *read_like(source, card["features"], columns, labelled=labelled)
 
 
 def read_like(
-    source: str, width: int, names: list[str] | None, columns: options.Columns, *, labelled: bool
+    source: str, expected: dict[str, Any], columns: options.Columns, *, labelled: bool
 ) -> tuple[Dataset, Any]:
-    """The documents of a file with a model's features, and the Arrow table that they came in (or None).
+    """The documents of a file with the features of a model's card, and the Arrow table that they came in (or None).
 
-    The features of a table are the columns that the model names, unless the command line chooses others.
+    The features of a table are the columns that the model names, unless the command line chooses others; categories
+    are those of the model, and text.
     """
     from ordino.data.dataset import Dataset
     from ordino.data.files import chosen_features, read_file, table_data
 
+    names = expected["names"]
     read = read_file(
-        source, n_features=columns.text_width(width), one_list=columns.one_list, qid=columns.qid, doc_id=columns.doc_id
+        source,
+        n_features=columns.text_width(expected["count"]),
+        one_list=columns.one_list,
+        zero_based=columns.zero_based,
+        qid=columns.qid,
+        doc_id=columns.doc_id,
     )
-    chosen = columns.given()
+    chosen = {name: value for name, value in columns.given().items() if name != "zero_based"}
     if names is not None and not (isinstance(read, Dataset) and read.feature_names is None):
         chosen = {"features": names} | chosen
         chosen["drop"] = tuple(name for name in columns.drop if name in chosen["features"])
     if isinstance(read, Dataset):
         return chosen_features(read, source, chosen.get("features"), chosen.get("drop", ())), None
-    return table_data(read, source, labelled=labelled, **chosen), read
+    known = [name for name in expected.get("categories", ()) if name in read.column_names]
+    chosen["categories"] = [*dict.fromkeys([*chosen.get("categories", ()), *known])]
+    return table_data(read, source, labelled=labelled, has_text=True, **chosen), read
 
 
 @options.reads_data
@@ -194,6 +202,7 @@ def explain(
     from ordino.explain import why as reasons_for
     from ordino.explain.why import find_pair
     from ordino.model_file import load
+    from ordino.model_file.files import features_of
 
     ranker = load(model)
     if data is None:
@@ -203,9 +212,7 @@ def explain(
         rows = [(one.feature, f"{one.weight:.4f}") for one in weights]
         print_found(json, [one._asdict() for one in weights], ["feature", "weight"], rows)
         return
-    names = getattr(ranker, "feature_names_in_", None)
-    features = None if names is None else [str(name) for name in names]
-    documents, _ = read_like(data, ranker.n_features_in_, features, columns, labelled=why is None)
+    documents, _ = read_like(data, features_of(ranker), columns, labelled=why is None)
     seed = options.chosen_seed(seed) or 0
     if why is not None:
         pair = find_pair(documents, *why)

@@ -26,6 +26,9 @@ def train(
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; repeatable.")] = None,
     valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
     scaling: options.Scaling = None,
+    one_hot: Annotated[
+        bool, typer.Option("--one-hot", help="Make a column of 0 and 1 of each category, for any ranker.")
+    ] = False,
     binarize: options.Binarize = None,
     seed: options.Seed = None,
     json: options.Json = False,
@@ -39,6 +42,7 @@ def train(
     Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
 
     Example: ordino train shards --ranker rank-svm --out m.ordino
+    Columns of text are features if --categories names them: lambda-mart and mc-rank take them, --one-hot is for others.
     """
     from ordino.data.prepare import binarize_labels
     from ordino.data.shards import is_sharded
@@ -63,6 +67,11 @@ def train(
     if binarize is not None:
         documents = binarize_labels(documents, threshold=binarize)
         held_out = None if held_out is None else binarize_labels(held_out, threshold=binarize)
+    encode = _one_hot(documents) if one_hot else None
+    given = documents
+    if encode is not None:
+        documents = encode.transform(documents)
+        held_out = None if held_out is None else encode.transform(held_out)
     try:
         PRESSES.raise_if_pressed()
         model.fit(documents, valid=held_out)
@@ -82,7 +91,7 @@ def train(
         "reached": {metric: reached},
         "interrupted": was_interrupted,
     }
-    save(model, out, data=documents, valid=held_out, notes=notes)
+    save(model if encode is None else _piped(encode, model), out, data=given, valid=held_out, notes=notes)
     rows = [(name, f"{value:.4f}") for name, value in reached.items()]
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], rows)
     if not json:
@@ -116,6 +125,22 @@ def _make(name: str, words: list[str], scaling: str | None, seed: int | None) ->
     shared = {"seed": options.chosen_seed(seed), "n_jobs": said.threads, "verbose": not said.quiet}
     given = {key: value for key, value in shared.items() if key in known and value is not None}
     return make_ranker(name, given | params)
+
+
+def _one_hot(data: Dataset) -> Any:
+    """What makes numbers of the categories of the training data."""
+    from ordino.data.one_hot import OneHot
+    from ordino.errors import ParameterError
+
+    if not data.categories:
+        raise ParameterError("--one-hot: the data has no categories; name their columns with --categories")
+    return OneHot().fit(data)
+
+
+def _piped(encode: Any, model: Any) -> Any:
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(encode, model)
 
 
 def _share(text: str) -> float | None:

@@ -5,18 +5,23 @@ driver alone writes them to the store, each result in one transaction as it arri
 moment loses at most the trials under way.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar, final
 
+import numpy as np
+
 from ordino.backends import Backend, Failure, open_backend
 from ordino.data.arrow import write_whole
 from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold
 from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
+from ordino.experiment.plan.contestants import settle
 from ordino.experiment.plan.plan import Plan, refuse
+from ordino.experiment.plan.ranker_entry import Entry
 from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.run.task import Task, find_problems, measure_setting, try_setting
 from ordino.experiment.run.tuning import Search
@@ -225,11 +230,24 @@ def _tasks(plan: Plan, folder: Path, *, keeps_models: bool = False) -> Iterator[
                     raise ParameterError(
                         f"{name}, {fold.name}: there is no validation part to {purpose}; add a vali.txt to each fold"
                     )
+                own, competing = (files, entry) if not entry.kind else _settled(entry, fold, folds.whole, home, files)
                 yield Task(
-                    experiment=plan.name, dataset=name, fold=fold.name, data=data, files=files, entry=entry,
+                    experiment=plan.name, dataset=name, fold=fold.name, data=data, files=own, entry=competing,
                     measures=tuple(str(one) for one in parse_metrics(plan.measures)), profile=plan.profile,
                     select=plan.selection, seeds=(plan.seed,), parts=tuple(plan.parts), keeps_models=keeps_models,
                 )  # fmt: skip
+
+
+def _settled(
+    entry: Entry, fold: Fold, whole: Dataset | None, home: Path, files: Mapping[str, Path]
+) -> tuple[dict[str, Path], Entry]:
+    """The files of a fold with the scores of a contestant that is not trained, and its entry for the fold."""
+    params, scores = settle(entry.ranker, fold, whole)
+    own = dict(files)
+    if scores is not None:
+        own["scores"] = home / f"{params['contents']}.npy"
+        np.save(own["scores"], scores)
+    return own, replace(entry, params=params)
 
 
 def _seeds(plan: Plan, task: Task, ranker: Ranker) -> Sequence[int]:
