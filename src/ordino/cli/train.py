@@ -42,6 +42,7 @@ def train(
     Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
 
     Example: ordino train shards --ranker rank-svm --out m.ordino
+
     Columns of text are features if --categories names them: lambda-mart and mc-rank take them, --one-hot is for others.
     """
     from ordino.data.prepare import binarize_labels
