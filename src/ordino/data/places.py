@@ -5,7 +5,7 @@ Like the other scalers inside queries, these learn nothing: one list, as a servi
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,10 @@ from ordino.data.columns import Features, Groups
 from ordino.data.dataset import Dataset
 from ordino.data.scaler import Ids, QueryScaler, Scaler
 from ordino.data.source import Source
+
+
+KNOTS = (0.0, 0.5, 0.8)
+"""Places from which on a hinge rises."""
 
 
 class _Sorting(QueryScaler):
@@ -71,18 +75,21 @@ class Hinge(_Sorting):
     """
 
     _kind = "rank"
-    _knots: ClassVar[tuple[float, ...]] = (0.0, 0.5, 0.8)
 
     def suffixes(self) -> tuple[str, ...]:
         """One for each t."""
-        return tuple(f" hinge {knot:g}" for knot in self._knots)
+        return tuple(f" hinge {knot:g}" for knot in KNOTS)
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
-        place = super()._scaled(features, groups)
-        wide = np.empty((len(place), len(self._knots) * place.shape[1]), np.float32)
-        for part, knot in zip(np.split(wide, len(self._knots), axis=1), self._knots, strict=True):
-            np.maximum(place - np.float32(knot), 0, out=part)
-        return wide
+        return hinges(super()._scaled(features, groups))
+
+
+def hinges(place: Features) -> Features:
+    """By how much each place exceeds each knot; all features with the first knot come first."""
+    wide = np.empty((len(place), len(KNOTS) * place.shape[1]), np.float32)
+    for part, knot in zip(np.split(wide, len(KNOTS), axis=1), KNOTS, strict=True):
+        np.maximum(place - np.float32(knot), 0, out=part)
+    return wide
 
 
 @final
