@@ -121,7 +121,11 @@ class Comparator(Ranker):
     batch: int | None = fields.batch(500, "Pairs")
     metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
-    scaling: str | None = scaling_param("quantile")
+    scaling: str | None = scaling_param(
+        "zscore",
+        "Feature scaling: a name in `SCALERS`, several joined by +, or None. zscore ranks best on validation data; "
+        "`compare`, which sees two documents and not their query, needs None, quantile or symlog.",
+    )
     missing: str | None = missing_param()
     algorithm: str = param(
         "copeland",

@@ -42,7 +42,7 @@ class DeepNet(Comparator):
     --------
     >>> from ordino.testing import easy_data
     >>> data = easy_data()
-    >>> ranker = DeepNet(hidden=(8, 4), epochs=5, n_pairs=500).fit(data)
+    >>> ranker = DeepNet(hidden=(8, 4), epochs=5, n_pairs=500, scaling="quantile").fit(data)
     >>> a, b = data[0].X[:1], data[0].X[1:2]
     >>> float(ranker.compare(a, b)[0] + ranker.compare(b, a)[0])
     1.0
