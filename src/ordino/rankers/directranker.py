@@ -29,7 +29,7 @@ class DirectRanker(ScoringNetwork):
     --------
     >>> from ordino.testing import easy_data
     >>> data = easy_data()
-    >>> ranker = DirectRanker(hidden=8, epochs=3).fit(data)
+    >>> ranker = DirectRanker(hidden=8, epochs=3, scaling="quantile").fit(data)
     >>> a, b = data[0].X[:1], data[0].X[1:2]
     >>> float(ranker.preference(a, b)[0] + ranker.preference(b, a)[0])
     0.0
@@ -52,12 +52,15 @@ class DirectRanker(ScoringNetwork):
     )
     average: str = fields.average()
     scaling: str | None = scaling_param(
-        "quantile", "Feature scaling: a name in `SCALERS`, or None; the paper uses normal quantiles."
+        "z+rank",
+        "Feature scaling: a name in `SCALERS`, several joined by +, or None; the paper uses normal quantiles. z+rank "
+        "ranks best on validation data; `preference`, which sees two documents and not their query, needs None, "
+        "quantile or symlog.",
     )
 
     published = settings(
         hidden=(70, 5), activation="tanh", output="identity", loss="directranker", pairs="exact", average="pairs",
-        optimizer="adam", learning_rate=0.01, scaling="quantile", profile="directranker",
+        optimizer="adam", learning_rate=0.01, scaling="quantile", profile="directranker", hold_out=None,
     )  # fmt: skip
     """Section 4: a layer of 70 neurons and one of a neuron for each class (the LETOR sets have up to five), tau the
     identity, pairs of labels that differ by one, each of which counts the same, Adam, normal quantiles. Where the paper
