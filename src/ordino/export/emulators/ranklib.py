@@ -65,7 +65,7 @@ def _forest(text: Forest, X: Floats) -> Scored:
         total += scores
         rounding += exactly(scores, largest_sum(trees, [float(w) for w in weights]), len(trees), SINGLE).rounding
     n = len(text.ensembles)
-    return Scored(total / n, rounding / n, np.zeros(len(X), bool))
+    return Scored(total / n, rounding / n)
 
 
 def flat_tree(root: Node) -> FlatTree:

@@ -17,15 +17,13 @@ class Scored(NamedTuple):
     """As the engine gives them; NaN where it has none."""
     rounding: NDArray[np.float64]
     """The most that rounding can have moved each score, from the precision of the engine and the size of its terms."""
-    in_slack: NDArray[np.bool_]
-    """Rows whose way through a tree was decided by the engine's slack and not by the threshold of the model."""
 
 
 def exactly(scores: Floats, size: Floats | float, n_terms: int, unit: float) -> Scored:
     """Scores of a sum of ``n_terms`` terms of total size ``size``, in arithmetic whose unit roundoff is ``unit``."""
     given = np.asarray(scores, np.float64)
     rounding = np.broadcast_to(np.asarray(size, np.float64) * (n_terms + 2) * unit, given.shape)
-    return Scored(given, rounding, np.zeros(len(given), bool))
+    return Scored(given, rounding)
 
 
 SINGLE, DOUBLE = 2.0**-24, 2.0**-53  # unit roundoff

@@ -72,12 +72,10 @@ def _trees(params: Mapping[str, Any], X: Floats, features: Sequence[str]) -> Sco
     with_null = params.get("isNullSameAsZero") is False
     trees = [read_tree(tree["root"], columns, with_null) for tree in params["trees"]]
     weights = [np.float32(tree["weight"]) for tree in params["trees"]]
-    scores, in_slack = np.zeros(len(X), np.float32), np.zeros(len(X), bool)
+    scores = np.zeros(len(X), np.float32)
     for tree, weight in zip(trees, weights, strict=True):
         scores += weight * tree.value[leaves_of(tree, X)]
-    return exactly(scores, largest_sum(trees, [float(w) for w in weights]), len(trees), SINGLE)._replace(
-        in_slack=in_slack
-    )
+    return exactly(scores, largest_sum(trees, [float(w) for w in weights]), len(trees), SINGLE)
 
 
 def read_tree(root: Mapping[str, Any], columns: Mapping[str, int], with_null: bool) -> FlatTree:
