@@ -16,6 +16,7 @@ CATEGORICAL, DEFAULT_LEFT = 1, 2  # bits of a decision
 NO_MISSING, ZERO_MISSING, NAN_MISSING = 0, 1, 2  # what counts as missing, in the next two bits
 ZERO = float(np.float32(1e-35))  # up to which LightGBM takes a value for zero
 MOST_FEATURES = 1_000_000
+NO_BOUNDARIES, NO_WORDS = np.array([0], np.int64), np.zeros(0, np.int64)
 
 
 class TextTree(NamedTuple):
@@ -27,8 +28,10 @@ class TextTree(NamedTuple):
     left: NDArray[np.int64]
     right: NDArray[np.int64]
     value: NDArray[np.float64]
-    cat_boundaries: NDArray[np.int64]
-    cat_words: NDArray[np.int64]
+    gain: NDArray[np.float64]
+    """Of each split in training; 1 where nobody knows."""
+    cat_boundaries: NDArray[np.int64] = NO_BOUNDARIES
+    cat_words: NDArray[np.int64] = NO_WORDS
 
     @property
     def is_categorical(self) -> NDArray[np.bool_]:
@@ -102,9 +105,9 @@ def _tree(fields: Mapping[str, str], number: int, n_features: int) -> TextTree:
     ]
     feature, threshold, decision, left, right = arrays
     value = _array(fields, "leaf_value", n_leaves, np.float64, where)
+    gain = _array(fields, "split_gain", n, np.float64, where) if fields.get("split_gain") else np.ones(n)
     n_cat = _whole(fields, "num_cat", 0, n)
-    boundaries = np.array([0], np.int64)
-    words = np.zeros(0, np.int64)
+    boundaries, words = NO_BOUNDARIES, NO_WORDS
     if n_cat:
         boundaries = _array(fields, "cat_boundaries", n_cat + 1, np.int64, where)
         n_words = len(fields.get("cat_threshold", "").split())
@@ -112,7 +115,7 @@ def _tree(fields: Mapping[str, str], number: int, n_features: int) -> TextTree:
         rises = boundaries[0] == 0 and bool((np.diff(boundaries) > 0).all()) and boundaries[-1] == n_words
         if not rises or not ((words >= 0) & (words < 2**32)).all():
             raise ModelFileError(f"{where}: its categories do not fit together; get the text again")
-    tree = TextTree(feature, threshold, decision, left, right, value, boundaries, words)
+    tree = TextTree(feature, threshold, decision, left, right, value, gain, boundaries, words)
     _check(tree, n_features, n_cat, where)
     return tree
 
@@ -153,7 +156,7 @@ def _block(number: int, tree: TextTree) -> str:
     n_cat = len(tree.cat_boundaries) - 1
     rows = [
         f"Tree={number}", f"num_leaves={n + 1}", f"num_cat={n_cat}", line("split_feature", tree.feature),
-        line("split_gain", [1] * n), line("threshold", tree.threshold), line("decision_type", tree.decision),
+        line("split_gain", tree.gain), line("threshold", tree.threshold), line("decision_type", tree.decision),
         line("left_child", tree.left), line("right_child", tree.right), line("leaf_value", tree.value),
         line("leaf_weight", [1] * (n + 1)), line("leaf_count", [1] * (n + 1)), line("internal_value", [0] * n),
         line("internal_weight", [1] * n), line("internal_count", [2] * n),

@@ -7,7 +7,7 @@ import numpy as np
 from ordino.arrays import name_features
 from ordino.boosting.model_text import NAN_MISSING, ZERO, ZERO_MISSING, TextTree, read_trees
 from ordino.errors import ExportError
-from ordino.export.family import Levels, Plain, PlainLinear, PlainNetwork, PlainTrees, Preparation, Tree
+from ordino.export.family import Levels, Odds, Plain, PlainLinear, PlainNetwork, PlainTrees, Preparation, Tree
 from ordino.export.merge import mean_of
 from ordino.export.preparation import WAYS_OUT, Prepare, largest_left, preparation_of, prepare_of
 from ordino.forms import Form, Linear, Network, Stumps, Trees
@@ -56,7 +56,7 @@ def assemble(model: Any) -> Plain:
 def _plain(form: Form, names: tuple[str, ...], preparation: Preparation, prepare: Prepare | None, categories: Any) -> Plain:
     match form:
         case Linear():
-            return PlainLinear(names, np.asarray(form.coef, np.float64), 0.0, preparation)
+            return PlainLinear(names, np.asarray(form.coef, np.float64), form.bias, preparation)
         case Network():
             return _network(form, names, preparation)
         case Stumps():
@@ -68,12 +68,13 @@ def _plain(form: Form, names: tuple[str, ...], preparation: Preparation, prepare
 
 def _network(form: Network, names: tuple[str, ...], preparation: Preparation) -> PlainLinear | PlainNetwork:
     layers = tuple((layer.W.astype(np.float64), layer.b.astype(np.float64)) for layer in form.layers)
+    odds = Odds() if form.is_squashed else None
     if form.activation != "identity" and len(layers) > 1:
-        return PlainNetwork(names, layers, form.activation, preparation)
+        return PlainNetwork(names, layers, form.activation, preparation, odds)
     weights, bias = np.eye(len(names)), np.zeros(len(names))
     for W, b in layers:  # a linear network is a weighted sum
         weights, bias = weights @ W, bias @ W + b
-    return PlainLinear(names, weights[:, 0], float(bias[0]), preparation)
+    return PlainLinear(names, weights[:, 0], float(bias[0]), preparation, odds)
 
 
 def _missing_values(prepare: Prepare | None, n_features: int) -> np.ndarray[Any, np.dtype[np.float32]]:

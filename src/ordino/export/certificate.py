@@ -34,7 +34,7 @@ class Findings:
     rows: int
     queries: int
     largest_difference: float
-    """Of scores, in the engine and in the ranker."""
+    """Of scores, in the engine and in the ranker; of scores beyond 1 as a share of the score."""
     rows_off: int
     """Rows whose scores differ by more than rounding explains."""
     queries_reordered: int
@@ -135,7 +135,7 @@ def _compare(model: Any, target: Target, form: Plain, written: Written, rows: Da
     return Findings(
         rows=rows.n_docs,
         queries=rows.n_queries,
-        largest_difference=float(difference[~slack].max(initial=0.0)),
+        largest_difference=float((difference / np.maximum(np.abs(wanted), 1.0))[finite & ~slack].max(initial=0.0)),
         rows_off=int(off.sum()),
         queries_reordered=sum(places > 0 for places, _ in moved),
         places=max((places for places, _ in moved), default=0),

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,8 +69,6 @@ def export_model(
     if lift and (not isinstance(form, PlainTrees) or to not in ("elasticsearch", "opensearch", "elastic")):
         raise ExportError("lift adds a tree: it needs a ranker of trees or stumps, and elasticsearch, opensearch or elastic")
     written = target.write(form, name, lift=lift)
-    if isinstance(form, PlainTrees):
-        written = replace(written, odds=form.odds)
     certificate = certify(ranker, to, target, form, written, data)
     files = dict(written.files)
     files["certificate.json"] = json.dumps(as_json(certificate.to_dict()), indent=1, allow_nan=False) + "\n"

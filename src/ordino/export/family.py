@@ -91,6 +91,14 @@ def _same(a: Any, b: Any) -> bool:
     return all(_same(vars(a)[key], vars(b)[key]) for key in vars(a)) if hasattr(a, "__dict__") else bool(a == b)
 
 
+class Odds(NamedTuple):
+    """The ranker's score is ``low + (high - low) logistic(what the engine gives + start)``, which rises with it."""
+
+    low: float = 0.0
+    high: float = 1.0
+    start: float = 0.0
+
+
 @final
 @dataclass(frozen=True)
 class PlainLinear:
@@ -100,6 +108,7 @@ class PlainLinear:
     weights: Floats
     bias: float = 0.0
     preparation: Preparation = field(default_factory=Preparation)
+    odds: Odds | None = None
     kind: str = "linear"
 
 
@@ -132,14 +141,6 @@ class Levels(NamedTuple):
         return max(len(self.worth), 2) if self.start is None else len(self.start)
 
 
-class Odds(NamedTuple):
-    """Two levels: the score is ``low + (high - low) logistic(sum of trees + start)``, which rises with the sum."""
-
-    low: float
-    high: float
-    start: float
-
-
 @final
 @dataclass(frozen=True)
 class PlainTrees:
@@ -151,7 +152,6 @@ class PlainTrees:
     """trees, or stumps: one split each, 0 on the left."""
     levels: Levels | None = None
     odds: Odds | None = None
-    """If set, the engine gives the sum alone."""
     categorical: str | None = None
     """The model text of LightGBM, if some splits ask for categories, which only it can hold."""
 
@@ -169,6 +169,7 @@ class PlainNetwork:
     layers: tuple[tuple[Floats, Floats], ...]
     activation: str
     preparation: Preparation = field(default_factory=Preparation)
+    odds: Odds | None = None
     kind: str = "network"
 
 

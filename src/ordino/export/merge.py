@@ -11,6 +11,8 @@ from ordino.export.family import Floats, Plain, PlainLinear, PlainNetwork, Plain
 def mean_of(members: Sequence[Plain]) -> Plain:
     """A weighted sum of weighted sums, a forest of forests, or networks side by side, divided by their number."""
     first = members[0]
+    if any(one.odds is not None for one in members):
+        raise ExportError("a mean of logistic scores cannot be exported; aggregate rankers that give sums")
     if all(isinstance(one, PlainTrees) and one.levels is None and not one.categorical for one in members):
         trees = [tree for one in members if isinstance(one, PlainTrees) for tree in one.trees]
         scaled = tuple(tree._replace(value=tree.value / len(members)) for tree in trees)
@@ -74,7 +76,7 @@ def fold_linear(form: PlainLinear) -> PlainLinear:
     _check_affine(form.preparation)
     factor, offset = form.preparation.factor_and_offset(len(form.names))
     bias = form.bias + float(form.weights @ offset)
-    return PlainLinear(form.names, form.weights * factor, bias, Preparation(form.preparation.fill))
+    return PlainLinear(form.names, form.weights * factor, bias, Preparation(form.preparation.fill), form.odds)
 
 
 def fold_network(form: PlainNetwork) -> PlainNetwork:
@@ -83,7 +85,7 @@ def fold_network(form: PlainNetwork) -> PlainNetwork:
     factor, offset = form.preparation.factor_and_offset(len(form.names))
     (W, b), *rest = form.layers
     first = W * factor[:, None], b + offset @ W
-    return PlainNetwork(form.names, (first, *rest), form.activation, Preparation(form.preparation.fill))
+    return PlainNetwork(form.names, (first, *rest), form.activation, Preparation(form.preparation.fill), form.odds)
 
 
 def _check_affine(preparation: Preparation) -> None:

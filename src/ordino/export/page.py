@@ -8,7 +8,7 @@ from ordino.html import html_table
 LABELS = {
     "rows": "rows",
     "queries": "queries, or groups of rows that differ in one feature",
-    "largest_difference": "largest difference of scores",
+    "largest_difference": "largest difference of scores (beyond 1, as a share of the score)",
     "rows_off": "rows whose scores differ by more than rounding explains",
     "queries_reordered": "queries in which some document stands elsewhere",
     "places": "most places that a document moved",

@@ -34,7 +34,7 @@ class Written:
 
     def of_ranker(self, scores: Floats) -> Floats:
         """The ranker's scores on the scale on which the two are compared."""
-        shifted = scores - self.shift
+        shifted = scores if self.odds is not None else scores - self.shift
         return shifted if self.squash is None else np.asarray(expit(self.squash * shifted))
 
     def of_engine(self, scores: Floats) -> Floats:
@@ -42,7 +42,7 @@ class Written:
         if self.odds is None:
             return scores
         low, high, start = self.odds
-        return np.asarray(low + (high - low) * expit(scores + start))
+        return np.asarray(low + (high - low) * expit(scores + start + self.shift))
 
     def rounding(self, scores: Floats, rounding: Floats) -> Floats:
         """How far rounding in the engine, of this much, and in the ranker may take the two apart on that scale."""
@@ -54,7 +54,7 @@ class Written:
     def relation(self) -> str:
         """How the engine's scores relate to the ranker's, in words."""
         if self.odds is not None:
-            return "the engine gives the log-odds of the higher level, which rise with the ranker's score"
+            return "the engine gives log-odds, and the ranker the logistic function of these: the same order"
         if self.squash is not None:
             return f"the engine gives the logistic function of {self.squash:g} times the ranker's score"
         if self.shift:

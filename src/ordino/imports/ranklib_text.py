@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ordino.errors import ModelFileError
 
 MOST_FEATURES = 1_000_000
-DEEPEST = 1000  # of a tree; RankLib's have ten leaves, and ours a few hundred
+DEEPEST = 400  # splits of a tree; those of RankLib have ten leaves by default
 
 
 class LinearText(NamedTuple):

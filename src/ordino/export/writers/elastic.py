@@ -44,7 +44,7 @@ def write_elastic(form: PlainTrees, name: str, *, lift: bool = False, **_: objec
     if low < 0 and not constants:
         notes.append(f"Scores can be negative (down to {low:.4g}); export with --lift to add a constant tree.")
     files = {"definition.json": definition, "model.json": text}
-    return Written(files=files, commands=_commands(name), notes=tuple(notes), shift=-sum(constants))
+    return Written(files=files, commands=_commands(name), notes=tuple(notes), shift=-sum(constants), odds=form.odds)
 
 
 def _script(feature: str) -> dict[str, Any]:

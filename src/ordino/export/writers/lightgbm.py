@@ -8,8 +8,6 @@ from ordino.boosting.model_text import DEFAULT_LEFT, NAN_MISSING, TextTree, Tree
 from ordino.export.family import PlainTrees, Tree
 from ordino.export.written import Written
 
-NO_CATEGORIES = np.array([0], np.int64), np.zeros(0, np.int64)
-
 
 def write_lightgbm(form: PlainTrees, name: str, **_: object) -> Written:  # noqa: ARG001
     """The model text; LightGBM's names have no blanks."""
@@ -23,7 +21,7 @@ def write_lightgbm(form: PlainTrees, name: str, **_: object) -> Written:  # noqa
     if list(names) != list(form.names):
         notes.append("Blanks and other characters that LightGBM refuses in names of features are _ in the file.")
     command = "python -c \"import lightgbm; print(lightgbm.Booster(model_file='model.txt').num_trees())\""
-    return Written(files={"model.txt": text}, commands=(command,), notes=tuple(notes))
+    return Written(files={"model.txt": text}, commands=(command,), notes=tuple(notes), odds=form.odds)
 
 
 def safe_names(names: tuple[str, ...]) -> list[str]:
@@ -49,5 +47,5 @@ def _tree(tree: Tree) -> TextTree:
     decision = (NAN_MISSING << 2) | np.where(tree.missing_left, DEFAULT_LEFT, 0)
     return TextTree(
         tree.feature, tree.threshold.astype(np.float64), decision.astype(np.int64), tree.left, tree.right, tree.value,
-        *NO_CATEGORIES,
+        np.ones(len(tree.feature)),
     )  # fmt: skip

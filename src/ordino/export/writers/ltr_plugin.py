@@ -26,7 +26,7 @@ def write_plugin(form: PlainLinear | PlainTrees | PlainNetwork, name: str, *, li
     """The feature set and the model."""
     notes: list[str] = []
     model: dict[str, Any]
-    shift, squash = 0.0, None
+    shift, squash, odds = 0.0, None, form.odds
     if isinstance(form, PlainLinear):
         weights = {n: single(w) for n, w in zip(form.names, form.weights, strict=True)}
         model = {"type": "model/linear", "definition": json.dumps(weights)} | _norms(form.names, form.preparation)
@@ -35,7 +35,7 @@ def write_plugin(form: PlainLinear | PlainTrees | PlainNetwork, name: str, *, li
     elif isinstance(form, PlainNetwork):
         text = write_ranklib(form, name)
         model = {"type": "model/ranklib", "definition": text.files["model.txt"]}
-        shift, squash = text.shift, text.squash
+        shift, squash, odds = text.shift, text.squash, text.odds
         notes += text.notes
     else:
         low = form.lowest()
@@ -52,7 +52,7 @@ def write_plugin(form: PlainLinear | PlainTrees | PlainNetwork, name: str, *, li
     files = {"featureset.json": _features(form.names), "model.json": body}
     notes.insert(0, size_note(body, 100_000_000, LIMIT))
     notes.append("featureset.json has a template for each feature, which reads a field; change it to your own query.")
-    return Written(files=files, commands=_commands(name), notes=tuple(notes), shift=shift, squash=squash)
+    return Written(files=files, commands=_commands(name), notes=tuple(notes), shift=shift, squash=squash, odds=odds)
 
 
 def _tree(tree: Tree, names: tuple[str, ...]) -> Any:

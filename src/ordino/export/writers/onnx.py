@@ -66,7 +66,7 @@ def write_onnx(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: ob
     content = model.SerializeToString()
     notes = [size_note(content, 2_000_000_000, LIMIT), "The names of the features, in order, are in the model's metadata."]
     command = "python -c \"import onnxruntime; print(onnxruntime.InferenceSession('model.onnx').get_inputs()[0])\""
-    return Written(files={"model.onnx": content}, commands=(command,), notes=tuple(notes))
+    return Written(files={"model.onnx": content}, commands=(command,), notes=tuple(notes), odds=form.odds)
 
 
 def add_preparation(graph: Graph, x: str, preparation: Preparation, n_features: int) -> str:

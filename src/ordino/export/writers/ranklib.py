@@ -15,7 +15,7 @@ LARGEST_OUTPUT = 16.0  # beyond about 36 the logistic function is 1 for doubles,
 
 def write_ranklib(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: object) -> Written:  # noqa: ARG001
     """The model as text."""
-    shift, squash = 0.0, None
+    shift, squash, odds = 0.0, None, form.odds
     notes = ["Features go by number: the first is 1. A feature that a line leaves out is 0."]
     if isinstance(form, PlainLinear):
         words = [f"{j}:{float(weight)!r}" for j, weight in enumerate(form.weights, 1)]
@@ -24,6 +24,8 @@ def write_ranklib(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_:
     elif isinstance(form, PlainNetwork):
         layers, squash = logistic_layers(form)
         lines = _network(layers)
+        if odds is not None:  # our score is logistic, too
+            squash, odds = None, None
         notes.append("RankLib's output neuron is logistic: scores lie between 0 and 1, in the same order.")
     elif form.kind == "stumps" and all(len(tree.feature) == 1 for tree in form.trees) and form.trees:
         words = [f"{t.feature[0] + 1}:{float(t.threshold[0])!r}:{float(t.value[1])!r}" for t in form.trees]
@@ -37,7 +39,9 @@ def write_ranklib(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_:
         notes.append("The ranker sends missing values another way than 0; RankLib has no missing values.")
     command = "java -jar RankLib.jar -load model.txt -rank test.txt -score scores.txt"
     text = "\n".join(lines) + "\n"
-    return Written(files={"model.txt": text}, commands=(command,), notes=tuple(notes), shift=shift, squash=squash)
+    return Written(
+        files={"model.txt": text}, commands=(command,), notes=tuple(notes), shift=shift, squash=squash, odds=odds,
+    )
 
 
 def _tree(tree: Tree) -> list[str]:
@@ -60,6 +64,8 @@ def logistic_layers(form: PlainNetwork) -> tuple[list[tuple[Floats, Floats]], fl
             (W, b), (W_next, b_next) = layers[number], layers[number + 1]
             layers[number] = 2 * W, 2 * b
             layers[number + 1] = 2 * W_next, b_next - W_next.sum(axis=0)
+    if form.odds is not None:
+        return layers, 1.0
     W, b = layers[-1]
     largest = float(np.abs(W).sum() + np.abs(b).sum())
     squash = 2.0 ** -max(np.ceil(np.log2(max(largest, 1e-300) / LARGEST_OUTPUT)), 0)

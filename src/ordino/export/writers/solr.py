@@ -46,7 +46,7 @@ def write_solr(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: ob
         texts["wrapper.json"] = json.dumps(wrapper | {"store": name}, indent=1)
     notes.append("features.json names a field for each feature; change class and params to what makes it in your index.")
     return Written(files=texts, commands=_commands(name, "wrapper.json" in texts), notes=tuple(notes), shift=shift,
-                   blurred=tuple(blurred))  # fmt: skip
+                   blurred=tuple(blurred), odds=form.odds)  # fmt: skip
 
 
 def _layers(form: PlainNetwork) -> list[dict[str, Any]]:

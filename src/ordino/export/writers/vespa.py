@@ -45,7 +45,7 @@ def write_vespa(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: o
     text = "\n".join(lines) + "\n"
     notes = [size_note(text, 1_000_000, LIMIT), "Each function feature_... reads an attribute; change it to your rank feature."]
     command = f"vespa deploy  # with model.profile as schemas/SCHEMA/{identifiers((name,))[0]}.profile"
-    return Written(files={"model.profile": text}, commands=(command,), notes=tuple(notes))
+    return Written(files={"model.profile": text}, commands=(command,), notes=tuple(notes), odds=form.odds)
 
 
 def identifiers(names: tuple[str, ...]) -> list[str]:
