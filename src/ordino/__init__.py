@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from ordino.data.letor import write_letor as write_letor
     from ordino.data.one_hot import OneHot as OneHot
     from ordino.data.synthetic import synthetic as synthetic
+    from ordino.distilling import distill as distill
     from ordino.experiment.doors import bench as bench
     from ordino.experiment.doors import compare as compare
     from ordino.explain import why as why
+    from ordino.export import export_model as export_model
+    from ordino.imports import import_model as import_model
     from ordino.metrics import evaluate as evaluate
     from ordino.metrics.scorer import scorer as scorer
     from ordino.model_file import load as load
@@ -43,7 +46,10 @@ _HOME = MappingProxyType(
         "scorer": "ordino.metrics.scorer",
         "why": "ordino.explain",
         "TorchRanker": "ordino.networks.torch_ranker",
+        "distill": "ordino.distilling",
         "evaluate": "ordino.metrics",
+        "export_model": "ordino.export",
+        "import_model": "ordino.imports",
         "load": "ordino.model_file",
         "read_folds": "ordino.data.folds",
         "read_letor": "ordino.data.letor",

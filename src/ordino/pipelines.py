@@ -1,5 +1,6 @@
 """scikit-learn's pipelines that end in a ranker: their steps, and how they score a data set."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,10 @@ def at_last_step(ranker: Any, data: Dataset) -> Dataset:
         return data
     check_features(data, ranker.n_features_in_, getattr(ranker, "feature_names_in_", None))
     X: Any = data.X
-    for step in before:
-        X = step.transform(X)
+    with warnings.catch_warnings():  # names were compared above; scikit-learn looks for them in a frame
+        warnings.filterwarnings("ignore", message=".*valid feature names")
+        for step in before:
+            X = step.transform(X)
     return data.replace(X=X, feature_names=getattr(last, "feature_names_in_", None))
 
 

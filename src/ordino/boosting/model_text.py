@@ -50,7 +50,6 @@ class TreeText(NamedTuple):
     trees: tuple[TextTree, ...]
     names: tuple[str, ...]
     n_outputs: int
-    is_averaged: bool
 
 
 def read_trees(text: str) -> TreeText:
@@ -68,7 +67,7 @@ def read_trees(text: str) -> TreeText:
     trees = tuple(_tree(_fields(block), number, n_features) for number, block in enumerate(blocks))
     if len(trees) % n_outputs:
         raise ModelFileError(f"the text has {len(trees)} trees for {n_outputs} outputs; get it again")
-    return TreeText(trees, names, n_outputs, bool(re.search(r"^average_output\s*$", head, re.MULTILINE)))
+    return TreeText(trees, names, n_outputs)
 
 
 def _fields(block: str) -> dict[str, str]:
@@ -123,14 +122,17 @@ def _tree(fields: Mapping[str, str], number: int, n_features: int) -> TextTree:
 def _check(tree: TextTree, n_features: int, n_cat: int, where: str) -> None:
     """Every split asks for a feature that there is, and every node has exactly one parent that comes before it."""
     n = len(tree.feature)
-    fits = ((tree.feature >= 0) & (tree.feature < n_features)).all() and ((tree.decision >= 0) & (tree.decision < 16)).all()
     numbers = tree.threshold[tree.is_categorical]
-    fits = fits and ((numbers >= 0) & (numbers < n_cat) & (numbers == np.floor(numbers))).all()
-    fits = fits and (tree.missing <= NAN_MISSING).all()
     children = np.concatenate((tree.left, tree.right))
     parents = np.tile(np.arange(n), 2)
     wanted = np.concatenate((np.arange(-n - 1, 0), np.arange(1, n))) if n else np.zeros(0, np.int64)
-    fits = fits and np.array_equal(np.sort(children), wanted) and bool((children[children > 0] > parents[children > 0]).all())
+    fits = (
+        bool(((tree.feature >= 0) & (tree.feature < n_features)).all())
+        and bool(((tree.decision >= 0) & (tree.decision < 16) & (tree.missing <= NAN_MISSING)).all())
+        and bool(((numbers >= 0) & (numbers < n_cat) & (numbers == np.floor(numbers))).all())
+        and np.array_equal(np.sort(children), wanted)
+        and bool((children[children > 0] > parents[children > 0]).all())
+    )
     if not fits:
         raise ModelFileError(f"{where}: its splits do not make one tree; get the text again")
 
@@ -140,7 +142,7 @@ def write_trees(model: TreeText) -> str:
     blocks = [_block(number, tree) for number, tree in enumerate(model.trees)]
     head = [
         "tree", "version=v4", f"num_class={model.n_outputs}", f"num_tree_per_iteration={model.n_outputs}",
-        "label_index=0", f"max_feature_idx={len(model.names) - 1}", *(["average_output"] if model.is_averaged else []),
+        "label_index=0", f"max_feature_idx={len(model.names) - 1}",
         "feature_names=" + " ".join(model.names), "feature_infos=" + " ".join(["[-1e+308:1e+308]"] * len(model.names)),
         "tree_sizes=" + " ".join(str(len(block.encode())) for block in blocks), "", "",
     ]  # fmt: skip

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordino.arrays import name_features
 from ordino.boosting.model_text import NAN_MISSING, ZERO, ZERO_MISSING, TextTree, read_trees
@@ -53,7 +54,9 @@ def assemble(model: Any) -> Plain:
     return _plain(form, names, preparation, prepare, getattr(ranker, "categories_in_", {}))
 
 
-def _plain(form: Form, names: tuple[str, ...], preparation: Preparation, prepare: Prepare | None, categories: Any) -> Plain:
+def _plain(
+    form: Form, names: tuple[str, ...], preparation: Preparation, prepare: Prepare | None, categories: Any
+) -> Plain:
     match form:
         case Linear():
             return PlainLinear(names, np.asarray(form.coef, np.float64), form.bias, preparation)
@@ -77,10 +80,11 @@ def _network(form: Network, names: tuple[str, ...], preparation: Preparation) ->
     return PlainLinear(names, weights[:, 0], float(bias[0]), preparation, odds)
 
 
-def _missing_values(prepare: Prepare | None, n_features: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+def _missing_values(prepare: Prepare | None, n_features: int) -> NDArray[np.float32]:
     """What the ranker sees of a missing value, feature by feature: NaN, or what is filled in, scaled."""
     row = np.full((1, n_features), np.nan, np.float32)
-    return row[0] if prepare is None else prepare(row)[0]
+    seen: NDArray[np.float32] = row if prepare is None else prepare(row)
+    return seen.ravel()
 
 
 def _from_stumps(form: Stumps, prepare: Prepare | None) -> tuple[Tree, ...]:
@@ -108,14 +112,15 @@ def _from_text(form: Trees, names: tuple[str, ...], prepare: Prepare | None, cat
     threshold = np.concatenate([np.zeros(0), *(tree.threshold for tree in text.trees)])
     raw, start = largest_left(prepare, feature, threshold, form.n_features), 0
     seen = _missing_values(prepare, form.n_features).astype(np.float64)
-    share = 1 / max(len(text.trees) // text.n_outputs, 1) if text.is_averaged else 1.0
     trees = []
     for number, tree in enumerate(text.trees):
         limits = raw[start : start + len(tree.feature)]
         start += len(tree.feature)
-        plain = Tree(tree.feature, limits, _missing_left(tree, seen, number), tree.left, tree.right, tree.value * share)
+        plain = Tree(tree.feature, limits, _missing_left(tree, seen, number), tree.left, tree.right, tree.value)
         if (deep := depth(plain)) > DEEPEST:
-            raise ExportError(f"tree {number} is {deep} splits deep, and engines read at most {DEEPEST}; train shallower ones")
+            raise ExportError(
+                f"tree {number} is {deep} splits deep, and engines read at most {DEEPEST}; train shallower ones"
+            )
         trees.append(pruned(plain))
     return PlainTrees(names, tuple(trees), levels=levels)
 
@@ -125,7 +130,9 @@ def _missing_left(tree: TextTree, seen: Any, number: int) -> Any:
     value, default_left = seen[tree.feature], (tree.decision & 2) > 0
     value = np.where(np.isnan(value) & (tree.missing != NAN_MISSING), 0.0, value)
     is_zero = tree.missing == ZERO_MISSING
-    if (is_zero & ((0.0 <= tree.threshold) != default_left)).any() or (is_zero & (np.abs(tree.threshold) <= ZERO)).any():
+    if (is_zero & ((tree.threshold >= 0.0) != default_left)).any() or (
+        is_zero & (np.abs(tree.threshold) <= ZERO)
+    ).any():
         raise ExportError(
             f"tree {number} sends zeros another way than the values around them (zero_as_missing), which no engine "
             f"does; train without it, {WAYS_OUT}"
@@ -157,7 +164,9 @@ def pruned(tree: Tree) -> Tree:
             child = int(tree.left[child] if always_left[child] else tree.right[child])
         return child
 
-    kept, leaves, links = [], [], {}
+    kept: list[int] = []
+    leaves: list[float] = []
+    links: dict[int, int] = {}
     waiting = [target(tree.root)]
     while waiting:
         node = waiting.pop()
@@ -169,9 +178,11 @@ def pruned(tree: Tree) -> Tree:
         kept.append(node)
         waiting += [target(int(tree.right[node])), target(int(tree.left[node]))]
     rows = np.array(kept, np.int64)
-    sides = [np.array([links[target(int(child))] for child in side[rows]], np.int64) for side in (tree.left, tree.right)]
+    left, right = (
+        np.array([links[target(int(child))] for child in side[rows]], np.int64) for side in (tree.left, tree.right)
+    )
     limits = np.clip(tree.threshold[rows], -LARGEST_SINGLE, LARGEST_SINGLE)
-    return Tree(tree.feature[rows], limits, tree.missing_left[rows], *sides, np.array(leaves))
+    return Tree(tree.feature[rows], limits, tree.missing_left[rows], left, right, np.array(leaves))
 
 
 LARGEST_SINGLE = np.finfo(np.float32).max

@@ -7,12 +7,12 @@ has failed.
 
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from importlib.metadata import version
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino import __version__
 from ordino.arrays import query_numbers
 from ordino.data.dataset import Dataset
 from ordino.export.family import Affine, Plain, PlainLinear, PlainTrees, Preparation, Quantiles
@@ -66,12 +66,15 @@ class Certificate:
     notes: tuple[str, ...]
     files: dict[str, str]
     """The SHA-256 of each file."""
-    ordino: str = __version__
+    ordino: str
+    """The version that wrote it."""
 
     @property
     def passed(self) -> bool:
         """Whether no order changes and no score is off."""
-        return all(one.queries_changed == 0 and one.rows_off == 0 for one in (self.probes, self.data) if one is not None)
+        return all(
+            one.queries_changed == 0 and one.rows_off == 0 for one in (self.probes, self.data) if one is not None
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -99,6 +102,7 @@ def certify(model: Any, key: str, target: Target, form: Plain, written: Written,
         probed_splits=(probes.n_probed, probes.n_splits),
         notes=written.notes,
         files={name: sha256(one).hexdigest() for name, one in content.items()},
+        ordino=version("ordino"),
     )
 
 
@@ -108,7 +112,11 @@ def _knows_missing(model: Any) -> bool:
     ranker = last_step(model)
     if hasattr(ranker, "rankers_"):
         return all(_knows_missing(member) for member in ranker.rankers_)
-    return bool(ranker.allows_nan) or getattr(ranker, "missing", None) is not None or preparation_of(model).fill is not None
+    return (
+        bool(ranker.allows_nan)
+        or getattr(ranker, "missing", None) is not None
+        or preparation_of(model).fill is not None
+    )
 
 
 def _routes_missing(target: Target, form: Plain) -> bool:
@@ -129,7 +137,9 @@ def _compare(model: Any, target: Target, form: Plain, written: Written, rows: Da
     difference = np.where(finite, np.abs(engine - wanted), 0.0)
     off = finite & ~slack & ~(difference <= room)
     moved = [
-        order_changes(wanted[s:t][finite[s:t]], engine[s:t][finite[s:t]], room[s:t][finite[s:t]], slack[s:t][finite[s:t]])
+        order_changes(
+            wanted[s:t][finite[s:t]], engine[s:t][finite[s:t]], room[s:t][finite[s:t]], slack[s:t][finite[s:t]]
+        )
         for s, t in zip(rows.offsets[:-1], rows.offsets[1:], strict=True)
     ]
     return Findings(
@@ -198,5 +208,5 @@ def _prepared_size(preparation: Preparation, X: Floats) -> Floats:
         elif isinstance(step, Quantiles):
             size = np.full_like(size, 5.2 * step.std)
         else:
-            size = np.log1p(size)
+            size = np.log1p(size) + 2.0**-28  # engines compute log(1 + x): what is far below 1 is lost in double
     return size

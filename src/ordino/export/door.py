@@ -67,7 +67,9 @@ def export_model(
         import_extra("onnx", extra="onnx", purpose="export to ONNX")
     form = fitted_to(target, assemble(ranker))
     if lift and (not isinstance(form, PlainTrees) or to not in ("elasticsearch", "opensearch", "elastic")):
-        raise ExportError("lift adds a tree: it needs a ranker of trees or stumps, and elasticsearch, opensearch or elastic")
+        raise ExportError(
+            "lift adds a tree: it needs a ranker of trees or stumps, and elasticsearch, opensearch or elastic"
+        )
     written = target.write(form, name, lift=lift)
     certificate = certify(ranker, to, target, form, written, data)
     files = dict(written.files)

@@ -113,7 +113,7 @@ class PlainLinear:
 
 
 class Tree(NamedTuple):
-    """A tree over raw features: left where ``x <= threshold``. A child below 0 is leaf ``~child``; no split, one leaf."""
+    """A tree over raw features: left where ``x <= threshold``. A child below 0 is leaf ``~child``."""
 
     feature: NDArray[np.int64]
     threshold: NDArray[np.float32]

@@ -49,9 +49,9 @@ def certificate_page(certificate: Certificate, commands: tuple[str, ...]) -> str
     parts = [
         f"<h1>{escape(certificate.ranker)} for {escape(certificate.engine)}</h1>",
         f"<p><strong>{escape(verdict(certificate))}</strong></p>",
-        "<p>An emulator of the engine read the files beside this page, and nothing else, and scored rows; the ranker scored "
-        "the same rows. Probes are made for this model: the values at its thresholds, one step of single precision to "
-        "either side, missing values where the ranker knows them, zeros, and numbers up to 1e30.</p>",
+        "<p>An emulator of the engine read the files beside this page, and nothing else, and scored rows; the ranker "
+        "scored the same rows. Probes are made for this model: the values at its thresholds, one step of single "
+        "precision to either side, missing values where the ranker knows them, zeros, and numbers up to 1e30.</p>",
         html_table(columns, rows_of(certificate)),
         "<ul>" + "".join(f"<li>{escape(line)}</li>" for line in told) + "</ul>",
         "<h2>Upload</h2>" + "".join(f"<pre>{escape(line)}</pre>" for line in commands),
@@ -59,6 +59,9 @@ def certificate_page(certificate: Certificate, commands: tuple[str, ...]) -> str
         f"<p>Ordino {escape(certificate.ordino)}</p>",
     ]
     style = "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
-    style += "table{border-collapse:collapse}td,th{border-bottom:1px solid #ccc;padding:.3rem .6rem}pre{overflow-x:auto}"
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Certificate</title>'
-    return f'<!doctype html><html lang="en"><head>{head}<style>{style}</style></head><body>{"".join(parts)}</body></html>\n'
+    style += (
+        "table{border-collapse:collapse}td,th{border-bottom:1px solid #ccc;padding:.3rem .6rem}pre{overflow-x:auto}"
+    )
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Certificate</title>'
+    body = "".join(parts)
+    return f'<!doctype html><html lang="en"><head>{head}<style>{style}</style></head><body>{body}</body></html>\n'

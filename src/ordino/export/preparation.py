@@ -36,8 +36,8 @@ def preparation_of(model: Any) -> Preparation:
             continue
         if getattr(scaler, "by_query", False):
             raise ExportError(
-                f"{type(last).__name__} scales by all documents of the query ({_name(scaler)}), and an engine scores one "
-                f"document at a time; train with another scaling, {WAYS_OUT}"
+                f"{type(last).__name__} scales by all documents of the query ({_name(scaler)}), and an engine scores "
+                f"one document at a time; train with another scaling, {WAYS_OUT}"
             )
         if isinstance(scaler, MedianFilled):
             waiting.insert(0, scaler.inner)
@@ -102,7 +102,9 @@ def _robust(scaler: Any) -> Affine:
 STEPS: dict[str, Callable[[Any], Step]] = {
     "StandardScaler": _standard,
     "MinMaxScaler": _minmax,
-    "MaxAbsScaler": lambda scaler: Affine("affine", 1 / np.asarray(scaler.scale_, np.float64), np.zeros(scaler.n_features_in_)),
+    "MaxAbsScaler": lambda scaler: Affine(
+        "affine", 1 / np.asarray(scaler.scale_, np.float64), np.zeros(scaler.n_features_in_)
+    ),
     "RobustScaler": _robust,
     SymmetricLog.__name__: lambda _: SymLog(),
     NormalQuantiles.__name__: lambda scaler: Quantiles(scaler.quantiles_, float(scaler.std)),
@@ -129,7 +131,9 @@ def prepare_of(model: Any) -> Prepare:
     return prepare
 
 
-def largest_left(prepare: Prepare | None, feature: NDArray[np.int64], threshold: NDArray[np.float64], n_features: int) -> Singles:
+def largest_left(
+    prepare: Prepare | None, feature: NDArray[np.int64], threshold: NDArray[np.float64], n_features: int
+) -> Singles:
     """For each question "is the scaled feature at most the threshold" the largest raw number that says yes.
 
     Infinite where every number says yes, minus infinity where none does.

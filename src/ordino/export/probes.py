@@ -1,4 +1,4 @@
-"""Rows that could tell an export from the ranker: at every threshold and one single-precision step around it, and extremes.
+"""Rows that could tell an export from the ranker: every threshold, one single-precision step around it, extremes.
 
 They come in small groups that are ranked like queries: the rows of a group differ in one feature.
 """
@@ -46,8 +46,8 @@ def make_probes(form: Plain, *, with_missing: bool) -> Probes:
             number += len(tree.feature)
     center, spread = _middle(form)
     rng = np.random.default_rng(0)  # the same rows for everyone
-    for _ in range(RANDOM_GROUPS):
-        groups.append((center + spread * rng.normal(size=(GROUP, n_features))).astype(np.float32))
+    drawn = center + spread * rng.normal(size=(RANDOM_GROUPS, GROUP, n_features))
+    groups += [*drawn.astype(np.float32)]
     for j in range(n_features):
         rows = np.tile(center.astype(np.float32), (len(EXTREMES), 1))
         rows[:, j] = EXTREMES

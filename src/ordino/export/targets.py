@@ -91,7 +91,8 @@ def fitted_to(target: Target, form: Plain) -> Plain:
         return _trees(target, form)
     if isinstance(form, PlainNetwork) and form.activation not in target.activations:
         raise ExportError(
-            f"{target.title} has no networks with the activation {form.activation!r}, only {' and '.join(target.activations)}; "
+            f"{target.title} has no networks with the activation {form.activation!r}, only "
+            f"{' and '.join(target.activations)}; "
             f"train with one of these, export to onnx, {WAYS_OUT}"
         )
     preparation = form.preparation
@@ -100,13 +101,15 @@ def fitted_to(target: Target, form: Plain) -> Plain:
             f"{target.title} cannot fill in missing values by medians; fill them in where features are made and train "
             f"without missing='median', {WAYS_OUT}"
         )
-    strange = [step.kind for step in preparation.steps if not isinstance(step, Affine) and step.kind not in target.scalings]
+    strange = [
+        step.kind for step in preparation.steps if not isinstance(step, Affine) and step.kind not in target.scalings
+    ]
     if strange:
         what = "a linear ranker" if isinstance(form, PlainLinear) else "a network"
-        held = [*target.scalings, "scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler"]
+        scalings = [*target.scalings, "scikit-learn's StandardScaler, MinMaxScaler, MaxAbsScaler and RobustScaler"]
         raise ExportError(
-            f"{target.title} cannot hold the scaling {strange[0]!r} of {what}, only none, {', '.join(held)} (of trees and "
-            f"stumps any); train with one of these, export to onnx, {WAYS_OUT}"
+            f"{target.title} cannot hold the scaling {strange[0]!r} of {what}, only none, {', '.join(scalings)} (of "
+            f"trees and stumps any); train with one of these, export to onnx, {WAYS_OUT}"
         )
     if target.scalings or not preparation.steps:  # it computes what it is given
         return form
@@ -128,8 +131,8 @@ def _trees(target: Target, form: PlainTrees) -> PlainTrees:
         return _two_levels(form)
     held = ", ".join(name for name, one in TARGETS.items() if one.holds_levels)
     raise ExportError(
-        f"McRank's score is an expected level, which {target.title} cannot compute from {form.levels.n_outputs} sums of "
-        f"trees; export to one of: {held}, {WAYS_OUT}"
+        f"McRank's score is an expected level, which {target.title} cannot compute from {form.levels.n_outputs} sums "
+        f"of trees; export to one of: {held}, {WAYS_OUT}"
     )
 
 

@@ -20,7 +20,7 @@ SOURCES: Mapping[str, Callable[[str, int | None], Any]] = MappingProxyType(
 
 
 def import_model(path: str | Path, source: str, *, n_features: int | None = None) -> Any:
-    """Read a model of RankLib, LightGBM or XGBoost as a ranker that predicts, explains, and is saved and exported.
+    r"""Read a model of RankLib, LightGBM or XGBoost as a ranker that predicts, explains, and is saved and exported.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def import_model(path: str | Path, source: str, *, n_features: int | None = None
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "ca.txt")
-    ...     _ = file.write_text("## Coordinate Ascent\\\\n1:0.5 2:-1.0\\\\n")
+    ...     _ = file.write_text("## Coordinate Ascent\n1:0.5 2:-1.0\n")
     ...     import_model(file, "ranklib").predict([[4.0, 1.0]]).tolist()
     [1.0]
     """
@@ -62,4 +62,6 @@ def import_model(path: str | Path, source: str, *, n_features: int | None = None
         raise type(error)(f"{file}: {error}") from None
     except (ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         reason = " ".join(str(error).split())[:100]
-        raise ModelFileError(f"{file}: this is no model of {source} ({type(error).__name__}: {reason}); get it again") from None
+        raise ModelFileError(
+            f"{file}: this is no model of {source} ({type(error).__name__}: {reason}); get it again"
+        ) from None

@@ -1,4 +1,4 @@
-"""LightGBM's model text as a ranker: read by us, checked, and written anew, so that LightGBM never sees a foreign text."""
+"""LightGBM's model text as a ranker: read, checked and written anew, so that LightGBM never sees a foreign text."""
 
 import re
 
@@ -13,7 +13,9 @@ def from_lightgbm(text: str, n_features: int | None) -> ImportedTrees:
     if model.n_outputs > 1:
         raise ModelFileError(f"the model gives {model.n_outputs} numbers for a document, and a ranker gives one")
     if n_features not in (None, len(model.names)):
-        raise ParameterError(f"n_features={n_features}, but the model says that it has {len(model.names)}; leave it out")
+        raise ParameterError(
+            f"n_features={n_features}, but the model says that it has {len(model.names)}; leave it out"
+        )
     objective = re.search(r"^objective=(\S+)", text, re.MULTILINE)
     ranker = ImportedTrees(source=f"LightGBM {objective[1] if objective else ''}".strip())
     plain = tuple(f"Column_{j}" for j in range(len(model.names)))

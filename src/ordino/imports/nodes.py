@@ -23,7 +23,7 @@ class Nodes(NamedTuple):
 
 
 def text_tree(nodes: Nodes, n_features: int, where: str) -> TextTree:
-    """The tree with its splits in the order of a walk, every node checked: each is reached once, and none is missing."""
+    """The tree with its splits in the order of a walk, and every node checked: each must be reached once."""
     n = len(nodes.left)
     sizes = {len(values) for values in (nodes.feature, nodes.threshold, nodes.left, nodes.right, nodes.value)}
     if sizes != {n} or not n or not np.isfinite(nodes.value[nodes.left < 0]).all():
@@ -41,7 +41,9 @@ def text_tree(nodes: Nodes, n_features: int, where: str) -> TextTree:
             leaves.append(node)
             continue
         if not 0 <= nodes.feature[node] < n_features or not np.isfinite(nodes.threshold[node]):
-            raise ModelFileError(f"{where}: a split asks for a feature or a number that there is not; get the file again")
+            raise ModelFileError(
+                f"{where}: a split asks for a feature or a number that there is not; get the file again"
+            )
         links[node] = len(splits)
         splits.append(node)
         waiting += [int(nodes.right[node]), int(nodes.left[node])]
@@ -49,7 +51,9 @@ def text_tree(nodes: Nodes, n_features: int, where: str) -> TextTree:
     decision = np.zeros(len(rows), np.int64)  # a missing value is 0
     if nodes.missing_left is not None:
         decision = np.where(nodes.missing_left[rows], DEFAULT_LEFT, 0) | (NAN_MISSING << 2)
-    left, right = (np.array([links[int(child)] for child in side[rows]], np.int64) for side in (nodes.left, nodes.right))
+    left, right = (
+        np.array([links[int(child)] for child in side[rows]], np.int64) for side in (nodes.left, nodes.right)
+    )
     return TextTree(
         nodes.feature[rows], nodes.threshold[rows], decision, left, right, nodes.value[np.array(leaves, np.int64)],
         np.ones(len(rows)),

@@ -32,7 +32,7 @@ def from_ranklib(text: str, n_features: int | None) -> Imported:
             share = 1 / len(ensembles)
             made = [_tree(tree, share, n, i) for i, tree in enumerate(t for one in ensembles for t in one)]
             names = tuple(f"Column_{j}" for j in range(n))
-            trees.model_ = write_trees(TreeText(tuple(made), names, 1, False))
+            trees.model_ = write_trees(TreeText(tuple(made), names, 1))
             return trees.with_features(n, None)
         case Neurons(features=features, layers=layers):
             network = ImportedNetwork(source=source)

@@ -1,13 +1,14 @@
 """RankLib's text models as plain values: linear, RankBoost's thresholds, ensembles of trees, networks.
 
-The first line names the class. A file is another's text: every number is checked, every loop is bounded by its size, and
-whatever is wrong is said in one sentence.
+The first line names the class. A file is another's text: every number is checked, every loop is bounded by its size,
+and whatever is wrong is said in one sentence.
 """
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -62,11 +63,14 @@ class Neurons(NamedTuple):
     layers: tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]
 
 
+Body = LinearText | Thresholds | Forest | Neurons
+
+
 class RankLibModel(NamedTuple):
     """A model and the name in its first line."""
 
     name: str
-    body: LinearText | Thresholds | Forest | Neurons
+    body: Body
 
     @property
     def n_features(self) -> int:
@@ -93,11 +97,11 @@ def _features(root: Node) -> Iterator[int]:
 
 
 def read_ranklib(text: str) -> RankLibModel:
-    """The model of a RankLib file.
+    r"""The model of a RankLib file.
 
     Examples
     --------
-    >>> read_ranklib("## Coordinate Ascent\\n## Restart = 5\\n1:0.25 3:-0.75\\n").body
+    >>> read_ranklib("## Coordinate Ascent\n## Restart = 5\n1:0.25 3:-0.75\n").body
     LinearText(weights=((1, 0.25), (3, -0.75)), bias=0.0)
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -182,7 +186,9 @@ class _Reader:
     def take(self, tag: str) -> str:
         if self.peek() != tag:
             found = self.peek() or self._tokens[self._at][1][:40]
-            raise ModelFileError(f"the trees have {found!r} where {tag or 'a number'!r} was expected; get the file again")
+            raise ModelFileError(
+                f"the trees have {found!r} where {tag or 'a number'!r} was expected; get the file again"
+            )
         self._at += 1
         return self._tokens[self._at - 1][1]
 
@@ -247,14 +253,14 @@ def _neurons(lines: Sequence[str]) -> Neurons:
         weights.append([_number(word, "a weight") for word in row[2:]])
     biases = np.array(weights.pop(sizes[0]))
     layers, start, done = [], 0, 0
-    for n_in, n_out in zip(sizes, sizes[1:], strict=False):
+    for n_in, n_out in pairwise(sizes):
         W = np.array(weights[start : start + n_in]).reshape(n_in, n_out)
         layers.append((W, biases[done : done + n_out]))
         start, done = start + n_in, done + n_out
     return Neurons(features, tuple(layers))
 
 
-READERS = {
+READERS: Mapping[str, Callable[[Sequence[str]], Body]] = {
     "LambdaMART": _forest,
     "MART": _forest,
     "Random Forests": _forest,

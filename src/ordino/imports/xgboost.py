@@ -65,7 +65,9 @@ def _saved(learner: Mapping[str, Any], n_features: int | None) -> Imported:
     if booster.get("name") == "gblinear":
         weights = np.array(booster["model"]["weights"], np.float64).ravel()
         if weights.shape != (n + 1,) or not np.isfinite(weights).all():
-            raise ModelFileError(f"the model has {weights.size} weights where {n + 1} were expected; get the file again")
+            raise ModelFileError(
+                f"the model has {weights.size} weights where {n + 1} were expected; get the file again"
+            )
         linear = ImportedLinear(source=source)
         linear.coef_, linear.bias_ = weights[:-1].copy(), float(weights[-1] + start)
         return linear.with_features(n, names)
@@ -74,7 +76,10 @@ def _saved(learner: Mapping[str, Any], n_features: int | None) -> Imported:
         factors = [float(w) for w in booster["weight_drop"]]
         booster = booster["gbtree"]
     found = booster["model"]["trees"]
-    trees = [text_tree(_nodes(tree, factor, i), n, f"tree {i}") for i, (tree, factor) in enumerate(zip(found, factors, strict=True))]
+    trees = [
+        text_tree(_nodes(tree, factor, i), n, f"tree {i}")
+        for i, (tree, factor) in enumerate(zip(found, factors, strict=True))
+    ]
     return _ranker(trees, start, source, n, names)
 
 
@@ -104,7 +109,9 @@ def _nodes(tree: Mapping[str, Any], factor: float, number: int) -> Nodes:
     missing = np.array(tree["default_left"], np.int64) > 0
     if not len(left) == len(condition) == len(missing):
         raise ModelFileError(f"tree {number}: its nodes are not whole; get the file again")
-    return Nodes(feature, below(condition), missing, left, right, condition.astype(np.float32).astype(np.float64) * factor)
+    return Nodes(
+        feature, below(condition), missing, left, right, condition.astype(np.float32).astype(np.float64) * factor
+    )
 
 
 def _dumped(trees: list[dict[str, Any]], n_features: int | None) -> Imported:
@@ -157,5 +164,5 @@ def _ranker(trees: list[Any], start: float, source: str, n: int, names: tuple[st
         trees.append(constant_tree(start))
     ranker = ImportedTrees(source=source)
     plain = tuple(f"Column_{j}" for j in range(n))
-    ranker.model_ = write_trees(TreeText(tuple(trees), plain, 1, False))
+    ranker.model_ = write_trees(TreeText(tuple(trees), plain, 1))
     return ranker.with_features(n, names)

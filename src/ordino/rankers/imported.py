@@ -37,7 +37,7 @@ class Imported(Ranker):
         return False
 
     def with_features(self, n_features: int, names: tuple[str, ...] | None) -> Self:
-        """This ranker, of so many features."""
+        """The ranker itself, of so many features."""
         self.scaler_, self.n_features_in_, self.n_queries_in_ = None, n_features, 1
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -97,7 +97,7 @@ class ImportedTrees(Imported):
         return Trees(self.scaler_, self.n_features_in_, self.model_)
 
     def feature_gains(self) -> list[FeatureWeight]:
-        """How much each feature's splits gained in training, as shares of 1; counts of splits where gains are unknown."""
+        """How much each feature's splits gained in training, as shares of 1; their number where no gains are known."""
         self._check_fitted()
         gains = np.zeros(self.n_features_in_)
         for tree in read_trees(self.model_).trees:

@@ -51,7 +51,9 @@ def _runner(content: bytes) -> Any:
 
 def _network_size(onnx: Any, model: Any, layers: Sequence[Any], size: Floats) -> tuple[Floats, int]:
     """The size of the terms of each score, and how many there are."""
-    constants = {one.name: np.abs(onnx.numpy_helper.to_array(one).astype(np.float64)) for one in model.graph.initializer}
+    constants = {
+        one.name: np.abs(onnx.numpy_helper.to_array(one).astype(np.float64)) for one in model.graph.initializer
+    }
     terms = 4
     for layer in layers:
         W, b = constants[layer.input[1]], constants[layer.input[2]]

@@ -5,7 +5,7 @@ where the sum is rounded to single precision when the model is loaded.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ordino.errors import DataError
 from ordino.export.emulators.scored import SINGLE, FlatTree, Floats, Nodes, Scored, exactly, largest_sum, leaves_of
 
 SLACK = np.float32(1e-6)
-ACTIVATIONS = {
+ACTIVATIONS: Mapping[str, Callable[[Floats], Floats]] = {
     "identity": lambda z: z,
     "relu": lambda z: np.where(z < 0, np.float32(0), z),
     "leakyrelu": lambda z: np.where(z < 0, z * np.float32(0.01), z),

@@ -84,7 +84,9 @@ def _postfix(text: str) -> list[str]:
         elif expects_operand and token in "-!":
             stack.append("negate" if token == "-" else "!")
         elif token in _BINARY:
-            while stack and (stack[-1] in _UNARY or (stack[-1] in _BINARY and _BINARY[stack[-1]][0] >= _BINARY[token][0])):
+            while stack and (
+                stack[-1] in _UNARY or (stack[-1] in _BINARY and _BINARY[stack[-1]][0] >= _BINARY[token][0])
+            ):
                 out.append(stack.pop())
             stack.append(token)
             expects_operand = True

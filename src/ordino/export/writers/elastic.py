@@ -29,9 +29,7 @@ def write_elastic(form: PlainTrees, name: str, *, lift: bool = False, **_: objec
     }  # fmt: skip
     definition = json.dumps({"trained_model": {"ensemble": ensemble}}, separators=(",", ":"))
     packed = base64.b64encode(gzip.compress(definition.encode(), mtime=0)).decode()
-    extractors = [
-        {"query_extractor": {"feature_name": one, "query": {"script_score": _script(one)}}} for one in names
-    ]
+    extractors = [{"query_extractor": {"feature_name": one, "query": {"script_score": _script(one)}}} for one in names]
     body = {
         "model_type": "tree_ensemble", "input": {"field_names": names}, "compressed_definition": packed,
         "inference_config": {"learning_to_rank": {"feature_extractors": extractors}},

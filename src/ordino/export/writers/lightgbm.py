@@ -17,7 +17,7 @@ def write_lightgbm(form: PlainTrees, name: str, **_: object) -> Written:  # noqa
         text = re.sub(r"^feature_names=.*$", lambda _: f"feature_names={' '.join(names)}", form.categorical, flags=re.M)
         notes.append("Categories go by the numbers that the ranker gave them in training.")
     else:
-        text = write_trees(TreeText(tuple(_tree(tree) for tree in form.trees), names, 1, False))
+        text = write_trees(TreeText(tuple(_tree(tree) for tree in form.trees), names, 1))
     if list(names) != list(form.names):
         notes.append("Blanks and other characters that LightGBM refuses in names of features are _ in the file.")
     command = "python -c \"import lightgbm; print(lightgbm.Booster(model_file='model.txt').num_trees())\""

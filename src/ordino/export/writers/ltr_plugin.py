@@ -15,14 +15,16 @@ from ordino.export.shapes import depths, nested
 from ordino.export.writers.ranklib import write_ranklib
 from ordino.export.written import Written, single, size_note
 
-LIMIT = "the engines take requests of up to 100 MB (http.max_content_length), and keep models in a cache (ltr.caches.max_mem)"
+LIMIT = "the engines take requests of up to 100 MB (http.max_content_length) and cache models (ltr.caches.max_mem)"
 NEGATIVE = (
     "Scores can be negative (down to {low:.4g}). Use the model in a rescore, as the command does: Lucene refuses "
     "negative scores of a main query from version 8 on.{fix}"
 )
 
 
-def write_plugin(form: PlainLinear | PlainTrees | PlainNetwork, name: str, *, lift: bool = False, **_: object) -> Written:
+def write_plugin(
+    form: PlainLinear | PlainTrees | PlainNetwork, name: str, *, lift: bool = False, **_: object
+) -> Written:
     """The feature set and the model."""
     notes: list[str] = []
     model: dict[str, Any]

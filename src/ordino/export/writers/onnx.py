@@ -28,7 +28,9 @@ class Graph:
     def add(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
         """Add a node; the name of its output."""
         name = f"{operator.lower()}_{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(operator, list(inputs), [name], name=name, domain=domain, **attributes))
+        self.nodes.append(
+            self.onnx.helper.make_node(operator, list(inputs), [name], name=name, domain=domain, **attributes)
+        )
         return name
 
     def constant(self, values: Any) -> str:
@@ -64,7 +66,10 @@ def write_onnx(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: ob
     onnx.helper.set_model_props(model, {"feature_names": json.dumps(list(form.names))})
     onnx.checker.check_model(model)
     content = model.SerializeToString()
-    notes = [size_note(content, 2_000_000_000, LIMIT), "The names of the features, in order, are in the model's metadata."]
+    notes = [
+        size_note(content, 2_000_000_000, LIMIT),
+        "The names of the features, in order, are in the model's metadata.",
+    ]
     command = "python -c \"import onnxruntime; print(onnxruntime.InferenceSession('model.onnx').get_inputs()[0])\""
     return Written(files={"model.onnx": content}, commands=(command,), notes=tuple(notes), odds=form.odds)
 
@@ -113,7 +118,16 @@ def _trees(graph: Graph, form: PlainTrees) -> str:
 
 def add_forest(graph: Graph, x: str, trees: Sequence[Tree], targets: Sequence[int], n_outputs: int) -> str:
     """Sums of trees, each added to its target."""
-    keys = ("featureids", "modes", "values", "treeids", "nodeids", "truenodeids", "falsenodeids", "missing_value_tracks_true")
+    keys = (
+        "featureids",
+        "modes",
+        "values",
+        "treeids",
+        "nodeids",
+        "truenodeids",
+        "falsenodeids",
+        "missing_value_tracks_true",
+    )
     nodes: dict[str, list[Any]] = {key: [] for key in keys}
     leaves: dict[str, list[Any]] = {"treeids": [], "nodeids": [], "ids": [], "weights": []}
     for number, (tree, target) in enumerate(zip(trees, targets, strict=True)):

@@ -32,7 +32,9 @@ def add_quantiles(graph: "Graph", x: str, wide: str, step: Quantiles, n_features
     """The scaled values of single-precision values ``x``, which are ``wide`` as doubles."""
     from ordino.export.writers.onnx import add_forest
 
-    trees, tables, start = [], [], 0
+    trees: list[Tree] = []
+    tables: list[Floats] = []
+    start = 0
     for known in step.quantiles:
         limits, rows = pieces(known)
         trees.append(balanced(len(trees), limits, start))

@@ -40,7 +40,12 @@ def write_ranklib(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_:
     command = "java -jar RankLib.jar -load model.txt -rank test.txt -score scores.txt"
     text = "\n".join(lines) + "\n"
     return Written(
-        files={"model.txt": text}, commands=(command,), notes=tuple(notes), shift=shift, squash=squash, odds=odds,
+        files={"model.txt": text},
+        commands=(command,),
+        notes=tuple(notes),
+        shift=shift,
+        squash=squash,
+        odds=odds,
     )
 
 
@@ -57,7 +62,7 @@ def _tree(tree: Tree) -> list[str]:
 
 
 def logistic_layers(form: PlainNetwork) -> tuple[list[tuple[Floats, Floats]], float]:
-    """The layers of a network of sigmoid or tanh with logistic neurons only, and by what the output was multiplied so that none is near 1."""
+    """The layers of a network of sigmoid or tanh as logistic ones, and the factor that keeps its output off 1."""
     layers = [(W.copy(), b.copy()) for W, b in form.layers]
     if form.activation == "tanh":
         for number in range(len(layers) - 1):
@@ -76,7 +81,12 @@ def logistic_layers(form: PlainNetwork) -> tuple[list[tuple[Floats, Floats]], fl
 def _network(layers: list[tuple[Floats, Floats]]) -> list[str]:
     sizes = [len(layers[0][0]), *(len(b) for _, b in layers)]
     hidden = sizes[1:-1]
-    lines = ["## RankNet", "## Epochs = 0", f"## No. of features = {sizes[0]}", f"## No. of hidden layers = {len(hidden)}"]
+    lines = [
+        "## RankNet",
+        "## Epochs = 0",
+        f"## No. of features = {sizes[0]}",
+        f"## No. of hidden layers = {len(hidden)}",
+    ]
     lines += [f"## Layer {k}: {n} neurons" for k, n in enumerate(hidden, 1)]
     lines += [" ".join(str(j + 1) for j in range(sizes[0])), str(len(hidden)), *map(str, hidden)]
     biases = np.concatenate([b for _, b in layers])

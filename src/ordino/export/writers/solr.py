@@ -16,13 +16,17 @@ from ordino.export.written import Written, single, size_note
 SLACK = np.float32(1e-6)
 MODELS, FEATURES, NORMS = (f"org.apache.solr.ltr.{part}." for part in ("model", "feature", "norm"))
 ZOOKEEPER = 1_000_000
-LIMIT = "ZooKeeper takes about 1,000,000 at a time; a larger one is put on disk, see DefaultWrapperModel in wrapper.json"
+LIMIT = (
+    "ZooKeeper takes about 1,000,000 at a time; a larger one is put on disk, see DefaultWrapperModel in wrapper.json"
+)
 
 
 def write_solr(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: object) -> Written:
     """The model and its features."""
     preparation = Preparation() if isinstance(form, PlainTrees) else form.preparation
-    shift, blurred, notes = 0.0, [], []
+    shift = 0.0
+    blurred: list[tuple[int, float, float]] = []
+    notes: list[str] = []
     if isinstance(form, PlainLinear):
         params: dict[str, Any] = {"weights": {n: single(w) for n, w in zip(form.names, form.weights, strict=True)}}
         kind, shift = "LinearModel", form.bias
@@ -34,8 +38,8 @@ def write_solr(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: ob
         params = {"isNullSameAsZero": False, "trees": trees}
         if blurred:
             notes.append(
-                f"{len(blurred)} thresholds cannot be met exactly, since Solr adds 1e-6 to them: values up to 1e-6 above "
-                "go left."
+                f"{len(blurred)} thresholds cannot be met exactly, since Solr adds 1e-6 to them: values up to 1e-6 "
+                "above go left."
             )
     features = [{"name": n} | _norm(preparation, j) for j, n in enumerate(form.names)]
     model = {"class": MODELS + kind, "name": name, "store": name, "features": features, "params": params}
@@ -44,7 +48,9 @@ def write_solr(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: ob
     if len(texts["model.json"]) > ZOOKEEPER:
         wrapper = {"class": f"{MODELS}DefaultWrapperModel", "name": name, "params": {"resource": "model.json"}}
         texts["wrapper.json"] = json.dumps(wrapper | {"store": name}, indent=1)
-    notes.append("features.json names a field for each feature; change class and params to what makes it in your index.")
+    notes.append(
+        "features.json names a field for each feature; change class and params to what makes it in your index."
+    )
     return Written(files=texts, commands=_commands(name, "wrapper.json" in texts), notes=tuple(notes), shift=shift,
                    blurred=tuple(blurred), odds=form.odds)  # fmt: skip
 
@@ -120,7 +126,8 @@ def _store(names: tuple[str, ...], name: str, preparation: Preparation) -> str:
 
 
 def _commands(name: str, is_wrapped: bool) -> tuple[str, ...]:
-    put = "curl -X PUT 'http://localhost:8983/solr/COLLECTION/schema/{}' -H 'Content-type:application/json' --data-binary @{}"
+    place, kind = "http://localhost:8983/solr/COLLECTION", "-H 'Content-type:application/json'"
+    put = f"curl -X PUT '{place}/schema/{{}}' {kind} --data-binary @{{}}"
     upload = put.format("model-store", "wrapper.json" if is_wrapped else "model.json")
-    query = f"http://localhost:8983/solr/COLLECTION/query?q=WORDS&rq={{!ltr model={name} reRankDocs=100}}&fl=id,score"
+    query = f"{place}/query?q=WORDS&rq={{!ltr model={name} reRankDocs=100}}&fl=id,score"
     return put.format("feature-store", "features.json"), upload, query

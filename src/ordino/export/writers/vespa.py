@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from ordino.export.family import Affine, PlainLinear, PlainNetwork, PlainTrees, Preparation, SymLog, Tree
+from ordino.export.family import Affine, Floats, PlainLinear, PlainNetwork, PlainTrees, Preparation, SymLog, Tree
 from ordino.export.shapes import nested
 from ordino.export.written import Written, size_note
 
@@ -43,7 +43,10 @@ def write_vespa(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: o
     lines += ["    first-phase {", "        expression: nativeRank", "    }"]
     lines += ["    second-phase {", "        rerank-count: 100", "        expression: score", "    }", "}"]
     text = "\n".join(lines) + "\n"
-    notes = [size_note(text, 1_000_000, LIMIT), "Each function feature_... reads an attribute; change it to your rank feature."]
+    notes = [
+        size_note(text, 1_000_000, LIMIT),
+        "Each function feature_... reads an attribute; change it to your rank feature.",
+    ]
     command = f"vespa deploy  # with model.profile as schemas/SCHEMA/{identifiers((name,))[0]}.profile"
     return Written(files={"model.profile": text}, commands=(command,), notes=tuple(notes), odds=form.odds)
 
@@ -73,12 +76,14 @@ def _number(value: float) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _sum(weights: np.ndarray, inputs: list[str], bias: float) -> str:  # type: ignore[type-arg]
+def _sum(weights: Floats, inputs: list[str], bias: float) -> str:
     terms = [f"{_number(w)} * {x}" for w, x in zip(weights, inputs, strict=True) if w != 0]
     return " + ".join([*terms, *([_number(bias)] if bias or not terms else [])])
 
 
-def _prepared(preparation: Preparation, inputs: list[str], places: list[str]) -> tuple[list[tuple[str, str]], list[str]]:
+def _prepared(
+    preparation: Preparation, inputs: list[str], places: list[str]
+) -> tuple[list[tuple[str, str]], list[str]]:
     """Functions that fill in and scale, and the names of what comes out."""
     functions, ready = [], list(places)
     if preparation.fill is not None:
