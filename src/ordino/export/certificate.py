@@ -88,7 +88,13 @@ def certify(model: Any, key: str, target: Target, form: Plain, written: Written,
     probes = make_probes(form, with_missing=with_missing)
     names = tuple(form.names)
     known = None if getattr(model, "feature_names_in_", None) is None else names
-    rows = Dataset(probes.X, np.zeros(len(probes.X)), query_numbers(probes.offsets), feature_names=known)
+    categories = getattr(ranker, "categories_in_", {})
+    for j, one in enumerate(names):  # a category is a number from 0
+        if one in categories:
+            probes.X[:, j] = np.abs(np.nan_to_num(probes.X[:, j])) % len(categories[one]) // 1
+    rows = Dataset(
+        probes.X, np.zeros(len(probes.X)), query_numbers(probes.offsets), feature_names=known, categories=categories
+    )
     given = None if data is None else data.as_grouped()
     content = {name: text.encode() if isinstance(text, str) else text for name, text in written.files.items()}
     return Certificate(

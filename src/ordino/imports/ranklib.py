@@ -57,6 +57,7 @@ def at_most(limit: float) -> float:
     return float(rounded if rounded <= limit else np.nextafter(rounded, np.float32(-np.inf)))
 
 
+@np.errstate(over="ignore")  # what is too large becomes infinite, and is refused
 def _tree(tree: WeightedTree, share: float, n_features: int, number: int) -> TextTree:
     rows: list[list[float]] = []
     waiting: list[tuple[Node, int, int]] = [(tree.root, -1, 0)]

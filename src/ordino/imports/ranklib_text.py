@@ -241,11 +241,11 @@ def _neurons(lines: Sequence[str]) -> Neurons:
         raise ModelFileError("the head of the network is not whole; get the file again")
     sizes = [len(features), *(_feature(line) for line in lines[2 : 2 + n_hidden]), 1]
     rows = [line.split() for line in lines[2 + n_hidden :]]
+    if len(rows) != sum(sizes[:-1]) + 1:
+        raise ModelFileError(f"the network has {len(rows)} lines of weights where {sum(sizes[:-1]) + 1} were expected")
     # the last neuron of layer 0 is the bias: it is connected to every neuron of every later layer, layer by layer
     expected = [(0, i, sizes[1]) for i in range(sizes[0])] + [(0, sizes[0], sum(sizes[1:]))]
     expected += [(k, i, sizes[k + 1]) for k in range(1, len(sizes) - 1) for i in range(sizes[k])]
-    if len(rows) != len(expected):
-        raise ModelFileError(f"the network has {len(rows)} lines of weights where {len(expected)} were expected")
     weights: list[list[float]] = []
     for row, (layer, neuron, n_weights) in zip(rows, expected, strict=True):
         if row[:2] != [str(layer), str(neuron)] or len(row) != 2 + n_weights:
