@@ -23,6 +23,8 @@ from ordino.pipelines import last_step, score_with
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-24  # unit roundoff of single precision, in which our own networks and scalers compute
+TINY = 3e-45  # below which a single-precision number is 0, relative to the largest weight
+LARGEST = 1e38  # beyond which scores overflow single precision
 BLOCK = 512  # documents of a query that are compared with all others at a time
 
 
@@ -46,7 +48,7 @@ class Findings:
     rows_in_slack: int
     """Rows with a value that the engine's slack sends another way; changes by them are not held against it."""
     left_out: int
-    """Rows that the ranker itself gives no finite score."""
+    """Rows that the ranker itself gives no finite score, or one that single precision cannot hold."""
 
 
 @final
@@ -133,7 +135,7 @@ def _compare(model: Any, target: Target, form: Plain, written: Written, rows: Da
     with np.errstate(all="ignore"):
         own = score_with(model, rows)
     scored = target.score(written.files, rows.X, form.names)
-    finite = np.isfinite(own)
+    finite = np.abs(own) < LARGEST  # and no NaN
     wanted, engine = written.of_ranker(own), written.of_engine(scored.scores)
     room = written.rounding(own, scored.rounding + own_rounding(form, rows.X))
     slack = np.zeros(rows.n_docs, bool)
@@ -194,7 +196,8 @@ def own_rounding(form: Plain, X: NDArray[np.float32]) -> Floats:
         return np.full(len(X), sum(float(np.abs(tree.value).max()) for tree in form.trees) * len(form.trees) * 2.0**-53)
     size = _prepared_size(form.preparation, np.nan_to_num(X.astype(np.float64)))
     if isinstance(form, PlainLinear):
-        return np.asarray((size @ np.abs(form.weights) + abs(form.bias)) * (len(form.names) + 4) * UNIT)
+        total = (size @ np.abs(form.weights) + abs(form.bias)) * (len(form.names) + 4) * UNIT
+        return np.asarray(total + np.abs(form.weights).max() * len(form.names) * TINY)
     terms = 4
     for W, b in form.layers:
         size = size @ np.abs(W) + np.abs(b)

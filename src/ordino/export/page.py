@@ -14,7 +14,7 @@ LABELS = {
     "places": "most places that a document moved",
     "queries_changed": "queries in which documents change order that the engine could have told apart",
     "rows_in_slack": "rows within the engine's slack",
-    "left_out": "rows without a finite score of the ranker, left out",
+    "left_out": "rows without a score that single precision can hold, left out",
 }
 
 
