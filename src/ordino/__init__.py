@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ordino.rankers import RANKERS
 
 if TYPE_CHECKING:
+    from ordino import export as export
     from ordino import testing as testing
     from ordino.data.dataset import Dataset as Dataset
     from ordino.data.files import read_data as read_data
@@ -60,12 +61,14 @@ _HOME = MappingProxyType(
     }
 )
 
-__all__ = sorted([*_HOME, "testing"])
+_MODULES = ("export", "testing")
+
+__all__ = sorted([*_HOME, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
-    if name == "testing":
-        return import_module("ordino.testing")
+    if name in _MODULES:
+        return import_module(f"ordino.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'ordino' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

@@ -214,14 +214,12 @@ def test_the_engine_ranks_mq2008_as_the_ranker_does(variant, to):
 
 
 @pytest.mark.parametrize("to", TARGETS)
-@pytest.mark.parametrize(
-    "model", ["lambdamart", "rankboost", "ranknet", "listnet", "linear-regression", "random-forests"]
-)
+@pytest.mark.parametrize("model", ["lambdamart", "rankboost", "ranknet", "listnet", "linear-regression"])
 def test_imported_models_go_on_to_every_engine(model, to):
     """From RankLib's file to another engine's."""
     folder = Path(__file__).parents[1] / "fixtures" / "engines" / "ranklib"
     ranker = import_model(folder / f"{model}.model.txt", "ranklib")
-    if to in (TREES if model in ("lambdamart", "rankboost", "random-forests") else LOGISTIC):
+    if to in (TREES if model in ("lambdamart", "rankboost") else LOGISTIC):
         return assert_same_order(ranker, to, read_letor(folder / "test.txt"))
     with pytest.raises(ExportError):
         export_model(ranker, to)

@@ -13,7 +13,7 @@ from ordino.export.family import Affine, Plain, PlainTrees, Quantiles, Tree
 
 Singles = NDArray[np.float32]
 
-MOST_SPLITS = 4000
+MOST_SPLITS = 20_000
 """Splits that are probed; of more, this many evenly chosen ones."""
 EXTREMES = (0.0, -0.0, 1e-30, -1.0, 1e6, -1e6, 1e30, -1e30)
 RANDOM_GROUPS, GROUP = 20, 10

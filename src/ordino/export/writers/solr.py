@@ -43,7 +43,10 @@ def write_solr(form: PlainLinear | PlainTrees | PlainNetwork, name: str, **_: ob
             )
     features = [{"name": n} | _norm(preparation, j) for j, n in enumerate(form.names)]
     model = {"class": MODELS + kind, "name": name, "store": name, "features": features, "params": params}
-    texts = {"model.json": json.dumps(model, indent=1), "features.json": _store(form.names, name, preparation)}
+    text = json.dumps(model, indent=1)
+    if len(text) > ZOOKEEPER:
+        text = json.dumps(model, separators=(",", ":"))  # every blank counts
+    texts = {"model.json": text, "features.json": _store(form.names, name, preparation)}
     notes.insert(0, size_note(texts["model.json"], ZOOKEEPER, LIMIT))
     if len(texts["model.json"]) > ZOOKEEPER:
         wrapper = {"class": f"{MODELS}DefaultWrapperModel", "name": name, "params": {"resource": "model.json"}}
