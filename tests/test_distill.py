@@ -32,6 +32,15 @@ def test_even_a_comparator_reaches_solr(teacher, into):
 
 
 @pytest.mark.parametrize("into", STUDENTS)
+def test_features_far_from_zero(into):
+    """What is taken off and divided by in learning goes into the weights."""
+    data = easy_data(n_queries=24, seed=1)
+    far = data.replace(X=1000 + 5 * data.X)
+    found = distill(RankSVM().fit(far), into, far, params=QUICK[into])
+    assert found.pairs_kept > 0.85
+
+
+@pytest.mark.parametrize("into", STUDENTS)
 def test_labels_play_no_role_in_learning(teacher, into):
     data = easy_data(n_queries=16, seed=2)
     upside_down = data.replace(y=2 - data.y)

@@ -100,6 +100,13 @@ def test_solr_adds_its_slack_to_what_is_written_and_reaches_the_threshold(limit)
     assert np.float32(before_slack(limit) + SLACK) == limit
 
 
+def test_solr_separates_what_is_one_step_apart():
+    """Its slack of 1e-6 is taken off before, so that no probe falls into it."""
+    found = export_model(LambdaMART(rounds=10, min_leaf=5).fit(DATA), "solr", data=TEST).certificate
+    assert (found.probes.rows_in_slack, found.data.rows_in_slack) == (0, 0)
+    assert found.passed
+
+
 def test_thresholds_that_solr_cannot_meet_are_told():
     """No single-precision number and 1e-6 make 1e-35: values up to the next one that can be reached go left."""
     X = np.repeat(np.float32([[0.0], [1e-35], [5e-14], [1.0]]), 10, axis=0)

@@ -61,6 +61,9 @@ VARIANTS = {
     **{name: (name, {}, targets) for name, targets in OF_RANKER.items()},
     "lambda-mart, bags": ("lambda-mart", {"bags": 2, "query_share": 0.5}, TREES),
     "lambda-mart, forest": ("lambda-mart", {"options": {"boosting": "rf"}, "feature_share": 0.5}, TREES),
+    "lambda-mart, holes": ("lambda-mart", {}, TREES),
+    "mc-rank, two levels": ("mc-rank", {}, TREES),
+    "mc-rank, two levels, ordinal": ("mc-rank", {"classification": "ordinal"}, TREES),
     "mc-rank, ordinal": ("mc-rank", {"classification": "ordinal", "value": "exponential"}, LEVELS),
     "scorer, linear": ("scorer", {"model": "linear"}, LINEAR),
     "scorer, trees": ("scorer", {"model": "trees"}, TREES),
@@ -128,7 +131,12 @@ def fitted(variant: str, train: Dataset):
 
 @cache
 def ranker_of(variant: str):
-    return fitted(variant, holed(0) if "median" in variant else data(0))
+    train = holed(0) if has_holes(variant) else data(0)
+    return fitted(variant, train.replace(y=train.y > 0) if "two levels" in variant else train)
+
+
+def has_holes(variant: str) -> bool:
+    return "median" in variant or "holes" in variant
 
 
 def assert_same_order(ranker, to: str, test: Dataset) -> None:
@@ -151,7 +159,7 @@ def assert_same_order(ranker, to: str, test: Dataset) -> None:
 def test_the_engine_ranks_as_the_ranker_does(variant, to):
     ranker, targets = ranker_of(variant), VARIANTS[variant][2]
     if to in targets:
-        test = holed(1) if "median" in variant and TARGETS[to].knows_missing else data(1)
+        test = holed(1) if has_holes(variant) and TARGETS[to].knows_missing else data(1)
         return assert_same_order(ranker, to, test)
     with pytest.raises(ExportError) as refusal:
         export_model(ranker, to)
@@ -201,7 +209,8 @@ def fold(part: str) -> Dataset:
 
 @cache
 def ranker_of_fold(variant: str):
-    return fitted(variant, fold("train"))
+    train = fold("train")
+    return fitted(variant, train.replace(y=train.y > 0) if "two levels" in variant else train)
 
 
 @pytest.mark.slow

@@ -243,6 +243,15 @@ def test_mutated_texts_are_read_or_refused_and_never_crash(tmp_path):
     assert refused > 20
 
 
+@pytest.mark.parametrize("child", [0, 1, 10**6])
+def test_nodes_of_xgboost_that_make_no_tree_get_one_sentence(child, tmp_path):
+    """A child that is its own ancestor, one that has two parents, one that there is not."""
+    xgboost_model(tmp_path / "m.json")
+    model = json.loads((tmp_path / "m.json").read_text())
+    model["learner"]["gradient_booster"]["model"]["trees"][0]["right_children"][0] = child
+    refused_in_one_sentence(tmp_path, json.dumps(model), "xgboost")
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -86,7 +86,9 @@ def _array(fields: Mapping[str, str], name: str, n: int, kind: Any, where: str) 
         values = np.array(fields.get(name, "").split(), dtype=kind)
     except (ValueError, OverflowError):
         raise ModelFileError(f"{where}: {name} has something that is no number; get the text again") from None
-    if len(values) != n or not np.isfinite(values).all():
+    # an infinite threshold parts missing values from all others
+    is_allowed = ~np.isnan(values) if name == "threshold" else np.isfinite(values)
+    if len(values) != n or not is_allowed.all():
         raise ModelFileError(f"{where}: {name} has {len(values)} numbers where {n} finite ones were expected")
     return values
 
