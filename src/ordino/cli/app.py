@@ -9,6 +9,7 @@ from ordino import __version__
 from ordino.cli.bench import bench, reproduce, search
 from ordino.cli.data import convert, doctor, inspect, synth
 from ordino.cli.evaluate import evaluate, explain, rank
+from ordino.cli.export import distill, export, import_file
 from ordino.cli.options import SHARED, Command, Group, Seed, Shared
 from ordino.cli.report import compare, report
 from ordino.cli.train import params, rankers, train
@@ -53,7 +54,7 @@ def shared(
 
 
 DATA = (synth, inspect, doctor, convert)
-MODELS = (train, rank, evaluate, explain, rankers, params, warm_up)
+MODELS = (train, rank, evaluate, explain, export, import_file, distill, rankers, params, warm_up)
 EXPERIMENTS = (bench, search, compare, report, reproduce)
 
 for command in DATA + MODELS + EXPERIMENTS:

@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 
 TABLES = {
     "endings": "ordino.data.files:ENDINGS",
+    "engines": "ordino.export.targets:TARGETS",
     "formats": "ordino.data.trec:FORMATS",
     "metrics": "ordino.metrics:METRICS",
     "profiles": "ordino.metrics:PROFILES",
     "reports": "ordino.experiment.report.page:FORMATS",
     "scalings": "ordino.data.scaling:SCALERS",
+    "students": "ordino.distilling:STUDENTS",
     "tests": "ordino.experiment.compare.significance:TESTS",
+    "tools": "ordino.imports:SOURCES",
 }
 """The tables that a help text may name in braces; they are loaded when help is asked for."""
 

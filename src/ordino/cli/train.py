@@ -101,15 +101,13 @@ def train(
         say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
 
 
-def _make(name: str, words: list[str], scaling: str | None, seed: int | None, minutes: float | None) -> Any:
-    """The ranker with the given parameters, and with those that the shared options set."""
+def parsed_params(name: str, words: list[str]) -> dict[str, Any]:
+    """Parameters of a ranker from words such as epochs=20."""
     from ordino.errors import ParameterError
     from ordino.parameters import check_names, parameters_of, parse_value
-    from ordino.rankers import NAMES, PEERS, make_ranker, ranker_class
+    from ordino.rankers import ranker_class
 
     cls = ranker_class(name)
-    if (peer := NAMES[cls.__name__]) in PEERS:
-        raise ParameterError(f"{peer} only competes in `ordino bench` and is not kept; train and save it with {peer}")
     known, params = parameters_of(cls), {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -120,6 +118,19 @@ def _make(name: str, words: list[str], scaling: str | None, seed: int | None, mi
         else:
             check_names(cls, [key])
             params[key] = known[key].parse(text)
+    return params
+
+
+def _make(name: str, words: list[str], scaling: str | None, seed: int | None, minutes: float | None) -> Any:
+    """The ranker with the given parameters, and with those that the shared options set."""
+    from ordino.errors import ParameterError
+    from ordino.parameters import parameters_of
+    from ordino.rankers import NAMES, PEERS, make_ranker, ranker_class
+
+    cls = ranker_class(name)
+    if (peer := NAMES[cls.__name__]) in PEERS:
+        raise ParameterError(f"{peer} only competes in `ordino bench` and is not kept; train and save it with {peer}")
+    known, params = parameters_of(cls), parsed_params(name, words)
     if scaling is not None:
         if "scaling" not in known:
             raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scaling {scaling}")

@@ -196,7 +196,8 @@ def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
         if card["form"] == "network":
             scaler = model["learned"]["scaler_"]
             has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
-            if has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
+            is_imported = model["estimator"] == "ImportedNetwork"  # whose output may be squashed
+            if has_plain_scaling and not is_imported and model["params"]["activation"] in ACTIVATIONS:
                 return _network_score(contents), card
     ranker = loaded(Path(path), contents)
     return (ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)), card

@@ -39,9 +39,8 @@ def reproduce(name: str, request: Request) -> Result:
     target = TARGETS[check_choice("target", name, TARGETS)]
     with scratch_folder() as folder:
         if request.kept is None or target.is_timed:
-            here = (
-                {"n_jobs": 1, "cluster": None} if target.is_timed else {}
-            )  # times of one machine, one after the other
+            # times are those of one machine, of one training after the other
+            here: dict[str, Any] = {"n_jobs": 1, "cluster": None} if target.is_timed else {}
             result = _reproduce(target, replace(request, **here), folder)
         else:
             result = _reproduce(target, request, request.kept)
