@@ -11,6 +11,7 @@ from ordino.cli.data import convert, doctor, inspect, synth
 from ordino.cli.evaluate import evaluate, explain, rank
 from ordino.cli.options import SHARED, Command, Group, Seed, Shared
 from ordino.cli.report import compare, report
+from ordino.cli.serve import serve
 from ordino.cli.train import params, rankers, train
 from ordino.cli.warm_up import warm_up
 
@@ -49,7 +50,7 @@ def shared(
 
 
 DATA = (synth, inspect, doctor, convert)
-MODELS = (train, rank, evaluate, explain, rankers, params, warm_up)
+MODELS = (train, rank, evaluate, explain, serve, rankers, params, warm_up)
 EXPERIMENTS = (bench, search, compare, report, reproduce)
 
 for command in DATA + MODELS + EXPERIMENTS:
