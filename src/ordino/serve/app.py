@@ -26,7 +26,7 @@ from ordino.serve.engines import ENGINES, rerank
 from ordino.serve.log import make_ids, make_log
 from ordino.serve.metrics import CONTENT_TYPE, Metrics
 from ordino.serve.model import Model
-from ordino.serve.observed import NOTE, Observed
+from ordino.serve.observed import NOTE, Observed, went_wrong
 from ordino.serve.openapi import describe
 from ordino.serve.rank import JSON, rank, reader_of
 from ordino.serve.settings import Limits
@@ -65,6 +65,7 @@ def make_app(setup: Setup) -> App:
         RefusedError: _refused,
         DataError: _wrong,
         ParameterError: _wrong,
+        Exception: _failed,
     }
     routes = Starlette(routes=service.routes(), exception_handlers=errors, lifespan=service.lifespan)
     guarded = Guard(routes, hosts=setup.hosts, token=setup.token, open_paths=OPEN)
@@ -284,6 +285,10 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 async def _wrong(_: Request, error: Exception) -> Response:
     return Response(error_body(str(error)), 400, media_type=JSON)
+
+
+async def _failed(request: Request, _: Exception) -> Response:
+    return await _refused(request, went_wrong(request.scope[NOTE]["id"]))
 
 
 async def _not_found(request: Request, error: Exception) -> Response:

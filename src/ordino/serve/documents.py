@@ -18,6 +18,7 @@ from ordino.serve.settings import Limits
 from ordino.web.answers import RefusedError
 
 NUMBERS = frozenset({float, int})
+LARGEST = float(np.finfo(np.float32).max)
 Id = str | int
 
 
@@ -95,7 +96,7 @@ def from_rows(rows: Any, features: Any, model: Model, *, checked: bool = False) 
         raise refuse("rows must be a list with one list of numbers for each document")
     width = model.n_features if features is None else len(features)
     order = column_order(features, model)
-    X = matrix_of(rows, checked)
+    X = None if model.categories else matrix_of(rows, checked)
     if X is None or X.shape[1] != width:
         names = list(model.names) if features is None else features
         X = np.array([_slow_row(row, number, names, model) for number, row in enumerate(rows)], np.float64)
@@ -128,7 +129,12 @@ def from_items(items: Any, model: Model, *, checked: bool = False) -> Documents:
         raise refuse("items must be a list with one object for each document")
     try:
         rows = [item["features"] for item in items]
-        if model.n_features > 1 and set(map(len, rows)) == {model.n_features} and set(map(len, items)) <= {1, 2}:
+        if (
+            model.n_features > 1
+            and not model.categories
+            and set(map(len, rows)) == {model.n_features}
+            and set(map(len, items)) <= {1, 2}
+        ):
             X = matrix_of(list(map(itemgetter(*model.names), rows)), checked)
             ids = [item["id"] for item in items] if len(items[0]) == 2 else range(len(items))
             if X is not None and set(map(type, ids)) <= {str, int} and len({*map(len, items)}) == 1:
@@ -179,7 +185,7 @@ def value_of(value: Any, name: str, where: str, model: Model) -> float:
         number = float(value)
     except OverflowError:
         number = np.inf
-    if abs(number) > np.finfo(np.float32).max:
+    if abs(number) > LARGEST:
         raise refuse(f"{where}: feature {name!r} is {str(value)[:50]}, which float32 cannot hold; rescale it")
     return number
 

@@ -10,7 +10,12 @@ from ordino.web.answers import App, Message, Receive, RefusedError, Scope, Send,
 from ordino.web.bodies import header_of
 
 NOTE = "ordino"
-"""Where a scope has what the route tells: its name, the model, the number of documents."""
+"""Where a scope has what is known of a request: its id, and from the route its name, model and number of documents."""
+
+
+def went_wrong(request_id: str) -> RefusedError:
+    """The answer where the fault is ours."""
+    return RefusedError(500, f"something went wrong in the server; its log tells more about request {request_id}")
 
 
 @final
@@ -30,7 +35,7 @@ class Observed:
             return
         start, status, has_begun = time.perf_counter(), 500, False
         request_id = self.id_of(header_of(scope, b"x-request-id"))
-        note: dict[str, Any] = {"route": "other", "model": None, "documents": 0}
+        note: dict[str, Any] = {"id": request_id, "route": "other", "model": None, "documents": 0}
         scope[NOTE] = note
 
         async def send_noted(message: Message) -> None:
@@ -46,8 +51,7 @@ class Observed:
         except Exception:
             failed = traceback.format_exc()
             if not has_begun:
-                sentence = f"something went wrong in the server; its log tells more about request {request_id}"
-                await send_error(send_noted, RefusedError(500, sentence))
+                await send_error(send_noted, went_wrong(request_id))
         seconds = time.perf_counter() - start
         self.metrics.note(note["route"], status, seconds, note["model"], note["documents"])
         facts = {"id": request_id, "method": scope["method"], "path": scope["path"][:200], "status": status}

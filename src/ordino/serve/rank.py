@@ -43,6 +43,18 @@ def reader_of(content_type: str) -> Reader:
     return READERS[kind]
 
 
+def reply_kind(accept: str) -> str:
+    """The first kind of reply in an Accept header that there is; JSON if none is.
+
+    Examples
+    --------
+    >>> reply_kind("text/html, application/msgpack;q=0.5"), reply_kind("*/*")
+    ('application/msgpack', 'application/json')
+    """
+    kinds = (part.partition(";")[0].strip().lower() for part in accept.split(","))
+    return next((kind for kind in kinds if kind in (JSON, MSGPACK, ARROW)), JSON)
+
+
 def best_first(scores: Floats) -> NDArray[np.intp]:
     """Row numbers, best first; equal scores keep the order of the request."""
     return np.argsort(-scores, kind="stable")
@@ -60,7 +72,7 @@ def rank(
     reasons = explained(model, asked, order, limits, until) if asked.explain else None
     took = round((time.perf_counter() - start) * 1000, 3)
     n = len(scores)
-    kind = accept.partition(";")[0].strip().lower()
+    kind = reply_kind(accept)
     if kind == ARROW and reasons is None:
         return _as_arrow(model, took, documents.ids, scores, order), ARROW, n
     ids = documents.ids
@@ -71,7 +83,7 @@ def rank(
     for item, reason in zip(items, reasons or (), strict=False):
         item["why"] = reason
     reply = {"model": model.name, "version": model.version, "took": took, "items": items}
-    if kind in (MSGPACK, "application/x-msgpack"):
+    if kind == MSGPACK:
         return msgpack.packb(reply), MSGPACK, n
     return orjson.dumps(reply), JSON, n
 
