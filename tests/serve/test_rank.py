@@ -237,7 +237,7 @@ def packed(body):
         (ARROW, as_arrow({"bm25": X[:, 0], "age": X[:, 1]}), "feature 'clicks' is missing"),
         (ARROW, as_arrow(features_of(X) | {"klicks": X[:, 1]}), "unknown feature 'klicks'"),
         (ARROW, as_arrow(features_of(X) | {"age": IDS}), "column 'age' is string; give numbers"),
-        (ARROW, as_arrow(features_of(X) | {"id": X[:, 0]}), "column 'id' must hold texts"),
+        (ARROW, as_arrow(features_of(X) | {"id": X[:, 0]}), "the column of ids must hold texts"),
         (ARROW, as_arrow(features_of(X) | {"age": [None] * 10}), "column 'age' is null; give numbers"),
         (ARROW, as_arrow(features_of(X) | {"age": pa.array([None] * 10, pa.int32())}), "NaN in column 'age'"),
         (ARROW, as_arrow(features_of(X) | {"age": pa.array([1e39] * 10)}), "1e+39 in row 0, column 'age'"),

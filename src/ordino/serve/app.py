@@ -1,6 +1,7 @@
 """The routes, from a request to its answer."""
 
 import asyncio
+import gc
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -32,6 +33,7 @@ from ordino.serve.rank import JSON, rank, reader_of
 from ordino.serve.settings import Limits
 from ordino.serve.shelf import Shelf
 from ordino.serve.work import Work
+from ordino.threads import products
 from ordino.web.answers import App, RefusedError, error_body
 from ordino.web.bodies import header_of, read_body
 from ordino.web.guard import Guard
@@ -107,13 +109,15 @@ class Service:
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
         """Load the models before the first request, follow changes, and end the thread."""
-        await asyncio.to_thread(self.shelf.refresh)
-        following = asyncio.create_task(self.shelf.follow())
-        try:
-            yield
-        finally:
-            following.cancel()
-            self.work.close()
+        with products.on_one_thread():  # set once: to change it for each request takes ten times as long as to score
+            await asyncio.to_thread(self.shelf.refresh)
+            gc.freeze()  # what is loaded now stays: looking through it again and again takes longer than to score
+            following = asyncio.create_task(self.shelf.follow())
+            try:
+                yield
+            finally:
+                following.cancel()
+                self.work.close()
 
     async def live(self, request: Request) -> Response:
         """The process answers."""

@@ -2,7 +2,7 @@
 
 import struct
 from io import BytesIO
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 import numpy as np
@@ -25,6 +25,7 @@ from ordino.serve.settings import Limits
 
 Body = bytes | bytearray
 IDS = ("id", "doc_id")
+SCHEMAS = 8  # that are kept for each model
 HEADER = 10_000  # bytes of the text that describes an npy array
 ROW_BYTES = "<f4"  # of rows in MessagePack that are bytes
 
@@ -95,35 +96,39 @@ def read_msgpack(body: Body, model: Model, limits: Limits, top: int | None, expl
 
 def read_arrow(body: Body, model: Model, limits: Limits, top: int | None, explain: bool) -> Asked:
     """An Arrow stream with a column for each feature, and a column ``id`` or ``doc_id`` if there are ids."""
-    schema, batches = _arrow_batches(body, model, limits)
-    found = [name for name in schema.names if name in IDS and name not in model.positions]
-    features = [name for name in schema.names if name not in found]
-    order = column_order(features, model)
+    layout, batches = _arrow_batches(body, model, limits)
     n = sum(map(len, batches))
-    X = np.empty((n, len(features)), np.float64 if _has_doubles(schema) else np.float32)
-    start = 0
+    parts = [np.zeros((0, len(layout.features)), np.float32)]
     for batch in batches:
-        part = X[start : start + len(batch)]
-        for j, name in enumerate(features):
-            part[:, j] = _numbers(batch.column(name), name, model)
-        start += len(batch)
+        columns = batch.columns
+        values = [_numbers(columns[j], name, model) for j, name in layout.features]
+        parts.append(np.ascontiguousarray(np.array(values).T))
+    X = parts[1] if len(batches) == 1 else np.concatenate(parts)
     ids: Any = range(n)
-    if found:
-        ids = [value for batch in batches for value in batch.column(found[0]).to_pylist()]
+    if layout.ids is not None:
+        ids = [value for batch in batches for value in batch.column(layout.ids).to_pylist()]
         if not all(type(one) in (str, int) for one in ids):
-            raise refuse(f"column {found[0]!r} must hold texts or whole numbers, and no null")
-    return Asked(Documents(in_model_order(X, order), ids), top, explain)
+            raise refuse("the column of ids must hold texts or whole numbers, and no null")
+    return Asked(Documents(in_model_order(X, layout.order), ids), top, explain)
 
 
-def _arrow_batches(body: Body, model: Model, limits: Limits) -> tuple[Any, list[Any]]:
-    """The schema and the record batches of a stream, none of them compressed or longer than allowed."""
+class Layout(NamedTuple):
+    """What a schema says: the columns of features, their order, and the column of ids, if there is one."""
+
+    schema: Any
+    features: list[tuple[int, str]]
+    order: list[int] | None
+    ids: int | None
+
+
+def _arrow_batches(body: Body, model: Model, limits: Limits) -> tuple[Layout, list[Any]]:
+    """The columns and the record batches of a stream, none of them compressed or longer than allowed."""
     try:
         messages = pa.ipc.MessageReader.open_stream(pa.py_buffer(body))
         first = messages.read_next_message()
         if first.type != "schema":
             raise refuse("the body is not an Arrow stream; write it with pyarrow.ipc.new_stream")
-        schema = pa.ipc.read_schema(first)
-        _check_schema(schema, model)
+        layout = _layout(first, model)
         batches, n = [], 0
         for message in messages:
             if message.type != "record batch":
@@ -132,7 +137,7 @@ def _arrow_batches(body: Body, model: Model, limits: Limits) -> tuple[Any, list[
             if is_compressed:
                 raise refuse("the Arrow stream is compressed; write it without compression")
             check_rows(n + max(length, 0), limits)
-            batch = pa.ipc.read_record_batch(message, schema)
+            batch = pa.ipc.read_record_batch(message, layout.schema)
             batch.validate(full=True)
             batches.append(batch)
             n += len(batch)
@@ -149,7 +154,23 @@ def _arrow_batches(body: Body, model: Model, limits: Limits) -> tuple[Any, list[
     ) as error:
         reason = " ".join(str(error).split())[:150] or "it ends too early"
         raise refuse(f"the body is not an Arrow stream that can be read: {reason}") from None
-    return schema, batches
+    return layout, batches
+
+
+def _layout(message: Any, model: Model) -> Layout:
+    """The columns of a stream; clients send the same schema again and again, so the last ones are kept."""
+    key = message.metadata.to_pybytes()
+    if key not in model.schemas:
+        schema = pa.ipc.read_schema(message)
+        _check_schema(schema, model)
+        names = schema.names
+        ids = next((j for j, name in enumerate(names) if name in IDS and name not in model.positions), None)
+        features = [(j, name) for j, name in enumerate(names) if j != ids]
+        if len(model.schemas) >= SCHEMAS:
+            model.schemas.clear()
+        model.schemas[key] = Layout(schema, features, column_order([name for _, name in features], model), ids)
+    layout: Layout = model.schemas[key]
+    return layout
 
 
 def _check_schema(schema: Any, model: Model) -> None:
@@ -166,11 +187,6 @@ def _check_schema(schema: Any, model: Model) -> None:
         is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
         if not (is_number or (is_text and (field.name in IDS or field.name in model.categories))):
             raise refuse(f"column {field.name[:100]!r} is {str(kind)[:50]}; give numbers")
-
-
-def _has_doubles(schema: Any) -> bool:
-    """Whether a column has numbers that single precision would round before they are checked."""
-    return not all(pa.types.is_float32(kind) or pa.types.is_float16(kind) for kind in schema.types)
 
 
 def _numbers(column: Any, name: str, model: Model) -> Any:

@@ -48,6 +48,11 @@ class Model:
         """The column of each feature."""
         return {name: j for j, name in enumerate(self.names)}
 
+    @cached_property
+    def schemas(self) -> dict[bytes, Any]:
+        """What Arrow schemas of requests say of this model's features."""
+        return {}
+
     def data(self, X: NDArray[Any]) -> Dataset:
         """Documents of one query; values that float32 cannot hold are refused by the name of their feature."""
         return Dataset(
