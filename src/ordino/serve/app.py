@@ -30,7 +30,7 @@ from ordino.serve.model import Model
 from ordino.serve.observed import NOTE, Observed, went_wrong
 from ordino.serve.openapi import describe
 from ordino.serve.rank import JSON, rank, reader_of
-from ordino.serve.settings import Limits
+from ordino.serve.settings import MOST, Limits
 from ordino.serve.shelf import Shelf
 from ordino.serve.work import Work
 from ordino.threads import products
@@ -249,8 +249,8 @@ def _top(asked: dict[str, str]) -> int | None:
     text = asked.get("top")
     if text is None:
         return None
-    if not (text.isascii() and text.isdecimal()) or int(text[:20]) < 1:
-        raise RefusedError(400, f"top is {text[:50]!r}; it must be a whole number, 1 or more")
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text[:20]) <= MOST:
+        raise RefusedError(400, f"top is {text[:50]!r}; it must be a whole number, from 1 to {MOST:,}")
     return int(text[:20])
 
 

@@ -18,8 +18,10 @@ from ordino.serve.settings import Limits
 from ordino.web.answers import RefusedError
 
 NUMBERS = frozenset({float, int})
-LARGEST = float(np.finfo(np.float32).max)
-Id = str | int
+LARGEST = float(np.nextafter(2.0**128 - 2.0**103, 0))
+"""The largest number that does not become infinite in single precision."""
+Id = str | int | float
+IDS = frozenset({str, int, float})
 
 
 class Documents(NamedTuple):
@@ -54,8 +56,8 @@ def check_ids(ids: Any, n: int) -> Sequence[Id]:
     """One id for each document, numbers from 0 if there are none."""
     if ids is None:
         return range(n)
-    if not isinstance(ids, list) or not all(type(one) in (str, int) for one in ids):
-        raise refuse("ids must be a list of texts or whole numbers, one for each row")
+    if not isinstance(ids, list) or not all(type(one) in IDS for one in ids):
+        raise refuse("ids must be a list of texts or numbers, one for each row")
     if len(ids) != n:
         raise refuse(f"there are {len(ids):,} ids but {n:,} rows; give one id for each row")
     return ids
@@ -137,7 +139,7 @@ def from_items(items: Any, model: Model, *, checked: bool = False) -> Documents:
         ):
             X = matrix_of(list(map(itemgetter(*model.names), rows)), checked)
             ids = [item["id"] for item in items] if len(items[0]) == 2 else range(len(items))
-            if X is not None and set(map(type, ids)) <= {str, int} and len({*map(len, items)}) == 1:
+            if X is not None and set(map(type, ids)) <= IDS and len({*map(len, items)}) == 1:
                 return Documents(X, ids)
     except (KeyError, TypeError, IndexError, AttributeError):
         pass
@@ -152,8 +154,8 @@ def _slow_item(item: Any, number: int, model: Model) -> list[float]:
     for key in item:
         if key not in ("id", "features"):
             raise refuse(f"item {number} has {str(key)[:100]!r}, which is neither id nor features; leave it out")
-    if type(item.get("id", number)) not in (str, int):
-        raise refuse(f"item {number}: the id must be a text or a whole number")
+    if type(item.get("id", number)) not in IDS:
+        raise refuse(f"item {number}: the id must be a text or a number")
     where = f"item {item.get('id', number)!r}"[:120]
     features = item.get("features")
     if not isinstance(features, dict):

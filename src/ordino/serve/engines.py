@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ordino.data.search_logs import answer_rows
 from ordino.errors import DataError
 from ordino.serve.binary_body import Body
-from ordino.serve.documents import check_rows, refuse, value_of
+from ordino.serve.documents import IDS, check_rows, refuse, value_of
 from ordino.serve.json_body import check_brackets, parse_json
 from ordino.serve.model import Model
 from ordino.serve.rank import best_first
@@ -32,6 +32,7 @@ class Engine:
     name: str
     text: str
     hits: Callable[[dict[str, Any]], list[Any]]
+    id: str
     score: str
     best: Callable[[dict[str, Any], float | None], None]
     """Notes the highest score."""
@@ -68,9 +69,9 @@ ENGINES: Mapping[str, Engine] = MappingProxyType(
     {
         one.name: one
         for one in (
-            Engine("elasticsearch", "Elasticsearch with ext.ltr_log", _lucene_hits, "_score", _best_hit, True),
-            Engine("opensearch", "OpenSearch with ext.ltr_log", _lucene_hits, "_score", _best_hit, True),
-            Engine("solr", "Solr with fl=id,score,[features]", _solr_docs, "score", _best_doc, False),
+            Engine("elasticsearch", "Elasticsearch with ext.ltr_log", _lucene_hits, "_id", "_score", _best_hit, True),
+            Engine("opensearch", "OpenSearch with ext.ltr_log", _lucene_hits, "_id", "_score", _best_hit, True),
+            Engine("solr", "Solr with fl=id,score,[features]", _solr_docs, "id", "score", _best_doc, False),
         )
     }
 )
@@ -91,6 +92,8 @@ def rerank(engine: Engine, model: Model, body: Body, limits: Limits, *, top: int
     n = sum(len(hits) for _, hits in parts)
     check_rows(n, limits)
     for number, (answer, hits) in enumerate(parts, 1):
+        if not all(type(hit.get(engine.id)) in IDS for hit in hits):
+            raise refuse(f"a document has no {engine.id} that is a text or a number; send what the engine answered")
         X = logged_features(engine, answer, number, model)
         scores = model.scores(X)
         order = best_first(scores)[:top].tolist()

@@ -97,7 +97,7 @@ def _wanted(request: dict[str, Any]) -> list[tuple[str, bool]]:
         raise refuse("outputs must be a list of objects with a name")
     wanted: dict[str, bool] = {}
     for one in outputs:
-        if not isinstance(one, dict) or one.get("name") not in OUTPUTS:
+        if not isinstance(one, dict) or one.get("name") not in list(OUTPUTS):  # a list takes values without a hash
             raise refuse(f"an output must have one of the names {', '.join(OUTPUTS)}")
         wanted[one["name"]] = _flag(_parameters(one), "binary_data", all_binary)
     return list(wanted.items())
@@ -117,7 +117,7 @@ def _input(request: dict[str, Any], body: Body, start: int, model: Model, limits
     tensor = inputs[0]
     if tensor.get("name") != INPUT:
         raise refuse(f"the input must have the name {INPUT!r}")
-    if tensor.get("datatype") not in KINDS:
+    if tensor.get("datatype") not in list(KINDS):
         raise refuse(f"the input's datatype must be one of {', '.join(KINDS)}")
     shape = tensor.get("shape")
     if not (isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n >= 0 for n in shape)):

@@ -23,7 +23,7 @@ from ordino.serve.documents import (
     refuse,
 )
 from ordino.serve.model import Model
-from ordino.serve.settings import Limits
+from ordino.serve.settings import MOST, Limits
 
 BY_ITEMS = frozenset({"items", "top", "explain"})
 BY_ROWS = frozenset({"rows", "features", "ids", "top", "explain"})
@@ -127,12 +127,13 @@ def from_object(
 
 def asked(given: dict[str, Any], documents: Documents, top: int | None, explain: bool) -> Asked:
     """The request, in which the body has the last word on ``top`` and ``explain``."""
-    if (wanted := given.get("top")) is not None:
-        if type(wanted) not in (int, float) or wanted < 1 or wanted != wanted // 1:
-            raise refuse(f"top is {str(wanted)[:50]!r}; it must be a whole number, 1 or more")
-        top = int(min(wanted, 1 << 31))
-    if (told := given.get("explain")) is not None:
-        if not isinstance(told, bool):
-            raise refuse(f"explain is {str(told)[:50]!r}; it must be true or false")
-        explain = told
+    if "top" in given:
+        wanted = given["top"]
+        if type(wanted) not in (int, float) or not 1 <= wanted <= MOST or wanted != int(wanted):
+            raise refuse(f"top is {str(wanted)[:50]!r}; it must be a whole number, from 1 to {MOST:,}")
+        top = int(wanted)
+    if "explain" in given:
+        explain = given["explain"]
+        if not isinstance(explain, bool):
+            raise refuse(f"explain is {str(explain)[:50]!r}; it must be true or false")
     return Asked(documents, top, explain)

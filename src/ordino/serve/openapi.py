@@ -9,14 +9,14 @@ from importlib.metadata import version
 from typing import Any
 
 from ordino.serve import inference
+from ordino.serve.documents import LARGEST
 from ordino.serve.engines import ENGINES
 from ordino.serve.metrics import CONTENT_TYPE
 from ordino.serve.model import Model
 from ordino.serve.rank import ARROW, JSON, MSGPACK, NPY
-from ordino.serve.settings import Limits
+from ordino.serve.settings import MOST, Limits
 
 Schema = dict[str, Any]
-LARGEST = 3.4e38  # that float32 holds
 ERRORS = {
     "400": "The request is wrong; the sentence names what, such as a feature.",
     "401": "A token is needed.",
@@ -29,7 +29,7 @@ ERRORS = {
 }
 ERROR: Schema = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
 BINARY: Schema = {"type": "string", "format": "binary"}
-TOP: Schema = {"type": "integer", "minimum": 1, "maximum": 1_000_000}
+TOP: Schema = {"type": "integer", "minimum": 1, "maximum": MOST}
 TEXT: Schema = {"type": "string"}
 
 
@@ -73,7 +73,7 @@ CARD: Schema = {
         "card": {"type": "object"},
     },
 }
-ID: Schema = {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": -(2**53), "maximum": 2**53}]}
+ID: Schema = {"type": ["string", "number"]}
 REPLY: Schema = {
     "type": "object",
     "required": ["model", "version", "took", "items"],
@@ -195,6 +195,11 @@ def _infer(model: Model) -> dict[str, Any]:
             "parameters": {"type": "object"},
         },
     }
+    output: Schema = {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": {"enum": list(inference.OUTPUTS)}, "parameters": {"type": "object"}},
+    }
     request: Schema = {
         "type": "object",
         "required": ["inputs"],
@@ -202,7 +207,7 @@ def _infer(model: Model) -> dict[str, Any]:
             "id": TEXT,
             "parameters": {"type": "object"},
             "inputs": {"type": "array", "items": tensor, "minItems": 1, "maxItems": 1},
-            "outputs": {"type": "array", "minItems": 1, "items": {"type": "object", "required": ["name"]}},
+            "outputs": {"type": "array", "minItems": 1, "items": output},
         },
         "additionalProperties": False,
     }
@@ -251,7 +256,7 @@ def _lucene(model: Model | None, limits: Limits) -> Schema:
     hit: Schema = {
         "type": "object",
         "required": ["_id", "fields"],
-        "properties": {"_id": TEXT, "fields": fields, "_source": {"type": "object"}},
+        "properties": {"_id": ID, "fields": fields},
     }
     return _nested("hits", "hits", hit, limits)
 
@@ -263,7 +268,7 @@ def _solr(model: Model | None, limits: Limits) -> Schema:
     doc: Schema = {
         "type": "object",
         "required": ["id", "[features]"],
-        "properties": {"id": TEXT, "[features]": features},
+        "properties": {"id": ID, "[features]": features},
     }
     return _nested("response", "docs", doc, limits)
 

@@ -8,6 +8,8 @@ from typing import final
 
 from ordino.errors import ParameterError
 
+MOST = 1_000_000
+"""The largest ``top`` that a request may have."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
