@@ -14,7 +14,7 @@ def model_files(tmp_path_factory):
     folder, data = tmp_path_factory.mktemp("models"), small_data()
     rankers = {
         "linear": LinearRegressionRanker().fit(data),
-        "trees": LambdaMART(rounds=3, seed=0).fit(data),
+        "trees": LambdaMART(rounds=3, min_leaf=2, seed=0).fit(data),
         "net": network(3, [4, 2], NAMES),
         "unnamed": LinearRegressionRanker().fit(small_data(names=None)),
     }
