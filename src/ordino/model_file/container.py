@@ -18,7 +18,7 @@ from ordino.errors import ModelFileError
 FORMAT = "ordino model"
 VERSION = 1
 KEY = "ordino"  # of our JSON in the metadata of the container
-KINDS = MappingProxyType(
+KINDS: Mapping[str, np.dtype[Any]] = MappingProxyType(
     {
         **{f"{kind}{8 * size}": np.dtype(f"<{kind.lower()}{size}") for kind in "IU" for size in (1, 2, 4, 8)},
         **{"F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "BOOL": np.dtype(bool)},

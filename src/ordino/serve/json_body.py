@@ -70,7 +70,7 @@ def plain_rows(body: bytes | bytearray, brackets: int) -> Columns | None:
         parsed = simdjson.Parser().parse(body)
         if not isinstance(parsed, simdjson.Object) or "rows" not in parsed or not BY_ROWS.issuperset(parsed.keys()):
             return None
-        rows = parsed["rows"]
+        rows: Any = parsed["rows"]
         n = len(rows) if isinstance(rows, simdjson.Array) else 0
         if n == 0 or not isinstance(rows[0], simdjson.Array):
             return None
