@@ -96,8 +96,8 @@ def from_rows(rows: Any, features: Any, model: Model, *, checked: bool = False) 
     """Rows of numbers, one for each document; ``checked`` rows hold no booleans."""
     if not isinstance(rows, list):
         raise refuse("rows must be a list with one list of numbers for each document")
-    width = model.n_features if features is None else len(features)
     order = column_order(features, model)
+    width = model.n_features if features is None else len(features)
     X = None if model.categories else matrix_of(rows, checked)
     if X is None or X.shape[1] != width:
         names = list(model.names) if features is None else features
