@@ -12,6 +12,7 @@ from ordino.cli.evaluate import evaluate, explain, rank
 from ordino.cli.export import distill, export, import_file
 from ordino.cli.options import SHARED, Command, Group, Seed, Shared
 from ordino.cli.report import compare, report
+from ordino.cli.serve import serve
 from ordino.cli.train import params, rankers, train
 from ordino.cli.warm_up import warm_up
 from ordino.versions import describe_versions
@@ -54,7 +55,7 @@ def shared(
 
 
 DATA = (synth, inspect, doctor, convert)
-MODELS = (train, rank, evaluate, explain, export, import_file, distill, rankers, params, warm_up)
+MODELS = (train, rank, evaluate, explain, export, import_file, distill, serve, rankers, params, warm_up)
 EXPERIMENTS = (bench, search, compare, report, reproduce)
 
 for command in DATA + MODELS + EXPERIMENTS:

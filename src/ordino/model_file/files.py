@@ -190,17 +190,22 @@ def _inner_parts(part: Any) -> list[Any]:
 def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
     """What scores as the model of a file does, and the model's card; the ranker itself unless layers are enough."""
     contents = read_file(Path(path))
+    return scorer_of(Path(path), contents), contents.card
+
+
+def scorer_of(path: Path, contents: Contents) -> Score:
+    """What scores as the model of a file's contents does."""
     card, model = contents.card, contents.model
-    with sentences_about(Path(path)):
+    with sentences_about(path):
         check_card(card, model)
         if card["form"] == "network":
             scaler = model["learned"]["scaler_"]
             has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
             is_imported = model["estimator"] == "ImportedNetwork"  # whose output may be squashed
             if has_plain_scaling and not is_imported and model["params"]["activation"] in ACTIVATIONS:
-                return _network_score(contents), card
-    ranker = loaded(Path(path), contents)
-    return (ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)), card
+                return _network_score(contents)
+    ranker = loaded(path, contents)
+    return ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)
 
 
 def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
