@@ -52,9 +52,9 @@ prepare: $(READY)  ## VERSION=0.2.0: the version, and what is unreleased under i
 release: $(READY)  ## everything a release is held to; TAG=yes tags it. Nothing is uploaded
 	$(BIN)/python tools/release.py check $(if $(filter yes,$(TAG)),--tag)
 
-$(PLAIN): pyproject.toml constraints.txt  # what every user has, and what the page of a report needs
+$(PLAIN): pyproject.toml constraints.txt  # what every user has, and what report and studio need
 	$(PYTHON) -m venv .venv
-	$(INSTALL) -e '.[plots]'
+	$(INSTALL) -e '.[studio]'
 	touch $@
 
 $(READY): $(PLAIN)  # and what developing needs; allRank alone, since what it asks for is not used
