@@ -112,6 +112,10 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
         "linear-regression-ranker": ({"alpha": 5.0, "scaling": "minmax"},),
         "single-feature": ({"feature": 3, "sign": -1},),
         "random-ranker": ({"seed": 3},),
+        "rank-fusion": (
+            *({"method": method} for method in ("isr", "combsum", "combmnz", "combmax", "borda", "zscore", "kemeny")),
+            {"k": 10.0, "features": ("f2", "f5")},
+        ),
         "nested-ranker": (
             {"ranker": "rank-boost", "sizes": (None, 10, 5)},
             {"ranker": ("linear-regression-ranker", "rank-svm"), "sizes": (None, 10)},

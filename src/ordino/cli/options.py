@@ -26,6 +26,7 @@ TABLES = {
     "profiles": "ordino.metrics:PROFILES",
     "reports": "ordino.experiment.report.page:FORMATS",
     "scalings": "ordino.data.scaling:SCALERS",
+    "unjudged": "ordino.data.runs:UNJUDGED",
     "tests": "ordino.experiment.compare.significance:TESTS",
 }
 """The tables that a help text may name in braces; they are loaded when help is asked for."""

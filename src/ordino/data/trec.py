@@ -29,6 +29,7 @@ Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 Value = TypeVar("Value", int, float)
 
+_RUN = "qid Q0 docno rank score tag"
 FORMATS: Mapping[str, str] = MappingProxyType(
     {"scores": "one score per line", "trec": "a TREC run, best first", "rows": "the input with rank and score"}
 )
@@ -57,7 +58,14 @@ def read_run(path: str | Path) -> Run:
 
     Only the score orders the documents, as in trec_eval; the rank is ignored.
     """
-    return _read_table(path, "qid Q0 docno rank score tag", 4, float, "a finite number")
+    return _read_table(path, _RUN, 4, float, "a finite number")
+
+
+def run_lines(path: str | Path) -> Iterator[tuple[str, str, float]]:
+    """Query, document and score of each line of a run, one line in memory at a time."""
+    names = _RUN.split()
+    for where, words in _lines(path):
+        yield words[0], words[2], _value(where, words, names, 4, float, "a finite number")
 
 
 def join_run(
@@ -217,18 +225,27 @@ def _read_table(
     table: dict[str, dict[str, Value]] = {}
     names = form.split()
     for where, words in _lines(path):
-        if len(words) != len(names):
-            raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {form}")
+        value = _value(where, words, names, at, convert, kind)
         documents, docno = table.setdefault(words[0], {}), words[2]
         if docno in documents:
             raise DataError(f"{where}: query {words[0]} already has document {docno}; keep one of the two lines")
-        try:
-            documents[docno] = value = convert(_as_number(words[at]))
-            if not math.isfinite(value):
-                raise ValueError
-        except ValueError:
-            raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
+        documents[docno] = value
     return table
+
+
+def _value(
+    where: str, words: list[str], names: list[str], at: int, convert: Callable[[str], Value], kind: str
+) -> Value:
+    """The value at one place of a line that has these words."""
+    if len(words) != len(names):
+        raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {' '.join(names)}")
+    try:
+        value = convert(_as_number(words[at]))
+        if not math.isfinite(value):
+            raise ValueError
+    except ValueError:
+        raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
+    return value
 
 
 def _as_number(word: str) -> str:
