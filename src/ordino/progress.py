@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, Self, final
 
@@ -17,6 +19,27 @@ from ordino.interrupts import PRESSES
 
 EVERY = 5.0  # seconds between two plain lines
 REDRAWN = 0.2  # seconds between two states of a line in a notebook
+
+
+_IS_OVER: ContextVar[Callable[[], bool]] = ContextVar("is_over", default=lambda: False)
+
+
+@contextmanager
+def ending_when(is_over: Callable[[], bool]) -> Iterator[None]:
+    """Loops over :class:`Steps` inside end after the step they are in once ``is_over``, as if it had been the last.
+
+    Examples
+    --------
+    >>> with ending_when(lambda: True), Steps("counting", 3) as steps:
+    ...     numbers = list(steps)
+    >>> numbers, steps.interrupted
+    ([0], False)
+    """
+    token = _IS_OVER.set(is_over)
+    try:
+        yield
+    finally:
+        _IS_OVER.reset(token)
 
 
 class _Display(Protocol):
@@ -70,6 +93,8 @@ class Steps:
             self.done += 1
             if self._display is not None:
                 self._display.show(self.done, self._figures)
+            if _IS_OVER.get()():
+                return
 
     def show(self, **figures: float) -> None:
         """Write the current figures beside the progress."""

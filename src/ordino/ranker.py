@@ -255,6 +255,22 @@ class Ranker(BaseEstimator, ABC):
         """The names of the features in ``fit``; f1, f2, ... if they had none."""
         return name_features(getattr(self, "feature_names_in_", None), self.n_features_in_)
 
+    @property
+    def n_inputs(self) -> int:
+        """How many features the ranker sees: those of the data, or those that its scaling makes of them."""
+        return self.n_features_in_ if self.scaler_ is None else self.scaler_.n_features_out
+
+    def input_names(self) -> tuple[str, ...]:
+        """The names of the features that the ranker sees."""
+        names = self.feature_names()
+        return names if self.scaler_ is None else tuple(self.scaler_.get_feature_names_out(names))
+
+    def by_feature(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of the features that the ranker sees, summed by the feature of the data that each was made of."""
+        if self.scaler_ is None or len(values) == self.n_features_in_:
+            return values
+        return np.bincount(self.scaler_.sources, values, self.n_features_in_).astype(np.float64)
+
     def score(
         self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
     ) -> float:

@@ -106,6 +106,7 @@ def why(
         )
     raw, scaled = _two_documents(ranker, a, b, query)
     parts, method = _divided(ranker.form(), scaled[0], scaled[1], orders, seed)
+    parts = ranker.by_feature(parts)
     names = ranker.feature_names()
     order = np.argsort(-np.abs(parts), kind="stable")
     reasons = tuple(Reason(names[j], float(raw[0, j]), float(raw[1, j]), float(parts[j])) for j in order)

@@ -135,6 +135,7 @@ def check_part(part: Any) -> None:
     """Refuse a ranker or a scaler that is not whole."""
     from ordino.data.filling import MedianFilled
     from ordino.data.one_hot import OneHot
+    from ordino.data.places import Joined
     from ordino.data.scaling import Scaler
     from ordino.ranker import Ranker
 
@@ -155,6 +156,11 @@ def check_part(part: Any) -> None:
             if part.inner is not None:
                 require(isinstance(part.inner, Scaler) and part.inner.n_features_in_ == n, "inner")
                 check_part(part.inner)
+        elif isinstance(part, Joined):
+            require(len(part.names) == len(part.parts), "names")
+            for one in part.parts:
+                require(isinstance(one, Scaler) and one.n_features_in_ == n, "parts")
+                check_part(one)
         elif hasattr(part, "quantiles_"):
             q = part.quantiles_
             require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")

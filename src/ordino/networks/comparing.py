@@ -147,7 +147,7 @@ class Comparator(Ranker):
         return self._pairs(self.network_)
 
     def _pairs(self, network: PairNetwork) -> Pairs:
-        return Pairs(self.scaler_, self.n_features_in_, network, self.algorithm, self.n_jobs, top=self.top)
+        return Pairs(self.scaler_, self.n_inputs, network, self.algorithm, self.n_jobs, top=self.top)
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """P(a before b) = (1 + N>(a, b) - N<(a, b)) / 2 for each row a of A and b of B."""

@@ -155,4 +155,4 @@ class ScoringNetwork(Ranker):
     def form(self) -> Form:
         """The layers of the network."""
         self._check_fitted()
-        return Network(self.scaler_, self.n_features_in_, self.layers_, self.activation)
+        return Network(self.scaler_, self.n_inputs, self.layers_, self.activation)

@@ -61,6 +61,7 @@ _LINES = (
     ),
     ("nested-ranker", "NestedRanker", "nested", "stages of rankers, each re-ranking the top of the one before"),
     ("rank-aggregation", "RankAggregation", "aggregation", "many rankers whose rankings are combined into one"),
+    ("auto", "AutoRanker", "auto", "members of several families, trained out of fold and averaged; chooses by itself"),
 )
 
 RANKERS: Mapping[str, RankerEntry] = MappingProxyType(

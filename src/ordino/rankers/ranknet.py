@@ -176,6 +176,6 @@ class KernelRankNet(ScoringNetwork):
 
     def _check_learned(self) -> None:
         n_components, n_features = self.features_.components_.shape
-        require(n_features == self.n_features_in_ and np.isfinite(self.features_.components_).all(), "features_")
+        require(n_features == self.n_inputs and np.isfinite(self.features_.components_).all(), "features_")
         require(self.features_.normalization_.shape == (n_components, n_components), "features_")
         require(are_layers(self.layers_) and len(self.layers_[0].W) == n_components, "layers_")

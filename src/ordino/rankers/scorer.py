@@ -103,4 +103,4 @@ class Scorer(ScoringNetwork):
         if self.model != "trees":
             return super().form()
         self._check_fitted()
-        return Trees(self.scaler_, self.n_features_in_, self.model_)
+        return Trees(self.scaler_, self.n_inputs, self.model_)
