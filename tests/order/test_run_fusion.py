@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordino import Dataset, RankFusion, load, save
+from ordino import AutoRanker, Dataset, RankFusion, load, save
 from ordino.errors import DataError, ModelFileError, ParameterError
 from ordino.order.run_fusion import RUN_METHODS, fuse_runs
 
@@ -103,3 +103,29 @@ def test_a_model_file_whose_parts_do_not_fit_is_refused(tmp_path):
     save(fitted, tmp_path / "bad.ordino")
     with pytest.raises((DataError, ModelFileError), match="columns_ does not fit"):
         load(tmp_path / "bad.ordino").predict(data())
+
+
+def runs_of(useful: float, n_queries: int = 40):
+    """Two runs of 12 documents; the label follows the first by this share, and the second not at all."""
+    rng = np.random.default_rng(5)
+    first, second, luck = rng.random((3, n_queries, 12)).astype(np.float32)
+    labels = (useful * first + (1 - useful) * luck > 0.7).astype(int)
+    table = [
+        {f"q{q}": {f"d{d}": float(score) for d, score in enumerate(row)} for q, row in enumerate(one)}
+        for one in (first, second, labels)
+    ]
+    qrels = {q: {d: int(label) for d, label in row.items()} for q, row in table[2].items()}
+    return Dataset.from_runs({"one": table[0], "two": table[1]}, qrels)
+
+
+@pytest.mark.parametrize(("useful", "falls"), [(0.0, True), (0.9, False)])
+def test_automatic_falls_back_to_fusion_where_no_gain_is_shown(useful, falls, tmp_path):
+    whole = runs_of(useful)
+    ranker = AutoRanker(trials=2, folds=2).fit(whole)
+    assert ([row["ranker"] for row in ranker.members_] == ["rank-fusion"]) is falls
+    fused = RankFusion().fit(whole)
+    assert np.array_equal(ranker.rank(whole), fused.rank(whole)) is falls
+    if falls:
+        assert ranker.quality_["mean"] == pytest.approx(fused.score(whole), abs=0.01)  # ties fall otherwise
+    save(ranker, tmp_path / "auto.ordino")
+    np.testing.assert_array_equal(load(tmp_path / "auto.ordino").predict(whole), ranker.predict(whole))

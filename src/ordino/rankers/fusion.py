@@ -68,8 +68,7 @@ class RankFusion(Ranker):
             chosen = [self.features] if isinstance(self.features, str) else self.features
             self.runs_ = [check_choice("features", name, names) for name in chosen]
         else:
-            of_runs = [name for name in names if name.endswith(SCORE) and _missing(name) in names]
-            self.runs_ = of_runs or list(names)
+            self.runs_ = scores_of_runs(names) or list(names)
         self.columns_ = [names.index(name) for name in self.runs_]
         self.marks_ = [names.index(_missing(name)) if _missing(name) in names else -1 for name in self.runs_]
 
@@ -90,3 +89,19 @@ class RankFusion(Ranker):
 
 def _missing(name: str) -> str:
     return name.removesuffix(SCORE) + MISSING
+
+
+def scores_of_runs(names: Sequence[str]) -> list[str]:
+    """The features that are scores of runs, as :meth:`ordino.Dataset.from_runs` names them.
+
+    Examples
+    --------
+    >>> scores_of_runs(["bm25_score", "bm25_missing", "click_score"])
+    ['bm25_score']
+    """
+    return [name for name in names if name.endswith(SCORE) and _missing(name) in names]
+
+
+def fusion_of_runs(data: Dataset) -> RankFusion | None:
+    """Reciprocal rank fusion of the runs that the data comes from; None if it does not come from at least two."""
+    return RankFusion().fit(data) if len(scores_of_runs(data.feature_names or ())) > 1 else None
