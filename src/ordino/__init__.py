@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ordino.model_file import load as load
     from ordino.model_file import save as save
     from ordino.networks.torch_ranker import TorchRanker as TorchRanker
+    from ordino.ordinal import OrdinalClassifier as OrdinalClassifier
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
         "OneHot": "ordino.data.one_hot",
+        "OrdinalClassifier": "ordino.ordinal",
         "QueryKFold": "ordino.data.folds",
         "bench": "ordino.experiment.doors",
         "compare": "ordino.experiment.doors",

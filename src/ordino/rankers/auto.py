@@ -21,7 +21,7 @@ from ordino.ensemble.clock import CLOCKS, Clock
 from ordino.ensemble.combining import mixture, standardized, t_of
 from ordino.ensemble.kept import Kept
 from ordino.ensemble.search import Search
-from ordino.ensemble.trials import Bench, Kind, Trial
+from ordino.ensemble.trials import Bench, Trial
 from ordino.ensemble.views import Views, pooled
 from ordino.errors import DataError, ParameterError
 from ordino.forms import require

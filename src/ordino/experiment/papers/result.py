@@ -37,7 +37,7 @@ class Axes(NamedTuple):
     """How numbers become a figure: which labels go where."""
 
     kind: str
-    """lines or bars."""
+    """lines, bars, or front: one measure against another, with a line through what nothing beats in both."""
     x: str
     y: str
     color: str | None = None
