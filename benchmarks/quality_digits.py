@@ -1,7 +1,7 @@
 """The page and the pictures of handwritten digits in order: docs/digits.md and docs/images/digits-*.png.
 
-Runs examples/sort_digits.py, whose settings were chosen on 297 of its 1,297 training images, and whose 500 unseen images
-are looked at once. Rows of 30 unseen images are drawn for light and for dark pages.
+Runs examples/sort_digits.py, whose settings were chosen on 297 of its 1,297 training images, and whose 500 unseen
+images are looked at once. Rows of 30 unseen images are drawn for light and for dark pages.
 
     python benchmarks/quality_digits.py --out docs/digits.md
 """
@@ -31,42 +31,44 @@ LINE = re.compile(r"(.+?)\s+(SortNet|DeepNet|RankNet|DirectRanker)\s+tau ([-\d.]
 PAGE = """\
 # Digits in order
 
-A comparator that never sees a number sorts handwritten digits. It is shown two images at a time, and told only which of
-them comes first. Then it gets images that it has not seen, in any order:
+A comparator that never sees a number sorts handwritten digits. It is shown two images at a time, and told only
+which of them comes first. Then it gets images that it has not seen, in any order:
 
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="images/digits-dark.png">
-  <img alt="Thirty handwritten digits, shuffled, and below them in the order that the ranker learned" src="images/digits-light.png">
+  <img alt="Thirty handwritten digits, shuffled, and below them in the order that the ranker learned"
+       src="images/digits-light.png">
 </picture>
 
-The upper row is shuffled, the lower row is the same images as RankNet sorts them. The middle row is from a RankNet that
-was only ever told about neighbors: a 4 comes before a 5, but never a 4 before a 7.
+The upper row is shuffled, the lower row is the same images as RankNet sorts them. The middle row is from a RankNet
+that was only ever told about neighbors: a 4 comes before a 5, but never a 4 before a 7.
 
-`examples/sort_digits.py` does it in under 60 lines with the images that ship with scikit-learn (1,797 of 8 x 8 pixels; 500 are
-kept unseen). Each of four rankers learns in three settings from {pairs} pairs:
+`examples/sort_digits.py` does it in under 60 lines with the images that ship with scikit-learn (1,797 of 8 x 8
+pixels; 500 are kept unseen). Each of four rankers learns in three settings from {pairs} pairs:
 
 - **any two**: two images of different digits;
 - **neighbors**: two images whose digits differ by one;
-- **one of five wrong**: any two, with 20 % of the answers turned around. RankNet is told so: its target for every answer is 0.8
-  instead of 1 (soft targets).
+- **one of five wrong**: any two, with 20 % of the answers turned around. RankNet is told so: its target for every
+  answer is 0.8 instead of 1 (soft targets).
 
 Kendall's tau is over all pairs of unseen images that show different digits: 1 is the right order, 0 is chance.
 
 {table}
 
-Cyclic triples are three images of which each comes before the next, in a circle; [the audit](sorting.md) counts them among
-all triples of unseen images.
+Cyclic triples are three images of which each comes before the next, in a circle; [the audit](sorting.md) counts
+them among all triples of unseen images.
 
 What this shows:
 
-- A score for each image (RankNet, DirectRanker) cannot contradict itself, so what it learns from neighbors holds for all pairs:
-  that is DirectRanker's theorem at work. A network that compares two images (SortNet, DeepNet) knows nothing of pairs that
-  it was never asked about: from neighbors alone it finds no order, and {cyclic} of its triples are cyclic.
+- A score for each image (RankNet, DirectRanker) cannot contradict itself, so what it learns from neighbors holds
+  for all pairs: that is DirectRanker's theorem at work. A network that compares two images (SortNet, DeepNet) knows
+  nothing of pairs that it was never asked about: from neighbors alone it finds no order, and {cyclic} of its
+  triples are cyclic.
 - Wrong answers cost every ranker some quality; the two that score stay ahead of the two that compare.
 
-Settings were chosen on a part of the training images; the unseen images were looked at once. One seed: differences of a few
-hundredths between two rankers mean little. Made by `benchmarks/quality_digits.py` on {day}, Python {python}, scikit-learn
-{sklearn}; {seconds:.0f} processor seconds.
+Settings were chosen on a part of the training images; the unseen images were looked at once. One seed: differences
+of a few hundredths between two rankers mean little. Made by `benchmarks/quality_digits.py` on {day}, Python
+{python}, scikit-learn {sklearn}; {seconds:.0f} processor seconds.
 """
 
 

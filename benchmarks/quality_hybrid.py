@@ -2,7 +2,7 @@
 
 Four runs (BM25 on bodies and on titles, latent semantic analysis, sentence embeddings) become 16 features by
 ``Dataset.from_runs``. In each draw a fifth of the queries, 45, is drawn for the test; from the rest come 5 to 180
-training queries, smaller sets inside larger ones. No test query is ever trained on, and every ranker sees the same draws.
+training queries, smaller sets inside larger ones. No test query is ever trained on; every ranker sees the same draws.
 Rankers have their defaults; RankNet and LambdaMART stop by a fifth of the training queries.
 
 A line of ``--pieces`` is what one ranker gave in one draw: a run that was stopped goes on where it was.
@@ -131,7 +131,9 @@ def draw_figure(rows: list[dict[str, Any]], out: Path) -> None:
     )
     title = "NDCG@10 above reciprocal rank fusion"
     fill = alt.Color("ranker:N", legend=None, scale=color["scale"])
-    bands = base.mark_area(opacity=0.12, clip=True).encode(y=alt.Y("low:Q", title=title, scale=up), y2="high:Q", color=fill)
+    bands = base.mark_area(opacity=0.12, clip=True).encode(
+        y=alt.Y("low:Q", title=title, scale=up), y2="high:Q", color=fill
+    )
     lines = base.mark_line(point=True, strokeWidth=2).encode(y=alt.Y("gain:Q", scale=up), color=color)
     heading = "When does learning start to pay? Cranfield, four runs"
     chart = alt.layer(bands, lines).resolve_scale(color="independent").properties(width=560, height=320, title=heading)

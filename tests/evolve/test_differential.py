@@ -1,4 +1,4 @@
-"""What differential evolution learned after RankDE: each step against a slow transcription, and what is off stays off."""
+"""What differential evolution learned after RankDE: each step against a slow transcription."""
 
 import numpy as np
 import pytest

@@ -31,6 +31,7 @@ EVERYTHING = {
     ],
     "directranker": ["table1", "table2", "grid", "fig2a", "fig2b", "fig2c", "fig2d", "theorem3"],
     "rankde": ["table3", "table4", "table5", "pruning"],
+    "beyond": ["models", "pairs", "grades", "lambdas", "classes", "evolution"],
 }  # fmt: skip
 """What the list of tables and figures in the project's papers names."""
 
@@ -42,6 +43,7 @@ QUICK = {
     "deepnet.fig4.5", "deepnet.fig4.6", "deepnet.section4.3.3", "deepnet.table5.2",
     "directranker.fig2d", "directranker.table1", "directranker.table2", "directranker.grid", "directranker.theorem3",
     "rankde.table3", "rankde.table5", "rankde.pruning",
+    "beyond.pairs", "beyond.lambdas", "beyond.evolution",
 }  # fmt: skip
 """One target of each kind; the others, which are the same with other settings, are marked slow."""
 

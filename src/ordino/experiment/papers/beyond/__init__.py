@@ -1,4 +1,4 @@
-"""Beyond the papers: what their authors left open, measured by the same protocol, rule and pages as their own tables."""
+"""Beyond the papers: what their authors left open, by the same rule and on the same pages as their own tables."""
 
 from ordino.experiment.papers.beyond import classes, evolution, grades, lambdas, models, pairs
 

@@ -31,14 +31,13 @@ MODELS: Mapping[str, Callable[[int], Any]] = {
     BOOSTING: lambda seed: HistGradientBoostingClassifier(random_state=seed, max_iter=60),
 }
 PROTOCOL = """\
-{n} times five stratified folds, other folds each time, on the data sets that ship with scikit-learn. The classes of diabetes \
-are fifths of its measure of disease progression, and those of digits the digits 0 to 9: both have an order. Iris, wine and \
-breast cancer have classes without one that is known, in the order of their numbers. "{distance}" is by how many classes \
-a prediction is off, on average. Classifiers have scikit-learn's defaults (boosting with 60 rounds); OrdinalClassifier \
-learns with networks of 32 neurons and 60 epochs. Values are means over the rows of one repeat. A claim here is our \
-question: "comes back" means that the gain is shown, "does not" that there is none of a size that matters.""".replace(
-    "{distance}", DISTANCE
-)
+{n} times five stratified folds, other folds each time, on the data sets that ship with scikit-learn. The classes \
+of diabetes are fifths of its measure of disease progression, and those of digits the digits 0 to 9: both have an \
+order. Iris, wine and breast cancer have classes without one that is known, in the order of their numbers. \
+"{distance}" is by how many classes a prediction is off, on average. Classifiers have scikit-learn's defaults \
+(boosting with 60 rounds); OrdinalClassifier learns with networks of 32 neurons and 60 epochs. Values are means \
+over the rows of one repeat. A claim here is our question: "comes back" means that the gain is shown, "does not" \
+that there is none of a size that matters.""".replace("{distance}", DISTANCE)
 
 
 def collections(quick: bool) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:

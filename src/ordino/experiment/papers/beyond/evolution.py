@@ -37,11 +37,11 @@ SYSTEMS: Mapping[str, System] = {
     "CoordinateAscent": System("coordinate-ascent", {"metric": MAP}, quick={"restarts": 1, "sweeps": 1}, repeats=10),
 }
 PROTOCOL = """\
-On {data} ({folds}, {repeats}), MAP as fitness, {budget}. "{evaluations} n" is the highest fitness on the training part \
-after n weight vectors were measured; CoordinateAscent does not count them and stands in the table with its test value \
-alone. The individual that is kept is the best on the validation part, but in the published form, which keeps the best \
-on the training part. A claim here is our question, not the paper's: "comes back" means that the gain is shown, "does \
-not" that there is none of a size that matters.""".replace(
+On {data} ({folds}, {repeats}), MAP as fitness, {budget}. "{evaluations} n" is the highest fitness on the training \
+part after n weight vectors were measured; CoordinateAscent does not count them and stands in the table with its \
+test value alone. The individual that is kept is the best on the validation part, but in the published form, which \
+keeps the best on the training part. A claim here is our question, not the paper's: "comes back" means that the \
+gain is shown, "does not" that there is none of a size that matters.""".replace(
     "{budget}", f"populations of {POPULATION}, {GENERATIONS} generations"
 ).replace("{evaluations}", EVALUATIONS)
 
@@ -123,7 +123,7 @@ def _claims() -> list[Claim]:
 TARGET = Target(
     shows="RankDE with other strategies", needs=", ".join(COLLECTIONS), takes="60 min", plans=plans, view=view,
     page=Result(
-        "RankDE with other strategies, {data}", ("collection", "strategy", "measure"), protocol=PROTOCOL, claims=_claims(),
-        digits=4, axes=Axes("bars", "measure", "MAP", color="strategy", facet="collection"),
+        "RankDE with other strategies, {data}", ("collection", "strategy", "measure"), protocol=PROTOCOL,
+        claims=_claims(), digits=4, axes=Axes("bars", "measure", "MAP", color="strategy", facet="collection"),
     ),
 )  # fmt: skip

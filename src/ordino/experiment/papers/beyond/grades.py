@@ -1,4 +1,4 @@
-"""DeepNet's open question, more than two degrees of relevance: does its tuned network gain by graded labels?"""
+"""DeepNet's open question, more than two degrees of relevance: its tuned network on graded labels."""
 
 from collections.abc import Iterator
 
@@ -18,11 +18,11 @@ TUNED = System(
     {"epochs": 2, "n_pairs": 200, "n_valid_pairs": 100}, repeats=10,
 )  # fmt: skip
 PROTOCOL = """\
-DeepNet's tuned network (24, 12 and 6 neurons from auto-encoders), but with 100 epochs, chosen on the validation part by \
-NDCG@10, and Copeland's order, on {data} ({folds}, {repeats}). "Binarized" turns the labels of the training and validation \
-parts into relevant or not (the middle of their range and more is relevant); test labels stay graded. A claim here is our \
-question, not the thesis's: "comes back" means that the gain is shown, "does not" that there is none of a size that \
-matters."""
+DeepNet's tuned network (24, 12 and 6 neurons from auto-encoders), but with 100 epochs, chosen on the validation \
+part by NDCG@10, and Copeland's order, on {data} ({folds}, {repeats}). "Binarized" turns the labels of the \
+training and validation parts into relevant or not (the middle of their range and more is relevant); test labels \
+stay graded. A claim here is our question, not the thesis's: "comes back" means that the gain is shown, "does not" \
+that there is none of a size that matters."""
 
 
 def binarized(folds: Folds) -> Folds:
@@ -54,16 +54,19 @@ def view(request: Request, trials: Trials) -> Iterator[Number]:
 
 
 TARGET = Target(
-    shows="DeepNet on graded and on binarized labels", needs=", ".join(COLLECTIONS), takes="30 min", plans=plans, view=view,
+    shows="DeepNet on graded and on binarized labels", needs=", ".join(COLLECTIONS), takes="30 min", plans=plans,
+    view=view,
     page=Result(
-        "DeepNet on graded and on binarized labels, {data}", ("collection", "labels", "measure"), protocol=PROTOCOL, digits=4,
+        "DeepNet on graded and on binarized labels, {data}", ("collection", "labels", "measure"), protocol=PROTOCOL,
+        digits=4,
         claims=[
             Claim(
                 says="graded labels beat binarized ones in NDCG@10", better={"labels": GRADED, "measure": "ndcg@10"},
                 worse={"labels": BINARY, "measure": "ndcg@10"},
             ),
             Claim(
-                says="graded labels put fewer pairs in the wrong order", better={"labels": GRADED, "measure": "pairwise_error"},
+                says="graded labels put fewer pairs in the wrong order",
+                better={"labels": GRADED, "measure": "pairwise_error"},
                 worse={"labels": BINARY, "measure": "pairwise_error"}, smaller_is_better=True,
             ),
         ],

@@ -1,4 +1,4 @@
-"""DirectRanker's open question: do LambdaRank's weights help on pairs of neighboring classes?"""
+"""DirectRanker's open question: LambdaRank's weights on pairs of neighboring classes."""
 
 from ordino.experiment.papers.letor import Row, letor_table, row_claim
 from ordino.experiment.papers.target import System
@@ -16,10 +16,10 @@ RANKNET = _row("cross entropy", loss="ranknet")
 LAMBDA = _row("lambda weights", loss="lambdarank")
 ALL = _row("lambda weights, all pairs", loss="lambdarank", pairs="all")
 PROTOCOL = """\
-DirectRanker with layers of 32 and 8 neurons and 20 epochs on {data} ({folds}, {repeats}); the epoch is chosen on the \
-validation part by NDCG@10. Pairs are of neighboring classes, but in the last row, which is LambdaRank on all pairs. A \
-claim here is our question, not the paper's: "comes back" means that the gain is shown, "does not" that there is none of \
-a size that matters."""
+DirectRanker with layers of 32 and 8 neurons and 20 epochs on {data} ({folds}, {repeats}); the epoch is chosen on \
+the validation part by NDCG@10. Pairs are of neighboring classes, but in the last row, which is LambdaRank on all \
+pairs. A claim here is our question, not the paper's: "comes back" means that the gain is shown, "does not" that \
+there is none of a size that matters."""
 
 TARGET = letor_table(
     shows="DirectRanker with LambdaRank's weights on {data}", takes="20 min", protocol=PROTOCOL,

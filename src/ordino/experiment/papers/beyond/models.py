@@ -25,12 +25,12 @@ COLLECTIONS = ("MQ2007", "MQ2008")
 QUALITY, COST = "ndcg@10", "microseconds a document"
 N_COMPONENTS, N_FOLDS, N_TIMED = 200, 2, 3
 PROTOCOL = f"""\
-On {{data}}, the first {N_FOLDS} folds: every loss of docs/losses.md with a linear function, a network of 64 and 32 neurons, \
-boosted trees (LightGBM, at most 100), and a linear function of {N_COMPONENTS} Nystroem features of an RBF kernel; and \
-those losses that can judge a comparator with DeepNet's network of pairs. 20 epochs; epochs and rounds are chosen on the \
-validation part by NDCG@10. Cost is that of `predict` on the whole test part with one thread, scaling included, the \
-quickest of {N_TIMED}; a comparator compares every pair of a query. Values are those of the folds. The front of the figure \
-is drawn through all that nothing else beats in both."""
+On {{data}}, the first {N_FOLDS} folds: every loss of docs/losses.md with a linear function, a network of 64 and \
+32 neurons, boosted trees (LightGBM, at most 100), and a linear function of {N_COMPONENTS} Nystroem features of an \
+RBF kernel; and those losses that can judge a comparator with DeepNet's network of pairs. 20 epochs; epochs and \
+rounds are chosen on the validation part by NDCG@10. Cost is that of `predict` on the whole test part with one \
+thread, scaling included, the quickest of {N_TIMED}; a comparator compares every pair of a query. Values are those \
+of the folds. The front of the figure is drawn through all that nothing else beats in both."""
 
 
 def made(loss: str, model: str, quick: bool) -> Ranker | None:
@@ -114,10 +114,10 @@ def front(means: dict[tuple[str, str], tuple[float, float]]) -> list[tuple[str, 
 
 
 TARGET = Target(
-    shows="every loss with every model, quality against the cost of scoring", needs=", ".join(COLLECTIONS), takes="30 min",
-    view=view,
+    shows="every loss with every model, quality against the cost of scoring", needs=", ".join(COLLECTIONS),
+    takes="30 min", view=view,
     page=Result(
-        "every loss with every model, on {data}", ("collection", "loss", "model", "measure"), protocol=PROTOCOL, of="folds",
-        digits=4, axes=Axes("front", COST, QUALITY, color="model", facet="collection", logarithmic=True),
+        "every loss with every model, on {data}", ("collection", "loss", "model", "measure"), protocol=PROTOCOL,
+        of="folds", digits=4, axes=Axes("front", COST, QUALITY, color="model", facet="collection", logarithmic=True),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""SortNet's open question, other learning procedures: does another choice of pairs teach more than the mis-compared?"""
+"""SortNet's open question, other learning procedures: which choice of pairs teaches most."""
 
 from collections.abc import Iterator
 
@@ -21,11 +21,11 @@ BUDGET = {"hidden": 20, "max_iter": 8, "epochs": 20, "metric": "ndcg@10"}
 QUICK = {"max_iter": 2, "epochs": 2}
 ROWS = [Row(way, System("sortnet", BUDGET | {"choose": way}, quick=QUICK, repeats=REPEATS)) for way in WAYS]
 PROTOCOL = """\
-SortNet with our defaults but 20 hidden neurons, 8 iterations and 20 epochs, on {data} ({folds}, {repeats}); the iteration \
-is chosen on the validation part by NDCG@10. Only the choice of training pairs differs. Ways that do not take the \
-mis-compared pairs look at ten times as many pairs, drawn alike from every query, and take as many as the sort \
-mis-compared. A claim here is our question, not the paper's: "comes back" means that the gain is shown, "does not" that \
-there is none of a size that matters."""
+SortNet with our defaults but 20 hidden neurons, 8 iterations and 20 epochs, on {data} ({folds}, {repeats}); the \
+iteration is chosen on the validation part by NDCG@10. Only the choice of training pairs differs. Ways that do not \
+take the mis-compared pairs look at ten times as many pairs, drawn alike from every query, and take as many as the \
+sort mis-compared. A claim here is our question, not the paper's: "comes back" means that the gain is shown, "does \
+not" that there is none of a size that matters."""
 
 
 def plans(request: Request) -> list[Plan]:
