@@ -152,7 +152,7 @@ class Ranker(BaseEstimator, ABC):
         refuse_words(unknown)
         check_splitter()
         given = as_dataset(X, y, qid, sample_weight)
-        data, held_out = self._prepare(*split_off(given, valid))
+        data, held_out = self._prepare(*split_off(given, self._validation(given, valid)))
         try:
             # a factorization that threads share rounds by their number
             with products.on_one_thread(), all_or_nothing() if is_in_search() else nullcontext():
@@ -180,6 +180,10 @@ class Ranker(BaseEstimator, ABC):
         Networks of the same shape train together, which takes less time than one by one.
         """
         return [self.with_seed(seed).fit(data, valid=valid) for seed in seeds]
+
+    def _validation(self, data: Dataset, valid: Validation) -> Validation:  # noqa: ARG002
+        """The validation data to use: what was given, unless the ranker holds out a share by itself."""
+        return valid
 
     def _prepare(self, data: Dataset, held_out: Dataset | None) -> tuple[Dataset, Dataset | None]:
         """Check parameters and data, learn the scaling, note what was seen; the scaled training and validation data.

@@ -30,7 +30,7 @@ def test_reasons_name_every_feature_once_and_add_up(kind):
 @pytest.mark.parametrize("kind", ["linear", "stumps", "trees"])
 def test_weights_are_summed_by_feature(kind):
     ranker = JOINED[kind]().fit(DATA)
-    assert [one.feature for one in feature_weights(ranker)][0] == "f1"  # it has the largest weight in the data
+    assert next(one.feature for one in feature_weights(ranker)) == "f1"  # it has the largest weight in the data
     assert len(feature_weights(ranker)) == 4
     if kind == "linear":
         weights = {one.feature: one.weight for one in feature_weights(ranker)}

@@ -126,6 +126,7 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
             {"ranker": ("linear-regression-ranker", "rank-svm"), "sizes": (None, 10)},
             {"ranker": "rank-svm", "sizes": (None, 10, 5), "stages": "all", "scaling": "querymax"},
         ),
+        "auto": ({"metric": "map", "trials": 6}, {"max_score_ms": 1e9, "seed": 3}),
         "rank-aggregation": (
             *({"ranker": "linear-regression-ranker", "n": 3, "resample": "queries", "method": method}
               for method in ("rrf", "median", "score_mean", "kemeny")),
@@ -142,6 +143,7 @@ SMALL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "sortnet": {"algorithm": "merge", "max_iter": 2},
         "nested-ranker": {"sizes": (None, 10)},
         "rank-aggregation": {"n": 3},
+        "auto": {"trials": 2, "folds": 2},
     }
 )
 

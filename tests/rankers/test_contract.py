@@ -34,6 +34,7 @@ SPECIAL = {
     },
     **{name: {"learning_rate": 0.02, "n_pairs": 1000} for name in ("DeepNet", "DenseComparator")},
     "SortNet": {"learning_rate": 0.02, "max_iter": 4},
+    "AutoRanker": {"trials": 2, "folds": 2},
 }
 LEAST_NDCG = {"RandomRanker": 0.3, "RankFusion": 0.6}  # they learn nothing
 

@@ -25,6 +25,7 @@ def train(
     valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
     scaling: options.Scaling = None,
     binarize: options.Binarize = None,
+    minutes: Annotated[float | None, typer.Option(help="How long `--ranker auto` learns at most.")] = None,
     seed: options.Seed = None,
     json: options.Json = False,
     *,
@@ -35,6 +36,8 @@ def train(
     Example: ordino train train.txt --ranker ranknet --param hidden=64,32 -p epochs=5 --valid test.txt --out m.ordino
 
     Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
+
+    Example: ordino train train.txt --ranker auto --minutes 0.02 --out m.ordino
     """
     from ordino.data.prepare import binarize_labels
     from ordino.given import split_off
@@ -42,7 +45,7 @@ def train(
     from ordino.model_file import read_card, save
 
     check_out(out, pipe=False)
-    model = _make(ranker, param or [], scaling, seed)
+    model = _make(ranker, param or [], scaling, seed, minutes)
     share = None if valid is None else _share(valid)
     documents = columns.read(data)
     held_out: Dataset | None = None
@@ -79,7 +82,7 @@ def train(
         say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
 
 
-def _make(name: str, words: list[str], scaling: str | None, seed: int | None) -> Any:
+def _make(name: str, words: list[str], scaling: str | None, seed: int | None, minutes: float | None) -> Any:
     """The ranker with the given parameters, and with those that the shared options set."""
     from ordino.errors import ParameterError
     from ordino.parameters import check_names, parameters_of, parse_value
@@ -102,6 +105,10 @@ def _make(name: str, words: list[str], scaling: str | None, seed: int | None) ->
         if "scaling" not in known:
             raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scaling {scaling}")
         params["scaling"] = scaling
+    if minutes is not None:
+        if "minutes" not in known:
+            raise ParameterError(f"{cls.__name__} knows no --minutes; --ranker auto does")
+        params["minutes"] = minutes
     said = options.shared_options()
     shared = {"seed": options.chosen_seed(seed), "n_jobs": said.threads, "verbose": not said.quiet}
     given = {key: value for key, value in shared.items() if key in known and value is not None}

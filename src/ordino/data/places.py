@@ -15,7 +15,6 @@ from ordino.data.dataset import Dataset
 from ordino.data.scaler import Ids, QueryScaler, Scaler
 from ordino.data.source import Source
 
-
 KNOTS = (0.0, 0.5, 0.8)
 """Places from which on a hinge rises."""
 

@@ -51,7 +51,7 @@ class Choice:
         """What a member adds: its scores of unseen documents, as z-scores inside each query."""
         if member not in self._scores:
             unseen = self.trials[member.trial].unseen(member.step)
-            self._scores[member] = standardized(np.nan_to_num(unseen), self.bench.data.offsets)
+            self._scores[member] = standardized(unseen, self.bench.data.offsets)
         return self._scores[member]
 
     def measure(self, members: Sequence[Member]) -> Floats:

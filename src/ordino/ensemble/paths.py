@@ -62,13 +62,15 @@ class Watch:
         return len(self._means) - 1 - best >= self._patience
 
 
-def follow(pattern: Ranker, parts: Sequence[Part], clock: Clock, watch: Watch | None = None) -> list[Path]:
+def follow(
+    pattern: Ranker, parts: Sequence[Part], clock: Clock, watch: Watch | None = None, n_jobs: int | None = None
+) -> list[Path]:
     """The path of a copy of the ranker on each part; when the time is over, it ends after the step that it is in.
 
     Networks learn all parts side by side, and ``watch`` may end them earlier.
     """
     if isinstance(pattern, ScoringNetwork) and getattr(pattern, "model", "network") != "trees":
-        return _networks(pattern, parts, clock, watch)
+        return _networks(pattern, parts, clock, watch, n_jobs)
     paths = []
     for i, part in enumerate(parts):
         own = clock.slice(1 / (len(parts) - i))
@@ -90,7 +92,9 @@ def smoothed(values: NDArray[np.float64], window: int) -> NDArray[np.float64]:
     return np.asarray((sums / counts)[start : start + len(values)])
 
 
-def _networks(pattern: ScoringNetwork, parts: Sequence[Part], clock: Clock, watch: Watch | None) -> list[Path]:
+def _networks(
+    pattern: ScoringNetwork, parts: Sequence[Part], clock: Clock, watch: Watch | None, n_jobs: int | None
+) -> list[Path]:
     rankers: list[Any] = [clone(pattern).set_params(seed=part.seed, patience=None) for part in parts]
     scores: list[list[Scores]] = [[] for _ in parts]
     layers: list[list[list[Layer]]] = [[] for _ in parts]
@@ -108,7 +112,7 @@ def _networks(pattern: ScoringNetwork, parts: Sequence[Part], clock: Clock, watc
         net = ranker._fresh(data, part.seed)
         learners.append(Learner(net, ranker._supply(data, net), ranker._schedule(), quality))
     with ending_when(lambda: clock.is_over() or (watch is not None and watch.is_enough(scores))):
-        train(learners, pattern.epochs, label=type(pattern).__name__)
+        train(learners, pattern.epochs, label=type(pattern).__name__, n_jobs=n_jobs)
 
     def at(i: int, step: int) -> Ranker:
         chosen: Any = rankers[i]

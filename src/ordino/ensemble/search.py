@@ -92,7 +92,7 @@ class Search:
     def _halved(self, kinds: Sequence[Kind], clock: Clock) -> list[Trial]:
         """The trials of a bracket that reach all folds."""
         running: list[Trial] = []
-        for n_folds in (1, 2, self.bench.n_folds):
+        for n_folds in sorted({1, 2, self.bench.n_folds}):
             going: list[tuple[float, Trial]] = []
             for trial in running or [Trial(self.bench, kind) for kind in kinds]:
                 if not running and self.most_trials is not None and self.n_begun >= self.most_trials:

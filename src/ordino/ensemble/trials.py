@@ -5,7 +5,6 @@ its seeds come from what it is, and what the clock cut short is in the row as a 
 """
 
 import json
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
@@ -49,9 +48,18 @@ class Kind(NamedTuple):
 class Bench:
     """What all trials share: the documents, the folds, the measure, the seed, and how a kind becomes a ranker."""
 
-    def __init__(self, data: Dataset, *, judge: Judge, n_folds: int, seed: int, make: Callable[[Kind], Ranker]) -> None:
+    def __init__(
+        self,
+        data: Dataset,
+        *,
+        judge: Judge,
+        n_folds: int,
+        seed: int,
+        make: Callable[[Kind], Ranker],
+        n_jobs: int | None = None,
+    ) -> None:
         self.data, self.views, self.judge, self.seed, self.make = data, Views(data), judge, seed, make
-        self.n_folds = n_folds
+        self.n_folds, self.n_jobs = n_folds, n_jobs
         drawn = stream(seed, "folds").permutation(data.n_queries)
         self.fold = np.empty(data.n_queries, np.intp)
         self.fold[drawn] = np.arange(data.n_queries) % n_folds
@@ -101,7 +109,7 @@ class Trial:
 
     def run(self, n_folds: int, clock: Clock) -> None:
         """Train on the folds that are missing, until there are so many."""
-        begun, done = time.perf_counter(), len(self.scores)
+        begun, done = clock.used, len(self.scores)
         numbers = range(done, n_folds)
         pattern = self.bench.make(self.kind)
         cells = self.share * self.bench.data.n_docs * self.bench.views.width(self.kind.features)
@@ -109,12 +117,12 @@ class Trial:
         for i, group in enumerate(groups):
             own = clock.slice(1 / (len(groups) - i))
             watch = None if self.most_steps is not None else Watch(self._mean_of(group), PATIENCE, WINDOW)
-            paths = follow(self._limited(pattern), [self._part(fold) for fold in group], own, watch)
+            paths = follow(self._limited(pattern), [self._part(fold) for fold in group], own, watch, self.bench.n_jobs)
             for path in paths:
                 self.scores.append(path.scores)
                 self.at.append(path.at)
         self._curve = None
-        self.seconds += time.perf_counter() - begun
+        self.seconds += clock.used - begun
 
     def _limited(self, pattern: Ranker) -> Ranker:
         """The ranker with as many epochs or rounds as the plan says."""
@@ -153,16 +161,17 @@ class Trial:
         return mean
 
     def unseen(self, step: int) -> Floats:
-        """Scores of all documents, each by the ranker that has not seen it; NaN in folds that are missing."""
-        scores = np.full(self.bench.data.n_docs, np.nan)
+        """Scores of all documents, each by the ranker that has not seen it; 0 in folds that are missing."""
+        scores = np.zeros(self.bench.data.n_docs)
         for fold, one in enumerate(self.scores):
             scores[self.bench.docs(fold)] = one[step]
         return scores
 
     def curve(self) -> Floats:
-        """The measure of each query after each step, (n_steps, n_queries)."""
+        """The measure of each query after each step, (n_steps, n_queries); NaN where it does not count."""
         if self._curve is None:
             self._curve = np.array([self.bench.measure(self.unseen(step)) for step in range(self.n_steps)])
+            self._curve[:, self.bench.fold >= len(self.scores)] = np.nan
         return self._curve
 
     def best_step(self, which: Mask) -> int:

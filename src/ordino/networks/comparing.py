@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.forms import Form
+from ordino.given import Validation
 from ordino.judge import Judge
 from ordino.layers import PAIR_INITIALIZERS, Layer
 from ordino.networks import fields
@@ -116,6 +117,7 @@ class Comparator(Ranker):
     )
     epochs: int = fields.epochs(40)
     patience: int | None = fields.patience(12)
+    hold_out: float | None = fields.hold_out()
     batch: int | None = fields.batch(500, "Pairs")
     metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
@@ -140,6 +142,9 @@ class Comparator(Ranker):
     seed: int = seed_param()
     n_jobs: int | None = n_jobs_param()
     verbose: bool = verbose_param()
+
+    def _validation(self, data: Dataset, valid: Validation) -> Validation:
+        return fields.own_validation(self.hold_out, data, valid)
 
     def form(self) -> Form:
         """The network and its sort."""

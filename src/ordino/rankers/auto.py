@@ -8,8 +8,8 @@ reciprocal rank fusion is shown on these queries, that fusion is what it becomes
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,9 @@ from ordino.ensemble.combining import mixture, standardized, t_of
 from ordino.ensemble.kept import Kept
 from ordino.ensemble.search import Search
 from ordino.ensemble.trials import Bench, Trial
-from ordino.ensemble.views import Views, pooled
+from ordino.ensemble.views import Views, pooled, source_of
 from ordino.errors import DataError, ParameterError
-from ordino.forms import require
+from ordino.forms import Form, require
 from ordino.judge import Judge
 from ordino.parameters import learned, param
 from ordino.ranker import Ranker
@@ -45,6 +45,15 @@ def check_plan(given: object) -> None:
         or not all(isinstance(row, Mapping) and "ranker" in row for row in rows)
     ):
         raise ParameterError("plan is not one of AutoRanker's; give the plan_ of a fitted AutoRanker")
+
+
+class ExplainedPart(NamedTuple):
+    """A form, the documents of a query as it sees them, how much its scores count, and the source of each feature."""
+
+    form: Form
+    seen: Dataset
+    weight: float
+    source: NDArray[np.intp]
 
 
 @final
@@ -120,7 +129,8 @@ class AutoRanker(Ranker):
     verbose: bool = verbose_param()
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        clock = Clock(None if self.trials is not None or self.plan is not None else 60 * self.minutes, self.clock)
+        seconds = 60 * self.minutes
+        clock = Clock(None if self.trials is not None or self.plan is not None else seconds, self.clock)
         plan = dict(self.plan or {})
         whole = pooled(data, valid)
         if whole.n_queries < 2:
@@ -131,6 +141,7 @@ class AutoRanker(Ranker):
             n_folds=min(int(plan.get("folds", self.folds or _n_folds(whole.n_queries))), whole.n_queries),
             seed=int(plan.get("seed", self.seed)),
             make=lambda kind: make_member(kind, metric=self.metric, profile=self.profile, n_jobs=self.n_jobs),
+            n_jobs=self.n_jobs,
         )
         self.history_ = []
         kept = None if self.store is None else Kept(self.store, bench)
@@ -159,7 +170,7 @@ class AutoRanker(Ranker):
         sign = bench.judge.metric.quality(1.0)
         self.members_ = choice.table(ensemble)
         for row in self.members_:
-            row["alone"], row["adds"] = sign * row["alone"], row["adds"]
+            row["alone"] *= sign
         honest = choice.honest()
         self.quality_ = quality_of(sign * honest) | {"greedy_share": ensemble.greedy_share}
         self.weights_ = ensemble.weights
@@ -194,11 +205,18 @@ class AutoRanker(Ranker):
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         views = Views(data)
-        return mixture([self._member_scores(i, views) for i in range(len(self.rankers_))], self.weights_)
+        scores = [member_scores(*member, views) for member in zip(self.rankers_, self.features_, strict=True)]
+        return mixture(scores, self.weights_)
 
-    def _member_scores(self, i: int, views: Views) -> NDArray[np.float64]:
-        """The mean of what the rankers of all folds say, each as z-scores inside the query."""
-        return member_scores(self.rankers_[i], self.features_[i], views)
+    def explained_parts(self, data: Dataset) -> Iterator[ExplainedPart]:
+        """The rankers that the scores of one query are made of, with what each sees and how much it counts there."""
+        views = Views(data)
+        for rankers, features, weight in zip(self.rankers_, self.features_, self.weights_, strict=True):
+            seen = views.take(features)
+            for ranker in rankers:
+                form = ranker.form()
+                spread = float(form.score_scaled(seen).std()) or np.inf
+                yield ExplainedPart(form, seen, weight / len(rankers) / spread, source_of(features, data.n_features))
 
     def _check_learned(self) -> None:
         """Every ranker is sound and sees the features that it learned from."""

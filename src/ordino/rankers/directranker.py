@@ -58,7 +58,7 @@ class DirectRanker(ScoringNetwork):
 
     published = settings(
         hidden=(70, 5), activation="tanh", output="identity", loss="directranker", pairs="exact", average="pairs",
-        optimizer="adam", learning_rate=0.01, scaling="quantile", profile="directranker",
+        optimizer="adam", learning_rate=0.01, scaling="quantile", profile="directranker", hold_out=None,
     )  # fmt: skip
     """Section 4: a layer of 70 neurons and one of a neuron for each class (the LETOR sets have up to five), tau the
     identity, pairs of labels that differ by one, each of which counts the same, Adam, normal quantiles. Where the paper

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from ordino.ensemble.trials import Kind
 from ordino.errors import ParameterError
 from ordino.losses.families import parse_measure
@@ -37,21 +35,24 @@ SECONDS: Mapping[str, float] = MappingProxyType(
 NETWORK_SECONDS = 6e-7
 
 VIEWS = ("z", "z+rank", "z+qlog", "rank+qlog", "z+rank+qlog", "z+rank+qlog+hinge")
+NETWORKS: Mapping[str, Sequence[Any]] = MappingProxyType(
+    {
+        "features": VIEWS,
+        "hidden": ((64,), (200,), (100, 100), (200, 100), (64, 32, 16)),
+        "dropout": (0.3, 0.5, 0.7),
+        "l2": (0.001, 0.01, 0.1),
+        "learning_rate": (1e-3, 3e-3),
+        "batch": (16, 32),
+        "epochs": (40,),
+    }
+)
 SPACE: Mapping[str, Mapping[str, Sequence[Any]]] = MappingProxyType(
     {
         "rank-svm": {"features": VIEWS, "C": (0.001, 0.003, 0.01, 0.03, 0.1), "pair_weights": ("query",)},
-        **dict.fromkeys(
-            ("lambdarank", "listmle", "ranknet", "listnet"),
-            {
-                "features": VIEWS,
-                "hidden": ((64,), (200,), (100, 100), (200, 100), (64, 32, 16)),
-                "dropout": (0.3, 0.5, 0.7),
-                "l2": (0.001, 0.01, 0.1),
-                "learning_rate": (1e-3, 3e-3),
-                "batch": (16, 32),
-                "epochs": (40,),
-            },
-        ),
+        "lambdarank": NETWORKS,
+        "listmle": NETWORKS,
+        "ranknet": NETWORKS,
+        "listnet": NETWORKS,
         "lambda-mart": {
             "features": ("raw", "raw+rank", "raw+z", "rank", "raw+rank+qlog"),
             "leaves": (6, 10, 15, 31),
@@ -64,7 +65,7 @@ SPACE: Mapping[str, Mapping[str, Sequence[Any]]] = MappingProxyType(
             "rounds": (300,),
             "bags": (2,),
         },
-        "rank-boost": {"features": ("raw", "rank", "raw+rank"), "rounds": (60, 120, 240), "missing": ("median",)},
+        "rank-boost": {"features": ("raw", "rank", "raw+rank"), "rounds": (60, 120, 240)},
         "linear-regression-ranker": {"features": VIEWS, "alpha": (10.0, 100.0, 1000.0)},
     }
 )
@@ -79,7 +80,7 @@ def first_kinds(n_queries: int) -> list[Kind]:
     trees = dict(TREES) | ({"l2": 5.0, "bags": 4, "min_leaf": 20} if few else {})
     more = [
         Kind("linear-regression-ranker", {"alpha": 100.0}, "z+rank+qlog"),
-        Kind("rank-boost", {"rounds": 100, "missing": "median"}, "raw"),
+        Kind("rank-boost", {"rounds": 100}, "raw"),
     ]
     return [
         Kind("rank-svm", {"C": 0.01, "pair_weights": "query"}, "z+rank+qlog+hinge"),
@@ -125,8 +126,3 @@ def seconds_of(kind: Kind, n_docs: int, width: int, n_folds: int) -> float:
     """About how long a trial takes on one processor."""
     bags = int(kind.params.get("bags", 1))
     return 0.05 + SECONDS.get(kind.ranker, NETWORK_SECONDS) * bags * n_docs * width * (n_folds - 1)
-
-
-def as_numbers(values: Any) -> Any:
-    """Values of a plan without numpy's types."""
-    return values.item() if isinstance(values, np.generic) else values

@@ -62,6 +62,7 @@ class RankNet(ScoringNetwork):
     published = settings(
         hidden=10, activation="tanh", initializer="ranknet", optimizer="descent", rate="halve", learning_rate=0.001,
         average="sum", batch=1, epochs=100, patience=None, metric="pairwise_accuracy", scaling=None,
+        hold_out=None,
     )  # fmt: skip
     """The settings of section 5: first layer zero, second uniform in [-0.1, 0.1]; a rate of 0.001 for each pair, halved
     when the epoch's error rises; 100 epochs, the best on validation kept. The paper leaves open how often it takes a

@@ -85,6 +85,7 @@ class SortNet(Comparator):
         hidden=20, activation="sigmoid", dropout=0.0, initializer="unit", loss="squared", optimizer="descent",
         rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=300, patience=None, metric="map",
         scaling="querymax", algorithm="merge", max_iter=20, falling=False, warm_start=False,
+        hold_out=None,
     )  # fmt: skip
     """Sigmoids, squared error, 20 trained comparators, MAP, features scaled inside each query. What the paper leaves
     open is as in DeepNet: full batches with the adaptive rate, weights uniform in [-1, 1]."""

@@ -206,7 +206,7 @@ def brief_params(ranker: Ranker) -> dict[str, Any]:
     return {
         name: known.brief
         for name, known, value in known_parameters(ranker)
-        if known.brief is not None and isinstance(value, int) and value > known.brief
+        if known.brief is not None and (value is None or (isinstance(value, int) and value > known.brief))
     }
 
 
