@@ -5,16 +5,21 @@ PLAIN := .venv/.plain
 READY := .venv/.ready
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test check lint bench docs clean
+.PHONY: demo test slow check lint bench docs clean
 
 demo: $(PLAIN)  ## rankings made, measured and shown
 	$(BIN)/python examples/demo.py
 
 test: $(READY)  ## every test but those marked slow
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal $(WITH)
 
-check: lint  ## what CI holds every change to
-	$(BIN)/pytest -n auto --cov --cov-report=term
+slow: $(READY)  ## those marked slow: minutes
+	$(BIN)/pytest -n auto --dist worksteal -m slow $(WITH)
+
+check:  ## what CI holds every change to: every test once, with coverage
+	$(MAKE) test WITH="--cov --cov-report="
+	$(MAKE) lint
+	$(MAKE) slow WITH="--cov --cov-append --cov-report=term"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -33,8 +38,9 @@ $(PLAIN): pyproject.toml constraints.txt  # what every user has, and what the pa
 	$(INSTALL) -e '.[plots]'
 	touch $@
 
-$(READY): $(PLAIN)  # and what developing needs
+$(READY): $(PLAIN)  # and what developing needs; allRank alone, since what it asks for is not used
 	$(INSTALL) -e '.[dev]'
+	$(INSTALL) --no-deps allRank
 	touch $@
 
 clean:

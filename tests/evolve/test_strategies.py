@@ -288,6 +288,7 @@ def deap_error(seed: int) -> float:
     return float(best[0].fitness.values[0])
 
 
+@pytest.mark.slow
 def test_genetic_programming_is_not_worse_than_deap() -> None:
     ours = [our_error(seed) for seed in SEEDS]
     theirs = [deap_error(seed) for seed in SEEDS]
