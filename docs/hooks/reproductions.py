@@ -66,7 +66,9 @@ def beyond(everything: dict[str, list[dict[str, Any]]]) -> str:
             link = f"[{name}]({facts['page'].as_posix()})"
             values = f"{facts['values']} {facts['of']}" if facts["values"] > 1 else "1"
             if not facts["claims"]:
-                rows.append((f"{link}: {TARGETS[name].shows}", run_on(facts), values, "", "a figure and a front, no claim"))
+                rows.append(
+                    (f"{link}: {TARGETS[name].shows}", run_on(facts), values, "", "a figure and a front, no claim")
+                )
             for claim in facts["claims"]:
                 ours = "" if claim["difference"] is None else f"{claim['difference']:+.4f}"
                 where = claim["on"] or run_on(facts)

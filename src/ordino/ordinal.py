@@ -35,7 +35,7 @@ STEEPEST = 50.0  # the largest logarithm of a slope or of a gap
 
 
 @final
-class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OrdinalClassifier(ClassifierMixin, BaseEstimator):
     """A scikit-learn classifier for classes in an order, made of a ranker and thresholds on its scores.
 
     Classes have the order in which they sort: 0 < 1 < 2, or "a" < "b". All rows are one list to the ranker; features
@@ -105,8 +105,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most probable class of each row."""
-        found: NDArray[Any] = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[found]
+        found: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return found
 
     def _scaled(self, rows: Floats) -> Floats:
         return np.asarray((rows - self.mean_) / self.deviation_)

@@ -75,7 +75,7 @@ def _front(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number]) -> A
     """Points of one measure (y) against another (x, where less is better), and a line through the best of both."""
     place = result.columns.index("measure")
     rows = grouped((number.labels[:place], number) for number in numbers)
-    points = []
+    points: list[dict[str, Any]] = []
     for labels, both in rows.items():
         mean = {number.labels[place]: number.mean for number in both}
         color = labels[result.columns.index(axes.color)] if axes.color else ""

@@ -15,8 +15,8 @@ from ordino.experiment.store.trial import TrialInfo
 COLLECTIONS = ("MQ2007", "MQ2008")
 PAPER = "RankDE, published"
 MAP, EVALUATIONS = "map", "fitness after evaluations"
-POPULATION, GENERATIONS, LOCAL = 50, 200, 10
-BUDGETS = (500, 1000, 2500, 5000, 10_000)
+POPULATION, GENERATIONS, LOCAL = 30, 100, 6
+BUDGETS = (300, 600, 1500, 3000)
 COMMON: dict[str, Any] = {"metric": MAP, "generations": GENERATIONS}
 QUICK = {"generations": 4, "population": 8}
 TO_PBEST = {"mutation": "current-to-pbest/1"}

@@ -26,7 +26,7 @@ QUALITY, COST = "ndcg@10", "microseconds a document"
 N_COMPONENTS, N_FOLDS, N_TIMED = 200, 2, 3
 PROTOCOL = f"""\
 On {{data}}, the first {N_FOLDS} folds: every loss of docs/losses.md with a linear function, a network of 64 and \
-32 neurons, boosted trees (LightGBM, at most 100), and a linear function of {N_COMPONENTS} Nystroem features of an \
+32 neurons, boosted trees (LightGBM, at most 50), and a linear function of {N_COMPONENTS} Nystroem features of an \
 RBF kernel; and those losses that can judge a comparator with DeepNet's network of pairs. 20 epochs; epochs and \
 rounds are chosen on the validation part by NDCG@10. Cost is that of `predict` on the whole test part with one \
 thread, scaling included, the quickest of {N_TIMED}; a comparator compares every pair of a query. Values are those \
@@ -35,12 +35,12 @@ of the folds. The front of the figure is drawn through all that nothing else bea
 
 def made(loss: str, model: str, quick: bool) -> Ranker | None:
     """The ranker of a loss and a model; None if they do not go together."""
-    brief: dict[str, Any] = {"epochs": 2 if quick else 20, "seed": 0, "n_jobs": 1}
+    brief: dict[str, Any] = {"epochs": 2 if quick else 10, "seed": 0, "n_jobs": 1}
     if model == "pairs":
         return DeepNet(loss=loss, hidden=20, n_pairs=20_000, **brief) if loss in probability_losses() else None
     form = {"kernel": "linear"}.get(model, model)
     scaling = None if model == "kernel" else "zscore"
-    rounds = 5 if quick else 100
+    rounds = 5 if quick else 50
     return Scorer(
         loss=loss, model=form, hidden=(64, 32), rounds=rounds, leaves=15, patience=10, scaling=scaling, **brief
     )
