@@ -24,9 +24,9 @@ CLAIMS_HEADER = ("target", "claim", "on", "ours", "values", "verdict")
 SYNTHETIC = "data made by the paper's recipe"
 BEYOND = "beyond."
 INTRODUCTION = """\
-Each paper ends with what its authors would try next. We tried it: the targets `beyond.*` have the same pages and the same
-rule. "Yes" is the verdict that the gain is shown, "no" that there is none of a size that matters. Where the number of
-values is small, so is the power of the test; the answer then says so.
+Each paper ends with what its authors would try next. We tried it: the targets `beyond.*` have the same pages and the
+same rule. "Yes" is the verdict that the gain is shown, "no" that there is none of a size that matters. Where the number
+of values is small, so is the power of the test; the answer then says so.
 
 """
 CLAIMS = """\

@@ -27,7 +27,7 @@ N_COMPONENTS, N_FOLDS, N_TIMED = 200, 2, 3
 PROTOCOL = f"""\
 On {{data}}, the first {N_FOLDS} folds: every loss of docs/losses.md with a linear function, a network of 64 and \
 32 neurons, boosted trees (LightGBM, at most 50), and a linear function of {N_COMPONENTS} Nystroem features of an \
-RBF kernel; and those losses that can judge a comparator with DeepNet's network of pairs. 20 epochs; epochs and \
+RBF kernel; and those losses that can judge a comparator with DeepNet's network of pairs. 10 epochs; epochs and \
 rounds are chosen on the validation part by NDCG@10. Cost is that of `predict` on the whole test part with one \
 thread, scaling included, the quickest of {N_TIMED}; a comparator compares every pair of a query. Values are those \
 of the folds. The front of the figure is drawn through all that nothing else beats in both."""
