@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ordino.model_file import load as load
     from ordino.model_file import save as save
     from ordino.networks.torch_ranker import TorchRanker as TorchRanker
+    from ordino.ordinal import OrdinalClassifier as OrdinalClassifier
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
         "OneHot": "ordino.data.one_hot",
+        "OrdinalClassifier": "ordino.ordinal",
         "QueryKFold": "ordino.data.folds",
         "ShardedDataset": "ordino.data.shards",
         "bench": "ordino.experiment.doors",

@@ -30,6 +30,7 @@ TABLES = {
     "reports": "ordino.experiment.report.page:FORMATS",
     "scalings": "ordino.data.scaling:SCALERS",
     "students": "ordino.distilling:STUDENTS",
+    "unjudged": "ordino.data.runs:UNJUDGED",
     "tests": "ordino.experiment.compare.significance:TESTS",
     "tools": "ordino.imports:SOURCES",
 }

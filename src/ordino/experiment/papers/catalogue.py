@@ -1,4 +1,4 @@
-"""Every table and figure of the five papers that can be reproduced, and how to run one."""
+"""Every table and figure of the five papers that can be reproduced, what lies beyond them, and how to run one."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from ordino.checks import check_choice
 from ordino.errors import OrdinoError
-from ordino.experiment.papers import deepnet, directranker, rankde, ranknet, sortnet
+from ordino.experiment.papers import beyond, deepnet, directranker, rankde, ranknet, sortnet
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, Target, Trials
 from ordino.experiment.plan.plan import Plan
@@ -24,7 +24,7 @@ STORE, MODELS = "trials.sqlite", "models"
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
         f"{paper.__name__.rpartition('.')[2]}.{name}": target
-        for paper in (ranknet, sortnet, deepnet, directranker, rankde)
+        for paper in (ranknet, sortnet, deepnet, directranker, rankde, beyond)
         for name, target in paper.TARGETS.items()
     }
 )
