@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
@@ -136,7 +136,7 @@ def carry_out(
         Path(models).mkdir(parents=True, exist_ok=True)
     beside = nullcontext() if rankings is None else Kept(kept_path(store), megabytes=rankings)
     with Store(store) as opened, beside as kept, scratch_folder() as folder:
-        keeps = {"keeps_models": models is not None, "keeps_scores": bool(rankings)}
+        keeps: dict[str, Any] = {"keeps_models": models is not None, "keeps_scores": bool(rankings)}
         tasks = [replace(task, **keeps) for task in _tasks(plan, folder)]
         refuse(find_problems(tasks))
         if models is not None and documents:
