@@ -30,6 +30,7 @@ QUICK = {  # settings for seconds instead of minutes, where a ranker's defaults 
     "es-rank": {"generations": 1500},
     "iesr-rank": {"generations": 1500},
     "iesvm-rank": {"generations": 1500},
+    "auto": {"minutes": 0.5},
 }
 
 

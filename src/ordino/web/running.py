@@ -49,6 +49,7 @@ def run(make_app: Callable[[], App], listening: socket.socket, *, processes: int
         "workers": processes,
         "backlog": BACKLOG,
         "log_config": None,
+        "log_level": "error",
         "access_log": False,
         "server_header": False,
         "proxy_headers": False,

@@ -7,18 +7,24 @@ moment loses at most the trials under way.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar, final
 
+import numpy as np
+
+from ordino.backends import Backend, Failure, open_backend
 from ordino.data.arrow import write_whole, written_whole
 from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold
 from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
+from ordino.experiment.plan.contestants import settle
 from ordino.experiment.plan.plan import Plan, refuse
-from ordino.experiment.run.backend import Backend, Failure, local_backend
+from ordino.experiment.plan.ranker_entry import Entry
 from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.run.task import Measured, Task, find_problems, measure_setting, try_setting
 from ordino.experiment.run.tuning import Search
@@ -27,6 +33,7 @@ from ordino.experiment.store.rankings import listed_of
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import Trial, trial_key
 from ordino.metrics import parse_metrics
+from ordino.plain import count_of
 from ordino.progress import Steps
 from ordino.ranker import Ranker
 from ordino.threads import count_threads
@@ -46,6 +53,7 @@ class FailedTrialsError(OrdinoError):
 def run(
     plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False,
     models: str | Path | None = None, documents: bool = False, rankings: int | None = None, command: str = "",
+    cluster: str | None = None,
 ) -> list[Trial]:  # fmt: skip
     """Carry out a plan; trials that are already in the store are not repeated.
 
@@ -68,6 +76,8 @@ def run(
         how far the run is, None nothing.
     command
         The line that starts the same run again.
+    cluster
+        The address of a Ray cluster to train on instead, or "auto" for the one that runs here. The trials are the same.
 
     Returns
     -------
@@ -83,7 +93,7 @@ def run(
     """
     done = carry_out(
         plan, store, n_jobs=n_jobs, verbose=verbose, models=models, documents=documents, rankings=rankings,
-        command=command,
+        command=command, cluster=cluster,
     )  # fmt: skip
     if done.was_stopped:
         raise KeyboardInterrupt
@@ -119,6 +129,7 @@ class Done:
 def carry_out(
     plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False,
     models: str | Path | None = None, documents: bool = False, rankings: int | None = None, command: str = "",
+    cluster: str | None = None,
 ) -> Done:  # fmt: skip
     """The same as :func:`run`, without reading the trials back and without raising what failed."""
     plan.check()
@@ -132,7 +143,7 @@ def carry_out(
         refuse(find_problems(tasks))
         if models is not None and documents:
             _keep_documents(tasks, Path(models))
-        with closing(local_backend(n_jobs)) as backend:
+        with closing(open_backend(n_jobs, cluster)) as backend:
             driver = _Driver(plan, opened, backend, verbose, None if models is None else Path(models), kept)
             tasks = driver.begin(tasks, command, folder)
             ready = driver.choose_settings(tasks)
@@ -169,8 +180,13 @@ class _Driver:
 
     def end(self) -> None:
         """Note beside the store that the run is over."""
-        if self.kept is not None:
-            self.kept.end_run(self.run)
+        if self.kept is None:
+            return
+        self.kept.end_run(self.run)
+        if self.done.n_unkept and self.verbose:
+            n = count_of(self.done.n_unkept, "trial")
+            told = f"{self.kept.path.name} has reached its limit; raise it with --rankings, and run into a new store"
+            sys.stderr.write(f"the rankings of {n} were not kept: {told}\n")
 
     def choose_settings(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with their settings; those that are to be chosen are tried on validation data first."""
@@ -292,11 +308,24 @@ def _tasks(plan: Plan, folder: Path) -> Iterator[Task]:
                     raise ParameterError(
                         f"{name}, {fold.name}: there is no validation part to {purpose}; add a vali.txt to each fold"
                     )
+                own, competing = (files, entry) if not entry.kind else _settled(entry, fold, folds.whole, home, files)
                 yield Task(
-                    experiment=plan.name, dataset=name, fold=fold.name, data=data, files=files, entry=entry,
+                    experiment=plan.name, dataset=name, fold=fold.name, data=data, files=own, entry=competing,
                     measures=tuple(str(one) for one in parse_metrics(plan.measures)), profile=plan.profile,
                     select=plan.selection, seeds=(plan.seed,), parts=tuple(plan.parts),
                 )  # fmt: skip
+
+
+def _settled(
+    entry: Entry, fold: Fold, whole: Dataset | None, home: Path, files: Mapping[str, Path]
+) -> tuple[dict[str, Path], Entry]:
+    """The files of a fold with the scores of a contestant that is not trained, and its entry for the fold."""
+    params, scores = settle(entry.ranker, fold, whole)
+    own = dict(files)
+    if scores is not None:
+        own["scores"] = home / f"{params['contents']}.npy"
+        np.save(own["scores"], scores)
+    return own, replace(entry, params=params)
 
 
 def _seeds(plan: Plan, task: Task, ranker: Ranker) -> Sequence[int]:
