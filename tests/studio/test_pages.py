@@ -647,3 +647,17 @@ def test_trial_values_of_many_queries_fold_into_bars(tmp_path):
     assert answer.text.count("data-value=") == 240
     assert "the mean of 13 queries" in text_of(answer)
     assert len(answer.content) < 150_000
+
+
+def test_files_are_told_apart_by_what_is_in_them(place, tmp_path, capsys):
+    from shell import ordino
+
+    renamed = tmp_path / "renamed.bin"
+    shutil.copy(place.model, renamed)
+    assert ordino("studio", place.data, renamed, place.store, "--check") == 0
+    printed = capsys.readouterr().out.splitlines()[1:]
+    assert printed == [f"store\t{place.store}", f"model\t{renamed}", f"data\t{place.data}"]
+    assert ordino("studio", tmp_path / "nowhere", "--check") == 1
+    assert "there is no such file or folder" in capsys.readouterr().err
+    assert ordino("studio") == 2
+    assert ordino("studio", place.store, "--host", "0.0.0.0", "--port", "70000") == 2
