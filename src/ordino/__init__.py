@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ordino.data.letor import read_letor as read_letor
     from ordino.data.letor import write_letor as write_letor
     from ordino.data.one_hot import OneHot as OneHot
+    from ordino.data.shards import ShardedDataset as ShardedDataset
+    from ordino.data.shards import write_shards as write_shards
     from ordino.data.synthetic import synthetic as synthetic
     from ordino.experiment.doors import bench as bench
     from ordino.experiment.doors import compare as compare
@@ -37,6 +39,7 @@ _HOME = MappingProxyType(
         "Dataset": "ordino.data.dataset",
         "OneHot": "ordino.data.one_hot",
         "QueryKFold": "ordino.data.folds",
+        "ShardedDataset": "ordino.data.shards",
         "bench": "ordino.experiment.doors",
         "compare": "ordino.experiment.doors",
         "read_data": "ordino.data.files",
@@ -50,6 +53,7 @@ _HOME = MappingProxyType(
         "save": "ordino.model_file",
         "synthetic": "ordino.data.synthetic",
         "write_letor": "ordino.data.letor",
+        "write_shards": "ordino.data.shards",
         **{entry.cls: entry.module for entry in RANKERS.values()},
     }
 )

@@ -13,6 +13,7 @@ from ordino.cli.options import SHARED, Command, Group, Seed, Shared
 from ordino.cli.report import compare, report
 from ordino.cli.train import params, rankers, train
 from ordino.cli.warm_up import warm_up
+from ordino.versions import describe_versions
 
 app = typer.Typer(
     name="ordino",
@@ -26,14 +27,17 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"ordino {__version__}")
+        typer.echo(describe_versions(__version__))
         raise typer.Exit
 
 
 @app.callback()
 def shared(
     version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the versions of Ordino and of what it runs on."
+        ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")] = False,

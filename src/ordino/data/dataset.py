@@ -314,12 +314,13 @@ class Dataset:
     @staticmethod
     def from_frame(
         frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
-        features: Sequence[str] | None = None,
+        features: Sequence[str] | None = None, categories: Sequence[str] = (),
     ) -> Dataset:  # fmt: skip
         """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.files.from_frame`."""
         from ordino.data.files import from_frame
 
-        return from_frame(frame, label=label, qid=qid, doc_id=doc_id, weight=weight, features=features)
+        roles = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+        return from_frame(frame, **roles, features=features, categories=categories)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """A frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""

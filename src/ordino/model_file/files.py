@@ -202,6 +202,8 @@ def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     count, names = (features.get("count"), features.get("names")) if isinstance(features, dict) else (None, None)
     require(isinstance(count, int) and not isinstance(count, bool) and count >= 0, "the card")
     require(names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names)), "the card")
+    kinds = features.get("categories", [])
+    require(isinstance(kinds, list) and all(isinstance(name, str) for name in kinds), "the card")
     require(isinstance(measure, dict) and isinstance(card.get("form"), str), "the card")
     known = model.get("learned", {}).get("n_features_in_", count)
     require(known == count and (names is None or len(names) == count), "the card")
@@ -233,7 +235,6 @@ def make_card(
 
     last = last_step(ranker)
     params = {key: as_json(value) for key, value in last.get_params(deep=False).items()}
-    names = getattr(ranker, "feature_names_in_", None)
     scaler = getattr(last, "scaler_", None)
     packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
     return {
@@ -242,7 +243,7 @@ def make_card(
         "form": form_of(ranker),
         "steps": [type(step).__name__ for step in steps_of(ranker)],
         "parameters": params,
-        "features": {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)]},
+        "features": features_of(ranker),
         "scaling": describe_scaling(scaler),
         "measure": {"metric": params.get("metric"), "profile": params.get("profile")},
         "seed": params.get("seed"),
@@ -252,6 +253,15 @@ def make_card(
         "notes": dict(notes or {}),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
     }
+
+
+def features_of(ranker: Any) -> dict[str, Any]:
+    """How many features a ranker or a pipeline takes, their names if they have any, and which are categorical."""
+    names = getattr(ranker, "feature_names_in_", None)
+    first = steps_of(ranker)[0]
+    categories = getattr(first, "categories_in_", None) or getattr(first, "categories_", None)
+    kinds = {"categories": sorted(categories)} if isinstance(categories, Mapping) and categories else {}
+    return {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)], **kinds}
 
 
 def form_of(ranker: Any) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from ordino.data.dataset import Dataset
 from ordino.errors import MissingExtraError, ParameterError
+from ordino.experiment.plan.contestants import Given
 from ordino.experiment.plan.ranker_entry import Entry, known_parameters
 from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
@@ -40,7 +41,7 @@ class Task:
     fold: str
     data: str  # a hash of the fold
     files: Mapping[str, Path]
-    """Train, valid (if there is one) and test."""
+    """Train, valid (if there is one) and test; and scores, of an entry that brings its own."""
     entry: Entry
     measures: tuple[str, ...]
     profile: str
@@ -70,6 +71,8 @@ class Task:
     def ranker(self) -> Ranker:
         """The ranker to train: on one thread, and choosing by the plan's metric where the entry says nothing else."""
         ranker = self.entry.make(self.params)
+        if "scores" in self.files:
+            ranker.set_params(rows=str(self.files["scores"]))
         common = {"metric": self.select, "profile": self.profile, "seed": self.seeds[0], "n_jobs": 1}
         if self.entry.preset:
             del common["metric"], common["profile"]
@@ -105,7 +108,7 @@ def find_problems(tasks: Sequence[Task]) -> list[str]:
     problems: dict[str, None] = {}
     first = {(task.dataset, task.entry.name): task for task in reversed(tasks)}
     for task in reversed(first.values()):
-        for params in _settings_to_rehearse(task.entry):
+        for params in () if task.entry.kind else _settings_to_rehearse(task.entry):
             try:
                 _rehearse(replace(task, params=params))
             except (ParameterError, MissingExtraError) as error:
@@ -119,8 +122,11 @@ def _fit(task: Task, *, tuning: bool) -> tuple[Sequence[Ranker], list[Trial]]:
     """The ranker of each seed, with what is known before the test data is seen."""
     train, valid = task.part("train"), task.part("valid")
     assert train is not None
-    _rehearse_once(task)
     ranker = task.ranker()
+    if isinstance(ranker, Given):
+        valid = None  # nothing is chosen for it
+    else:
+        _rehearse_once(task)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.perf_counter()
     fitted = _fitted(ranker, train, valid, task.seeds)
