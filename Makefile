@@ -5,13 +5,16 @@ PLAIN := .venv/.plain
 READY := .venv/.ready
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-all smoke check lint bench docs surface installs release prepare clean
+.PHONY: demo test slow test-all smoke check lint bench docs surface installs release prepare clean
 
 demo: $(PLAIN)  ## rankings made, measured and shown
 	$(BIN)/python examples/demo.py
 
 test: $(READY)  ## every test but those marked slow
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal $(WITH)
+
+slow: $(READY)  ## those marked slow: minutes
+	$(BIN)/pytest -n auto --dist worksteal -m slow $(WITH)
 
 test-all: $(READY)  ## the same on Python 3.11, 3.12 and 3.13, as far as they are there, with newest and lowest versions
 	$(BIN)/nox --session "$(or $(SESSION),tests)"
@@ -19,8 +22,10 @@ test-all: $(READY)  ## the same on Python 3.11, 3.12 and 3.13, as far as they ar
 smoke: $(READY)  ## a few tests on each Python that is there
 	$(BIN)/nox --session smoke
 
-check: lint  ## what CI holds every change to
-	$(BIN)/pytest -n auto --cov --cov-report=term
+check:  ## what CI holds every change to: every test once, with coverage
+	$(MAKE) test WITH="--cov --cov-report="
+	$(MAKE) lint
+	$(MAKE) slow WITH="--cov --cov-append --cov-report=term"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -52,8 +57,9 @@ $(PLAIN): pyproject.toml constraints.txt  # what every user has, and what the pa
 	$(INSTALL) -e '.[plots]'
 	touch $@
 
-$(READY): $(PLAIN)  # and what developing needs
+$(READY): $(PLAIN)  # and what developing needs; allRank alone, since what it asks for is not used
 	$(INSTALL) -e '.[dev]'
+	$(INSTALL) --no-deps allRank
 	touch $@
 
 clean:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ordino.rankers import RANKERS
+from ordino.versions import __version__ as __version__
 
 if TYPE_CHECKING:
     from ordino import testing as testing
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ordino.data.letor import read_letor as read_letor
     from ordino.data.letor import write_letor as write_letor
     from ordino.data.one_hot import OneHot as OneHot
+    from ordino.data.shards import ShardedDataset as ShardedDataset
+    from ordino.data.shards import write_shards as write_shards
     from ordino.data.synthetic import synthetic as synthetic
     from ordino.experiment.doors import bench as bench
     from ordino.experiment.doors import compare as compare
@@ -30,13 +33,12 @@ if TYPE_CHECKING:
     from ordino.model_file import save as save
     from ordino.networks.torch_ranker import TorchRanker as TorchRanker
 
-__version__ = "0.1.0"
-
 _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
         "OneHot": "ordino.data.one_hot",
         "QueryKFold": "ordino.data.folds",
+        "ShardedDataset": "ordino.data.shards",
         "bench": "ordino.experiment.doors",
         "compare": "ordino.experiment.doors",
         "read_data": "ordino.data.files",
@@ -50,6 +52,7 @@ _HOME = MappingProxyType(
         "save": "ordino.model_file",
         "synthetic": "ordino.data.synthetic",
         "write_letor": "ordino.data.letor",
+        "write_shards": "ordino.data.shards",
         **{entry.cls: entry.module for entry in RANKERS.values()},
     }
 )

@@ -5,6 +5,7 @@ Documents are compared only inside a query, so a row whose query nobody named is
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -13,11 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import query_numbers
 from ordino.data.dataset import Dataset
+from ordino.data.on_disk import room_on_disk, rows_on_disk
+from ordino.data.shards import ShardedDataset
 from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
 from ordino.plain import count_of
 
-Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | float | None
+Validation = Dataset | ShardedDataset | tuple[ArrayLike, ArrayLike, Any] | float | None
 
 ROUTING = "in scikit-learn, use sklearn.set_config(enable_metadata_routing=True) and params={'qid': qid}"
 
@@ -59,6 +62,26 @@ def refuse_words(words: Iterable[str]) -> None:
         )
 
 
+@contextmanager
+def given_data(
+    X: ArrayLike | Dataset | ShardedDataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
+    valid: Validation, sample_weight: ArrayLike | None,
+) -> Iterator[tuple[Dataset, Dataset | None]]:  # fmt: skip
+    """What to learn from and what to choose by, in canonical order; features of shards stay on disk meanwhile."""
+    if not isinstance(X, ShardedDataset):
+        if isinstance(valid, ShardedDataset):
+            raise DataError("valid is in shards but the training data is not; give both in the same way")
+        yield split_off(as_dataset(X, y, qid, sample_weight), valid)
+        return
+    if y is not None or qid is not None or sample_weight is not None:
+        raise DataError("shards have their own labels, queries and weights; leave out y, qid and sample_weight")
+    if isinstance(valid, int | float | np.number):
+        raise DataError(f"valid={valid!r} cannot be taken from shards; write validation data to a folder of its own")
+    with room_on_disk() as room:
+        held_out = rows_on_disk(valid, room) if isinstance(valid, ShardedDataset) else as_held_out(valid)
+        yield rows_on_disk(X, room), held_out
+
+
 def as_dataset(
     X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
     sample_weight: ArrayLike | None = None, *, call: str = "fit",
@@ -98,7 +121,9 @@ def as_held_out(valid: Dataset | tuple[ArrayLike, ArrayLike, Any] | None) -> Dat
     return None if valid is None else canonical(valid if isinstance(valid, Dataset) else Dataset(*valid))
 
 
-def split_off(data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
+def split_off(
+    data: Dataset, valid: Dataset | tuple[ArrayLike, ArrayLike, Any] | float | None
+) -> tuple[Dataset, Dataset | None]:
     """What to learn from and what to choose by, both in canonical order; a share of the queries is held out here.
 
     Which queries these are does not depend on the ranker or its seed, so that rankers can be compared.

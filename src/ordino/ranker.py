@@ -24,10 +24,12 @@ from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.filling import make_preparation
 from ordino.data.frames import check_no_categories, recode
+from ordino.data.on_disk import transformed
 from ordino.data.scaling import make_scaler
+from ordino.data.shards import ShardedDataset
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
-from ordino.given import Validation, as_dataset, check_splitter, is_in_search, refuse_words, split_off
+from ordino.given import Validation, as_dataset, check_splitter, given_data, is_in_search, refuse_words
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
@@ -129,7 +131,7 @@ class Ranker(BaseEstimator, ABC):
 
     def fit(
         self,
-        X: ArrayLike | Dataset,
+        X: ArrayLike | Dataset | ShardedDataset,
         y: ArrayLike | None = None,
         *,
         qid: ArrayLike | Sequence[Any] | None = None,
@@ -142,7 +144,8 @@ class Ranker(BaseEstimator, ABC):
         Parameters
         ----------
         X, y, qid
-            Features, labels and the query of each row, as for :class:`ordino.Dataset`; or the data set itself as X.
+            Features, labels and the query of each row, as for :class:`ordino.Dataset`; or the data set itself as X. A
+            :class:`ordino.ShardedDataset` is learned from without reading all of it into memory.
         valid
             Validation data for model selection, which is never trained on: a data set, ``(X, y, qid)``, or the share
             of the queries to hold out, such as 0.2.
@@ -151,15 +154,15 @@ class Ranker(BaseEstimator, ABC):
         """
         refuse_words(unknown)
         check_splitter()
-        given = as_dataset(X, y, qid, sample_weight)
-        data, held_out = self._prepare(*split_off(given, valid))
-        try:
-            # a factorization that threads share rounds by their number
-            with products.on_one_thread(), all_or_nothing() if is_in_search() else nullcontext():
-                self._fit(data, held_out)
-        except BaseException:
-            del self.n_features_in_  # half fitted is not fitted
-            raise
+        with given_data(X, y, qid, valid, sample_weight) as given:
+            data, held_out = self._prepare(*given)
+            try:
+                # a factorization that threads share rounds by their number
+                with products.on_one_thread(), all_or_nothing() if is_in_search() else nullcontext():
+                    self._fit(data, held_out)
+            except BaseException:
+                del self.n_features_in_  # half fitted is not fitted
+                raise
         return self
 
     @property
@@ -217,8 +220,8 @@ class Ranker(BaseEstimator, ABC):
         scaling = getattr(self, "scaling", None)
         scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
         scaler = None if scaler is None else scaler.fit(data)
-        prepared = data if scaler is None else scaler.transform(data)
-        prepared_valid = held_out if scaler is None or held_out is None else scaler.transform(held_out)
+        prepared = data if scaler is None else transformed(scaler, data)
+        prepared_valid = held_out if scaler is None or held_out is None else transformed(scaler, held_out)
         # nothing is refused from here on: an earlier fit stays whole until the new one begins
         self.scaler_ = scaler
         self.n_features_in_ = data.n_features

@@ -11,6 +11,7 @@ import typer
 
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import (
+    Cluster,
     Columns,
     RankerName,
     Seed,
@@ -64,6 +65,7 @@ def bench(
     out: Out = STORE,
     name: Name = "bench",
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
     *,
     columns: Columns,
 ) -> None:
@@ -82,7 +84,7 @@ def bench(
     if plan is not None:
         if columns.given():
             raise typer.BadParameter("--plan has its own `columns`: write qid, label and the others there")
-        run_and_show(Plan.from_toml(plan), out, n_jobs)
+        run_and_show(Plan.from_toml(plan), out, n_jobs, cluster)
         return
     tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split_names(rankers)}
     for flag, field in ((param, "params"), (grid, "grid")):
@@ -93,7 +95,7 @@ def bench(
             tables[ranker].setdefault(field, {})[parameter] = value
     settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
     settings["columns"] = columns.given()
-    run_and_show(make_plan(data or [], list(tables.values()), metrics, seed, **settings), out, n_jobs)
+    run_and_show(make_plan(data or [], list(tables.values()), metrics, seed, **settings), out, n_jobs, cluster)
 
 
 @reads_data
@@ -112,6 +114,7 @@ def search(
     out: Out = STORE,
     name: Name = "search",
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
     *,
     columns: Columns,
 ) -> None:
@@ -131,7 +134,7 @@ def search(
     settings["columns"] = columns.given()
     entry = {"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}
     plan = make_plan(data, [entry], metrics, seed, **settings)
-    chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
+    chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs, cluster)}
     rows = [
         (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
         for place, trial in chosen.items()
@@ -147,7 +150,7 @@ def make_plan(data: list[str], rankers: list[dict[str, Any]], metrics: str, seed
     return Plan(data=data, rankers=rankers, measures=measures, seed=chosen_seed(seed) or 0, **settings)
 
 
-def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
+def run_and_show(plan: Plan, out: str, n_jobs: int | None, cluster: str | None = None) -> list[Trial]:
     """Carry out a plan, print its tables and give its trials."""
     from ordino.errors import OrdinoError
     from ordino.experiment.report.board import make_boards
@@ -157,7 +160,7 @@ def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
     said = shared_options()
     check_out(out)
     try:
-        trials = run(plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet)
+        trials = run(plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet, cluster=cluster)
     except FailedTrialsError as error:
         typer.echo(terminal(make_boards(error.trials)), nl=False)
         raise
@@ -219,6 +222,7 @@ def reproduce(
         Path | None, typer.Option(help="Folder for the store and the models; a stopped run continues from it.")
     ] = None,
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Reproduce a table or figure of a paper: the paper's number, ours with its deviation, the difference.
 
@@ -240,7 +244,7 @@ def reproduce(
     said = shared_options()
     n_jobs = n_jobs or said.threads or (1 if quick else count_threads(None))
     with scratch_folder() as scratch:  # one store for all: what two targets need is trained once
-        request = Request(data, quick, seed, repeats, keep or scratch, n_jobs, verbose=not said.quiet)
+        request = Request(data, quick, seed, repeats, keep or scratch, n_jobs, not said.quiet, cluster)
         for name in targets:
             try:
                 result = catalogue.reproduce(name, request)

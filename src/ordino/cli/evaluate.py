@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli import options
+from ordino.cli import options, shards
 from ordino.cli.output import check_out, print_found, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -20,9 +20,13 @@ METRICS = "ndcg@10,map,p@10,mrr"
 @options.reads_data
 def rank(
     model: options.ModelFile,
-    data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV, JSON), or - for a pipe.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write, or - for a pipe.")] = "-",
+    data: Annotated[
+        str,
+        typer.Argument(help="Documents to rank: a file (LETOR, Arrow, Parquet, CSV, JSON), shards, or - for a pipe."),
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write, - for a pipe; for shards, a folder.")] = "-",
     format: Annotated[str | None, typer.Option(help="Format: {formats}; by default set by the extension.")] = None,
+    cluster: options.Cluster = None,
     *,
     columns: options.Columns,
 ) -> None:
@@ -35,9 +39,16 @@ def rank(
     Example: ordino rank model.ordino test.txt --out test.run
 
     Example: ordino rank model.ordino test.txt --out ranked.csv
+
+    Example: ordino rank model.ordino shards --out ranked
     """
+    from ordino.data.shards import is_sharded
     from ordino.data.trec import write_ranked
 
+    if is_sharded(data):
+        shards.rank(model, data, out, format, cluster)
+        return
+    shards.refuse_cluster(cluster, data)
     check_out(out)
     score, _, documents, table = open_files(model, data, columns, labelled=False)
     write_ranked(documents, score(documents), out, form=format, table=table)
@@ -96,6 +107,7 @@ def evaluate(
     profile: options.Profile = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
     complete: Annotated[bool, typer.Option("--complete", help="Count judged queries not in the run as 0.")] = False,
+    cluster: options.Cluster = None,
     json: options.Json = False,
     *,
     columns: options.Columns,
@@ -107,13 +119,20 @@ def evaluate(
     Example: ordino evaluate test.txt scores.txt --metrics ndcg@10,map --profile letor4
 
     Example: ordino evaluate --qrels qrels.txt --run run.txt
+
+    Example: ordino evaluate model.ordino shards
     """
+    from ordino.data.shards import is_sharded
     from ordino.model_file.container import is_model_file
 
     names = options.split_names(metrics)
     if first is not None and second is not None and qrels is None and run is None:
         data, scorer = (second, first) if is_model_file(first) else (first, second)
-        result = measure_file(data, scorer, names, profile, columns)
+        if is_sharded(data):
+            result = shards.evaluate(scorer, data, names, profile, cluster)
+        else:
+            shards.refuse_cluster(cluster, data)
+            result = measure_file(data, scorer, names, profile, columns)
     elif qrels is not None and run is not None and first is None:
         result = measure_run(qrels, run, names, profile or "trec", complete)
     else:

@@ -47,6 +47,10 @@ Profile = Annotated[
     str | None,
     typer.Option(help="Metric profile: {profiles}; by default the model's, else `standard`, or `trec` for TREC runs."),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="auto|HOST:PORT", help="Work on a Ray cluster instead: its address, or auto if it runs here."),
+]
 Test = Annotated[str, typer.Option(help="Significance test: {tests}.")]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
 Binarize = Annotated[float | None, typer.Option(help="Turn labels of this value or more into 1, all others into 0.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli import options
+from ordino.cli import options, shards
 from ordino.cli.output import check_out, first_line, print_found, say
 from ordino.interrupts import PRESSES
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @options.reads_data
 def train(
-    data: Annotated[str, typer.Argument(help="Labeled data (LETOR, Arrow, Parquet, CSV, JSON), or - for a pipe.")],
+    data: Annotated[
+        str, typer.Argument(help="Labeled data (LETOR, Arrow, Parquet, CSV, JSON), shards, or - for a pipe.")
+    ],
     ranker: options.RankerName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; repeatable.")] = None,
@@ -39,9 +41,12 @@ def train(
 
     Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
 
+    Example: ordino train shards --ranker rank-svm --out m.ordino
+
     Columns of text are features if --categories names them: lambda-mart and mc-rank take them, --one-hot is for others.
     """
     from ordino.data.prepare import binarize_labels
+    from ordino.data.shards import is_sharded
     from ordino.given import split_off
     from ordino.metrics import evaluate
     from ordino.model_file import read_card, save
@@ -49,6 +54,11 @@ def train(
     check_out(out, pipe=False)
     model = _make(ranker, param or [], scaling, seed)
     share = None if valid is None else _share(valid)
+    if is_sharded(data):
+        if share is not None or binarize is not None or one_hot or columns.given():
+            raise typer.BadParameter("shards are learned from as they are: choose columns, labels and parts in convert")
+        shards.train(model, data, valid, out, json=json)
+        return
     documents = columns.read(data)
     held_out: Dataset | None = None
     if share is not None:

@@ -13,6 +13,7 @@ from typing import TypeVar, final
 
 import numpy as np
 
+from ordino.backends import Backend, Failure, open_backend
 from ordino.data.arrow import write_whole
 from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold
@@ -21,7 +22,6 @@ from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan.contestants import settle
 from ordino.experiment.plan.plan import Plan, refuse
 from ordino.experiment.plan.ranker_entry import Entry
-from ordino.experiment.run.backend import Backend, Failure, local_backend
 from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.run.task import Task, find_problems, measure_setting, try_setting
 from ordino.experiment.run.tuning import Search
@@ -45,8 +45,9 @@ class FailedTrialsError(OrdinoError):
 
 
 def run(
-    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False, models: str | Path | None = None
-) -> list[Trial]:
+    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False,
+    models: str | Path | None = None, cluster: str | None = None,
+) -> list[Trial]:  # fmt: skip
     """Carry out a plan; trials that are already in the store are not repeated.
 
     Parameters
@@ -61,6 +62,8 @@ def run(
         Show progress and the remaining time in the terminal.
     models
         A folder for the model file of each trial, named by the trial's key; by default none is kept.
+    cluster
+        The address of a Ray cluster to train on instead, or "auto" for the one that runs here. The trials are the same.
 
     Returns
     -------
@@ -74,7 +77,7 @@ def run(
     KeyboardInterrupt
         Ctrl-C stopped the run: what is done is in the store, and the same call goes on from there.
     """
-    done = carry_out(plan, store, n_jobs=n_jobs, verbose=verbose, models=models)
+    done = carry_out(plan, store, n_jobs=n_jobs, verbose=verbose, models=models, cluster=cluster)
     if done.was_stopped:
         raise KeyboardInterrupt
     with Store(store) as opened:
@@ -105,8 +108,9 @@ class Done:
 
 
 def carry_out(
-    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False, models: str | Path | None = None
-) -> Done:
+    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False,
+    models: str | Path | None = None, cluster: str | None = None,
+) -> Done:  # fmt: skip
     """The same as :func:`run`, without reading the trials back and without raising what failed."""
     plan.check()
     n_jobs = count_threads(n_jobs)
@@ -115,7 +119,7 @@ def carry_out(
     with Store(store) as opened, scratch_folder() as folder:
         tasks = list(_tasks(plan, folder, keeps_models=models is not None))
         refuse(find_problems(tasks))
-        with closing(local_backend(n_jobs)) as backend:
+        with closing(open_backend(n_jobs, cluster)) as backend:
             driver = _Driver(plan, opened, backend, verbose, None if models is None else Path(models))
             ready = driver.choose_settings(tasks)
             if not driver.done.was_stopped:

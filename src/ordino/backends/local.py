@@ -1,4 +1,4 @@
-"""Where tasks are worked on: in this process, or in several of one thread each. Only the driver writes the store.
+"""Tasks worked on by this machine: in this process, or in several of one thread each.
 
 A worker process ends with Ctrl-C, and when the process that started it is gone.
 """
@@ -10,33 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
-from typing import Any, Protocol, TypeVar, final
+from typing import Any, final
 
+from ordino.backends.seam import ONE_THREAD, Backend, Failure, R, T, attempt
 from ordino.errors import OrdinoError
-
-ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-T = TypeVar("T")
-R = TypeVar("R")
-
-
-@final
-@dataclass(frozen=True)
-class Failure:
-    """What went wrong with a task, in a sentence."""
-
-    sentence: str
-
-
-class Backend(Protocol):
-    """Runs tasks and returns their results."""
-
-    def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R | Failure]]:
-        """The number of each task with its result, as they finish; the caller may append tasks meanwhile."""
-
-    def close(self) -> None:
-        """Stop the workers."""
 
 
 def local_backend(n_jobs: int) -> Backend:
@@ -52,7 +30,7 @@ class InProcess:
         """The results in the order of the tasks."""
         number = 0
         while number < len(tasks):
-            yield number, _attempt(function, tasks[number])
+            yield number, attempt(function, tasks[number])
             number += 1
 
     def close(self) -> None:
@@ -75,7 +53,7 @@ class LocalProcesses:
             while number < len(tasks) or under_way:
                 with _one_thread_each(), _interrupts_waiting():
                     while number < len(tasks):
-                        under_way[self._pool.submit(_attempt, function, tasks[number])] = number
+                        under_way[self._pool.submit(attempt, function, tasks[number])] = number
                         number += 1
                 self._is_busy = True
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
@@ -95,14 +73,6 @@ class LocalProcesses:
         self._pool.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.terminate()
-
-
-def _attempt(function: Callable[[T], R], task: T) -> R | Failure:
-    try:
-        return function(task)
-    except Exception as error:
-        kind = "" if isinstance(error, OrdinoError) else f"{type(error).__name__}: "
-        return Failure(f"{task}: {kind}{error}")
 
 
 @contextmanager
