@@ -16,16 +16,16 @@ test: $(READY)  ## every test but those marked slow
 slow: $(READY)  ## those marked slow: minutes
 	$(BIN)/pytest -n auto --dist worksteal -m slow $(WITH)
 
+check:  ## what CI holds every change to: every test once, with coverage
+	$(MAKE) test WITH="--cov --cov-report="
+	$(MAKE) lint
+	$(MAKE) slow WITH="--cov --cov-append --cov-report=term"
+
 test-all: $(READY)  ## the same on Python 3.11, 3.12 and 3.13, as far as they are there, with newest and lowest versions
 	$(BIN)/nox --session "$(or $(SESSION),tests)"
 
 smoke: $(READY)  ## a few tests on each Python that is there
 	$(BIN)/nox --session smoke
-
-check:  ## what CI holds every change to: every test once, with coverage
-	$(MAKE) test WITH="--cov --cov-report="
-	$(MAKE) lint
-	$(MAKE) slow WITH="--cov --cov-append --cov-report=term"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -52,9 +52,9 @@ prepare: $(READY)  ## VERSION=0.2.0: the version, and what is unreleased under i
 release: $(READY)  ## everything a release is held to; TAG=yes tags it. Nothing is uploaded
 	$(BIN)/python tools/release.py check $(if $(filter yes,$(TAG)),--tag)
 
-$(PLAIN): pyproject.toml constraints.txt  # what every user has, and what the page of a report needs
+$(PLAIN): pyproject.toml constraints.txt  # what every user has, and what report and studio need
 	$(PYTHON) -m venv .venv
-	$(INSTALL) -e '.[plots]'
+	$(INSTALL) -e '.[studio]'
 	touch $@
 
 $(READY): $(PLAIN)  # and what developing needs; allRank alone, since what it asks for is not used

@@ -9,6 +9,7 @@
     │   └── NoQueriesError             rows of a file whose queries nobody named
     ├── ParameterError (ValueError)    a name or value that is not allowed
     ├── ModelFileError (ValueError)    a model that cannot be saved, or a file that is no model
+    ├── ExportError (ValueError)       a ranker that a search engine cannot hold
     ├── MissingExtraError (ImportError)  an optional package is not installed
     └── FailedTrialsError              of an experiment; it has the trials that did not fail
 
@@ -49,6 +50,10 @@ class ParameterError(OrdinoError, ValueError):
 
 class ModelFileError(OrdinoError, ValueError):
     """A model that cannot be saved, or a file that cannot be loaded as one."""
+
+
+class ExportError(OrdinoError, ValueError):
+    """A ranker that the format of a search engine cannot hold exactly."""
 
 
 class MissingExtraError(OrdinoError, ImportError):

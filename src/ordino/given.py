@@ -4,7 +4,7 @@ Documents are compared only inside a query, so a row whose query nobody named is
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import query_numbers
-from ordino.data.dataset import Dataset
-from ordino.data.on_disk import room_on_disk, rows_on_disk
+from ordino.data.dataset import Dataset, split_numbers
+from ordino.data.on_disk import room_on_disk, rows_on_disk, select_on_disk
 from ordino.data.shards import ShardedDataset
 from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
@@ -65,21 +65,29 @@ def refuse_words(words: Iterable[str]) -> None:
 @contextmanager
 def given_data(
     X: ArrayLike | Dataset | ShardedDataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
-    valid: Validation, sample_weight: ArrayLike | None,
+    valid: Validation, sample_weight: ArrayLike | None, choose: Callable[[int, Validation], Validation],
 ) -> Iterator[tuple[Dataset, Dataset | None]]:  # fmt: skip
-    """What to learn from and what to choose by, in canonical order; features of shards stay on disk meanwhile."""
+    """What to learn from and what to choose by, in canonical order; features of shards stay on disk meanwhile.
+
+    ``choose`` may hold out a share of so many queries where no validation data was given.
+    """
     if not isinstance(X, ShardedDataset):
         if isinstance(valid, ShardedDataset):
             raise DataError("valid is in shards but the training data is not; give both in the same way")
-        yield split_off(as_dataset(X, y, qid, sample_weight), valid)
+        data = as_dataset(X, y, qid, sample_weight)
+        yield split_off(data, choose(data.n_queries, valid))
         return
     if y is not None or qid is not None or sample_weight is not None:
         raise DataError("shards have their own labels, queries and weights; leave out y, qid and sample_weight")
-    if isinstance(valid, int | float | np.number):
-        raise DataError(f"valid={valid!r} cannot be taken from shards; write validation data to a folder of its own")
+    chosen = choose(X.n_queries, valid)
     with room_on_disk() as room:
-        held_out = rows_on_disk(valid, room) if isinstance(valid, ShardedDataset) else as_held_out(valid)
-        yield rows_on_disk(X, room), held_out
+        if isinstance(chosen, int | float | np.number):
+            kept, held_out = _share_numbers(X.n_queries, chosen)
+            data = rows_on_disk(X, room)
+            yield select_on_disk(data, kept, room), select_on_disk(data, held_out, room)
+        else:
+            other = rows_on_disk(chosen, room) if isinstance(chosen, ShardedDataset) else as_held_out(chosen)
+            yield rows_on_disk(X, room), other
 
 
 def as_dataset(
@@ -121,21 +129,15 @@ def as_held_out(valid: Dataset | tuple[ArrayLike, ArrayLike, Any] | None) -> Dat
     return None if valid is None else canonical(valid if isinstance(valid, Dataset) else Dataset(*valid))
 
 
-def split_off(
-    data: Dataset, valid: Dataset | tuple[ArrayLike, ArrayLike, Any] | float | None
-) -> tuple[Dataset, Dataset | None]:
+def split_off(data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
     """What to learn from and what to choose by, both in canonical order; a share of the queries is held out here.
 
     Which queries these are does not depend on the ranker or its seed, so that rankers can be compared.
     """
     if isinstance(valid, int | float | np.number):
-        share = float(valid)
-        if not 0 < share < 1:
-            raise ParameterError(f"valid={valid!r}; give validation data, or a share of the queries between 0 and 1")
-        kept, held_out = data.split(1 - share)
-        if not (kept.n_queries and held_out.n_queries):
-            raise DataError(f"valid={valid!r} of {data.n_queries} queries leaves a part empty; give validation data")
-        return canonical(kept), canonical(held_out)
+        kept, held_out = _share_numbers(data.n_queries, valid)
+        ordered = canonical(data)  # so that the order of the queries does not choose
+        return ordered.select_queries(kept), ordered.select_queries(held_out)
     if isinstance(valid, tuple | list):
         if len(valid) not in (2, 3):
             raise DataError(f"valid has {len(valid)} parts; give a Dataset, (X, y, qid), or a share of the queries")
@@ -147,6 +149,17 @@ def split_off(
     elif valid is not None and not isinstance(valid, Dataset):
         raise DataError(f"valid is a {type(valid).__name__}; give a Dataset, (X, y, qid), or a share of the queries")
     return canonical(data), as_held_out(valid)
+
+
+def _share_numbers(n_queries: int, valid: float | np.number[Any]) -> list[NDArray[np.intp]]:
+    """The numbers of the queries to learn from, and of those that are held out."""
+    share = float(valid)
+    if not 0 < share < 1:
+        raise ParameterError(f"valid={valid!r}; give validation data, or a share of the queries between 0 and 1")
+    parts = split_numbers(n_queries, (1 - share,))
+    if not all(map(len, parts)):
+        raise DataError(f"valid={valid!r} of {n_queries} queries leaves a part empty; give validation data")
+    return parts
 
 
 def check_splitter() -> None:

@@ -154,7 +154,7 @@ class Ranker(BaseEstimator, ABC):
         """
         refuse_words(unknown)
         check_splitter()
-        with given_data(X, y, qid, valid, sample_weight) as given:
+        with given_data(X, y, qid, valid, sample_weight, self._validation) as given:
             data, held_out = self._prepare(*given)
             try:
                 # a factorization that threads share rounds by their number
@@ -183,6 +183,10 @@ class Ranker(BaseEstimator, ABC):
         Networks of the same shape train together, which takes less time than one by one.
         """
         return [self.with_seed(seed).fit(data, valid=valid) for seed in seeds]
+
+    def _validation(self, n_queries: int, valid: Validation) -> Validation:  # noqa: ARG002
+        """The validation data to use: what was given, unless the ranker holds out a share by itself."""
+        return valid
 
     def _prepare(self, data: Dataset, held_out: Dataset | None) -> tuple[Dataset, Dataset | None]:
         """Check parameters and data, learn the scaling, note what was seen; the scaled training and validation data.
@@ -260,6 +264,22 @@ class Ranker(BaseEstimator, ABC):
     def feature_names(self) -> tuple[str, ...]:
         """The names of the features in ``fit``; f1, f2, ... if they had none."""
         return name_features(getattr(self, "feature_names_in_", None), self.n_features_in_)
+
+    @property
+    def n_inputs(self) -> int:
+        """How many features the ranker sees: those of the data, or those that its scaling makes of them."""
+        return self.n_features_in_ if self.scaler_ is None else self.scaler_.n_features_out
+
+    def input_names(self) -> tuple[str, ...]:
+        """The names of the features that the ranker sees."""
+        names = self.feature_names()
+        return names if self.scaler_ is None else tuple(self.scaler_.get_feature_names_out(names))
+
+    def by_feature(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of the features that the ranker sees, summed by the feature of the data that each was made of."""
+        if self.scaler_ is None or len(values) == self.n_features_in_:
+            return values
+        return np.bincount(self.scaler_.sources, values, self.n_features_in_).astype(np.float64)
 
     def score(
         self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None,

@@ -37,6 +37,7 @@ def folder(tmp_path, monkeypatch, models):
     (tmp_path / "run.txt").write_text("q1 Q0 c 1 9.0 me\nq1 Q0 b 2 8.0 me\nq1 Q0 a 3 7.0 me\n")
     (tmp_path / "other.txt").write_text("".join(f"{row[0]}\n" for row in test.X))
     (tmp_path / "other-run.txt").write_text("q1 Q0 b 1 9.0 me\nq1 Q0 c 2 8.0 me\nq1 Q0 a 3 7.0 me\n")
+    (tmp_path / "ranklib.txt").write_text("## Coordinate Ascent\n## Restart = 1\n1:0.5 46:-0.25\n")
     with Store("bench.sqlite") as store:
         for trial in made_trials(["RankNet", "LambdaMART"]):
             store.add(trial)

@@ -8,8 +8,11 @@ import typer
 from ordino.cli.bench import bench, reproduce, search
 from ordino.cli.data import convert, doctor, inspect, synth
 from ordino.cli.evaluate import evaluate, explain, rank
+from ordino.cli.export import distill, export, import_file
 from ordino.cli.options import SHARED, Command, Group, Seed, Shared
 from ordino.cli.report import compare, report
+from ordino.cli.serve import serve
+from ordino.cli.studio import studio
 from ordino.cli.train import params, rankers, train
 from ordino.cli.warm_up import warm_up
 from ordino.versions import describe_versions
@@ -52,8 +55,8 @@ def shared(
 
 
 DATA = (synth, inspect, doctor, convert)
-MODELS = (train, rank, evaluate, explain, rankers, params, warm_up)
-EXPERIMENTS = (bench, search, compare, report, reproduce)
+MODELS = (train, rank, evaluate, explain, export, import_file, distill, serve, rankers, params, warm_up)
+EXPERIMENTS = (bench, search, compare, report, reproduce, studio)
 
 for command in DATA + MODELS + EXPERIMENTS:
     app.command(cls=Command)(command)

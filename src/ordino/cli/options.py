@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ordino.cli import WORDS
 from ordino.rankers import CONTESTANTS
 
 if TYPE_CHECKING:
@@ -21,12 +23,16 @@ if TYPE_CHECKING:
 
 TABLES = {
     "endings": "ordino.data.files:ENDINGS",
+    "engines": "ordino.export.targets:TARGETS",
     "formats": "ordino.data.trec:FORMATS",
     "metrics": "ordino.metrics:METRICS",
     "profiles": "ordino.metrics:PROFILES",
     "reports": "ordino.experiment.report.page:FORMATS",
     "scalings": "ordino.data.scaling:SCALERS",
+    "students": "ordino.distilling:STUDENTS",
+    "unjudged": "ordino.data.runs:UNJUDGED",
     "tests": "ordino.experiment.compare.significance:TESTS",
+    "tools": "ordino.imports:SOURCES",
 }
 """The tables that a help text may name in braces; they are loaded when help is asked for."""
 
@@ -113,6 +119,12 @@ SHARED: ContextVar[Shared] = ContextVar("shared")
 def shared_options() -> Shared:
     """The options given before the command's name, or the defaults where there is no command line."""
     return SHARED.get(Shared())
+
+
+def command_line() -> str:
+    """The line that was typed; empty where there is no command line."""
+    words = WORDS.get([])
+    return shlex.join(["ordino", *words]) if words else ""
 
 
 def chosen_seed(seed: int | None) -> int | None:

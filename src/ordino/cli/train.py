@@ -30,6 +30,7 @@ def train(
         bool, typer.Option("--one-hot", help="Make a column of 0 and 1 of each category, for any ranker.")
     ] = False,
     binarize: options.Binarize = None,
+    minutes: Annotated[float | None, typer.Option(help="How long `--ranker auto` learns at most.")] = None,
     seed: options.Seed = None,
     json: options.Json = False,
     *,
@@ -43,6 +44,8 @@ def train(
 
     Example: ordino train shards --ranker rank-svm --out m.ordino
 
+    Example: ordino train train.txt --ranker auto --minutes 0.02 --out m.ordino
+
     Columns of text are features if --categories names them: lambda-mart and mc-rank take them, --one-hot is for others.
     """
     from ordino.data.prepare import binarize_labels
@@ -52,7 +55,7 @@ def train(
     from ordino.model_file import read_card, save
 
     check_out(out, pipe=False)
-    model = _make(ranker, param or [], scaling, seed)
+    model = _make(ranker, param or [], scaling, seed, minutes)
     share = None if valid is None else _share(valid)
     if is_sharded(data):
         if share is not None or binarize is not None or one_hot or columns.given():
@@ -99,15 +102,13 @@ def train(
         say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
 
 
-def _make(name: str, words: list[str], scaling: str | None, seed: int | None) -> Any:
-    """The ranker with the given parameters, and with those that the shared options set."""
+def parsed_params(name: str, words: list[str]) -> dict[str, Any]:
+    """Parameters of a ranker from words such as epochs=20."""
     from ordino.errors import ParameterError
     from ordino.parameters import check_names, parameters_of, parse_value
-    from ordino.rankers import NAMES, PEERS, make_ranker, ranker_class
+    from ordino.rankers import ranker_class
 
     cls = ranker_class(name)
-    if (peer := NAMES[cls.__name__]) in PEERS:
-        raise ParameterError(f"{peer} only competes in `ordino bench` and is not kept; train and save it with {peer}")
     known, params = parameters_of(cls), {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -118,10 +119,27 @@ def _make(name: str, words: list[str], scaling: str | None, seed: int | None) ->
         else:
             check_names(cls, [key])
             params[key] = known[key].parse(text)
+    return params
+
+
+def _make(name: str, words: list[str], scaling: str | None, seed: int | None, minutes: float | None) -> Any:
+    """The ranker with the given parameters, and with those that the shared options set."""
+    from ordino.errors import ParameterError
+    from ordino.parameters import parameters_of
+    from ordino.rankers import NAMES, PEERS, make_ranker, ranker_class
+
+    cls = ranker_class(name)
+    if (peer := NAMES[cls.__name__]) in PEERS:
+        raise ParameterError(f"{peer} only competes in `ordino bench` and is not kept; train and save it with {peer}")
+    known, params = parameters_of(cls), parsed_params(name, words)
     if scaling is not None:
         if "scaling" not in known:
             raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scaling {scaling}")
         params["scaling"] = scaling
+    if minutes is not None:
+        if "minutes" not in known:
+            raise ParameterError(f"{cls.__name__} knows no --minutes; --ranker auto does")
+        params["minutes"] = minutes
     said = options.shared_options()
     shared = {"seed": options.chosen_seed(seed), "n_jobs": said.threads, "verbose": not said.quiet}
     given = {key: value for key, value in shared.items() if key in known and value is not None}

@@ -155,6 +155,8 @@ def table_data(
     for role in ("label", "qid", "doc_id", "weight"):
         if named.get(role) is None and role in table.column_names:
             named[role] = role
+    if "judged" in table.column_names and str(table.schema.field("judged").type) == "bool" and not features:
+        named["judged"] = "judged"
     if labelled and named.get("label") is None:
         raise DataError(f"{source}: there is no column 'label'; name the column with label=")
     if named.get("qid") is None and not one_list:
@@ -282,6 +284,7 @@ def _table_source(source: Any, path: str | Path) -> Any:
 def from_frame(
     frame: Any, *, label: str | None, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
     features: Sequence[str] | None = None, categories: Sequence[str] = (), has_text: bool = False,
+    judged: str | None = None,
 ) -> Dataset:  # fmt: skip
     """A data set from a pandas, polars, Arrow or other eager frame with one row for each document.
 
@@ -289,6 +292,7 @@ def from_frame(
     ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are the columns that are
     features, in this order; by default all others. They must be numbers, booleans or categories; nulls become NaN.
     ``categories`` are columns of text or codes to take as categories; ``has_text`` takes all text so.
+    ``judged`` names a column of booleans: whether somebody judged the document.
 
     Examples
     --------
@@ -299,7 +303,7 @@ def from_frame(
     (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
     """
     table = as_table(frame)
-    special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+    special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight, "judged": judged}
     named = {role: column for role, column in special.items() if column is not None}
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:
         if column not in table.columns:
@@ -316,6 +320,7 @@ def from_frame(
         feature_names=found.names,
         weights=_filled(table, weight),
         categories=found.categories,
+        judged=_filled(table, judged, is_id=True),
     )
 
 
@@ -339,6 +344,7 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     """
     _check_backend(backend, "to_frame")
     columns = {"qid": dataset.qid, "label": dataset.y, "doc_id": dataset.doc_ids, "weight": dataset.weights}
+    columns["judged"] = dataset.judged
     table = {name: dataset.restore(values).copy() for name, values in columns.items() if values is not None}
     for j, name in enumerate(name_features(dataset.feature_names, dataset.n_features)):
         if name in table:

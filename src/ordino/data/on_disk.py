@@ -107,6 +107,23 @@ def rows_on_disk(source: ShardedDataset, room: Room) -> Dataset:
     return Dataset.of_groups(X, y, groups, feature_names=source.feature_names, weights=given, categories=categories)
 
 
+def select_on_disk(data: Dataset, queries: NDArray[np.intp], room: Room) -> Dataset:
+    """The queries with these rising numbers, some at a time, into another file."""
+    counts = data.counts[queries]
+    offsets = offsets_of(counts)
+    X, y = room.array((offsets[-1], data.n_features)), np.empty(offsets[-1])
+    weights: list[Any] = []
+    for first, last in query_blocks(offsets, BLOCK):
+        part = data.select_queries(queries[first:last])
+        rows = slice(offsets[first], offsets[last])
+        X[rows], y[rows] = part.X, part.y
+        weights.append(part.weights)
+    given = None if not weights or weights[0] is None else np.concatenate(weights)
+    groups = Groups(None, offsets, data.query_ids[queries])
+    named: dict[str, Any] = {"feature_names": data.feature_names, "categories": data.categories}
+    return Dataset.of_groups(X, y, groups, weights=given, **named)
+
+
 def transformed(scaler: Any, data: Dataset) -> Dataset:
     """The data with scaled features; where features stay on disk, some queries at a time, into another file there."""
     room = _ROOM.get()

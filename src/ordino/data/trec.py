@@ -30,6 +30,7 @@ Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 Value = TypeVar("Value", int, float)
 
+_RUN = "qid Q0 docno rank score tag"
 FORMATS: Mapping[str, str] = MappingProxyType(
     {"scores": "one score per line", "trec": "a TREC run, best first", "rows": "the input with rank and score"}
 )
@@ -58,13 +59,21 @@ def read_run(path: str | Path) -> Run:
 
     As in trec_eval, only the score orders the documents; the rank, and words after the tag, are ignored.
     """
-    return _read_table(path, "qid Q0 docno rank score tag", 4, float, "a finite number", has_more=True)
+    return _read_table(path, _RUN, 4, float, "a finite number", has_more=True)
 
 
 def is_run(path: str | Path) -> bool:
     """Whether a file looks like a run: ``Q0`` is the second of six words or more in its first line."""
     first = next((words for _, words in _lines(path) if not words[0].startswith("#")), [])
     return len(first) >= 6 and first[1].upper() == "Q0"
+
+
+def run_lines(path: str | Path) -> Iterator[tuple[str, str, float]]:
+    """Query, document and score of each line of a run, one line in memory at a time."""
+    names = _RUN.split()
+    for where, words in _lines(path):
+        if not words[0].startswith("#"):
+            yield words[0], words[2], _value(where, words, names, 4, float, "a finite number", has_more=True)
 
 
 def join_run(
@@ -226,18 +235,28 @@ def _read_table(
     for where, words in _lines(path):
         if words[0].startswith("#"):  # a comment, as trec_eval takes it
             continue
-        if len(words) < len(names) or (len(words) > len(names) and not has_more):
-            raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {form}")
+        value = _value(where, words, names, at, convert, kind, has_more=has_more)
         documents, docno = table.setdefault(words[0], {}), words[2]
         if docno in documents:
             raise DataError(f"{where}: query {words[0]} already has document {docno}; keep one of the two lines")
-        try:
-            documents[docno] = value = convert(_as_number(words[at]))
-            if not math.isfinite(value):
-                raise ValueError
-        except ValueError:
-            raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
+        documents[docno] = value
     return table
+
+
+def _value(
+    where: str, words: list[str], names: list[str], at: int, convert: Callable[[str], Value], kind: str, *,
+    has_more: bool,
+) -> Value:  # fmt: skip
+    """The value at one place of a line that has these words, and perhaps more."""
+    if len(words) < len(names) or (len(words) > len(names) and not has_more):
+        raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {' '.join(names)}")
+    try:
+        value = convert(_as_number(words[at]))
+        if not math.isfinite(value):
+            raise ValueError
+    except ValueError:
+        raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
+    return value
 
 
 def _as_number(word: str) -> str:

@@ -1,5 +1,6 @@
 """Why document a ranks above document b of the same query: their score difference, divided among the features."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -43,7 +44,8 @@ class Why:
     """f(a) - f(b), or N> - N< of a comparator; above 0 where a stands above b. The sum of what the reasons add."""
     reasons: tuple[Reason, ...]
     method: str
-    """linear, stumps, trees (all three exact), line (an integral along the line from b to a), orders (sampled)."""
+    """linear, stumps, trees (all three exact), line (an integral along the line from b to a), orders (sampled);
+    or several, where the scores of several rankers are added."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -107,16 +109,46 @@ def why(
     last = last_step(ranker)
     if not isinstance(last, Ranker):
         raise ParameterError(f"a {type(last).__name__} is not a ranker; explain the ranker inside it")
+    if hasattr(last, "explained_parts"):
+        if last is not ranker:
+            raise ParameterError(
+                f"a pipeline that ends in {type(last).__name__} cannot be explained; explain that ranker"
+            )
+        return _of_parts(last, a, b, query, orders, seed)
     if hasattr(last, "rankers_"):
         raise ParameterError(
             f"a {type(last).__name__} ranks by the orders of its members; explain one of its rankers_ instead"
         )
     raw, scaled = _two_documents(ranker, last, a, b, query)
     parts, method = _divided(last.form(), scaled[0], scaled[1], orders, seed)
-    names = names_at_last_step(ranker) or last.feature_names()
+    return _told(names_at_last_step(ranker) or last.feature_names(), raw, last.by_feature(parts), method)
+
+
+def _of_parts(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset | None, orders: int, seed: int) -> Why:
+    """The same for rankers whose scores are added: what each of them says of its own features is added by feature."""
+    if query is None:
+        raise DataError("the scores of an AutoRanker depend on the query; give its documents as query=, and rows")
+    docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
+    data, rows = ranker.documents(docs), [int(a), int(b)]
+    _check_rows(rows, data)
+    total, methods = np.zeros(ranker.n_features_in_), set()
+    for form, seen, weight, source in ranker.explained_parts(data):
+        first, second = seen.X[rows].astype(np.float64)
+        parts, method = _divided(form, first, second, orders, seed)
+        total += weight * np.bincount(source, parts, ranker.n_features_in_)
+        methods.add(method)
+    return _told(ranker.feature_names(), data.X[rows].astype(np.float64), total, " and ".join(sorted(methods)))
+
+
+def _told(names: Sequence[str], raw: Floats, parts: Floats, method: str) -> Why:
     order = np.argsort(-np.abs(parts), kind="stable")
     reasons = tuple(Reason(names[j], float(raw[0, j]), float(raw[1, j]), float(parts[j])) for j in order)
     return Why(float(parts.sum()), reasons, method)
+
+
+def _check_rows(rows: list[int], data: Dataset) -> None:
+    if outside := [row for row in rows if not 0 <= row < data.n_docs]:
+        raise DataError(f"there is no row {outside[0]}; the query has {data.n_docs} documents, from 0")
 
 
 def _two_documents(
@@ -136,8 +168,7 @@ def _two_documents(
         docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
         rows = [int(a), int(b)]
     given = documents_of(ranker, docs)
-    if outside := [row for row in rows if not 0 <= row < given.n_docs]:
-        raise DataError(f"there is no row {outside[0]}; the query has {given.n_docs} documents, from 0")
+    _check_rows(rows, given)
     data = last.documents(at_last_step(ranker, given))
     raw = data.X[rows].astype(np.float64)
     if last is not ranker:  # a feature that kept its name is shown as it was given

@@ -135,6 +135,7 @@ def check_part(part: Any) -> None:
     """Refuse a ranker or a scaler that is not whole."""
     from ordino.data.filling import MedianFilled
     from ordino.data.one_hot import OneHot
+    from ordino.data.places import Joined
     from ordino.data.scaling import Scaler
     from ordino.ranker import Ranker
 
@@ -155,6 +156,11 @@ def check_part(part: Any) -> None:
             if part.inner is not None:
                 require(isinstance(part.inner, Scaler) and part.inner.n_features_in_ == n, "inner")
                 check_part(part.inner)
+        elif isinstance(part, Joined):
+            require(len(part.names) == len(part.parts), "names")
+            for one in part.parts:
+                require(isinstance(one, Scaler) and one.n_features_in_ == n, "parts")
+                check_part(one)
         elif hasattr(part, "quantiles_"):
             q = part.quantiles_
             require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
@@ -184,16 +190,22 @@ def _inner_parts(part: Any) -> list[Any]:
 def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
     """What scores as the model of a file does, and the model's card; the ranker itself unless layers are enough."""
     contents = read_file(Path(path))
+    return scorer_of(Path(path), contents), contents.card
+
+
+def scorer_of(path: Path, contents: Contents) -> Score:
+    """What scores as the model of a file's contents does."""
     card, model = contents.card, contents.model
-    with sentences_about(Path(path)):
+    with sentences_about(path):
         check_card(card, model)
         if card["form"] == "network":
             scaler = model["learned"]["scaler_"]
             has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
-            if has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
-                return _network_score(contents), card
-    ranker = loaded(Path(path), contents)
-    return (ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)), card
+            is_imported = model["estimator"] == "ImportedNetwork"  # whose output may be squashed
+            if has_plain_scaling and not is_imported and model["params"]["activation"] in ACTIVATIONS:
+                return _network_score(contents)
+    ranker = loaded(path, contents)
+    return ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)
 
 
 def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:

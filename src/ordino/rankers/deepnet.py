@@ -43,7 +43,7 @@ class DeepNet(Comparator):
     --------
     >>> from ordino.testing import easy_data
     >>> data = easy_data()
-    >>> ranker = DeepNet(hidden=(8, 4), epochs=5, n_pairs=500).fit(data)
+    >>> ranker = DeepNet(hidden=(8, 4), epochs=5, n_pairs=500, scaling="quantile").fit(data)
     >>> a, b = data[0].X[:1], data[0].X[1:2]
     >>> float(ranker.compare(a, b)[0] + ranker.compare(b, a)[0])
     1.0
@@ -80,7 +80,7 @@ class DeepNet(Comparator):
         hidden=(24, 12, 6), activation="relu", initializer="autoencoders", dropout=0.25, input_dropout=None,
         loss="squared", optimizer="descent", rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=1000,
         patience=None, pairs="C", n_pairs=10_000, n_valid_pairs=5_000, select="pairs", metric="map",
-        scaling="querymax", algorithm="merge",
+        scaling="querymax", algorithm="merge", hold_out=None,
     )  # fmt: skip
     """The tuned network of the thesis (section 4.3.3): layers of 24, 12 and 6 ReLU neurons that start from stacked
     auto-encoders, a quarter of them and of the features dropped; squared error, full batches with the adaptive rate;

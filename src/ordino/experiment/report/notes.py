@@ -126,7 +126,9 @@ def board_notes(
     for label, group in by_label.items():
         missing = len(folds) - len({trial.fold for trial in group})
         if missing:
-            notes.append(f"{label} is missing {count_of(missing, 'fold')}: its means cover fewer queries.")
+            notes.append(
+                f"{label} is missing {count_of(missing, 'fold')}: its means cover fewer queries and carry no marks."
+            )
     if len(shown) < len(stored):
         notes.append(f"Also in the store: {', '.join(name for name in stored if name not in shown)}.")
     return notes

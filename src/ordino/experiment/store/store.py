@@ -5,6 +5,7 @@ that two of them made is kept once. Reports are views of this file and need noth
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -53,7 +54,8 @@ class Store(AbstractContextManager["Store"]):
             raise DataError(f"{self.path}: there is no folder {str(self.path.parent)!r}; make it first")
         try:
             log = Path(f"{self.path}-wal")  # with what was written last, which SQLite does not read of a frozen file
-            how = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+            is_written = (log.exists() and log.stat().st_size) or os.access(self.path.absolute().parent, os.W_OK)
+            how = "mode=ro" if is_written else "immutable=1"
             place = f"{self.path.absolute().as_uri()}?{how}" if frozen else str(path)
             self._connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=frozen)
         except sqlite3.DatabaseError as error:

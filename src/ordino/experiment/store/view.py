@@ -26,6 +26,15 @@ class Group(NamedTuple):
     n_trials: int
 
 
+class SearchKey(NamedTuple):
+    """The search of one ranker's settings on one fold."""
+
+    experiment: str
+    dataset: str
+    fold: str
+    label: str
+
+
 @final
 class StoreView(AbstractContextManager["StoreView"]):
     """The trials in a store that were evaluated on test data.
@@ -145,6 +154,31 @@ class StoreView(AbstractContextManager["StoreView"]):
                 if text not in known:
                     known[text] = to_list(text)
             yield key, known[text]
+
+    def searches(self) -> list[SearchKey]:
+        """The searches for settings that the store has trials of, in the order of their first trials."""
+        rows = self._store.rows(
+            "SELECT experiment, dataset, fold, label FROM trials WHERE test = '{}' "
+            "GROUP BY experiment, dataset, fold, label ORDER BY min(number)"
+        )
+        return [SearchKey(*row) for row in rows]
+
+    def tuning(self, search: SearchKey, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
+        """The trials of a search, which were measured on validation data alone, in the order of writing."""
+        wanted = "test = '{}' AND experiment = ? AND dataset = ? AND fold = ? AND label = ?"
+        question = f"SELECT {', '.join(INFO)} FROM trials WHERE {wanted} ORDER BY number LIMIT ? OFFSET ?"
+        rows = self._store.rows(question, *search, limit, offset)
+        with self._store.reading():
+            return [to_info(row) for row in rows]
+
+    def fold_queries(self, keys: Sequence[str]) -> dict[str, list[Any]]:
+        """The ids of the test queries of each fold, as the trials with these keys have them."""
+        rows = self._store.rows(
+            "SELECT fold, query_ids FROM trials WHERE key IN (SELECT value FROM json_each(?)) ORDER BY number",
+            json.dumps(list(keys)),
+        )  # fmt: skip
+        with self._store.reading():
+            return {fold: to_list(text) for fold, text in rows}
 
     def are_copies(self, metric: str, keys: Sequence[str]) -> bool:
         """Whether these trials have the same value for every test query."""
