@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordino.backends import Failure
 from ordino.cli import main
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import driver, run
-from ordino.experiment.run.backend import Failure
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store import rankings as packing
 from ordino.experiment.store.kept import VERSION, Kept, kept_path, models_folder

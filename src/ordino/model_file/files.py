@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from ordino.model_file.values import Decoder, Encoder
 from ordino.pipelines import last_step, score_with, steps_of
 from ordino.plain import as_json
 from ordino.rankers import NAMES
+from ordino.versions import installed_versions
 
 Score = Callable[[Dataset], NDArray[np.float64]]
 """Gives scores to the documents of a data set, in the caller's row order."""
@@ -263,7 +263,7 @@ def make_card(
         "data": None if data is None else describe(data),
         "valid": None if valid is None else describe(valid),
         "notes": dict(notes or {}),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "versions": {"python": platform.python_version(), **installed_versions(packages)},
     }
 
 
