@@ -41,8 +41,9 @@ class DirectRanker(ScoringNetwork):
     loss: str = param(
         "directranker",
         "The cost of a pair: directranker, or another pairwise loss. With ranknet, which is cross entropy on "
-        "half-tanh, DirectRanker is RankNet on neighboring classes.",
-        choices=[name for name, entry in LOSSES.items() if entry.family == "pairwise"],
+        "half-tanh, DirectRanker is RankNet on neighboring classes; with lambdarank each of these pairs is weighted by "
+        "how its swap changes `metric`.",
+        choices=[name for name, entry in LOSSES.items() if entry.family == "pairwise" or name == "lambdarank"],
     )
     pairs: str = param(
         "neighbors",
@@ -67,13 +68,15 @@ class DirectRanker(ScoringNetwork):
     is silent, as in its authors' code: tanh in the feature net, a rate of 0.01. Its grid search chooses the rest."""
 
     def _loss(self) -> Loss:
+        if self.loss == "lambdarank":  # which is an average over queries
+            return make_loss(self.loss, pairs=self.pairs, metric=self.metric)
         own = {"activation": self.output} if self.loss == "directranker" else {}
         return make_loss(self.loss, pairs=self.pairs, average=self.average, **own)
 
     def preference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """r(a, b) for each row a of A and b of B: positive where a comes first, 0 for equal documents."""
         difference = self._score_difference(A, B)
-        match "half-tanh" if self.loss == "ranknet" else self.output:
+        match "half-tanh" if self.loss in ("ranknet", "lambdarank") else self.output:
             case "tanh":
                 difference = np.tanh(difference)
             case "half-tanh":
