@@ -1,7 +1,8 @@
-"""What all tests share."""
+"""What all tests share; and what a run says of the tests that it left out."""
 
 import os
 import shutil
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -11,6 +12,43 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("ordino", deadline=None)  # times depend on the machine's load
 settings.load_profile("ordino")
+
+EXPECTED_SKIPS = ("ORDINO_DATA names no folder",)
+"""How the reasons begin for which a test may be left out in CI: real collections are licensed, and not everywhere."""
+
+
+def skips_of(config):
+    """Why tests of this run were skipped, and how many for each reason."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    skipped = [] if reporter is None else reporter.stats.get("skipped", [])
+    return Counter(str(report.longrepr[2]).removeprefix("Skipped: ") for report in skipped)
+
+
+def unexpected_skips(config):
+    """Reasons that CI does not accept: it installs what the tests need."""
+    return [reason for reason in skips_of(config) if not reason.startswith(EXPECTED_SKIPS)]
+
+
+def pytest_sessionfinish(session):
+    is_worker = hasattr(session.config, "workerinput")
+    if (
+        os.environ.get("CI") == "true"
+        and not is_worker
+        and session.exitstatus == 0
+        and unexpected_skips(session.config)
+    ):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    found = skips_of(config)
+    if not found:
+        return
+    unexpected = unexpected_skips(config)
+    terminalreporter.section("left out")
+    for reason, n in found.items():
+        mark = "  <- unexpected: install it, or explain it in tests/conftest.py" if reason in unexpected else ""
+        terminalreporter.write_line(f"{n} x {reason}{mark}")
 
 
 @pytest.fixture(scope="module")

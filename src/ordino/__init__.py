@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ordino.data.letor import read_letor as read_letor
     from ordino.data.letor import write_letor as write_letor
     from ordino.data.one_hot import OneHot as OneHot
+    from ordino.data.shards import ShardedDataset as ShardedDataset
+    from ordino.data.shards import write_shards as write_shards
     from ordino.data.synthetic import synthetic as synthetic
     from ordino.distilling import distill as distill
     from ordino.experiment.doors import bench as bench
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from ordino.model_file import load as load
     from ordino.model_file import save as save
     from ordino.networks.torch_ranker import TorchRanker as TorchRanker
+    from ordino.ordinal import OrdinalClassifier as OrdinalClassifier
 
 __version__ = "0.1.0"
 
@@ -40,7 +43,9 @@ _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
         "OneHot": "ordino.data.one_hot",
+        "OrdinalClassifier": "ordino.ordinal",
         "QueryKFold": "ordino.data.folds",
+        "ShardedDataset": "ordino.data.shards",
         "bench": "ordino.experiment.doors",
         "compare": "ordino.experiment.doors",
         "read_data": "ordino.data.files",
@@ -57,6 +62,7 @@ _HOME = MappingProxyType(
         "save": "ordino.model_file",
         "synthetic": "ordino.data.synthetic",
         "write_letor": "ordino.data.letor",
+        "write_shards": "ordino.data.shards",
         **{entry.cls: entry.module for entry in RANKERS.values()},
     }
 )

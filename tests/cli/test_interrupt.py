@@ -101,12 +101,14 @@ real, b.RandomRanker._fit = b.RandomRanker._fit, fit
 MAIN = "if __name__ == '__main__':\n    from ordino.cli import main; main(sys.argv[1:])\n"
 
 
-@pytest.mark.parametrize("n_jobs", ["1", "2"])
+@pytest.mark.parametrize("n_jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
 @pytest.mark.parametrize(
     "words",
     [
         ["bench", "--rankers", "single-feature,random-ranker"],
-        ["search", "--ranker", "random-ranker", "--trials", "2", "--space", "seed=1..9"],
+        pytest.param(
+            ["search", "--ranker", "random-ranker", "--trials", "2", "--space", "seed=1..9"], marks=pytest.mark.slow
+        ),
     ],
     ids=lambda words: words[0],
 )

@@ -25,8 +25,8 @@ from ordino.evolve import (
     evolve,
     uniform_population,
 )
+from ordino.evolve.differential import distinct_from_self
 from ordino.evolve.genetic_programming import run_over
-from ordino.evolve.strategies import distinct_from_self
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {  # of (n, L) or (L,), lowest value 0
     "sphere": lambda x: (x**2).sum(axis=-1),
@@ -83,7 +83,7 @@ def test_differential_evolution_is_not_worse_than_scipy(function: str) -> None:
 
 
 @pytest.mark.parametrize("search", ["de best/1", "de current-to-best/1", "de adaptive", "swarm", "cma"])
-@pytest.mark.parametrize("function", ["sphere", "ackley"])
+@pytest.mark.parametrize("function", ["sphere", pytest.param("ackley", marks=pytest.mark.slow)])
 def test_the_other_populations_are_not_worse_than_scipy(search: str, function: str) -> None:
     limit = max(scipy_reached(FUNCTIONS[function]), 1e-2)
     assert reached(SEARCHES[search], FUNCTIONS[function]) <= limit
@@ -288,6 +288,7 @@ def deap_error(seed: int) -> float:
     return float(best[0].fitness.values[0])
 
 
+@pytest.mark.slow
 def test_genetic_programming_is_not_worse_than_deap() -> None:
     ours = [our_error(seed) for seed in SEEDS]
     theirs = [deap_error(seed) for seed in SEEDS]

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from ordino import Dataset, synthetic, write_letor
+from ordino.backends.local import LocalProcesses
 from ordino.cli import main
 from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
@@ -23,7 +24,6 @@ from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.run import driver as runner
 from ordino.experiment.run import run, task
-from ordino.experiment.run.backend import LocalProcesses
 from ordino.experiment.run.task import QUERIES, Task, weights_of
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS
@@ -384,6 +384,7 @@ def is_alive(pid):
     return True
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on(folder):
     path = folder / "store.sqlite"
     first = subprocess.Popen([sys.executable, "long.py"])
@@ -406,6 +407,7 @@ def test_killed_at_any_moment_it_goes_on(folder):
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.slow
 def test_two_runs_on_one_store_do_not_disturb_each_other(folder):
     runs = [subprocess.Popen([sys.executable, "long.py"]) for _ in range(2)]
     assert [one.wait() for one in runs] == [0, 0]
@@ -549,6 +551,7 @@ def test_models_are_kept_beside_the_store(store, tmp_path):
     assert len(list((tmp_path / "models").iterdir())) == 3
 
 
+@pytest.mark.slow
 def test_a_first_trial_takes_no_longer_than_its_twin(store, tmp_path):
     """In a fresh process, loading and compiling (here with an empty cache) come before the clock starts."""
     code = (

@@ -20,7 +20,7 @@ from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=24)
 VALID = easy_data(seed=1)
-QUICK = {"learning_rate": 0.02, "epochs": 20, "batch": 300, "dropout": 0.0}
+QUICK = {"learning_rate": 0.02, "epochs": 20, "batch": 300, "dropout": 0.0, "scaling": "quantile"}
 RANKERS = {
     "sortnet": SortNet(hidden=8, max_iter=4, **QUICK),
     "deepnet": DeepNet(hidden=(8, 4), n_pairs=1000, **QUICK),
