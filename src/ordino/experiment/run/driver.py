@@ -7,6 +7,7 @@ moment loses at most the trials under way.
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from ordino.experiment.store.rankings import listed_of
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import Trial, trial_key
 from ordino.metrics import parse_metrics
+from ordino.plain import count_of
 from ordino.progress import Steps
 from ordino.ranker import Ranker
 from ordino.threads import count_threads
@@ -178,8 +180,13 @@ class _Driver:
 
     def end(self) -> None:
         """Note beside the store that the run is over."""
-        if self.kept is not None:
-            self.kept.end_run(self.run)
+        if self.kept is None:
+            return
+        self.kept.end_run(self.run)
+        if self.done.n_unkept and self.verbose:
+            n = count_of(self.done.n_unkept, "trial")
+            told = f"{self.kept.path.name} has reached its limit; raise it with --rankings, and run into a new store"
+            sys.stderr.write(f"the rankings of {n} were not kept: {told}\n")
 
     def choose_settings(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with their settings; those that are to be chosen are tried on validation data first."""
