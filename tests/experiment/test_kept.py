@@ -99,9 +99,11 @@ def test_rankings_are_bounded(tmp_path, megabytes, monkeypatch):
         assert kept.size < 1_000_000
 
 
-def test_trials_beyond_the_limit_are_counted(tmp_path, monkeypatch):
+def test_trials_beyond_the_limit_are_told(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(Kept, "add_scores", lambda *_: False)
-    assert driver.carry_out(small_plan(), tmp_path / "bench.sqlite", n_jobs=1, rankings=10).n_unkept == 6
+    done = driver.carry_out(small_plan(), tmp_path / "bench.sqlite", n_jobs=1, rankings=10, verbose=True)
+    assert done.n_unkept == 6
+    assert "the rankings of 6 trials were not kept" in capsys.readouterr().err
 
 
 @given(st.lists(st.floats(), max_size=50))
@@ -161,7 +163,7 @@ def test_a_run_is_noted_with_its_command_and_failures(store, monkeypatch):
         def close(self):
             """Nothing is open."""
 
-    monkeypatch.setattr(driver, "local_backend", lambda _: Unlucky())
+    monkeypatch.setattr(driver, "open_backend", lambda *_: Unlucky())
     driver.carry_out(small_plan(rankers=["single-feature"]), store, n_jobs=1, rankings=10)
     with Kept(kept_path(store)) as kept:
         last = kept.runs()[0]

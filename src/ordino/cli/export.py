@@ -70,9 +70,9 @@ def _check_folder(out: Path) -> None:
 
 def _like(ranker: Any, source: str, columns: options.Columns, *, labelled: bool = False) -> Dataset:
     """The documents of a file with the features of a ranker."""
-    names = getattr(ranker, "feature_names_in_", None)
-    known = None if names is None else [str(name) for name in names]
-    return read_like(source, ranker.n_features_in_, known, columns, labelled=labelled)[0]
+    from ordino.model_file.files import features_of
+
+    return read_like(source, features_of(ranker), columns, labelled=labelled)[0]
 
 
 def import_file(

@@ -214,7 +214,7 @@ def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     count, names = (features.get("count"), features.get("names")) if isinstance(features, dict) else (None, None)
     require(isinstance(count, int) and not isinstance(count, bool) and count >= 0, "the card")
     require(names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names)), "the card")
-    kinds = features.get("categories", [])
+    kinds = features.get("categories", []) if isinstance(features, dict) else []
     require(isinstance(kinds, list) and all(isinstance(name, str) for name in kinds), "the card")
     require(isinstance(measure, dict) and isinstance(card.get("form"), str), "the card")
     known = model.get("learned", {}).get("n_features_in_", count)

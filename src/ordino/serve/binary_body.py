@@ -28,7 +28,8 @@ IDS = ("id", "doc_id")
 SCHEMAS = 8  # that are kept for each model
 HEADER = 10_000  # bytes of the text that describes an npy array
 NPY_HEADER = re.compile(
-    rb"\{'descr': '([<>]f[248]|[<>|][iu][1248])', 'fortran_order': (True|False), 'shape': \((\d{1,12}), (\d{1,12})\), ?\}\s*"
+    rb"\{'descr': '([<>]f[248]|[<>|][iu][1248])', 'fortran_order': (True|False), "
+    rb"'shape': \((\d{1,12}), (\d{1,12})\), ?\}\s*"
 )
 ROW_BYTES = "<f4"  # of rows in MessagePack that are bytes
 

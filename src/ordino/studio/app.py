@@ -57,7 +57,8 @@ class Studio:
         key = (ask.page, tuple(ask.given))
         work = self._under_way.pop(key, None) or self._workers.submit(view, self, ask)
         try:
-            return work.result(self.patience)
+            found: dict[str, Any] = work.result(self.patience)
+            return found
         except TimeoutError:
             while len(self._under_way) >= MOST_UNDER_WAY:
                 self._under_way.pop(next(iter(self._under_way))).cancel()

@@ -138,7 +138,7 @@ def draw_orders(
     lowest = 0
     for name, order in orders.items():
         own = {int(doc): (shape.top + i * shape.row, "") for i, doc in enumerate(order[:k])}
-        lower = sorted((int(doc) for doc in wanted if int(doc) not in own), key=lambda doc, p=places[name]: int(p[doc]))
+        lower = sorted((int(doc) for doc in wanted if int(doc) not in own), key=places[name].tolist().__getitem__)
         for i, doc in enumerate(lower):
             own[doc] = (cut + 20 + i * shape.low_row, str(places[name][doc] + 1))
         lowest = max(lowest, len(lower))

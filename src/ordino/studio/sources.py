@@ -4,7 +4,6 @@ Everything is read again for each page, so that a page shows what is there now. 
 the file behind it changes.
 """
 
-import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -15,10 +14,9 @@ from typing import Any, final
 
 from ordino.errors import DataError, OrdinoError, ParameterError
 from ordino.experiment.report.board import Board, make_boards
-from ordino.experiment.store import Store, StoreView, Trial
-from ordino.experiment.store.file_format import COLUMNS, to_trial
+from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.kept import Kept, kept_path, models_folder
-from ordino.experiment.store.store import MEMORY, UNREADABLE
+from ordino.experiment.store.store import MEMORY
 from ordino.experiment.store.view import Group
 
 REMEMBERED = 48
@@ -132,7 +130,12 @@ class OpenStore:
             StoreView(store).groups()
             StoreView(store).trials(limit=1, offset=max(0, len(store) - 1))
             return store
-        trials, reason = _whole_trials(self.path)
+        return self._recovered(store)
+
+    def _recovered(self, store: Store) -> Store:
+        """A copy of what can be read of a damaged store."""
+        trials, reason = store.whole_trials()
+        store.close()
         self.damage = len(trials), reason
         copy = Store(MEMORY)
         copy.add(*trials)
@@ -159,7 +162,16 @@ class OpenStore:
             chosen: dict[str, Any] = {"measures": measures, "baseline": baseline, "test": test}
             return make_boards(self.view, **chosen, groups=[group], only_shown=not every, remember=remember)[0]
 
-        found: Board = self._memory.get(key, make)
+        try:
+            found: Board = self._memory.get(key, make)
+        except DataError:
+            if self.damage is not None:
+                raise
+            self.store = self._recovered(self.store)  # what is damaged may be what a board alone reads
+            self.view = StoreView(self.store)
+            if not self.damage or not any(one[:2] == group[:2] for one in self.view.groups()):
+                raise
+            found = make()
         return found
 
     def remembered(self, name: str, make: Callable[[], Any], *more: Hashable) -> Any:
@@ -180,28 +192,3 @@ class OpenStore:
     def models(self) -> Path:
         """The folder of models beside the store."""
         return models_folder(self.path)
-
-
-def _whole_trials(path: Path) -> tuple[list[Trial], str]:
-    """The trials of a damaged store before the first that cannot be read, and why that is."""
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    trials: list[Trial] = []
-    last = 0
-    try:
-        while True:
-            question = f"SELECT number, {', '.join(COLUMNS)} FROM trials WHERE number > ? ORDER BY number LIMIT 1"
-            rows = connection.execute(question, (last,)).fetchall()
-            if not rows:
-                return trials, "the rest cannot be found"
-            last, *row = rows[0]
-            values = connection.execute(
-                "SELECT part, metric, numbers FROM query_values WHERE trial = ? ORDER BY rowid", (last,)
-            ).fetchall()
-            trials.append(to_trial(row, values))
-    except (*UNREADABLE, ValueError, TypeError, KeyError) as error:
-        return trials, " ".join(str(error).split())[:200]
-    finally:
-        connection.close()
-
-
-__all__ = ["DataError", "Memory", "OpenStore", "Sources", "find_sources", "stamp"]

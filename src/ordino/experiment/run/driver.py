@@ -7,11 +7,12 @@ moment loses at most the trials under way.
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from ordino.experiment.store.rankings import listed_of
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import Trial, trial_key
 from ordino.metrics import parse_metrics
+from ordino.plain import count_of
 from ordino.progress import Steps
 from ordino.ranker import Ranker
 from ordino.threads import count_threads
@@ -136,7 +138,7 @@ def carry_out(
         Path(models).mkdir(parents=True, exist_ok=True)
     beside = nullcontext() if rankings is None else Kept(kept_path(store), megabytes=rankings)
     with Store(store) as opened, beside as kept, scratch_folder() as folder:
-        keeps = {"keeps_models": models is not None, "keeps_scores": bool(rankings)}
+        keeps: dict[str, Any] = {"keeps_models": models is not None, "keeps_scores": bool(rankings)}
         tasks = [replace(task, **keeps) for task in _tasks(plan, folder)]
         refuse(find_problems(tasks))
         if models is not None and documents:
@@ -178,8 +180,13 @@ class _Driver:
 
     def end(self) -> None:
         """Note beside the store that the run is over."""
-        if self.kept is not None:
-            self.kept.end_run(self.run)
+        if self.kept is None:
+            return
+        self.kept.end_run(self.run)
+        if self.done.n_unkept and self.verbose:
+            n = count_of(self.done.n_unkept, "trial")
+            told = f"{self.kept.path.name} has reached its limit; raise it with --rankings, and run into a new store"
+            sys.stderr.write(f"the rankings of {n} were not kept: {told}\n")
 
     def choose_settings(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with their settings; those that are to be chosen are tried on validation data first."""

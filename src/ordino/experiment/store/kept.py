@@ -265,7 +265,5 @@ class Kept(AbstractContextManager["Kept"]):
         """The runs, the last one first."""
         question = "SELECT experiment, command, began, ended, process, folder, tasks, failures FROM runs"
         with self._sentences():
-            return [
-                RunRecord(*row[:-2], json.loads(row[-2]), json.loads(row[-1]))
-                for row in self._rows(f"{question} ORDER BY number DESC")
-            ]
+            rows = self._rows(f"{question} ORDER BY number DESC")
+            return [RunRecord._make([*row[:-2], json.loads(row[-2]), json.loads(row[-1])]) for row in rows]

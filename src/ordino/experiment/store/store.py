@@ -172,6 +172,21 @@ class Store(AbstractContextManager["Store"]):
         wanted = f"test {'=' if tuning else '<>'} '{{}}'" + ("" if experiment is None else " AND experiment = ?")
         return self._trials(wanted, *(() if experiment is None else (experiment,)))
 
+    def whole_trials(self) -> tuple[list[Trial], str]:
+        """The trials of a damaged file before the first that cannot be read, in the order of writing, and the reason."""
+        found: list[Trial] = []
+        names, last = ", ".join((*COLUMNS, SUMS)), 0
+        question = f"SELECT number, {names} FROM trials WHERE number > ? ORDER BY number LIMIT 1"
+        parts = "SELECT part, metric, numbers, sum FROM query_values WHERE trial = ? ORDER BY rowid"
+        try:
+            while rows := self.rows(question, last):
+                last, *row = rows[0]
+                with self.reading():
+                    found.append(file_format.to_trial(row, self.rows(parts, last)))
+        except DataError as error:
+            return found, str(error)
+        return found, ""
+
     def find(self, key: str) -> Trial | None:
         """The trial with this key, if it is in the store."""
         return next(iter(self._trials("key = ?", key)), None)

@@ -166,7 +166,7 @@ class StoreView(AbstractContextManager["StoreView"]):
     def tuning(self, search: SearchKey, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
         """The trials of a search, which were measured on validation data alone, in the order of writing."""
         wanted = "test = '{}' AND experiment = ? AND dataset = ? AND fold = ? AND label = ?"
-        question = f"SELECT {', '.join(INFO)} FROM trials WHERE {wanted} ORDER BY number LIMIT ? OFFSET ?"
+        question = f"SELECT {', '.join(INFO)}, {SUMS} FROM trials WHERE {wanted} ORDER BY number LIMIT ? OFFSET ?"
         rows = self._store.rows(question, *search, limit, offset)
         with self._store.reading():
             return [to_info(row) for row in rows]
@@ -174,11 +174,13 @@ class StoreView(AbstractContextManager["StoreView"]):
     def fold_queries(self, keys: Sequence[str]) -> dict[str, list[Any]]:
         """The ids of the test queries of each fold, as the trials with these keys have them."""
         rows = self._store.rows(
-            "SELECT fold, query_ids FROM trials WHERE key IN (SELECT value FROM json_each(?)) ORDER BY number",
+            f"SELECT fold, query_ids, {SUMS} FROM trials WHERE key IN (SELECT value FROM json_each(?)) ORDER BY number",
             json.dumps(list(keys)),
-        )  # fmt: skip
+        )
         with self._store.reading():
-            return {fold: to_list(text) for fold, text in rows}
+            for _, text, sums in rows:
+                check("query_ids", [text], sums)
+            return {fold: to_list(text) for fold, text, _ in rows}
 
     def are_copies(self, metric: str, keys: Sequence[str]) -> bool:
         """Whether these trials have the same value for every test query."""

@@ -138,7 +138,7 @@ def _facts(opened: OpenStore, board: Board) -> Facts | None:
             if known is None or len(known.sizes) != len(of):
                 return None
             columns[:, [place[query] for query in of]] = np.array([*known])
-        return Facts(*columns)  # type: ignore[arg-type]
+        return Facts(*columns)
 
     facts: Facts | None = opened.remembered("facts", make, board.dataset, board.profile)
     return facts

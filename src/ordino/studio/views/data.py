@@ -39,7 +39,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     least = ask.choice("from", FROM, "note")
     key = ("doctor", tuple((name, id(data)) for name, data in shown.items()))
     findings, summaries = studio.memory.get(key, lambda: (examine(shown), {n: summarize(d) for n, d in shown.items()}))
-    severe = SEVERITIES[: SEVERITIES.index(least) + 1]  # type: ignore[arg-type]
+    severe = SEVERITIES[: SEVERITIES.index(least) + 1]
     counts = {kind: sum(one.severity == kind for one in findings) for kind in SEVERITIES}
     return {
         "sets": parts, "chosen": chosen, "least": least, "levels": FROM, "counts": counts,

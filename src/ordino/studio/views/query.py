@@ -56,7 +56,7 @@ def find_place(ask: Ask, places: Mapping[str, Place]) -> Place:
         raise StateError(State("There is no query here."))
     query = ask.text("query", next(iter(places)))
     if query not in places:
-        first, last = next(iter(places)), next(reversed(places))
+        first, last = next(iter(places)), list(places)[-1]
         links = [(f"Query {first}", ask.here(query=first)), ("All queries", ask.link("compare"))]
         raise missing(f"There is no query {query}; the last is {last}.", "", links)
     return places[query]

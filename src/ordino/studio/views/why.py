@@ -72,11 +72,8 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     groups = _groups(found)
     whatif = _what_if(model, documents, opened, ranker, b, edits, measure, profile) if edits else None
     turning = ask.text("turn") or next(iter(edits), found.reasons[0].feature)
-    turn = (
-        _turn(model, documents, opened, ranker, b, turning, edits)
-        if turning in {r.feature for r in found.reasons}
-        else None
-    )
+    is_known = turning in {reason.feature for reason in found.reasons}
+    turn = _turn(model, documents, b, turning, edits) if is_known else None
     return {
         "place": place,
         "queries": list(places) if len(places) <= LISTED else [],
