@@ -140,8 +140,8 @@ HEADER = (
     "# Defaults against tuned",
     "",
     f"Made by `benchmarks/quality_defaults.py`, which says how defaults are chosen. {METRIC} on the validation part",
-    "that also chose epochs and rounds: of the defaults, and the best of the defaults and as many settings as the table says,",
-    "drawn by Optuna from the ranker's own search space. Seconds: processor time of one fit with defaults,",
+    "that also chose epochs and rounds: of the defaults, and the best of the defaults and as many settings as the",
+    "table says, drawn by Optuna from the ranker's own search space. Seconds: processor time of one fit with defaults,",
     "compiling included where it was not done before. A ranker or set that is missing was not run.",
 )
 
