@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
@@ -19,6 +19,9 @@ from ordino.interrupts import PRESSES
 
 EVERY = 5.0  # seconds between two plain lines
 REDRAWN = 0.2  # seconds between two states of a line in a notebook
+
+WATCHER: ContextVar[Callable[[int, int, Mapping[str, float]], None] | None] = ContextVar("watcher", default=None)
+"""Who else is told how far a loop is: the steps done, of how many, and the figures."""
 
 
 _IS_OVER: ContextVar[Callable[[], bool]] = ContextVar("is_over", default=lambda: False)
@@ -78,6 +81,8 @@ class Steps:
         self.interrupted = False
         self._verbose, self._announced = verbose, announced
         self._figures = ""
+        self._numbers: dict[str, float] = {}
+        self._watcher = WATCHER.get()
         self._display: _Display | None = None
 
     def __enter__(self) -> Self:
@@ -93,11 +98,14 @@ class Steps:
             self.done += 1
             if self._display is not None:
                 self._display.show(self.done, self._figures)
+            if self._watcher is not None:
+                self._watcher(self.done, self.total, self._numbers)
             if _IS_OVER.get()():
                 return
 
     def show(self, **figures: float) -> None:
         """Write the current figures beside the progress."""
+        self._numbers = figures
         if self._display is not None:
             self._figures = "  ".join(f"{name} {value:.4f}" for name, value in figures.items())
 

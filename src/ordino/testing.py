@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,7 @@ def check_refit_forgets(ranker: Ranker) -> None:
     data, other = easy_data(), easy_data(seed=1)
     twice = clone(ranker).fit(other).fit(data)
     _expect(
-        np.array_equal(twice.predict(data), clone(ranker).fit(data).predict(data)), "fit() must forget an earlier fit()"
+        np.array_equal(twice.predict(data), _on_easy_data(ranker).predict(data)), "fit() must forget an earlier fit()"
     )
 
 
@@ -85,7 +86,7 @@ def check_unfitted_says_so(ranker: Ranker) -> None:
 def check_queries_kept_apart(ranker: Ranker) -> None:
     """A query is ranked the same alone and among others."""
     data = easy_data()
-    fitted = clone(ranker).fit(data)
+    fitted = _on_easy_data(ranker)
     together = fitted.predict(data)
     for q in (0, data.n_queries - 1):
         start, stop = data.offsets[q], data.offsets[q + 1]
@@ -99,7 +100,7 @@ def check_queries_kept_apart(ranker: Ranker) -> None:
 def check_labels_ignored_in_predict(ranker: Ranker) -> None:
     """``predict`` does not look at labels."""
     data = easy_data()
-    fitted = clone(ranker).fit(data)
+    fitted = _on_easy_data(ranker)
     blind = Dataset(data.X, np.zeros(data.n_docs), data.qid)
     _expect(np.array_equal(fitted.predict(data), fitted.predict(blind)), "predict() must not look at the labels")
 
@@ -107,7 +108,7 @@ def check_labels_ignored_in_predict(ranker: Ranker) -> None:
 def check_same_seed_same_result(ranker: Ranker) -> None:
     """The same seed gives the same scores, on one thread and on two."""
     data = easy_data()
-    first = clone(ranker).fit(data).predict(data)
+    first = _on_easy_data(ranker).predict(data)
     _expect(np.array_equal(first, clone(ranker).fit(data).predict(data)), "the same seed must give the same scores")
     if "n_jobs" in ranker.get_params():
         for n_jobs in (1, 2):
@@ -139,7 +140,7 @@ def check_no_global_random_state(ranker: Ranker) -> None:
 def check_row_order_is_free(ranker: Ranker) -> None:
     """Rows shuffled inside queries, queries reordered, rows scattered: the same scores for the same documents."""
     data = easy_data()
-    expected = clone(ranker).fit(data).predict(data)
+    expected = _on_easy_data(ranker).predict(data)
     rng = np.random.default_rng(3)
     inside_queries = np.lexsort((rng.random(data.n_docs), data.query_number))
     for rows in (inside_queries, np.arange(data.n_docs)[::-1], rng.permutation(data.n_docs)):
@@ -177,7 +178,7 @@ def check_bad_data_is_refused(ranker: Ranker) -> None:
         clone(ranker).fit(broken, data.y, qid=data.qid).predict(broken, qid=data.qid)
     else:
         _refused(lambda: clone(ranker).fit(broken, data.y, qid=data.qid), "NaN in fit()")
-    fitted = clone(ranker).fit(data)
+    fitted = _on_easy_data(ranker)
     _refused(lambda: fitted.predict(data.X[:, :2]), "too few features in predict()")
     _refused(lambda: fitted.score(data.X, data.y), "score() without qid after fit() with many queries")
     _refused(lambda: clone(ranker).fit(data.X, data.y), "fit() without qid")
@@ -187,7 +188,7 @@ def check_bad_data_is_refused(ranker: Ranker) -> None:
 def check_rank_agrees_with_predict(ranker: Ranker) -> None:
     """``rank`` is the order of ``predict``, query after query."""
     data = easy_data()
-    fitted = clone(ranker).fit(data)
+    fitted = _on_easy_data(ranker)
     scores, order = fitted.predict(data), fitted.rank(data)
     expected = np.lexsort((-scores, data.query_number))
     _expect(np.array_equal(order, expected), "rank() must give each query's rows by falling score")
@@ -196,7 +197,7 @@ def check_rank_agrees_with_predict(ranker: Ranker) -> None:
 def check_saved_and_loaded(ranker: Ranker) -> None:
     """A fitted ranker written to a file and read again gives the same scores, and has the same parameters."""
     data = easy_data()
-    fitted = clone(ranker).fit(data)
+    fitted = _on_easy_data(ranker)
     with TemporaryDirectory() as folder:
         save(fitted, Path(folder, "model.ordino"))
         given = {name: getattr(fitted, name) for name in fitted.unsaved}
@@ -222,6 +223,17 @@ CHECKS: Mapping[str, Callable[[Ranker], None]] = MappingProxyType(
     }
 )
 """Every check of this file by its name, in the order above."""
+
+
+_FITTED: WeakKeyDictionary[Ranker, tuple[str, Ranker]] = WeakKeyDictionary()
+
+
+def _on_easy_data(ranker: Ranker) -> Ranker:
+    """The ranker fitted on easy data: once, for all checks that change nothing in it."""
+    settings = repr(ranker.get_params())
+    if _FITTED.get(ranker, ("", ranker))[0] != settings:
+        _FITTED[ranker] = settings, clone(ranker).fit(easy_data())
+    return _FITTED[ranker][1]
 
 
 def _expect(holds: bool, sentence: str) -> None:

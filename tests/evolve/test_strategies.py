@@ -83,7 +83,7 @@ def test_differential_evolution_is_not_worse_than_scipy(function: str) -> None:
 
 
 @pytest.mark.parametrize("search", ["de best/1", "de current-to-best/1", "de adaptive", "swarm", "cma"])
-@pytest.mark.parametrize("function", ["sphere", "ackley"])
+@pytest.mark.parametrize("function", ["sphere", pytest.param("ackley", marks=pytest.mark.slow)])
 def test_the_other_populations_are_not_worse_than_scipy(search: str, function: str) -> None:
     limit = max(scipy_reached(FUNCTIONS[function]), 1e-2)
     assert reached(SEARCHES[search], FUNCTIONS[function]) <= limit
@@ -213,7 +213,8 @@ def test_validation_keeps_the_best_there_and_patience_stops() -> None:
     search = EvolutionStrategy([0.0], mutation="gaussian", seed=1)
     held_out = lambda W: -abs(np.asarray(W)[:, 0] - 3.0)  # noqa: E731
     run = evolve(search, lambda W: W[:, 0], generations=5000, valid=held_out, patience=40)
-    assert len(run.history) < 200
+    values = [row["valid"] for row in run.history]
+    assert len(values) - 1 - values.index(max(values)) == 40  # generations without a better one
     assert run.fitness == max(row["valid"] for row in run.history)
     assert abs(run.best[0] - 3.0) == -run.fitness < 1.0 < search.best[0] - 3.0
 

@@ -89,6 +89,7 @@ def test_a_stopped_run_goes_on(folder, tmp_path, monkeypatch):
     assert resumed.numbers == reproduce("sortnet.fig2", Request(folder, quick=True)).numbers
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_numbers(folder):
     here = reproduce("deepnet.table4.2", Request(folder, quick=True))
     assert reproduce("deepnet.table4.2", Request(folder, quick=True, n_jobs=2)).numbers == here.numbers

@@ -16,8 +16,8 @@ from ordino.losses import LOSSES, make_loss
 
 
 @each_variant_but(lambda name, _: name == "lambdarank")  # which has an oracle of its own
-@settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 10_000), spread=st.sampled_from([0.5, 5.0]))
+@settings(max_examples=5, deadline=None)
+@given(seed=st.integers(0, 10_000), spread=st.sampled_from([0.5, 3.0]))
 def test_agrees_with_torch(name, parameters, seed, spread):
     scores, y, offsets = some_queries(seed, spread=spread)
     s = torch.tensor(scores, requires_grad=True)
@@ -51,9 +51,9 @@ def test_agrees_with_torch(name, parameters, seed, spread):
 def test_many_labels(name, n_labels):
     """Labels to 100, and fractions: the sort that takes over from counting gives the same."""
     rng = np.random.default_rng(0)
-    y, scores = rng.integers(0, n_labels, 120) / 2, rng.normal(size=120)
+    y, scores = rng.integers(0, n_labels, 60) / 2, rng.normal(size=60)
     s = torch.tensor(scores, requires_grad=True)
-    total, weight = sum_of_pairs(s, y, np.ones(120), name)
+    total, weight = sum_of_pairs(s, y, np.ones(60), name)
     (total / weight).backward()
-    _, gradient = make_loss(name).value_and_gradient(scores, y, [0, 120])
+    _, gradient = make_loss(name).value_and_gradient(scores, y, [0, 60])
     np.testing.assert_allclose(gradient, s.grad.numpy(), rtol=1e-7, atol=1e-11)

@@ -49,7 +49,7 @@ def test_hard_lists_agree_with_slow_loops(name: str, profile: str) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_list_agrees_with_slow_loops(profile: str, data: st.DataObject) -> None:
     size = st.integers(1, 5 if profile == "sklearn" else 40)
     y, scores = data.draw(lists(n=size, whole=data.draw(st.booleans()), top=top_label(profile)))

@@ -9,10 +9,12 @@ from ordino import DenseComparator
 from ordino.errors import ParameterError
 from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import probability_losses
-from ordino.networks import comparing, pair_net
+from ordino.networks import comparing, first_layer
+from ordino.networks.autoencoders import stacked_autoencoders
+from ordino.networks.first_layer import FirstLayer
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.optimizers import OPTIMIZERS
-from ordino.networks.pair_net import PairNet, stacked_autoencoders
+from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs, PairBatch
 from ordino.networks.training import Learner, quality_by_error, train
@@ -141,11 +143,16 @@ def test_losses_of_comparators_are_those_of_probabilities():
 
 
 @pytest.mark.parametrize(
-    ("loss", "value"),
-    [("squared", 0.25), ("absolute", 0.5), ("ranknet", np.log(2)), ("fidelity", 1 - 0.5**0.5)],
+    ("loss", "value", "slope"),
+    [
+        ("squared", 0.25, 1.0),  # 2 (o - t)
+        ("absolute", 0.5, 1.0),
+        ("ranknet", np.log(2), 2.0),  # (o - t) / (o (1 - o))
+        ("fidelity", 1 - 0.5**0.5, 0.5**0.5),  # sqrt(t / o) / 2
+    ],
 )
-def test_the_error_of_a_pair_is_the_mean_of_its_two_outputs(loss, value):
-    """Both outputs are sigmoid(0) = 1/2 while the target is [1, 0]."""
+def test_the_error_of_a_pair_is_the_mean_of_its_two_outputs(loss, value, slope):
+    """Both outputs are sigmoid(0) = 1/2 while the target is [1, 0]; the slope of a sigmoid there is 1/4."""
     network = make_network(loss=loss)
     network.theta[:] = 0
     assert network.error(ComparedPairs(X, FIRST_FEATURE).whole) == pytest.approx(value)
@@ -155,7 +162,7 @@ def test_the_error_of_a_pair_is_the_mean_of_its_two_outputs(loss, value):
     dense.theta[:] = 0
     dense.error(PairBatch(X, *FIRST_FEATURE.take(np.flatnonzero(FIRST_FEATURE.target == 1)), 1.0))
     wins, loses = dense.slopes[-2:]
-    assert wins < 0 < loses
+    assert loses == pytest.approx(slope / 4 / 2, rel=1e-5)  # half of the mean belongs to each output
     assert wins == -loses
 
 
@@ -187,16 +194,40 @@ def test_documents_that_no_pair_touches_cost_nothing():
     touched = np.array([7, 99_999, 50_000, 12])
     many[touched] = X[:4]
     pairs = np.array([(0, 1), (2, 3), (1, 2), (0, 1)])
-    room = pair_net._Room(10, 30)
-    rows, numbers = room.gather(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes)
+    room = FirstLayer(sides=2)
+    rows, numbers = room._gather(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes)
     assert np.array_equal(rows, X[[0, 1, 2, 3]])
     assert np.array_equal(numbers.T, pairs)
-    few = room.gather(many, LearningSet.of(touched[pairs[:1]], np.ones(1), len(many)).codes)[0]
+    few = room._gather(many, LearningSet.of(touched[pairs[:1]], np.ones(1), len(many)).codes)[0]
     assert np.array_equal(few, X[[0, 1]])
     network, alone = make_network(), make_network()
     network.error(PairBatch(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes, np.ones(4), 1.0))
     alone.error(PairBatch(X, LearningSet.of(pairs, np.ones(4), 40).codes, np.ones(4), 1.0))
     assert np.array_equal(network.slopes, alone.slopes)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_products_by_pair_and_by_document_say_the_same(shared):
+    """Random pairs of many documents have rows of their own; many pairs of few documents share their products."""
+    few, many = (PairBatch(rows, *LearningSet.of(np.column_stack((A, B)), FIRST_FEATURE.target, len(rows)), 1.0)
+                 for rows in (X, np.concatenate((X, np.zeros((1000, 3), np.float32)))))  # fmt: skip
+    assert len(A) > first_layer.FEW_PAIRS * len(few.X)
+    by_document, by_pair = shaken(make_network(shared=shared)), shaken(make_network(shared=shared))
+    assert by_document.error(few) == pytest.approx(by_pair.error(many), rel=1e-6)
+    np.testing.assert_allclose(by_document.slopes, by_pair.slopes, rtol=1e-5, atol=1e-7)
+
+
+def test_what_a_diverged_step_left_behind_does_not_show():
+    """Rooms are used again: a step after one that gave NaN is what it is in a new room."""
+    network, fresh = shaken(make_network()), shaken(make_network())
+    whole = ComparedPairs(X, FIRST_FEATURE).whole
+    sound = network.theta.copy()
+    network.theta[:] = np.nan
+    assert np.isnan(network.error(whole))
+    network.theta[:] = sound
+    some = whole._replace(codes=whole.codes[:50], target=whole.target[:50])
+    assert network.error(some) == fresh.error(some)
+    assert np.array_equal(network.slopes, fresh.slopes)
 
 
 def test_validation_pairs_choose_the_epoch():

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import cycle, product
+
 import numpy as np
 import pytest
 from comparators import larger_first, random_network
@@ -15,16 +18,21 @@ from ordino.order.kernels import ACTIVATIONS, OUTPUTS
 rng = np.random.default_rng(0)
 A, B = rng.normal(size=(60, 5)).astype(np.float32), rng.normal(size=(60, 5)).astype(np.float32)
 
-networks = st.builds(
-    random_network,
-    st.just(5),
-    st.sampled_from([(2,), (20,), (34,), (24, 12, 6), (4, 40)]),
-    st.sampled_from(sorted(ACTIVATIONS)),
-    output=st.sampled_from(sorted(OUTPUTS)),
-    seed=st.integers(0, 1000),
-    symmetric=st.booleans(),
-    scale=st.sampled_from([0.1, 1.0, 3.0]),
-)
+
+def networks_of(kinds: Iterable[tuple[str, str]]) -> st.SearchStrategy[PairNetwork]:
+    """Networks of these pairs of activation and output, each of which is compiled on its own."""
+    return st.builds(
+        lambda kind, hidden, **how: random_network(5, hidden, kind[0], output=kind[1], **how),
+        st.sampled_from(list(kinds)),
+        st.sampled_from([(2,), (20,), (34,), (24, 12, 6), (4, 40)]),
+        seed=st.integers(0, 1000),
+        symmetric=st.booleans(),
+        scale=st.sampled_from([0.1, 1.0, 3.0]),
+    )
+
+
+every_kind = list(product(sorted(ACTIVATIONS), sorted(OUTPUTS)))
+networks = networks_of(zip(sorted(ACTIVATIONS), cycle(sorted(OUTPUTS))))  # each activation and each output
 
 
 def squash(name: str, z: np.ndarray) -> np.ndarray:
@@ -60,8 +68,18 @@ def test_two_orders_of_a_pair_add_up_to_one_exactly(network: PairNetwork) -> Non
     assert (network.compare(A, A) == 0.5).all()
 
 
+@pytest.mark.slow
+@given(networks_of(every_kind))
+def test_compare_of_every_kind_is_what_the_plain_layers_say(network: PairNetwork) -> None:
+    check_compare(network)
+
+
 @given(networks)
 def test_compare_is_what_the_plain_layers_say(network: PairNetwork) -> None:
+    check_compare(network)
+
+
+def check_compare(network: PairNetwork) -> None:
     logits = (plain_logits(network, A, B) + plain_logits(network, B, A)[:, ::-1]) / 2
     wins, loses = squash(network.output, logits).T
     if network.output == "sigmoid":
@@ -79,10 +97,18 @@ def test_outputs_are_what_the_plain_layers_say(network: PairNetwork) -> None:
     np.testing.assert_allclose(network.outputs(A, B), expected, rtol=1e-4, atol=1e-4)
 
 
-@given(networks)
-def test_sharing_swaps_the_outputs(network: PairNetwork) -> None:
-    swapped = np.allclose(network.outputs(A, B), network.outputs(B, A)[:, ::-1], rtol=1e-4, atol=1e-4)
-    assert swapped or not network.symmetric
+@given(
+    st.sampled_from(list(zip(sorted(ACTIVATIONS), cycle(sorted(OUTPUTS))))),
+    st.sampled_from([(2,), (20,), (24, 12, 6)]),
+    st.integers(0, 1000),
+)
+def test_sharing_swaps_the_outputs(kind: tuple[str, str], hidden: tuple[int, ...], seed: int) -> None:
+    network = random_network(5, hidden, kind[0], output=kind[1], seed=seed)
+    assert network.symmetric
+    np.testing.assert_allclose(network.outputs(A, B), network.outputs(B, A)[:, ::-1], rtol=1e-4, atol=1e-4)
+    dense = random_network(5, hidden, "identity", output="identity", seed=seed, symmetric=False)
+    assert not dense.symmetric
+    assert not np.allclose(dense.outputs(A, B), dense.outputs(B, A)[:, ::-1], rtol=1e-4, atol=1e-4)
 
 
 def test_only_a_tie_is_one_half() -> None:

@@ -294,13 +294,7 @@ class Dataset:
         >>> train.n_queries, test.n_queries
         (8, 2)
         """
-        total = sum(shares)
-        if not shares or min(shares) <= 0 or total > 1 + 1e-9:
-            raise ParameterError(f"split shares must be positive and sum to 1 at most, not {shares}")
-        parts = list(shares) if total > 1 - 1e-9 else [*shares, 1 - total]
-        bounds = np.rint(np.cumsum([0, *parts]) * self.n_queries).astype(int)
-        drawn = np.random.default_rng(seed).permutation(self.n_queries)
-        return tuple(self.select_queries(np.sort(drawn[start:stop])) for start, stop in pairwise(bounds))
+        return tuple(self.select_queries(part) for part in split_numbers(self.n_queries, shares, seed))
 
     def describe(self) -> Summary:
         """Counts of documents, queries, labels and empty queries; prints as a table."""
@@ -324,12 +318,13 @@ class Dataset:
     @staticmethod
     def from_frame(
         frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
-        features: Sequence[str] | None = None,
+        features: Sequence[str] | None = None, categories: Sequence[str] = (),
     ) -> Dataset:  # fmt: skip
         """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.files.from_frame`."""
         from ordino.data.files import from_frame
 
-        return from_frame(frame, label=label, qid=qid, doc_id=doc_id, weight=weight, features=features)
+        roles = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+        return from_frame(frame, **roles, features=features, categories=categories)
 
     @staticmethod
     def from_runs(
@@ -352,3 +347,14 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()
+
+
+def split_numbers(n_queries: int, shares: Sequence[float], seed: int = 0) -> list[NDArray[np.intp]]:
+    """The numbers from 0 to ``n_queries``, drawn into parts of these shares, each part rising."""
+    total = sum(shares)
+    if not shares or min(shares) <= 0 or total > 1 + 1e-9:
+        raise ParameterError(f"split shares must be positive and sum to 1 at most, not {tuple(shares)}")
+    parts = list(shares) if total > 1 - 1e-9 else [*shares, 1 - total]
+    bounds = np.rint(np.cumsum([0, *parts]) * n_queries).astype(int)
+    drawn = np.random.default_rng(seed).permutation(n_queries)
+    return [np.sort(drawn[start:stop]) for start, stop in pairwise(bounds)]

@@ -39,7 +39,7 @@ class _ArrayScaler(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any, *, qid: Any = None) -> Any:
         features, names = _numbers(self, X)
-        check_columns("scaler", self.n_features_in_, self._names(), features.shape[1], names)
+        check_columns("scaler", self.n_features_in_, self._names(), features.shape[1], names, type(self).__name__)
         if qid is None and self.by_query and self.n_queries_ > 1:
             fix = "pass qid=..., or in a pipeline enable metadata routing"
             what = f"transform() would scale all rows as one query, but fit() had {self.n_queries_} queries"

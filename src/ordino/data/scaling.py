@@ -23,6 +23,9 @@ from ordino.data.scaler import BLOCK_ROWS, Ids, QueryScaler, Scaler
 from ordino.errors import DataError, ParameterError
 from ordino.threads import run_blocks
 
+COLUMNS = 4
+"""Features that a thread copies and sorts at a time: rows may come from disk, where a row is read as a whole."""
+
 __all__ = ["SCALERS", "Ids", "MinMax", "NormalQuantiles", "QueryMax", "Scaler", "SymmetricLog", "ZScore", "make_scaler"]
 
 
@@ -106,14 +109,15 @@ class NormalQuantiles(Scaler):
         n_quantiles = max(2, min(n_quantiles, len(features)))
         quantiles = np.full((features.shape[1], n_quantiles), np.nan)
 
-        def work(j: int) -> None:
-            values = np.sort(features[:, j])
-            values = values[: len(values) - np.count_nonzero(np.isnan(values))].astype(np.float64)  # NaN sorts last
-            if len(values):
-                place = np.linspace(0, len(values) - 1, n_quantiles)
-                quantiles[j] = np.interp(place, np.arange(len(values)), values)
+        def work(columns: slice) -> None:
+            for j, column in zip(range(features.shape[1])[columns], features[:, columns].T.copy(), strict=True):
+                column.sort()
+                values = column[: len(column) - np.count_nonzero(np.isnan(column))].astype(np.float64)  # NaN sorts last
+                if len(values):
+                    place = np.linspace(0, len(values) - 1, n_quantiles)
+                    quantiles[j] = np.interp(place, np.arange(len(values)), values)
 
-        run_blocks(work, range(features.shape[1]), self.n_jobs)
+        run_blocks(work, row_blocks(features.shape[1], COLUMNS), self.n_jobs)
         self.quantiles_ = quantiles
 
     def _scaled(self, features: Features, groups: Groups) -> Features:  # noqa: ARG002

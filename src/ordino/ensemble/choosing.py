@@ -96,19 +96,25 @@ class Choice:
 
     def ensemble(self, which: Mask) -> Ensemble:
         """Members and weights, by these queries."""
-        members = self.members(which)
-        scores = [self.scores(member) for member in members]
-        return Ensemble(members, *weigh(scores, self.bench.measure, self.bench.fold, which))
+        members, (some, queries) = self.members(which), self.bench.sample
+        rows = np.repeat(np.isin(np.arange(len(which)), queries), self.bench.data.counts)
+        scores = [self.scores(member)[rows] for member in members]
+
+        def measure(scores: Floats) -> Floats:
+            return self.bench.judge.per_query(some, scores)
+
+        return Ensemble(members, *weigh(scores, measure, self.bench.fold[queries], which[queries]))
 
     def honest(self) -> Floats:
         """The measure of each query by an ensemble that was chosen without the query's fold."""
         found = np.full(self.bench.data.n_queries, np.nan)
+        in_the_end = self.members(np.full(self.bench.data.n_queries, True))
         for fold in range(self.bench.n_folds):
             own = self.bench.fold == fold
             members, weights, _ = self.ensemble(~own)
             total = mixture([self.scores(member) for member in members], weights)
             found[own] = self.bench.measure(total)[own]
-            keep = {*self.members(np.full_like(own, True)), *members}
+            keep = {*in_the_end, *members}
             self._scores = {member: scores for member, scores in self._scores.items() if member in keep}
         return found
 

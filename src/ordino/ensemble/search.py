@@ -20,6 +20,8 @@ from ordino.interrupts import PRESSES, all_or_nothing
 BRACKET = 6  # trials that begin together
 FRUITLESS = 2  # brackets in a row that bring nothing, after which it is enough
 FOR_THE_END = 0.06  # share of the time for choosing, weighing and measuring the whole
+FEWEST_QUERIES = 50  # that a member learns from, however little time there is
+UNHURRIED = 0.2  # share of the time that all first members may take by estimate, so that nobody looks more closely
 HURRIED = 1.15  # a trial may take so much longer than one like it did
 
 
@@ -66,15 +68,30 @@ class Search:
     def _first(self, kinds: Sequence[Kind]) -> None:
         own = self.clock.slice(1 - FOR_THE_END)
         costs = [self._cost(kind) for kind in kinds]
+        slowness = self._slowness(kinds[0], sum(costs))
         for i, kind in enumerate(kinds):
             if self._is_enough(own):
                 return
             part = own.slice(costs[i] / sum(costs[i:]))
-            share = min(1.0, part.left / costs[i])
+            few = min(1.0, FEWEST_QUERIES / self.bench.data.n_queries)
+            share = max(min(1.0, max(part.left, 0.0) / (slowness * costs[i])), few)
             trial = self._run(Trial(self.bench, kind, share=share), self.bench.n_folds, part)
             if trial is not None:
+                slowness = max(0.5 * slowness, trial.seconds / (share * costs[i]))
                 self._take(trial)
                 self.n_first += 1
+
+    def _slowness(self, kind: Kind, cost: float) -> float:
+        """How much longer than thought something takes, where the time may not be enough: tried on a few queries."""
+        if self.clock.seconds is None or cost < UNHURRIED * self.clock.seconds:
+            return 1.0
+        n_queries = self.bench.data.n_queries
+        pilot = Trial(self.bench, kind, share=min(1.0, FEWEST_QUERIES / n_queries))
+        self.bench.views.take(kind.features, np.arange(1))  # makes all blocks, whatever that takes
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NothingToLearnWarning)
+            pilot.run(1, self.clock)
+        return max(pilot.seconds / (pilot.share * self._cost(kind) / self.bench.n_folds), 1.0)
 
     def _brackets(self, draw: Callable[[int], list[Kind]]) -> None:
         own, fruitless, number = self.clock.slice(1 - FOR_THE_END), 0, 0

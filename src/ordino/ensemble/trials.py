@@ -7,6 +7,7 @@ its seeds come from what it is, and what the clock cut short is in the row as a 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -28,6 +29,7 @@ Mask = NDArray[np.bool_]
 WINDOW = 5  # steps that are averaged before the best is chosen
 PATIENCE = 8  # epochs without a better one, after which networks end
 MOST_CELLS = 60_000_000  # features times documents that a member learns from at a time; of more, queries are drawn
+WEIGHED_DOCS = 50_000  # documents that weights are learned from at most: it takes a thousand measurements
 TOGETHER = 25_000_000  # cells of a fold, up to which networks learn all folds side by side
 
 
@@ -64,6 +66,17 @@ class Bench:
         self.fold = np.empty(data.n_queries, np.intp)
         self.fold[drawn] = np.arange(data.n_queries) % n_folds
         """The fold of each query."""
+
+    @cached_property
+    def sample(self) -> tuple[Dataset, NDArray[np.intp]]:
+        """Queries that weights are learned from, and their numbers: all, or as many as have 50,000 documents."""
+        data = self.data
+        if data.n_docs <= WEIGHED_DOCS:
+            return data, np.arange(data.n_queries)
+        drawn = stream(self.seed, "weighed").permutation(data.n_queries)
+        n_drawn = int(np.searchsorted(np.cumsum(data.counts[drawn]), WEIGHED_DOCS)) + 1
+        queries = np.sort(drawn[:n_drawn])
+        return data.select_queries(queries), queries
 
     def docs(self, fold: int) -> Mask:
         """Which documents belong to a fold."""

@@ -208,7 +208,9 @@ class CMA(WeightSearch):
 
         super().__init__(mean)
         if len(self.best) < 2:
-            raise ParameterError("CMA-ES needs at least two weights; use another strategy for a single one")
+            raise ParameterError(
+                "CMA-ES needs at least two weights (n_features = 1); use another strategy for a single one"
+            )
         self._search = cmaes.CMA(mean=self.best, sigma=sigma, population_size=population, seed=seed)
         self.population = np.tile(self.best, (self._search.population_size, 1))
         self.fitness = np.full(len(self.population), -np.inf)

@@ -16,8 +16,9 @@ from ordino.given import Validation
 from ordino.judge import Judge
 from ordino.layers import PAIR_INITIALIZERS, Layer
 from ordino.networks import fields
+from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.learning_sets import LearningSet
-from ordino.networks.pair_net import PairNet, stacked_autoencoders
+from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs
 from ordino.networks.training import Learner, Quality, Trained, Watch, quality_by_error, quality_by_metric, train
@@ -121,7 +122,11 @@ class Comparator(Ranker):
     batch: int | None = fields.batch(500, "Pairs")
     metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
-    scaling: str | None = scaling_param("quantile")
+    scaling: str | None = scaling_param(
+        "zscore",
+        "Feature scaling: a name in `SCALERS`, several joined by +, or None. zscore ranks best on validation data; "
+        "`compare`, which sees two documents and not their query, needs None, quantile or symlog.",
+    )
     missing: str | None = missing_param()
     algorithm: str = param(
         "copeland",
@@ -143,8 +148,8 @@ class Comparator(Ranker):
     n_jobs: int | None = n_jobs_param()
     verbose: bool = verbose_param()
 
-    def _validation(self, data: Dataset, valid: Validation) -> Validation:
-        return fields.own_validation(self.hold_out, data, valid)
+    def _validation(self, n_queries: int, valid: Validation) -> Validation:
+        return fields.own_validation(self.hold_out, n_queries, valid)
 
     def form(self) -> Form:
         """The network and its sort."""

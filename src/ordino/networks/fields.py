@@ -82,9 +82,9 @@ def hold_out() -> Any:
     return param(0.2, text, above=0, high=0.9)
 
 
-def own_validation(share: float | None, data: Dataset, valid: Validation) -> Validation:
+def own_validation(share: float | None, n_queries: int, valid: Validation) -> Validation:
     """The validation data given, or the share that a network holds out by itself."""
-    return share if valid is None and data.n_queries >= ENOUGH_QUERIES else valid
+    return share if valid is None and n_queries >= ENOUGH_QUERIES else valid
 
 
 def batch(default: int, what: str) -> Any:
@@ -171,7 +171,7 @@ def fit_together(
     if not len(seeds):
         return []
     first = clone(pattern)
-    scaled, held_out = first._prepare(*split_off(data, first._validation(data, valid)))
+    scaled, held_out = first._prepare(*split_off(data, first._validation(data.n_queries, valid)))
     trained = train(first, scaled, held_out, seeds)
     of_data = {name: value for name, value in first.__dict__.items() if name.endswith("_")}
     rankers = [pattern.with_seed(seed) for seed in seeds]

@@ -98,8 +98,8 @@ class ScoringNetwork(Ranker):
         """What learning minimizes."""
         raise TypeError(f"{type(self).__name__} needs a method _loss that gives what learning minimizes")
 
-    def _validation(self, data: Dataset, valid: Validation) -> Validation:
-        return fields.own_validation(self.hold_out, data, valid)
+    def _validation(self, n_queries: int, valid: Validation) -> Validation:
+        return fields.own_validation(self.hold_out, n_queries, valid)
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         self._keep(self._train(data, valid, [self.seed])[0])

@@ -68,8 +68,8 @@ class Scorer(ScoringNetwork):
         """Trees grow from all data and draw nothing."""
         return self.model != "trees"
 
-    def _validation(self, data: Dataset, valid: Validation) -> Validation:
-        return valid if self.model == "trees" else super()._validation(data, valid)
+    def _validation(self, n_queries: int, valid: Validation) -> Validation:
+        return valid if self.model == "trees" else super()._validation(n_queries, valid)
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed; networks train together."""

@@ -39,8 +39,9 @@ def reproduce(name: str, request: Request) -> Result:
     target = TARGETS[check_choice("target", name, TARGETS)]
     with scratch_folder() as folder:
         if request.kept is None or target.is_timed:
-            n_jobs = 1 if target.is_timed else request.n_jobs
-            result = _reproduce(target, replace(request, n_jobs=n_jobs), folder)
+            # times are those of one machine, of one training after the other
+            here: dict[str, Any] = {"n_jobs": 1, "cluster": None} if target.is_timed else {}
+            result = _reproduce(target, replace(request, **here), folder)
         else:
             result = _reproduce(target, request, request.kept)
     notes = list(result.notes)
@@ -59,8 +60,8 @@ def _reproduce(target: Target, request: Request, folder: Path) -> Result:
 
     def train(plans: Iterable[Plan]) -> None:
         for plan in plans:
-            how: dict[str, Any] = {"n_jobs": request.n_jobs, "verbose": request.verbose, "models": folder / MODELS}
-            done = carry_out(plan, folder / STORE, **how)
+            how: dict[str, Any] = {"n_jobs": request.n_jobs, "verbose": request.verbose, "cluster": request.cluster}
+            done = carry_out(plan, folder / STORE, models=folder / MODELS, **how)
             if done.was_stopped:
                 raise KeyboardInterrupt
             if done.failures:

@@ -54,6 +54,8 @@ class Request:
     """Folder for the store and the models, from which a stopped run goes on; None keeps nothing."""
     n_jobs: int = field(default=1, compare=False)
     verbose: bool = field(default=False, compare=False)
+    cluster: str | None = field(default=None, compare=False)
+    """The address of a Ray cluster to train on; None trains here."""
 
     def at_most(self, n_repeats: int) -> int:
         """How many repeats to make where the paper makes this many."""
