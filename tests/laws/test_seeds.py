@@ -16,11 +16,11 @@ import pytest
 
 import ordino
 from order.comparators import random_network
-from ordino import LinearRegressionRanker, RankNet, synthetic
+from ordino import LinearRegressionRanker, OrdinalClassifier, RankNet, synthetic
 from ordino.data import folds
 from ordino.data import synthetic as made
 from ordino.data.web.distillation import distillation
-from ordino.evolve import genetic_programming, strategies
+from ordino.evolve import DifferentialEvolution, genetic_programming, strategies
 from ordino.experiment.compare import comparison, significance
 from ordino.experiment.plan.plan import Plan, repeat_seeds
 from ordino.explain import paths, permutation_importance
@@ -70,8 +70,9 @@ SEEDED: dict[str, Callable[[int], Any]] = {
     "evolve.strategies.uniform_population": lambda seed: strategies.uniform_population(3, 2, seed=seed).tolist(),
     **{
         f"evolve.strategies.{kind.__name__}": lambda seed, kind=kind: asked(kind(START, seed=seed))
-        for kind in (strategies.DifferentialEvolution, strategies.ParticleSwarm, strategies.EvolutionStrategy)
+        for kind in (strategies.ParticleSwarm, strategies.EvolutionStrategy)
     },
+    "evolve.differential.DifferentialEvolution": lambda seed: asked(DifferentialEvolution(START, seed=seed)),
     "evolve.strategies.CMA": lambda seed: asked(strategies.CMA(START[0], seed=seed)),
     "evolve.genetic_programming.GeneticProgramming": lambda seed: [
         tree.text() for tree in genetic_programming.GeneticProgramming(3, population=5, seed=seed).ask()
@@ -96,6 +97,9 @@ SEEDED: dict[str, Callable[[int], Any]] = {
         CIRCLES, DATA.X, DATA.offsets, seed=seed
     ).comparisons.tolist(),
     "order.sorting.start_order": lambda seed: start_order(DATA.offsets, seed).tolist(),
+    "ordinal.OrdinalClassifier": lambda seed: (
+        OrdinalClassifier("linear-regression-ranker", seed=seed).fit(DATA.X, DATA.y).slope_
+    ),
     "streams.spawned": lambda seed: spawned(seed, "a").entropy,
     "streams.stream": lambda seed: stream(seed, "a").random(),
     "streams.spawn_seed": lambda seed: spawn_seed(seed, "a"),
