@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import installs
 
 HOME = Path(__file__).parents[1]
-VERSION_FILE, CHANGES, CITATION = (HOME / name for name in ("src/ordino/__init__.py", "CHANGELOG.md", "CITATION.cff"))
+VERSION_FILE, CHANGES, CITATION = (HOME / name for name in ("src/ordino/versions.py", "CHANGELOG.md", "CITATION.cff"))
 UNRELEASED = "## [Unreleased]"
 _VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 

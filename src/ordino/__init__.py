@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ordino.rankers import RANKERS
+from ordino.versions import __version__ as __version__
 
 if TYPE_CHECKING:
     from ordino import export as export
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from ordino.model_file import save as save
     from ordino.networks.torch_ranker import TorchRanker as TorchRanker
     from ordino.ordinal import OrdinalClassifier as OrdinalClassifier
-
-__version__ = "0.1.0"
 
 _HOME = MappingProxyType(
     {

@@ -105,7 +105,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most probable class of each row."""
-        found: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)  # which says if nothing was fitted yet
+        found: NDArray[Any] = self.classes_[best]
         return found
 
     def _scaled(self, rows: Floats) -> Floats:

@@ -58,7 +58,7 @@ def _transformed(step: Any, data: Dataset, names: Any) -> Dataset:
         return data
     if type(step).__module__.startswith("ordino."):
         known = getattr(step, "categories_", {})
-        found = step.transform(recode(data, known) if data.categories else data)
+        found: Dataset = step.transform(recode(data, known) if data.categories else data)
         return found if names is None else found.replace(X=found.X, feature_names=names)
     is_by_name = hasattr(step, "feature_names_in_") and (data.categories or hasattr(step, "transformers_"))
     X = step.transform(feature_frame(data, step.feature_names_in_) if is_by_name else _plain(step, data))

@@ -1,10 +1,9 @@
-"""The versions of what Ordino runs on, read from the metadata of packages: nothing is imported for it."""
+"""The version of Ordino, and those of what it runs on, read from the metadata of packages: none is imported for it."""
 
-import platform
 from collections.abc import Iterable
-from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+
+__version__ = "0.1.0"
 
 NEEDED = (
     "numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "lightgbm", "cmaes", "safetensors",
@@ -22,14 +21,21 @@ def installed_versions(packages: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _version(package: str) -> str | None:
-    with suppress(PackageNotFoundError):
+    if package == "ordino":  # whether it is installed or not
+        return __version__
+    from importlib.metadata import PackageNotFoundError, version  # which take longer than `import ordino`
+
+    try:
         return version(package)
-    return None
+    except PackageNotFoundError:
+        return None
 
 
-def describe_versions(own: str) -> str:
-    """What a report of a problem needs: Ordino of this version, Python, machine, packages."""
-    lines = [f"ordino {own}", f"python {platform.python_version()}, {platform.system()} {platform.machine()}"]
+def describe_versions() -> str:
+    """What a report of a problem needs: Ordino, Python, machine, packages."""
+    import platform
+
+    lines = [f"ordino {__version__}", f"python {platform.python_version()}, {platform.system()} {platform.machine()}"]
     lines += [f"{name} {found}" for name, found in installed_versions((*NEEDED, *OPTIONAL)).items()]
     missing = [name for name in OPTIONAL if _version(name) is None]
     if missing:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from campaigns import extremes, kills, letor, models, same, service
+from campaigns import extremes, kills, letor, models, mutations, same, service
 from campaigns.ledger import PAGE, Outcome, record
 
 FEW = ["rank-svm", "ranknet", "lambda-mart", "prank"]
@@ -16,6 +16,7 @@ CAMPAIGNS = {
     "hostile requests": lambda: service.campaign(False),
     "determinism": lambda: same.campaign(False, FEW),
 }
+NAMES = {*CAMPAIGNS, "mutations"}  # of which some mistakes may survive
 
 
 @pytest.mark.slow
@@ -28,9 +29,9 @@ def test_a_short_campaign_finds_nothing(name):
 
 def test_the_page_has_a_line_for_every_campaign(tmp_path):
     text = PAGE.read_text(encoding="utf-8")
-    assert set(re.findall(r"^\| (.+?) \|", text, re.MULTILINE)) - {"campaign"} == set(CAMPAIGNS)
+    assert set(re.findall(r"^\| (.+?) \|", text, re.MULTILINE)) - {"campaign"} == NAMES
     page = tmp_path / "page.md"
-    for name in CAMPAIGNS:
+    for name in sorted(NAMES):
         page.write_text(text, encoding="utf-8")
         record(Outcome(name, "1,000 things", {"crashes": 0, "wrong": 2}), page)
         [line] = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {name} |")]
@@ -41,3 +42,54 @@ def test_a_page_without_the_line_is_refused(tmp_path):
     (tmp_path / "page.md").write_text("# Nothing")
     with pytest.raises(SystemExit, match="there are 0 lines"):
         record(Outcome("LETOR reader", "", {}), tmp_path / "page.md")
+
+
+SOURCE = """
+def use(data, valid, seed):
+    if len(data) < 3:
+        return fit(data, valid, seed=seed)
+    return data[0] + valid[1]
+"""
+
+
+def test_mistakes_are_small_changes_that_can_be_read():
+    made = list(mutations.mistakes_in(mutations.SOURCE / "ordino" / "x.py", SOURCE))
+    changed = {(one.kind, one.apply(SOURCE)) for one in made}
+    for kind, text in (
+        ("comparison", "if len(data) <= 3:"),
+        ("turned condition", "if not (len(data) < 3):"),
+        ("swapped arguments", "fit(valid, data, seed=seed)"),
+        ("dropped keyword", "fit(data, valid)"),
+        ("wrong part", "fit(data, test, seed=seed)"),
+        ("lost seed", "seed=0)"),
+        ("arithmetic", "data[0] - valid[1]"),
+        ("off by one", "data[1] + valid[1]"),
+    ):
+        assert any(kind == one and text in source for one, source in changed), kind
+    for _, source in changed:
+        compile(source, "x.py", "exec")
+
+
+def test_mistakes_are_drawn_from_every_folder_and_the_seed_decides():
+    drawn = mutations.choose(120, 0)
+    assert [str(one) for one in drawn] == [str(one) for one in mutations.choose(120, 0)]
+    assert {"cli", "data", "rankers", "papers"} <= {mutations.folder_of(one.path) for one in drawn}
+    assert all(mutations.tests_of(mutations.folder_of(one.path)) for one in drawn)
+
+
+def test_a_mistake_is_made_in_the_copy_and_taken_back(tmp_path, monkeypatch):
+    copy = tmp_path / "ordino"
+    copy.mkdir()
+    (copy / "linear.py").write_text("a = 1 + 2\n")
+    path = mutations.SOURCE / "ordino" / "linear.py"
+    [mistake] = [one for one in mutations.mistakes_in(path, "a = 1 + 2\n") if one.kind == "arithmetic"]
+    seen = []
+
+    def run(command, **how):
+        seen.append(((copy / "linear.py").read_text(), how["env"]["PYTHONPATH"]))
+        return type("Done", (), {"returncode": len(seen) - 1})
+
+    monkeypatch.setattr(mutations.subprocess, "run", run)
+    assert [mutations.is_noticed(mistake, tmp_path) for _ in range(2)] == [False, True]
+    assert seen == [("a = 1 - 2\n", str(tmp_path))] * 2
+    assert (copy / "linear.py").read_text() == "a = 1 + 2\n"

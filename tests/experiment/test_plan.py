@@ -209,7 +209,10 @@ def test_what_is_searched_by_default_is_what_a_ranker_has(name):
 
 
 def test_data_in_memory_is_no_path():
-    Plan(data=Dataset([[0.0]] * 3, [0, 1, 0], qid=[1, 2, 3]), rankers=["ranknet"], folds=3).check()
+    plan = Plan(data=Dataset([[0.0]] * 3, [0, 1, 0], qid=[1, 2, 3]), rankers=["ranknet"], folds=3)
+    plan.check()
+    [(_, folds)] = plan.collections()
+    assert sorted(query for fold in folds for query in fold.test.query_ids) == [1, 2, 3]
 
 
 WRONG_KINDS = """

@@ -49,6 +49,8 @@ REFUSED = (
     "random-ranker",
     "nested-ranker",
     "rank-aggregation",
+    "rank-fusion",
+    "auto",
 )
 
 
@@ -76,6 +78,7 @@ VARIANTS = {
     "rank-svm, symlog": ("rank-svm", {"scaling": "symlog"}, {"vespa", "onnx"}),
     "rank-svm, quantile": ("rank-svm", {"scaling": "quantile"}, {"onnx"}),
     "rank-svm, median": ("rank-svm", {"missing": "median"}, {"solr", "vespa", "onnx"}),
+    "rank-svm, raw": ("rank-svm", {"scaling": "raw"}, LINEAR),
     "rank-boost, symlog": ("rank-boost", {"scaling": "symlog"}, TREES),
     "rank-boost, quantile": ("rank-boost", {"scaling": "quantile"}, TREES),
     "frank, median": ("frank", {"missing": "median", "scaling": "quantile"}, TREES),
@@ -179,6 +182,7 @@ def test_what_cannot_be_exact_is_refused_with_two_ways_out(name):
         {"ranker": "linear-regression-ranker", "resample": "queries", "n": 2} if name == "rank-aggregation" else {}
     )
     changes |= {"ranker": "linear-regression-ranker"} if name == "nested-ranker" else {}
+    changes |= {"trials": 1, "folds": 2} if name == "auto" else {}
     ranker = made(name, changes).fit(easy_data(n_queries=4))
     for to in TARGETS:
         with pytest.raises(ExportError, match=r"`ordino serve`.*`ordino distill`"):
@@ -192,7 +196,7 @@ def test_aggregation_by_the_whole_list_is_refused(method):
         export_model(ranker.fit(easy_data(n_queries=4)), "solr")
 
 
-@pytest.mark.parametrize("scaling", ["querymax", "minmax", "zscore"])
+@pytest.mark.parametrize("scaling", ["querymax", "minmax", "zscore", "rank", "qlog", "hinge", "raw+rank"])
 def test_scaling_by_query_is_refused_with_two_ways_out(scaling):
     ranker = made("rank-boost", {"scaling": scaling}).fit(easy_data(n_queries=4))
     with pytest.raises(ExportError, match=r"all documents of the query.*`ordino serve`.*`ordino distill`"):

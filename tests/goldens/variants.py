@@ -119,7 +119,7 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
         "random-ranker": ({"seed": 3},),
         "rank-fusion": (
             *({"method": method} for method in ("isr", "combsum", "combmnz", "combmax", "borda", "zscore", "kemeny")),
-            {"k": 10.0, "features": ("f2", "f5")},
+            {"k": 10.0, "features": ("f2", "f4")},
         ),
         "nested-ranker": (
             {"ranker": "rank-boost", "sizes": (None, 10, 5)},

@@ -143,11 +143,16 @@ def test_losses_of_comparators_are_those_of_probabilities():
 
 
 @pytest.mark.parametrize(
-    ("loss", "value"),
-    [("squared", 0.25), ("absolute", 0.5), ("ranknet", np.log(2)), ("fidelity", 1 - 0.5**0.5)],
+    ("loss", "value", "slope"),
+    [
+        ("squared", 0.25, 1.0),  # 2 (o - t)
+        ("absolute", 0.5, 1.0),
+        ("ranknet", np.log(2), 2.0),  # (o - t) / (o (1 - o))
+        ("fidelity", 1 - 0.5**0.5, 0.5**0.5),  # sqrt(t / o) / 2
+    ],
 )
-def test_the_error_of_a_pair_is_the_mean_of_its_two_outputs(loss, value):
-    """Both outputs are sigmoid(0) = 1/2 while the target is [1, 0]."""
+def test_the_error_of_a_pair_is_the_mean_of_its_two_outputs(loss, value, slope):
+    """Both outputs are sigmoid(0) = 1/2 while the target is [1, 0]; the slope of a sigmoid there is 1/4."""
     network = make_network(loss=loss)
     network.theta[:] = 0
     assert network.error(ComparedPairs(X, FIRST_FEATURE).whole) == pytest.approx(value)
@@ -157,7 +162,7 @@ def test_the_error_of_a_pair_is_the_mean_of_its_two_outputs(loss, value):
     dense.theta[:] = 0
     dense.error(PairBatch(X, *FIRST_FEATURE.take(np.flatnonzero(FIRST_FEATURE.target == 1)), 1.0))
     wins, loses = dense.slopes[-2:]
-    assert wins < 0 < loses
+    assert loses == pytest.approx(slope / 4 / 2, rel=1e-5)  # half of the mean belongs to each output
     assert wins == -loses
 
 
@@ -206,7 +211,7 @@ def test_products_by_pair_and_by_document_say_the_same(shared):
     """Random pairs of many documents have rows of their own; many pairs of few documents share their products."""
     few, many = (PairBatch(rows, *LearningSet.of(np.column_stack((A, B)), FIRST_FEATURE.target, len(rows)), 1.0)
                  for rows in (X, np.concatenate((X, np.zeros((1000, 3), np.float32)))))  # fmt: skip
-    assert len(A) > first_layer.MOST_DOCUMENTS * len(few.X)
+    assert len(A) > first_layer.FEW_PAIRS * len(few.X)
     by_document, by_pair = shaken(make_network(shared=shared)), shaken(make_network(shared=shared))
     assert by_document.error(few) == pytest.approx(by_pair.error(many), rel=1e-6)
     np.testing.assert_allclose(by_document.slopes, by_pair.slopes, rtol=1e-5, atol=1e-7)

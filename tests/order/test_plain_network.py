@@ -97,10 +97,18 @@ def test_outputs_are_what_the_plain_layers_say(network: PairNetwork) -> None:
     np.testing.assert_allclose(network.outputs(A, B), expected, rtol=1e-4, atol=1e-4)
 
 
-@given(networks)
-def test_sharing_swaps_the_outputs(network: PairNetwork) -> None:
-    swapped = np.allclose(network.outputs(A, B), network.outputs(B, A)[:, ::-1], rtol=1e-4, atol=1e-4)
-    assert swapped or not network.symmetric
+@given(
+    st.sampled_from(list(zip(sorted(ACTIVATIONS), cycle(sorted(OUTPUTS))))),
+    st.sampled_from([(2,), (20,), (24, 12, 6)]),
+    st.integers(0, 1000),
+)
+def test_sharing_swaps_the_outputs(kind: tuple[str, str], hidden: tuple[int, ...], seed: int) -> None:
+    network = random_network(5, hidden, kind[0], output=kind[1], seed=seed)
+    assert network.symmetric
+    np.testing.assert_allclose(network.outputs(A, B), network.outputs(B, A)[:, ::-1], rtol=1e-4, atol=1e-4)
+    dense = random_network(5, hidden, "identity", output="identity", seed=seed, symmetric=False)
+    assert not dense.symmetric
+    assert not np.allclose(dense.outputs(A, B), dense.outputs(B, A)[:, ::-1], rtol=1e-4, atol=1e-4)
 
 
 def test_only_a_tie_is_one_half() -> None:

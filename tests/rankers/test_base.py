@@ -423,9 +423,16 @@ def test_any_order_of_rows_becomes_the_same(seed: int):
 
 
 def test_both_zeros_are_one():
-    plus, minus = Dataset([[0.0], [1.0], [2.0]], [0, 1, 0]), Dataset([[-0.0], [1.0], [2.0]], [-0.0, 1, 0])
-    assert canonical(plus).y.tolist() == canonical(minus).y.tolist()
-    assert canonical(plus).X.tolist() == canonical(minus).X.tolist()
+    """The sign of a zero, which no comparison shows, moves no document."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        X, y = rng.integers(0, 2, (12, 2)).astype(np.float32), rng.integers(0, 3, 12).astype(float)
+        turned = np.where((X == 0) & (rng.random(X.shape) < 0.5), np.float32(-0.0), X)
+        negative = np.where((y == 0) & (rng.random(12) < 0.5), -0.0, y)
+        plus, minus = (canonical(Dataset(*given, doc_ids=np.arange(12))) for given in ((X, y), (turned, negative)))
+        assert np.signbit(turned).any()
+        assert plus.X.tolist() == minus.X.tolist()
+        assert plus.y.tolist() == minus.y.tolist()
 
 
 def test_labels_and_weights_take_part():

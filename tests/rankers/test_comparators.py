@@ -425,7 +425,7 @@ def test_bad_parameters_are_refused(params, sentence):
 def test_repeats_that_train_together_are_those_that_train_alone(select, initializer):
     ranker = DeepNet(
         hidden=(8, 4), n_pairs=300, n_valid_pairs=200, select=select, initializer=initializer, pretraining=2,
-        epochs=4, patience=None, batch=100, dropout=0.25, record_activations=True,
+        epochs=4, patience=None, batch=100, dropout=0.25, record_activations=True, scaling="quantile",
     )  # fmt: skip
     together = ranker.fit_repeats(DATA, [0, 7, 3], valid=VALID)
     for seed, repeat in zip([0, 7, 3], together, strict=True):

@@ -12,7 +12,7 @@ import ordino
 from ordino import Dataset, LambdaMART
 from ordino.explain import why
 from ordino.serve.settings import Limits
-from serving import NAMES, service, small_data
+from serving import NAMES, network, service, small_data
 from shell import ordino as command
 
 X = small_data().X[:10]
@@ -99,6 +99,12 @@ def test_a_score_does_not_depend_on_the_other_documents(client, ranked, n):
     if reply is None:
         reply = post(client, {"rows": small_data().X[:n].tolist()}, model="net").json()
     assert {item["id"]: item["score"] for item in reply["items"]} == dict(enumerate(ranked["net"][:n]))
+
+
+def test_a_network_scores_one_document_as_among_many():
+    ranker, docs = network(136, [64, 32]), np.random.default_rng(3).normal(size=(20, 136)).astype(np.float32)
+    together = ranker.predict(docs)
+    assert [ranker.predict(docs[row : row + 1])[0] for row in range(20)] == together.tolist()
 
 
 def test_equal_scores_keep_the_order_of_the_request(client):

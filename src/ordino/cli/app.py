@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from ordino import __version__
 from ordino.cli.bench import bench, reproduce, search
 from ordino.cli.data import convert, doctor, inspect, synth
 from ordino.cli.evaluate import evaluate, explain, rank
@@ -30,7 +29,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(describe_versions(__version__))
+        typer.echo(describe_versions())
         raise typer.Exit
 
 

@@ -44,8 +44,9 @@ def train(
 
     Example: ordino train shards --ranker rank-svm --out m.ordino
 
-    Columns of text are features if --categories names them: lambda-mart and mc-rank take them, --one-hot is for others.
     Example: ordino train train.txt --ranker auto --minutes 0.02 --out m.ordino
+
+    Columns of text are features if --categories names them: lambda-mart and mc-rank take them, --one-hot is for others.
     """
     from ordino.data.prepare import binarize_labels
     from ordino.data.shards import is_sharded
@@ -57,7 +58,7 @@ def train(
     model = _make(ranker, param or [], scaling, seed, minutes)
     share = None if valid is None else _share(valid)
     if is_sharded(data):
-        if share is not None or binarize is not None or columns.given():
+        if share is not None or binarize is not None or one_hot or columns.given():
             raise typer.BadParameter("shards are learned from as they are: choose columns, labels and parts in convert")
         shards.train(model, data, valid, out, json=json)
         return

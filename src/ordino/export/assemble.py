@@ -25,7 +25,8 @@ REASONS = {
     "RandomRanker": "its scores are hashes",
     "TorchRanker": "it scores with code of yours",
     "PRank": "products of features (quadratic=True) are no features of an engine",
-    "AutoRanker": "it is made of several rankers",
+    "AutoRanker": "it is made of several rankers, which look at whole queries",
+    "RankFusion": "it puts together orders of the whole list",
 }
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.filling import MedianFilled
+from ordino.data.places import Unscaled
 from ordino.data.scaling import NormalQuantiles, SymmetricLog
 from ordino.errors import ExportError
 from ordino.export.family import Affine, Preparation, Quantiles, Step, SymLog
@@ -32,7 +33,7 @@ def preparation_of(model: Any) -> Preparation:
     waiting = [*steps_of(model)[:-1], last.scaler_]
     while waiting:
         scaler = waiting.pop(0)
-        if scaler is None or scaler == "passthrough":
+        if scaler is None or scaler == "passthrough" or isinstance(scaler, Unscaled):
             continue
         if getattr(scaler, "by_query", False):
             raise ExportError(

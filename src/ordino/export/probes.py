@@ -40,7 +40,7 @@ def make_probes(form: Plain, *, with_missing: bool) -> Probes:
         wanted = set(np.floor(np.arange(0, n_splits, step)).astype(int).tolist())
         n_probed, number = len(wanted), 0
         for tree in form.trees:
-            for node, row in _ways(tree, n_features):
+            for node, row in _ways(tree, n_features, with_missing):
                 if number + node in wanted:
                     groups.append(_around(row, int(tree.feature[node]), tree.threshold[node], with_missing))
             number += len(tree.feature)
@@ -59,28 +59,32 @@ def make_probes(form: Plain, *, with_missing: bool) -> Probes:
     return Probes(np.concatenate(groups), offsets.astype(np.int64), n_splits, n_probed)
 
 
-def _ways(tree: Tree, n_features: int) -> Iterator[tuple[int, Singles]]:
-    """Every split, and a row that reaches it."""
+def _ways(tree: Tree, n_features: int, with_missing: bool) -> Iterator[tuple[int, Singles]]:
+    """Every split that can be reached, and a row that reaches it."""
     rows = {0: np.zeros(n_features, np.float32)} if len(tree.feature) else {}
-    limits: dict[int, dict[int, tuple[np.float32, np.float32]]] = {0: {}}
-    lowest, highest = -np.finfo(np.float32).max, np.finfo(np.float32).max
+    limits: dict[int, dict[int, tuple[float, float]]] = {0: {}}
+    lowest, highest = float(-np.finfo(np.float32).max), float(np.finfo(np.float32).max)
     for node in range(len(tree.feature)):
         if node not in rows:
             continue
         row, known = rows.pop(node), limits.pop(node)
         yield node, row
-        j, t = int(tree.feature[node]), tree.threshold[node]
-        low, high = known.get(j, (lowest, highest))
-        for child, (a, b) in ((tree.left[node], (low, min(t, high))), (tree.right[node], (max(t, low), high))):
-            if child < 0 or (a >= b and child == tree.right[node]):
-                continue
+        j, t = int(tree.feature[node]), float(tree.threshold[node])
+        low, high = known.get(j, (lowest, highest))  # numbers above low and up to high get here
+        sides = ((tree.left[node], low, min(t, high), True), (tree.right[node], max(t, low), high, False))
+        for child, a, b, is_left in sides:
             reached = row.copy()
-            reached[j] = b if child == tree.left[node] else np.nextafter(np.float32(a), np.float32(np.inf))
-            if child == tree.left[node] and b <= low and low > lowest:
-                continue  # no number is on both sides
-            rows[int(child)], limits[int(child)] = reached, {**known, j: (np.float32(a), np.float32(b))}
+            if a < b:
+                reached[j] = b if is_left else np.nextafter(np.float32(a), np.float32(highest))
+            elif with_missing and j not in known and bool(tree.missing_left[node]) == is_left:
+                reached[j] = np.nan  # no number gets there
+            else:
+                continue
+            if child >= 0:
+                rows[int(child)], limits[int(child)] = reached, {**known, j: (a, b)}
 
 
+@np.errstate(over="ignore")  # there may be no number above the threshold
 def _around(row: Singles, feature: int, threshold: np.float32, with_missing: bool) -> Singles:
     up, down = (np.nextafter(threshold, np.float32(side)) for side in (np.inf, -np.inf))
     values = [value for value in (down, threshold, up, np.float32(threshold + 1)) if np.isfinite(value)]
@@ -98,6 +102,7 @@ def _middle(form: Plain) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         for j in range(len(form.names)):
             asked = [tree.threshold[tree.feature == j] for tree in form.trees]
             values = np.concatenate([np.zeros(0, np.float32), *asked]).astype(np.float64)
+            values = values[np.abs(values) < 1e30]
             if len(values):
                 center[j], spread[j] = np.median(values), np.std(values) or 1.0
         return center, spread

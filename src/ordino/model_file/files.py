@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from ordino.model_file.values import Decoder, Encoder
 from ordino.pipelines import last_step, score_with, steps_of
 from ordino.plain import as_json
 from ordino.rankers import NAMES
+from ordino.versions import installed_versions
 
 Score = Callable[[Dataset], NDArray[np.float64]]
 """Gives scores to the documents of a data set, in the caller's row order."""
@@ -214,7 +214,7 @@ def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     count, names = (features.get("count"), features.get("names")) if isinstance(features, dict) else (None, None)
     require(isinstance(count, int) and not isinstance(count, bool) and count >= 0, "the card")
     require(names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names)), "the card")
-    kinds = features.get("categories", [])
+    kinds = features.get("categories", []) if isinstance(features, dict) else []
     require(isinstance(kinds, list) and all(isinstance(name, str) for name in kinds), "the card")
     require(isinstance(measure, dict) and isinstance(card.get("form"), str), "the card")
     known = model.get("learned", {}).get("n_features_in_", count)
@@ -263,7 +263,7 @@ def make_card(
         "data": None if data is None else describe(data),
         "valid": None if valid is None else describe(valid),
         "notes": dict(notes or {}),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "versions": {"python": platform.python_version(), **installed_versions(packages)},
     }
 
 

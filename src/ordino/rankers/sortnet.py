@@ -6,7 +6,7 @@ the way to what is known of either set, train a new comparator on them, and keep
 
 from __future__ import annotations
 
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,10 @@ class SortNet(Comparator):
     >>> ranker.history_[0]["train_known"], len(ranker.history_)
     (0, 4)
     """
+
+    dropped: ClassVar[tuple[str, ...]] = ("record_activations",)
+
+    record_activations: ClassVar[bool] = False  # type: ignore[misc]  # a row of ``history_`` is an iteration, no epoch
 
     max_iter: int = param(
         20,

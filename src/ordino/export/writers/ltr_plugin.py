@@ -27,6 +27,7 @@ def write_plugin(
 ) -> Written:
     """The feature set and the model."""
     notes: list[str] = []
+    blurred: list[tuple[int, float, float]] = []
     model: dict[str, Any]
     shift, squash, odds = 0.0, None, form.odds
     if isinstance(form, PlainLinear):
@@ -42,7 +43,9 @@ def write_plugin(
     else:
         low = form.lowest()
         constants = (-low,) if lift and low < 0 else ()
-        trees = [_tree(tree, form.names) for tree in form.trees] + [{"nodeid": 0, "leaf": single(c)} for c in constants]
+        trees = [_tree(tree, form.names, blurred) for tree in form.trees] + [
+            {"nodeid": 0, "leaf": single(c)} for c in constants
+        ]
         shift = -sum(single(c) for c in constants)
         definition = json.dumps({"objective": "rank:ndcg", "splits": trees})
         model = {"type": "model/xgboost+json", "definition": definition}
@@ -54,15 +57,20 @@ def write_plugin(
     files = {"featureset.json": _features(form.names), "model.json": body}
     notes.insert(0, size_note(body, 100_000_000, LIMIT))
     notes.append("featureset.json has a template for each feature, which reads a field; change it to your own query.")
-    return Written(files=files, commands=_commands(name), notes=tuple(notes), shift=shift, squash=squash, odds=odds)
+    return Written(
+        files=files, commands=_commands(name), notes=tuple(notes), shift=shift, squash=squash, odds=odds,
+        blurred=tuple(blurred),
+    )  # fmt: skip
 
 
-def _tree(tree: Tree, names: tuple[str, ...]) -> Any:
+def _tree(tree: Tree, names: tuple[str, ...], blurred: list[tuple[int, float, float]]) -> Any:
     n, deep = len(tree.feature), depths(tree)
-    largest = np.finfo(np.float32).max
+    largest = np.finfo(np.float32).max  # above which nothing can be written: it alone goes right
 
     def split(node: int, left: Any, right: Any) -> dict[str, Any]:
-        above = min(np.nextafter(tree.threshold[node], np.float32(np.inf)), largest)
+        above = np.nextafter(tree.threshold[node], largest)
+        if tree.threshold[node] == largest:
+            blurred.append((int(tree.feature[node]), float(np.nextafter(largest, np.float32(0))), float(largest)))
         yes, no = left["nodeid"], right["nodeid"]
         return {
             "nodeid": node, "depth": int(deep[node]), "split": names[tree.feature[node]],

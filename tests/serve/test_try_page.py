@@ -18,7 +18,9 @@ def test_the_page_ranks_and_explains(browser, model_files):
         page.click("button")
         page.wait_for_selector("#items tr:nth-child(3)")
         assert page.locator("#items tr td:first-child").all_inner_texts() == ["1", "2", "3"]
-        assert any(name in page.locator("#items tr:first-child td:nth-child(4)").inner_text() for name in ("bm25", "age"))
+        assert any(
+            name in page.locator("#items tr:first-child td:nth-child(4)").inner_text() for name in ("bm25", "age")
+        )
         assert troubles == []
         page.fill("#body", '{"items": [{"features": {"bm52": 1}}]}')
         page.click("button")

@@ -1,0 +1,208 @@
+"""Law 1: every parameter of every ranker has an effect on what is learned. Law 2: so has its seed, and only the seed.
+
+Values come from the parameter's own field. Where a parameter matters only beside another, CONTEXTS says beside which; a
+ranker or a parameter that is added later is met here by itself.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from goldens.variants import make
+from ordino import Dataset
+from ordino.data.scaling import SCALERS
+from ordino.order import meetings
+from ordino.parameters import Choices, Parameter, Range, parameters_of
+from ordino.rankers import RANKERS, ranker_class
+
+FREE = {"verbose", "n_jobs"}
+"""Without effect on the result, which other tests show."""
+
+INNER = {"nested-ranker": {"ranker": "rank-boost"}, "rank-aggregation": {"ranker": "linear-regression-ranker"}}
+"""What the rankers that are made of others are made of here."""
+
+TREES = {"model": "trees"}
+EARLY = {"start": "zeros", "generations": 30}  # where a search still finds better weights
+CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
+    **{("", name): {"epochs": 30, "rounds": 60, "generations": 60} for name in ("patience",)},
+    ("", "rate"): {"learning_rate": 0.5, "epochs": 8},
+    ("", "optimizer"): {"l2": 0.5},
+    ("", "algorithm"): {"algorithm": "borda"},
+    ("", "top"): {"algorithm": "copeland"},
+    ("", "profile"): {"metric": "ndcg@3"},
+    ("", "pretraining"): {"initializer": "autoencoders"},
+    ("", "n_valid_pairs"): {"select": "pairs"},
+    ("", "share"): {"resample": "queries"},
+    ("", "bags"): {"query_share": 0.5},
+    ("", "sign"): {"feature": 1},
+    ("", "mutation_rate"): {"crossover_rate": 0.5},
+    ("", "distinct_pairs"): {"n_pairs": 2000},
+    ("", "target_by"): {"target": 0.7},
+    ("", "falling"): {"epochs": 210, "batch": None},
+    ("", "tol"): {"max_iter": 50, "sweeps": 20},
+    **{("scorer", name): TREES for name in ("rounds", "leaves", "min_leaf")},
+    ("sortnet", "pretraining"): {"initializer": "autoencoders", "warm_start": False},
+    ("sortnet", "patience"): {"epochs": 60, "learning_rate": 0.1},
+    **{(name, one): EARLY for name in ("es-rank", "iesr-rank", "iesvm-rank") for one in ("mutation", "seed")},
+    **{("rank-aggregation", name): {"resample": "queries"} for name in ("n", "method", "ranker", "seed")},
+    ("rank-aggregation", "resample"): {"ranker": "oap-bpm"},
+    **{("rank-svm", name): {"C": (0.001, 10.0)} for name in ("metric", "profile")},
+    ("single-feature", "profile"): {"metric": "ndcg@2"},
+    ("kernel-ranknet", "rate"): {"learning_rate": 5.0, "epochs": 8},
+    ("kernel-ranknet", "kernel"): {"scaling": "minmax"},
+    ("rankde", "top"): {"mutation": "current-to-pbest/1"},
+    ("lambda-mart", "seed"): {"query_share": 0.5},
+    ("mc-rank", "seed"): {"query_share": 0.5},
+}
+"""By ranker (or any) and parameter: what must be set so that the parameter can matter."""
+
+VALUES: dict[tuple[str, str], list[Any]] = {
+    ("", "metric"): ["map"],
+    ("", "profile"): ["sklearn"],
+    ("", "hidden"): [(4,)],
+    ("", "l1"): [0.1],
+    ("", "l2"): [0.9],
+    ("", "patience"): [1],
+    ("", "tol"): [0.9],
+    ("", "C"): [1.0],
+    ("", "alpha"): [100.0],
+    ("", "thresholds"): [2],
+    ("", "functions"): [("min", "max")],
+    ("", "feature"): [2, 3],
+    ("", "batch"): [2],
+    ("", "leaves"): [3],
+    ("", "min_leaf"): [20],
+    ("", "max_depth"): [1],
+    ("", "truncation"): [1],
+    ("", "sign"): [-1],
+    ("", "start"): ["zeros", "linear-regression-ranker", "rank-svm"],
+    ("", "loss_options"): [{"average": "queries", "ties": True}],
+    ("", "options"): [{"max_bin": 3}],
+    ("", "mutation_rate"): [0.5],
+    ("", "crossover_rate"): [0.1],
+    ("", "max_speed"): [0.05],
+    ("", "gamma"): [0.9],
+    ("", "sizes"): [(None, 5)],
+    ("", "ranker"): ["single-feature"],
+    ("", "top"): [3],
+    ("rankde", "metric"): ["ndcg@3"],
+    ("rankde", "self_adaptive"): ["jde", "shade"],
+    ("rankde", "top"): [0.9],
+    ("rankde", "shrink_to"): [4],
+    ("rankde", "local_search"): [3],
+    ("rank-fusion", "features"): [("f1",), "f2"],
+    ("single-feature", "metric"): ["ndcg@1"],
+}
+"""Other legal values, where the field does not say any that must matter on a small set."""
+
+
+def documents(seed: int, n_queries: int = 8, n_docs: int = 12) -> Dataset:
+    """Noisy queries with labels 0 to 4, of which each query lacks some."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_queries * n_docs, 5)).astype(np.float32)
+    hidden = X @ np.array([3.0, 1.0, 0.0, -1.0, 0.5]) + rng.normal(0, 0.7, len(X))
+    y = np.digitize(hidden, np.quantile(hidden, [0.4, 0.6, 0.75, 0.9])).astype(float)
+    qid = np.repeat(np.arange(n_queries), n_docs)
+    y[(qid % 2 == 0) & (y == 2)] = 3.0
+    return Dataset(X, y, qid)
+
+
+TRAIN, VALID, TEST = documents(0), documents(1), documents(2, 4)
+
+
+def look_up(table: dict[tuple[str, str], Any], name: str, parameter: str) -> Any:
+    return table.get((name, parameter), table.get(("", parameter)))
+
+
+def others(name: str, parameter: str, known: Parameter) -> list[Any]:
+    """Legal values that are not the default."""
+    found = look_up(VALUES, name, parameter)
+    if found is None and parameter == "scaling":
+        found = [one for one in SCALERS if one in ("zscore", "rank", "minmax")][:2]
+    if found is None and known.choices:
+        found = known.choices
+    if found is None and "bool" in known.kinds:
+        found = [not known.default]
+    if found is None and isinstance(known.space, Choices):
+        found = known.space.values
+    if found is None and isinstance(known.space, Range):
+        found = [known.space.low, known.space.high]
+    if found is None and known.default is not None:
+        found = [type(known.default)(max(known.default * factor, known.low or 0)) for factor in (0.5, 2)]
+        found = [one for one in found if known.high is None or one <= known.high]
+    assert found, f"say in VALUES what {parameter} of {name} may be"
+    return [one for one in found if repr(one) != repr(known.default)]
+
+
+@cache
+def settings_of(name: str, parameter: str) -> dict[str, Any]:
+    """The context of a parameter, as far as the ranker knows it."""
+    given = INNER.get(name, {}) | (look_up(CONTEXTS, name, parameter) or {})
+    return {key: value for key, value in given.items() if key in parameters_of(ranker_class(name))}
+
+
+def learned(name: str, changes: dict[str, Any], *, again: bool = False) -> list[Any]:
+    """What a quick ranker says after learning: scores of other documents, and its history."""
+    ranker = make(name, changes).fit(TRAIN, valid=VALID)
+    if again:
+        ranker.fit(TRAIN, valid=VALID)
+    return [ranker.predict(TEST).tolist(), repr(getattr(ranker, "history_", None))]
+
+
+@cache
+def plainly(name: str, settings: str, again: bool) -> list[Any]:
+    return learned(name, dict(eval(settings)), again=again)
+
+
+CASES = [
+    (name, parameter) for name in RANKERS for parameter in parameters_of(ranker_class(name)) if parameter not in FREE
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), CASES, ids=str)
+def test_every_parameter_has_an_effect(name: str, parameter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = parameters_of(ranker_class(name))[parameter]
+    context = settings_of(name, parameter)
+    if parameter == "missing":
+        check_missing(name, context)
+        return
+    if parameter == "top":
+        for limit in ("LONG", "SAMPLE"):  # documents of a query from which on it matters
+            monkeypatch.setattr(meetings, limit, 4)
+    again = parameter == "warm_start" and name != "sortnet"
+    before = learned(name, context) if parameter == "top" else plainly(name, repr(context), again)
+    for value in others(name, parameter, known):
+        if repr(value) == repr(context.get(parameter, known.default)):
+            continue
+        assert learned(name, context | {parameter: value}, again=again) != before, f"{parameter}={value!r} of {name}"
+
+
+def check_missing(name: str, context: dict[str, Any]) -> None:
+    """NaN becomes the median of the training data, before anything else is done to it."""
+    holes = TRAIN.X.copy()
+    holes[::7, 0] = np.nan
+    by_median, by_zero = (np.where(np.isnan(holes), value, holes) for value in (np.nanmedian(holes[:, 0]), 0.0))
+    made = [
+        make(name, context | {"missing": missing}).fit(data).prepared(data).X
+        for data, missing in (
+            (TRAIN.replace(X=holes), "median"),
+            (TRAIN.replace(X=by_median), None),
+            (TRAIN.replace(X=by_zero), None),
+        )
+    ]
+    np.testing.assert_allclose(made[0], made[1], rtol=1e-5, atol=1e-6)
+    assert not np.allclose(made[0], made[2], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_a_seed_has_an_effect_or_there_is_none(name: str) -> None:
+    """Two seeds differ and one seed twice does not; a ranker that says that nothing is random has no use for one."""
+    context = settings_of(name, "seed")
+    ranker = make(name, context)
+    assert learned(name, context) == learned(name, context)
+    seeds = [ranker.with_seed(seed).fit(TRAIN, valid=VALID).predict(TEST).tolist() for seed in (0, 1)]
+    assert (seeds[0] != seeds[1]) == ranker.is_random

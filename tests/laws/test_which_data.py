@@ -1,0 +1,200 @@
+"""Law 5: which data is used is an assertion: training, choosing and measuring each look where they should.
+
+Every query carries a mark, the value of its first feature, so that a spy sees from which queries documents came.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from goldens.variants import make
+from laws.tasks import later_first
+from ordino import Dataset, LinearRegressionRanker, evaluate, load, write_letor
+from ordino.data.folds import Fold, Folds
+from ordino.data.prepare import binarize_labels
+from ordino.data.scaling import make_scaler
+from ordino.data.source import canonical
+from ordino.experiment.plan import Plan
+from ordino.experiment.run import run
+from ordino.experiment.run.backend import local_backend
+from ordino.experiment.run.task import _open_part
+from ordino.metrics import parse_metric
+from ordino.parameters import parameters_of
+from ordino.rankers import RANKERS, ranker_class
+from shell import ordino
+
+TRAIN_MARKS, VALID_MARKS, TEST_MARKS = range(1, 9), range(21, 27), range(41, 46)
+
+
+def marked(marks, seed=0, n_docs=10):
+    """Queries whose first feature is their mark; the labels follow the others, differently for each seed."""
+    marks, rng = list(marks), np.random.default_rng(seed)
+    X = rng.random((len(marks) * n_docs, 4))
+    y = np.digitize(X[:, 1] + 0.5 * X[:, 2] + rng.normal(0, 0.3, len(X)), [0.6, 0.9, 1.2])
+    X[:, 0] = np.repeat(marks, n_docs)
+    return Dataset(X, y, np.repeat(marks, n_docs))
+
+
+TRAIN, VALID, TEST = (canonical(marked(marks, i)) for i, marks in enumerate((TRAIN_MARKS, VALID_MARKS, TEST_MARKS)))
+OTHER_VALID = VALID.replace(X=VALID.X * 1000, y=VALID.y[::-1].copy())
+INNER = {"nested-ranker": {"ranker": "rank-boost"}, "rank-aggregation": {"ranker": "ranknet"}}
+
+
+def fitted(name, valid, **more):
+    return make(name, INNER.get(name, {}) | more).fit(TRAIN, valid=valid)
+
+
+# fit
+
+
+@pytest.mark.parametrize("name", [name for name in RANKERS if "scaling" in parameters_of(ranker_class(name))])
+def test_scaling_is_learned_from_the_training_part_alone(name):
+    """Validation data a thousand times as large moves no scaled feature of a test document."""
+    scaled = [fitted(name, valid, scaling="quantile").prepared(TEST).X for valid in (None, VALID, OTHER_VALID)]
+    expected, wrong = (make_scaler("quantile").fit(data).transform(TEST).X for data in (TRAIN, VALID))
+    for found in scaled:
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    assert not np.allclose(expected, wrong)
+
+
+LISTENS = ("valid", "restart", "comparisons", "new", "known", "rate")
+"""Parts of the names of columns that speak of validation data or follow it."""
+
+
+def histories(name):
+    """What training says of itself with one set of validation data and with another, as far as both go."""
+    one, other = (fitted(name, valid).history_ for valid in (VALID, OTHER_VALID))
+    for a, b in zip(one, other, strict=False):
+        yield from ((key, a[key], b[key]) for key in a if key in b and not any(word in key for word in LISTENS))
+
+
+STAGED = {"sortnet", "nested-ranker", "iesr-rank"}  # later steps start from what validation data chose
+NO_HISTORY = {"single-feature", "random-ranker", "rank-aggregation"}
+UNTOLD = {"coordinate-ascent"}  # whose history has no column for validation data
+
+
+@pytest.mark.parametrize("name", [name for name in RANKERS if name not in STAGED | NO_HISTORY])
+def test_training_does_not_look_at_validation_data(name):
+    for key, one, other in histories(name):
+        assert one == other or (one != one and other != other), key
+
+
+@pytest.mark.parametrize("name", [name for name in RANKERS if name not in NO_HISTORY | UNTOLD])
+def test_the_value_on_validation_data_is_that_of_the_ranker_that_is_kept(name):
+    ranker = fitted(name, VALID)
+    metric = parse_metric(ranker.metric)
+    best = max(metric.quality(row["valid"]) for row in ranker.history_ if "valid" in row)
+    assert ranker.score(VALID) == pytest.approx(best, abs=1e-6)
+    assert ranker.score(TRAIN) != pytest.approx(best, abs=1e-6)
+
+
+# bench and search
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """The marks of the queries that were fitted on, chosen on and scored, in the order of the calls."""
+    calls, real_fit, real_scores = [], LinearRegressionRanker._fit, LinearRegressionRanker._scores_of
+
+    def fit(self, data, valid):
+        calls.append(("fit", set(data.X[:, 0]), set() if valid is None else set(valid.X[:, 0])))
+        real_fit(self, data, valid)
+
+    def score(self, data):
+        calls.append(("score", set(data.X[:, 0]), set()))
+        return real_scores(self, data)
+
+    monkeypatch.setattr(LinearRegressionRanker, "_fit", fit)
+    monkeypatch.setattr(LinearRegressionRanker, "_scores_of", score)
+    _open_part.cache_clear()
+    return calls
+
+
+def one_fold():
+    return {"marked": Folds(["Fold1"], lambda _: Fold("Fold1", TRAIN, VALID, TEST))}
+
+
+ENTRIES = {
+    "bench": {"ranker": "linear-regression-ranker"},
+    "grid": {"ranker": "linear-regression-ranker", "grid": {"alpha": [0.1, 10.0]}},
+    "search": {"ranker": "linear-regression-ranker", "trials": 3},
+}
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_every_part_of_a_fold_has_its_task(kind, seen, tmp_path):
+    plan = Plan(data=one_fold(), rankers=[ENTRIES[kind]], measures=("map", "ndcg@5"), parts=("train", "valid"))
+    [trial] = run(plan, tmp_path / "s.sqlite", n_jobs=1)
+    train, valid, test = (set(map(float, marks)) for marks in (TRAIN_MARKS, VALID_MARKS, TEST_MARKS))
+    fits = [(a, b) for what, a, b in seen if what == "fit"]
+    assert all(a <= train and b <= valid for a, b in fits)
+    assert (train, valid) in fits
+    scored = [a for what, a, _ in seen if what == "score"]
+    assert all(a <= train or a <= valid or a == test for a in scored)
+    first = scored.index(test)
+    n_fits_before = sum(what == "fit" for what, *_ in seen[: seen.index(("score", test, set()))])
+    assert n_fits_before == len(fits), "test data is looked at when nothing is left to choose"
+    assert scored[first:].count(test) == 1
+    ranker = LinearRegressionRanker(**{"metric": plan.selection} | trial.params).fit(TRAIN, valid=VALID)
+    for metric in ("map", "ndcg@5"):
+        for data, found in (
+            (TEST, trial.test[metric]),
+            (VALID, trial.valid[metric]),
+            (TRAIN, np.nanmean(trial.parts["train"][metric])),
+            (VALID, np.nanmean(trial.parts["valid"][metric])),
+        ):
+            assert found == pytest.approx(evaluate(data, ranker.predict(data), metrics=metric)[metric])
+    assert set(map(float, trial.query_ids)) == test
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_result_belongs_to_its_task_whichever_is_ready_first(n_jobs):
+    with closing(local_backend(n_jobs)) as backend:
+        found = dict(backend.map(later_first, list(range(6))))
+    assert found == {number: number * number for number in range(6)}
+
+
+# the commands
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, data in (("train", TRAIN), ("valid", VALID), ("test", TEST)):
+        write_letor(data, f"{name}.txt")
+    return tmp_path
+
+
+@pytest.mark.parametrize("binarize", [None, 2])
+@pytest.mark.parametrize("share", [None, "0.25"])
+def test_train_learns_from_one_part_and_tells_both(files, capsys, binarize, share):
+    words = ["--valid", share or "valid.txt", *(["--binarize", str(binarize)] if binarize else [])]
+    assert ordino("train", "train.txt", "-r", "rank-boost", "-p", "rounds=5", *words, "-o", "m.ordino", "--json") == 0
+    card = json.loads(capsys.readouterr().out)
+    train, valid = (TRAIN, VALID) if share is None else (None, None)
+    if share is None:
+        if binarize:
+            train, valid = binarize_labels(train, threshold=binarize), binarize_labels(valid, threshold=binarize)
+        model, told = load("m.ordino"), card["notes"]["reached"]["ndcg@10"]
+        expected = ranker_class("rank-boost")(rounds=5).fit(train, valid=valid)
+        assert model.predict(TEST).tolist() == expected.predict(TEST).tolist()
+        assert told == pytest.approx({"train": model.score(train), "valid": model.score(valid)})
+        assert told["train"] != pytest.approx(told["valid"])
+    assert card["data"]["queries"] == (8 if share is None else 6)
+    assert card["valid"]["queries"] == (6 if share is None else 2)
+    labels = {"levels": 2} if binarize else {"levels": 4}
+    assert {"levels": card["data"]["labels"]["levels"]} == labels
+    assert {"levels": card["valid"]["labels"]["levels"]} == labels
+
+
+def test_parts_of_a_split_share_no_query_and_lose_none():
+    for shares in ((0.5,), (0.6, 0.2), (0.5, 0.25, 0.25)):
+        parts = [set(part.X[:, 0]) for part in TRAIN.split(*shares)]
+        assert set.union(*parts) == set(map(float, TRAIN_MARKS))
+        assert sum(map(len, parts)) == len(TRAIN_MARKS)
+        assert all(a.isdisjoint(b) for a, b in pairwise(parts))
