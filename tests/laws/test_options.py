@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,16 @@ COMMANDS = typer.main.get_command(app).commands
 EVERYWHERE = {"help", "n_jobs", "keep", "json"}
 """Options that change how and not what, or the form alone: --json is met in the tests of each command."""
 RUN = "-r random-ranker --folds 3 --n-jobs 1 -m map"
+BOTH = "compare linear.ordino model.ordino"
+DRAWN = "--trials 1 --space epochs=1..2 --folds 3 --n-jobs 1 -m map"
 FIT = "--ranker linear-regression-ranker"
-TABLE = "train other.csv -r linear-regression-ranker --out m --label grade --qid query"
 READ: dict[str, tuple[str, str]] = {
-    "qid": ("inspect all.csv", "inspect all.csv --qid topic"),
-    "label": ("inspect all.csv", "inspect all.csv --label other"),
-    "doc_id": ("rank few.ordino all.csv --format trec", "rank few.ordino all.csv --format trec --doc-id url"),
-    "weight": ("train all.csv {fit} -o m", "train all.csv {fit} -o m --weight other"),
-    "features": ("inspect all.csv", "inspect all.csv --features f1,f3"),
-    "drop": ("inspect all.csv", "inspect all.csv --drop f1"),
+    "qid": ("inspect all.csv --drop url", "inspect all.csv --drop url --qid topic"),
+    "label": ("inspect all.csv --drop url", "inspect all.csv --drop url --label other"),
+    "doc_id": ("convert all.csv a.txt --drop url", "convert all.csv a.txt --doc-id url"),
+    "weight": ("train all.csv {fit} -o m --drop url,other", "train all.csv {fit} -o m --drop url --weight other"),
+    "features": ("inspect all.csv --drop url", "inspect all.csv --features f1,f3"),
+    "drop": ("inspect all.csv --drop url", "inspect all.csv --drop url,f1"),
     "one_list": ("doctor bare.csv", "doctor bare.csv --one-list"),
 }
 """How tables are read is one piece of code for all commands, which test_column_options.py shows."""
@@ -44,7 +46,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
     "synth": {
         "out": ("synth list", "synth mq --queries 2 --out o.txt"),
         "queries": ("synth mq --queries 3 --out o.txt", "synth mq --queries 2 --out o.txt"),
-        "folds": ("synth mq --queries 6 --out o", "synth mq --queries 6 --out o --folds 3"),
+        "folds": ("synth mq --queries 6 --out o.txt", "synth mq --queries 6 --out o --folds 3"),
         "seed": ("synth mq --queries 2 --out o.txt", "synth mq --queries 2 --out o.txt --seed 1"),
     },
     "inspect": {"audit": ("inspect comparator.ordino", "inspect comparator.ordino --audit test.txt")},
@@ -73,7 +75,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "qrels": ("evaluate --qrels qrels.txt --run run.txt", "evaluate --qrels fewer.txt --run run.txt"),
         "run": ("evaluate --qrels qrels.txt --run run.txt", "evaluate --qrels qrels.txt --run other-run.txt"),
         "metrics": ("evaluate linear.ordino test.txt", "evaluate linear.ordino test.txt -m p@3"),
-        "profile": ("evaluate linear.ordino test.txt -m ndcg@5", "evaluate linear.ordino test.txt -m ndcg@5 --profile sklearn"),
+        "profile": ("evaluate linear.ordino test.txt", "evaluate linear.ordino test.txt --profile sklearn"),
         "per_query": ("evaluate linear.ordino test.txt", "evaluate linear.ordino test.txt --per-query"),
         "complete": ("evaluate --qrels more.txt --run run.txt", "evaluate --qrels more.txt --run run.txt --complete"),
     },
@@ -95,7 +97,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "seed": (f"bench train.txt {RUN}", f"bench train.txt {RUN} --seed 9"),
         "metrics": (f"bench train.txt {RUN}", f"bench train.txt {RUN} -m p@3"),
         "profile": (f"bench train.txt {RUN} -m ndcg@3", f"bench train.txt {RUN} -m ndcg@3 --profile sklearn"),
-        "select": (f"bench train.txt {RUN}", f"bench train.txt {RUN} --select p@1"),
+        "select": (f"bench train.txt {RUN} -r prank", f"bench train.txt {RUN} -r prank --select p@1"),
         "param": (f"bench train.txt {RUN}", f"bench train.txt {RUN} -p random-ranker.seed=3"),
         "grid": (f"bench train.txt {RUN}", f"bench train.txt {RUN} --grid random-ranker.seed=3,4"),
         "folds": (f"bench train.txt {RUN}", f"bench train.txt {RUN} --folds 4"),
@@ -106,19 +108,22 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         name: (f"search train.txt {SEARCH}", f"search train.txt {SEARCH} {more}")
         for SEARCH in ("-r random-ranker --trials 2 --space seed=1..9 --folds 3 --n-jobs 1 -m map",)
         for name, more in {
-            "ranker": "-r linear-regression-ranker --space alpha=1..9", "trials": "--trials 3", "space": "--space seed=10..19",
-            "param": "-p seed=3", "repeats": "--repeats 2", "seed": "--seed 9", "metrics": "-m p@3",
-            "profile": "--profile letor4 --metrics ndcg@3", "select": "--select p@1", "folds": "--folds 4",
+            "trials": "--trials 3", "space": "--space seed=10..19", "param": "-p seed=3", "seed": "--seed 9",
+            "metrics": "-m p@3", "profile": "--profile letor4 --metrics ndcg@3", "folds": "--folds 4",
             "out": "-o other.sqlite", "name": "--name mine",
         }.items()
+    } | {
+        "ranker": (f"search train.txt -r oap-bpm {DRAWN}", f"search train.txt -r prank {DRAWN}"),
+        "repeats": (f"search train.txt -r prank {DRAWN}", f"search train.txt -r prank {DRAWN} --repeats 2"),
+        "select": (f"search train.txt -r prank {DRAWN}", f"search train.txt -r prank {DRAWN} --select p@1"),
     },
     "compare": {
-        "data": ("compare linear.ordino model.ordino --data test.txt", "compare linear.ordino model.ordino --data train.txt"),
+        "data": (f"{BOTH} --data test.txt", f"{BOTH} --data train.txt"),
         "qrels": ("compare run.txt other-run.txt --qrels qrels.txt", "compare run.txt other-run.txt --qrels fewer.txt"),
         "metrics": ("compare bench.sqlite RankNet LambdaMART", "compare bench.sqlite RankNet LambdaMART -m map"),
         "profile": (
-            "compare linear.ordino model.ordino --data test.txt -m ndcg@5",
-            "compare linear.ordino model.ordino --data test.txt -m ndcg@5 --profile sklearn",
+            f"{BOTH} --data test.txt -m ndcg@5",
+            f"{BOTH} --data test.txt -m ndcg@5 --profile sklearn",
         ),
         "test": ("compare bench.sqlite RankNet LambdaMART", "compare bench.sqlite RankNet LambdaMART --test paired-t"),
     },
@@ -132,12 +137,12 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "experiment": ("report two.sqlite", "report two.sqlite --experiment second"),
     },
     "reproduce": {
-        "list_": ("reproduce deepnet.fig2.1", "reproduce --list"),
+        "list_": ("reproduce ranknet.fig1", "reproduce --list"),
         "data": ("reproduce ranknet.table3 --data many/a", "reproduce ranknet.table3 --data many/b"),
         "quick": ("reproduce ranknet.table3 --data many/a", "reproduce ranknet.table3 --data many/a --quick"),
         "seed": ("reproduce ranknet.table2 --quick", "reproduce ranknet.table2 --quick --seed 3"),
         "repeats": ("reproduce ranknet.table2 --quick", "reproduce ranknet.table2 --quick --repeats 1"),
-        "out": ("reproduce deepnet.fig2.1", "reproduce deepnet.fig2.1 --out pages"),
+        "out": ("reproduce ranknet.fig1", "reproduce ranknet.fig1 --out pages"),
     },
 }  # fmt: skip
 TAKES_SECONDS = {"figures", "choices"}
@@ -158,13 +163,14 @@ def place(folder):  # noqa: F811
     train = read_data("train.txt")
     write_data(train.replace(y=np.where(train.query_number == 0, 0.0, train.y)), "empty.txt")
     qrels = Path("qrels.txt").read_text().splitlines()
-    Path("fewer.txt").write_text("\n".join(qrels[::2]) + "\n")
+    Path("fewer.txt").write_text("\n".join(qrels[1:]) + "\n")
     first = qrels[0].split()
     Path("more.txt").write_text("\n".join([*qrels, f"unknown {first[1]} {first[2]} 1"]) + "\n")
     Path("plan.toml").write_text('data = "train.txt"\nfolds = 3\nrankers = ["single-feature"]\nname = "bench"\n')
     with Store("two.sqlite") as store:
-        for trial in made_trials(["RankNet", "LambdaMART"]):
-            store.add(trial)
+        for experiment, labels in (("first", ["RankNet", "LambdaMART"]), ("second", ["RankNet", "RankSVM"])):
+            for trial in made_trials(labels, dataset=experiment):
+                store.add(replace(trial, experiment=experiment))
     for name, seed in (("a", 1), ("b", 2)):
         for part in ("train", "test"):
             (Path("many") / name / "Fold1").mkdir(parents=True, exist_ok=True)
@@ -194,10 +200,13 @@ def result_of(words: str, place: Path, capsysbinary: Any) -> dict[str, Any]:
     except SystemExit as stop:
         code = stop.code
     printed = capsysbinary.readouterr().out.decode()
-    printed = "\n".join(line for line in printed.splitlines() if "seconds" not in line)
+    timed = words.startswith(("bench", "search"))  # whose tables have times; all else is in the store
+    printed = "" if timed else "\n".join(line for line in printed.splitlines() if "seconds" not in line)
     written = {}
     for path in sorted(place.rglob("*")):
-        if path.is_file() and before.get(path) != path.stat().st_mtime_ns:
+        if path.name.endswith(("-wal", "-shm")):  # of a store that was read
+            path.unlink()
+        elif path.is_file() and before.get(path) != path.stat().st_mtime_ns:
             written[path.name] = contents(path)
             path.unlink()
     return {"code": code, "printed": printed, "written": written}
@@ -210,12 +219,8 @@ def contents(path: Path) -> str:
             tables = [row[0] for row in connection.execute("select name from sqlite_master where type='table'")]
         assert tables
         with Store(path) as store:
-            return str(
-                [
-                    (t.experiment, t.label, t.params, t.fold, t.seed, t.profile, t.chosen_by, t.test)
-                    for t in store.trials()
-                ]
-            )
+            told = ("experiment", "label", "params", "fold", "seed", "profile", "chosen_by", "test")
+            return str([[getattr(trial, name) for name in told] for trial in store.trials()])
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -233,6 +238,10 @@ def test_every_option_has_a_case(command):
 EVERY = [(command, option) for command, own in CASES.items() for option in own] + [("", option) for option in READ]
 
 
+KNOWN: dict[str, dict[str, Any]] = {}
+"""Results of words that several cases start from."""
+
+
 @pytest.mark.parametrize(
     ("command", "option"),
     [pytest.param(*one, marks=pytest.mark.slow) if one[1] in TAKES_SECONDS else one for one in EVERY],
@@ -240,8 +249,10 @@ EVERY = [(command, option) for command, own in CASES.items() for option in own] 
 )
 def test_every_option_reaches_what_it_names(command, option, place, capsysbinary):
     without, with_it = (CASES[command] if command else READ)[option]
-    first, second = (result_of(words, place, capsysbinary) for words in (without, with_it))
-    again = result_of(without, place, capsysbinary)
-    assert first == again, "the same words give the same result"
-    assert {first["code"], second["code"]} <= {0, 1} if option == "one_list" else {first["code"], second["code"]} == {0}
+    if without not in KNOWN:
+        KNOWN[without] = result_of(without, place, capsysbinary)
+        assert result_of(without, place, capsysbinary) == KNOWN[without], "the same words give the same result"
+    first, second = KNOWN[without], result_of(with_it, place, capsysbinary)
+    allowed = {0, 1} if option == "one_list" else {0}
+    assert {first["code"], second["code"]} <= allowed
     assert first != second
