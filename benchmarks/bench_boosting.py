@@ -19,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from history import record
 from ordino.boosting.stumps import bin_features
 from ordino.data.dataset import Dataset
 from ordino.data.letor import read_letor
@@ -123,6 +124,7 @@ def main() -> None:
         ("RankBoost", ours, plain, same, stumps),
         ("AdaRank", ada_ours, ada_plain, ada_same, taken),
     ):
+        record(f"{name} against plain numpy", b / a)
         print(f"| {name} | {a:.3f} | {b:.3f} | {b / a:.1f} | {agree(x, y)} of {args.rounds} |")
     if not args.quick and (plain < ours or ada_plain < ada_ours):
         sys.exit("ours are slower than plain numpy")

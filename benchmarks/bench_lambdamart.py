@@ -17,6 +17,7 @@ from time import perf_counter
 
 import lightgbm as lgb
 
+from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.folds import read_folds
 from ordino.data.synthetic import synthetic
@@ -63,6 +64,7 @@ def main(repeats: int) -> bool:
         plain, wrapped = (min(times) for times in zip(*runs, strict=True))
         ratio = wrapped / plain
         within &= ratio <= LIMIT
+        record(f"LambdaMART against bare LightGBM, {name}", 1 / ratio)
         print(
             f"{name}: {train}, {rounds} rounds of {leaves} leaves: bare {plain:.2f} s, ours {wrapped:.2f} s, "
             f"ratio {ratio:.3f} (at most {LIMIT})",

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from history import record
 from ordino.losses import LOSSES, make_loss
 
 LABEL_SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
@@ -67,6 +68,7 @@ def main() -> None:
     for name in LOSSES:
         epoch = partial(make_loss(name).value_and_gradient, scores, y, offsets)
         one = least_seconds(partial(epoch, n_jobs=1), repeats)
+        record(f"{name} against the network's matrix products", net / one)
         every = least_seconds(epoch, repeats, time.perf_counter)
         print(f"| {name} | {one * 1e3:.0f} | {one / net:.2f} | {every * 1e3:.0f} |")
     n_large = 6_000 if quick else 60_000

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from history import record
 from ordino.metrics import evaluate, measure
 
 METRICS = ["ndcg@10", "map", "p@10"]
@@ -81,6 +82,8 @@ def against_peers(n_queries: int, n_docs: int, repeats: int) -> bool:
     times = race(runners, repeats)
     print(f"{' + '.join(METRICS)} of {n_queries:,} queries x {n_docs} documents")
     for name, best in times.items():
+        if name != "ordino":
+            record(f"{' + '.join(METRICS)} against {name}", best / times["ordino"])
         print(f"  {name:<38} {best * 1000:9.1f} ms  {best / times['ordino']:7.1f} x ordino")
     return all(times[peer] >= 10 * times["ordino"] for peer in ("pytrec_eval", "ranx"))
 

@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from history import record
+
 TURNS = 4
 STEPS = {"640 x 46, 64-32": (640, 46, (64, 32)), "640 x 46, 10": (640, 46, (10,)),
          "1,920 x 136, 64-32": (1920, 136, (64, 32)), "10,000 x 136, 128-64": (10_000, 136, (128, 64))}  # fmt: skip
@@ -204,6 +206,7 @@ def main() -> None:
             whole = {team: (whole[team] - first[team]) / n_more for team in whole}
         ratio = whole["before"] / whole["ours"] if "before" in whole else float("nan")
         failed |= ratio < ASKED.get(part, 0)
+        record(f"{part} against the version before", ratio)
         cells = [f"{1000 * whole[team]:.3f}" if team in whole else "" for team in teams]
         print(f"| {part} | {' | '.join(cells)} | {ratio:.2f} | {ASKED.get(part, '')} |", flush=True)
     for worker in workers.values():

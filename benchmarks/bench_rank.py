@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from history import record
 from ordino import Dataset, RankNet, save
 from ordino.data.files import write_data
 
@@ -70,6 +71,8 @@ def main() -> None:
     print(f"{options.docs:,} documents x 136 features, whole processes, best of {options.repeats}")
     for name, seconds in times.items():
         own = min(work[name])
+        if name != "bare onnxruntime":
+            record(f"{name} against onnxruntime, processor time", least_work / own)
         print(
             f"{name:<30} {min(seconds):6.2f} s {min(seconds) / least:5.2f} x   "
             f"processor {own:6.2f} s {own / least_work:5.2f} x"

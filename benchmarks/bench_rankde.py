@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import differential_evolution
 
+from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.folds import read_folds
 from ordino.evolve import DifferentialEvolution, LinearFitness, uniform_population
@@ -103,6 +104,8 @@ def main() -> None:
     print("| what | ms a generation | RankDE is |\n|---|---:|---|")
     for name, time_taken in best.items():
         ratio = time_taken / best["RankDE"]
+        if name.startswith("scipy"):
+            record(f"RankDE against {name}", ratio)
         told = "" if name == "RankDE" else f"{ratio:.1f} times faster" if ratio > 1 else f"{1 / ratio:.2f} times slower"
         print(f"| {name} | {time_taken * 1e3:.2f} | {told} |")
     if args.full:

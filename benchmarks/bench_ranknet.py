@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ordino
+from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
 from ordino.layers import forward
@@ -66,6 +67,7 @@ def epoch_against_products(n_queries: int) -> None:
     ours = smallest(epoch)
     products = smallest(lambda: bare_products(data.X))
     print(f"epoch of RankNet 136-64-32-1, all pairs, {data.n_docs:,} documents: {ours:.2f} s")
+    record("an epoch of RankNet against its matrix products", products / ours)
     print(f"  its bare matrix products, forward and backward: {products:.2f} s; ratio {ours / products:.2f} (asked: 4)")
 
 
@@ -98,6 +100,7 @@ def epoch_against_others(n_queries: int = 200) -> None:
             continue
         epoch()
         theirs = smallest(epoch, 2) / part.n_docs
+        record(f"training steps against {name}", theirs / ours)
         print(f"  {name}: {1 / theirs:,.0f} documents a second; ours is {theirs / ours:.1f} times as fast (asked: 10)")
 
 
@@ -155,6 +158,7 @@ def repeats_against_one() -> None:
     ranker.fit_repeats(data, [0])
     one = smallest(lambda: ranker.fit_repeats(data, [0]))
     thirty = smallest(lambda: ranker.fit_repeats(data, list(range(30))))
+    record("30 repeats of RankNet against one", one / thirty)
     print(f"30 repeats of a 46-10-1 RankNet, {data.n_docs:,} documents: {thirty:.2f} s, one: {one:.2f} s; "
           f"ratio {thirty / one:.1f} (asked: 8)")  # fmt: skip
 
@@ -187,6 +191,7 @@ def scoring_against_onnxruntime() -> None:
     theirs = smallest(lambda: runtime.run(None, {"x": X}), 300)
     ours = smallest(lambda: forward(X, layers, "relu"), 300)
     times = f"{1e6 * ours:.0f} us, onnxruntime {1e6 * theirs:.0f} us"
+    record("scoring 1,000 documents against onnxruntime", theirs / ours)
     print(f"scoring 1,000 documents: {times}; ratio {ours / theirs:.2f} (asked: 1.5)")
 
 

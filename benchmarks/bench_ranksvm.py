@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import LinearSVC
 
+from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.letor import read_letor
 from ordino.data.scaling import make_scaler
@@ -79,6 +80,7 @@ def race(name: str, data: Dataset, C: float, loss: str, repeats: int) -> bool:
         f"{usual / ours:.1f} | {best:.3f} | {best / ours:.1f} | {reached:.6g} | {other:.6g} |",
         flush=True,
     )
+    record(f"RankSVM against LinearSVC, {name}, {loss}, C={C:g}", usual / ours)
     return usual / ours >= TIMES_FASTER and reached <= other * (1 + 1e-4)
 
 

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.letor import read_letor
 
@@ -195,6 +196,8 @@ def main() -> None:
             cpu = "" if is_child else f"{result['cpu_seconds']:.2f}"
             memory = "" if is_child else f"{result['grown'] / (arrays + size):.2f}"
             speed, ratio = size / 1e6 / result["seconds"], result["seconds"] / best
+            if ratio != 1:
+                record(f"reading LETOR text against {name}", ratio)
             print(f"{name:20}{result['seconds']:9.2f}{cpu:>8}{speed:7.0f}{ratio:14.2f}{memory:>26}", flush=True)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from sklearn.base import clone
 
+from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.synthetic import synthetic
 from ordino.ranker import Ranker
@@ -43,6 +44,7 @@ def main() -> None:
         repeats(make(1), train, valid)  # compile
         times = [(repeats(make(epochs), train, valid), alone(make(epochs), train, valid)) for _ in range(rounds)]
         together, single = (min(column) for column in zip(*times, strict=True))
+        record(f"repeats of {name} together against one by one", single / together)
         print(f"| {name} | {together:.2f} | {single:.2f} | {single / together:.2f} |", flush=True)
 
 

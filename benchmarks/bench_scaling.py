@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import QuantileTransformer
 
+from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import SCALERS, make_scaler
 
@@ -66,12 +67,14 @@ def main(queries: int) -> None:
     for name, loop in {"minmax": numpy_minmax, "zscore": numpy_zscore}.items():
         ours = seconds(lambda name=name: make_scaler(name).fit(data).transform(data))  # type: ignore[misc]
         theirs = seconds(lambda loop=loop: loop(data))  # type: ignore[misc]
+        record(f"{name} against a loop in numpy", theirs / ours)
         print(f"{'numpy loop ' + name:<22}{theirs:8.3f} s {theirs / ours:8.1f} x ordino")
     part = data.select_queries(np.arange(max(1, queries // 20)))
     fitted = QuantileTransformer(output_distribution="normal", subsample=None).fit(part.X)
     theirs = seconds(lambda: fitted.transform(part.X))
     scaler = make_scaler("quantile").fit(part)
     ours = seconds(lambda: scaler.transform(part))
+    record("quantile against scikit-learn", theirs / ours)
     print(f"{'sklearn quantile /20':<22}{theirs:8.3f} s {theirs / ours:8.1f} x ordino")
 
 

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 
 import ordino
+from history import record
 from ordino.compiled import OUTER, njit
 from ordino.data.scaling import make_scaler
 from ordino.layers import Layer
@@ -113,6 +114,8 @@ def race(X: np.ndarray, offsets: np.ndarray, hidden: tuple[int, ...], activation
     print(f"| {name} | {n_pairs:,} | {1e3 * best['ours']:.1f} | {1e3 * best['ours, 1 thread']:.1f} "
           f"| {1e3 * best['batch']:.1f} | {of_batch:.2f} (at most {WITHIN_BATCH:g}) "
           f"| {best['sorted']:.1f} | {faster:.0f} (at least {target:g}) |")  # fmt: skip
+    record(f"sorting with {name} against sorted()", faster)
+    record(f"sorting with {name} against one torch batch", 1 / of_batch)
     return faster >= target and of_batch <= WITHIN_BATCH
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,6 +16,7 @@ from ordino.experiment.report.board import make_boards
 from ordino.experiment.report.page import html
 from ordino.experiment.report.text import terminal
 from ordino.experiment.run import run
+from ordino.experiment.store.kept import MEGABYTES, models_folder
 from ordino.rankers import RANKERS
 
 QUICK = {  # settings for seconds instead of minutes, where a ranker's defaults take longer
@@ -28,6 +30,7 @@ QUICK = {  # settings for seconds instead of minutes, where a ranker's defaults 
     "es-rank": {"generations": 1500},
     "iesr-rank": {"generations": 1500},
     "iesvm-rank": {"generations": 1500},
+    "auto": {"minutes": 0.5},
 }
 
 
@@ -44,12 +47,16 @@ def main() -> None:
         name="demo",
     )
     home = Path(mkdtemp(prefix="ordino-demo-"))
-    boards = make_boards(run(plan, home / "demo.sqlite", verbose=True), measures=["ndcg@10", "map", "p@10"])
+    store = home / "demo.sqlite"
+    kept = {"rankings": MEGABYTES, "models": models_folder(store), "documents": True}
+    boards = make_boards(run(plan, store, verbose=True, **kept), measures=["ndcg@10", "map", "p@10"])
     page = home / "demo.html"
     page.write_text(html(boards, title="Every ranker of Ordino"), encoding="utf-8")
     print(terminal(boards))
     console.print(f"{len(RANKERS)} rankers in {time.perf_counter() - start:.0f} seconds. Open the page in a browser:")
     console.print(page.as_uri(), soft_wrap=True)
+    console.print("Look closer, from the board to why a document is first in four clicks:")
+    console.print(f"{Path(sys.executable).parent / 'ordino'} studio {store}", soft_wrap=True)
 
 
 if __name__ == "__main__":

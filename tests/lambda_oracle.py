@@ -25,7 +25,8 @@ def measure(name: str, y: np.ndarray, *, gain: str = "exponential", relevant: fl
 
 def lambdarank(s: np.ndarray, y: np.ndarray, name: str, **given: Any) -> tuple[float, np.ndarray]:
     """Swap the two documents of every pair, measure again, and push them apart by what changed."""
-    relevant = given.get("relevant", 1.0)
+    relevant, pairs = given.get("relevant", 1.0), given.pop("pairs", "all")
+    number = {"all": None, "exact": y, "neighbors": np.unique(y, return_inverse=True)[1]}[pairs]
     order = np.lexsort((y, -s))  # of equal scores the lower label first
     grade = y if name.startswith("ndcg") else (y >= relevant).astype(float)
     before = measure(name, y[order], **given)
@@ -33,7 +34,7 @@ def lambdarank(s: np.ndarray, y: np.ndarray, name: str, **given: Any) -> tuple[f
     for a in range(len(s)):
         for b in range(len(s)):
             i, j = order[a], order[b]
-            if grade[i] > grade[j]:
+            if grade[i] > grade[j] and (number is None or abs(number[i] - number[j]) == 1):
                 swapped = order.copy()
                 swapped[[a, b]] = swapped[[b, a]]
                 delta = abs(measure(name, y[swapped], **given) - before)

@@ -3,6 +3,7 @@
 import itertools
 import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,8 @@ import sklearn
 from sklearn.model_selection import cross_val_score
 
 from ordino import DeepNet, NestedRanker, QueryKFold, RankAggregation, RankNet, SortNet
-from ordino.interrupts import counting_presses
+from ordino.errors import import_extra
+from ordino.interrupts import counting_presses, held_back
 from ordino.progress import Steps
 from ordino.testing import easy_data
 
@@ -251,3 +253,26 @@ def test_a_search_ends_with_the_fit_that_was_cut_short(search, monkeypatch):
 def test_a_single_fit_that_was_cut_short_keeps_the_best_so_far(monkeypatch):
     monkeypatch.setattr(CutShort, "fits", 1)
     assert CutShort(hidden=2, epochs=2).fit(easy_data()).n_features_in_ == easy_data().n_features
+
+
+def test_ctrl_c_during_an_import_is_heard_when_the_package_is_whole(tmp_path, monkeypatch):
+    """As torch's, whose import aborts the process if it is cut in two."""
+    (tmp_path / "slow_to_load.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nis_whole = True\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        import_extra("slow_to_load", extra="torch", purpose="a test")
+    assert sys.modules.pop("slow_to_load").is_whole
+
+
+def test_a_press_that_was_held_back_is_counted(command, tmp_path, monkeypatch):
+    before = command.pressed
+    with pytest.raises(KeyboardInterrupt), held_back():
+        press()
+    assert command.pressed == before + 1
+
+
+def test_imports_in_threads_leave_signals_alone():
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(import_extra, "json", extra="torch", purpose="a test").result().__name__ == "json"

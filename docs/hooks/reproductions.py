@@ -1,7 +1,8 @@
 """The overview of all reproductions, from what each left beside its page: ``python docs/hooks/reproductions.py``.
 
 ``ordino reproduce --out`` writes a page, its numbers and a small JSON file with its verdicts. From these files come the
-table "At a glance" of ``docs/reproduction.md`` and the page ``docs/results/claims.md``; no number in them is typed.
+tables "At a glance" and "Beyond the papers" of ``docs/reproduction.md`` and the page ``docs/results/claims.md``; no
+number in them is typed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ PAGES = Path("results", "reproduce")
 HEADER = ("target", "run on", "values", "claims of the paper", "numbers of the paper")
 CLAIMS_HEADER = ("target", "claim", "on", "ours", "values", "verdict")
 SYNTHETIC = "data made by the paper's recipe"
+BEYOND = "beyond."
+INTRODUCTION = """\
+Each paper ends with what its authors would try next. We tried it: the targets `beyond.*` have the same pages and the
+same rule. "Yes" is the verdict that the gain is shown, "no" that there is none of a size that matters. Where the number
+of values is small, so is the power of the test; the answer then says so.
+
+"""
 CLAIMS = """\
 # Every claim of the papers
 
@@ -35,14 +43,48 @@ def pages(docs: Path = DOCS) -> dict[Path, str]:
     """The text of each generated page by its path under docs/."""
     guide = Path("reproduction.md")
     text = (docs / guide).read_text(encoding="utf-8")
-    found = {name: list(facts_of(name, docs)) for name in TARGETS}
+    everything = {name: list(facts_of(name, docs)) for name in TARGETS}
+    found = {name: every for name, every in everything.items() if not name.startswith(BEYOND)}
     rows = [overview_row(name, facts) for name, every in found.items() for facts in every or [{}]]
     table = markdown_table(HEADER, rows, n_text=len(HEADER))
     claims = [row for every in found.values() for facts in every for row in claim_rows(facts)]
     return {
-        guide: with_section(text, "At a glance", table),
+        guide: with_section(with_section(text, "At a glance", table), "Beyond the papers", beyond(everything)),
         Path("results", "claims.md"): CLAIMS + markdown_table(CLAIMS_HEADER, claims, n_text=len(CLAIMS_HEADER)) + "\n",
     }
+
+
+def beyond(everything: dict[str, list[dict[str, Any]]]) -> str:
+    """The questions that the papers left open, and what came out, as a section."""
+    rows = []
+    for name, every in everything.items():
+        if not name.startswith(BEYOND):
+            continue
+        if not every:
+            rows.append((f"{name}: {TARGETS[name].shows}", "not run yet", "", "", ""))
+        for facts in every:
+            link = f"[{name}]({facts['page'].as_posix()})"
+            values = f"{facts['values']} {facts['of']}" if facts["values"] > 1 else "1"
+            if not facts["claims"]:
+                rows.append(
+                    (f"{link}: {TARGETS[name].shows}", run_on(facts), values, "", "a figure and a front, no claim")
+                )
+            for claim in facts["claims"]:
+                ours = "" if claim["difference"] is None else f"{claim['difference']:+.4f}"
+                where = claim["on"] or run_on(facts)
+                rows.append((f"{link}: {claim['claim']}?", where, values, ours, answer(claim["verdict"])))
+    return INTRODUCTION + markdown_table(("question", "on", "values", "difference", "answer"), rows, n_text=5)
+
+
+def answer(verdict: str) -> str:
+    """A verdict on a question of ours.
+
+    Examples
+    --------
+    >>> answer("comes back"), answer("cannot be told: power 35 %")
+    ('yes', 'cannot be told: power 35 %')
+    """
+    return {COMES_BACK: "yes", WEAKER: "yes, a little", DOES_NOT: "no"}.get(verdict, verdict)
 
 
 def facts_of(target: str, docs: Path) -> list[dict[str, Any]]:

@@ -10,8 +10,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ordino.rankers import RANKERS
+from ordino.versions import __version__ as __version__
 
 if TYPE_CHECKING:
+    from ordino import export as export
     from ordino import testing as testing
     from ordino.data.dataset import Dataset as Dataset
     from ordino.data.files import read_data as read_data
@@ -20,46 +22,58 @@ if TYPE_CHECKING:
     from ordino.data.letor import read_letor as read_letor
     from ordino.data.letor import write_letor as write_letor
     from ordino.data.one_hot import OneHot as OneHot
+    from ordino.data.shards import ShardedDataset as ShardedDataset
+    from ordino.data.shards import write_shards as write_shards
     from ordino.data.synthetic import synthetic as synthetic
+    from ordino.distilling import distill as distill
     from ordino.experiment.doors import bench as bench
     from ordino.experiment.doors import compare as compare
     from ordino.explain import why as why
+    from ordino.export import export_model as export_model
+    from ordino.imports import import_model as import_model
     from ordino.metrics import evaluate as evaluate
     from ordino.metrics.scorer import scorer as scorer
     from ordino.model_file import load as load
     from ordino.model_file import save as save
     from ordino.networks.torch_ranker import TorchRanker as TorchRanker
-
-__version__ = "0.1.0"
+    from ordino.ordinal import OrdinalClassifier as OrdinalClassifier
 
 _HOME = MappingProxyType(
     {
         "Dataset": "ordino.data.dataset",
         "OneHot": "ordino.data.one_hot",
+        "OrdinalClassifier": "ordino.ordinal",
         "QueryKFold": "ordino.data.folds",
+        "ShardedDataset": "ordino.data.shards",
         "bench": "ordino.experiment.doors",
         "compare": "ordino.experiment.doors",
         "read_data": "ordino.data.files",
         "scorer": "ordino.metrics.scorer",
         "why": "ordino.explain",
         "TorchRanker": "ordino.networks.torch_ranker",
+        "distill": "ordino.distilling",
         "evaluate": "ordino.metrics",
+        "export_model": "ordino.export",
+        "import_model": "ordino.imports",
         "load": "ordino.model_file",
         "read_folds": "ordino.data.folds",
         "read_letor": "ordino.data.letor",
         "save": "ordino.model_file",
         "synthetic": "ordino.data.synthetic",
         "write_letor": "ordino.data.letor",
+        "write_shards": "ordino.data.shards",
         **{entry.cls: entry.module for entry in RANKERS.values()},
     }
 )
 
-__all__ = sorted([*_HOME, "testing"])
+_MODULES = ("export", "testing")
+
+__all__ = sorted([*_HOME, *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
-    if name == "testing":
-        return import_module("ordino.testing")
+    if name in _MODULES:
+        return import_module(f"ordino.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'ordino' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)

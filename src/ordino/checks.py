@@ -1,5 +1,6 @@
 """Checks of hyper-parameters: each names the parameter, the value and what is allowed."""
 
+import warnings
 from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -55,8 +56,15 @@ def check_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     raise unknown_name(name, value, choices)
 
 
-def renamed(**names: str) -> Callable[[Callable[Params, Result]], Callable[Params, Result]]:
-    """Refuse the old name of a keyword argument with the new one in the sentence; the signature keeps the new one.
+WARNING: dict[str, str] = {}
+"""By the functions whose arguments have old names that still work, the version that ends it."""
+
+
+def renamed(*, since: str = "", **names: str) -> Callable[[Callable[Params, Result]], Callable[Params, Result]]:
+    """Meet the old name of a keyword argument with the new one in the sentence; the signature keeps the new one.
+
+    ``since`` is the version that has the new name, such as "0.3": the old one works, and warns, until the next minor
+    version. Without it, the old name is refused.
 
     Examples
     --------
@@ -66,18 +74,39 @@ def renamed(**names: str) -> Callable[[Callable[Params, Result]], Callable[Param
     Traceback (most recent call last):
     ordino.errors.ParameterError: read: threads is now called n_jobs
     """
+    until = next_minor(since) if since else ""
 
     def decorate(function: Callable[Params, Result]) -> Callable[Params, Result]:
+        if until:
+            WARNING[f"{function.__module__}.{function.__qualname__}"] = until
+
         @wraps(function)
         def call(*args: Params.args, **kwargs: Params.kwargs) -> Result:
             for old, new in names.items():
-                if old in kwargs:
-                    raise ParameterError(f"{function.__name__}: {old} is now called {new}")
+                if old not in kwargs:
+                    continue
+                sentence = f"{function.__name__}: {old} is now called {new}"
+                if not until or new in kwargs:
+                    raise ParameterError(sentence)
+                warnings.warn(f"{sentence}; the old name works until {until}", FutureWarning, stacklevel=2)
+                kwargs[new] = kwargs.pop(old)
             return function(*args, **kwargs)
 
         return call
 
     return decorate
+
+
+def next_minor(version: str) -> str:
+    """The minor version after this one.
+
+    Examples
+    --------
+    >>> next_minor("0.3.1")
+    '0.4'
+    """
+    major, minor, *_ = version.split(".")
+    return f"{major}.{int(minor) + 1}"
 
 
 def _range(low: float, high: float | None) -> str:

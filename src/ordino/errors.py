@@ -4,10 +4,12 @@
 
     OrdinoError
     ├── DataError (ValueError)         the data cannot be what it claims to be
+    │   ├── WrongKindError (TypeError)  values that are no numbers at all
     │   ├── LetorFormatError           a line of a LETOR file, named by file:line
     │   └── NoQueriesError             rows of a file whose queries nobody named
     ├── ParameterError (ValueError)    a name or value that is not allowed
     ├── ModelFileError (ValueError)    a model that cannot be saved, or a file that is no model
+    ├── ExportError (ValueError)       a ranker that a search engine cannot hold
     ├── MissingExtraError (ImportError)  an optional package is not installed
     └── FailedTrialsError              of an experiment; it has the trials that did not fail
 
@@ -19,6 +21,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 
+from ordino.interrupts import held_back
+
 
 class OrdinoError(Exception):
     """Anything that Ordino refuses to do, with the reason in one sentence."""
@@ -26,6 +30,10 @@ class OrdinoError(Exception):
 
 class DataError(OrdinoError, ValueError):
     """Data that cannot be what it claims to be."""
+
+
+class WrongKindError(DataError, TypeError):
+    """Values of a kind that cannot be numbers; scikit-learn's tools expect a TypeError of them."""
 
 
 class LetorFormatError(DataError):
@@ -42,6 +50,10 @@ class ParameterError(OrdinoError, ValueError):
 
 class ModelFileError(OrdinoError, ValueError):
     """A model that cannot be saved, or a file that cannot be loaded as one."""
+
+
+class ExportError(OrdinoError, ValueError):
+    """A ranker that the format of a search engine cannot hold exactly."""
 
 
 class MissingExtraError(OrdinoError, ImportError):
@@ -69,7 +81,7 @@ def unknown_name(kind: str, name: object, allowed: Iterable[str]) -> ParameterEr
 
 
 def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say which extra brings it.
+    """Import an optional package, whole even if Ctrl-C is pressed meanwhile, or say which extra brings it.
 
     Examples
     --------
@@ -78,6 +90,7 @@ def import_extra(module: str, *, extra: str, purpose: str) -> ModuleType:
     ordino.errors.MissingExtraError: to_frame() needs no_such_package; install it with: pip install 'ordino[frames]'
     """
     try:
-        return import_module(module)
+        with held_back():
+            return import_module(module)
     except ImportError as error:
         raise MissingExtraError(f"{purpose} needs {module}; install it with: pip install 'ordino[{extra}]'") from error

@@ -72,15 +72,19 @@ class Linear(Form):
     kind: ClassVar[str] = "linear"
 
     coef: Floats
+    bias: float = 0.0
+    """The same for every document; imported models have one."""
 
     def score_scaled(self, data: Dataset) -> Floats:
-        """``X @ coef`` in double precision."""
-        return linear_scores(data.X, self.coef)
+        """``X @ coef`` in double precision, and the bias."""
+        scores = linear_scores(data.X, self.coef)
+        return scores + self.bias if self.bias else scores
 
     def check(self) -> None:
         """One weight for each feature."""
         coef = np.asarray(self.coef)
         require(coef.dtype == np.float64 and coef.shape == (self.n_features,), "coef_")
+        require(isinstance(self.bias, float) and np.isfinite(self.bias), "bias_")
 
 
 def linear_scores(X: NDArray[np.float32], coef: Floats) -> Floats:
@@ -180,10 +184,13 @@ class Network(Form):
 
     layers: Sequence[Layer]
     activation: str
+    is_squashed: bool = False
+    """Whether the score is the logistic function of the output, as in RankLib; it changes no order."""
 
     def score_scaled(self, data: Dataset) -> Floats:
         """The output of the last layer."""
-        return forward(data.X, self.layers, self.activation)
+        outputs = forward(data.X, self.layers, self.activation)
+        return 0.5 + 0.5 * np.tanh(0.5 * outputs) if self.is_squashed else outputs
 
     def check(self) -> None:
         """Layers that follow each other, from the features to one output."""

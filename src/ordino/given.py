@@ -4,7 +4,8 @@ Documents are compared only inside a query, so a row whose query nobody named is
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -12,12 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import query_numbers
-from ordino.data.dataset import Dataset
+from ordino.data.dataset import Dataset, split_numbers
+from ordino.data.on_disk import room_on_disk, rows_on_disk, select_on_disk
+from ordino.data.shards import ShardedDataset
 from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
 from ordino.plain import count_of
 
-Validation = Dataset | tuple[ArrayLike, ArrayLike, Any] | float | None
+Validation = Dataset | ShardedDataset | tuple[ArrayLike, ArrayLike, Any] | float | None
 
 ROUTING = "in scikit-learn, use sklearn.set_config(enable_metadata_routing=True) and params={'qid': qid}"
 
@@ -59,6 +62,34 @@ def refuse_words(words: Iterable[str]) -> None:
         )
 
 
+@contextmanager
+def given_data(
+    X: ArrayLike | Dataset | ShardedDataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
+    valid: Validation, sample_weight: ArrayLike | None, choose: Callable[[int, Validation], Validation],
+) -> Iterator[tuple[Dataset, Dataset | None]]:  # fmt: skip
+    """What to learn from and what to choose by, in canonical order; features of shards stay on disk meanwhile.
+
+    ``choose`` may hold out a share of so many queries where no validation data was given.
+    """
+    if not isinstance(X, ShardedDataset):
+        if isinstance(valid, ShardedDataset):
+            raise DataError("valid is in shards but the training data is not; give both in the same way")
+        data = as_dataset(X, y, qid, sample_weight)
+        yield split_off(data, choose(data.n_queries, valid))
+        return
+    if y is not None or qid is not None or sample_weight is not None:
+        raise DataError("shards have their own labels, queries and weights; leave out y, qid and sample_weight")
+    chosen = choose(X.n_queries, valid)
+    with room_on_disk() as room:
+        if isinstance(chosen, int | float | np.number):
+            kept, held_out = _share_numbers(X.n_queries, chosen)
+            data = rows_on_disk(X, room)
+            yield select_on_disk(data, kept, room), select_on_disk(data, held_out, room)
+        else:
+            other = rows_on_disk(chosen, room) if isinstance(chosen, ShardedDataset) else as_held_out(chosen)
+            yield rows_on_disk(X, room), other
+
+
 def as_dataset(
     X: ArrayLike | Dataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
     sample_weight: ArrayLike | None = None, *, call: str = "fit",
@@ -69,7 +100,8 @@ def as_dataset(
             raise DataError("a Dataset has its own labels, queries and weights; leave out y, qid and sample_weight")
         return X
     if y is None:
-        raise DataError("y is missing; give one label for each row of X, or a Dataset")
+        words = f"{call}() requires y to be passed, but the target y is None"  # as scikit-learn says
+        raise DataError(f"y is missing: {words}; give one label for each row of X, or a Dataset")
     if qid is None:
         raise DataError(
             f"{call}() needs qid=..., the query of each row, because documents are compared only inside a query; "
@@ -103,13 +135,9 @@ def split_off(data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None
     Which queries these are does not depend on the ranker or its seed, so that rankers can be compared.
     """
     if isinstance(valid, int | float | np.number):
-        share = float(valid)
-        if not 0 < share < 1:
-            raise ParameterError(f"valid={valid!r}; give validation data, or a share of the queries between 0 and 1")
-        kept, held_out = data.split(1 - share)
-        if not (kept.n_queries and held_out.n_queries):
-            raise DataError(f"valid={valid!r} of {data.n_queries} queries leaves a part empty; give validation data")
-        return canonical(kept), canonical(held_out)
+        kept, held_out = _share_numbers(data.n_queries, valid)
+        ordered = canonical(data)  # so that the order of the queries does not choose
+        return ordered.select_queries(kept), ordered.select_queries(held_out)
     if isinstance(valid, tuple | list):
         if len(valid) not in (2, 3):
             raise DataError(f"valid has {len(valid)} parts; give a Dataset, (X, y, qid), or a share of the queries")
@@ -121,6 +149,17 @@ def split_off(data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None
     elif valid is not None and not isinstance(valid, Dataset):
         raise DataError(f"valid is a {type(valid).__name__}; give a Dataset, (X, y, qid), or a share of the queries")
     return canonical(data), as_held_out(valid)
+
+
+def _share_numbers(n_queries: int, valid: float | np.number[Any]) -> list[NDArray[np.intp]]:
+    """The numbers of the queries to learn from, and of those that are held out."""
+    share = float(valid)
+    if not 0 < share < 1:
+        raise ParameterError(f"valid={valid!r}; give validation data, or a share of the queries between 0 and 1")
+    parts = split_numbers(n_queries, (1 - share,))
+    if not all(map(len, parts)):
+        raise DataError(f"valid={valid!r} of {n_queries} queries leaves a part empty; give validation data")
+    return parts
 
 
 def check_splitter() -> None:

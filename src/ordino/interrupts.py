@@ -66,3 +66,20 @@ def all_or_nothing() -> Iterator[None]:
     heeded = PRESSES.heeded
     yield
     PRESSES.raise_if_pressed(heeded)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Ctrl-C is heard when the work is done: pressed while torch is being imported, it would abort the process."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    pressed: list[FrameType | None] = []
+    signal.signal(signal.SIGINT, lambda _, frame: pressed.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if pressed:
+            before(signal.SIGINT, pressed[0])

@@ -65,11 +65,13 @@ def _forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray
     last = layers[-1]
     for start in range(0, len(X), BLOCK):
         h = X[start : start + BLOCK]
+        if len(h) == 1:  # for which numpy has another routine, which rounds otherwise
+            h = np.repeat(h, 2, axis=0)
         for layer in layers[:-1]:
             h = h @ layer.W
             h += layer.b
             h = squash(h)
-        scores[start : start + BLOCK] = np.einsum("ij,j->i", h, last.W[:, 0])
+        scores[start : start + BLOCK] = np.einsum("ij,j->i", h, last.W[:, 0])[: len(X) - start]
     scores += last.b[0]
     return scores
 

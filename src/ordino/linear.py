@@ -16,12 +16,12 @@ class LinearRanker(Ranker):
     def form(self) -> Form:
         """Weights of the features."""
         self._check_fitted()
-        return Linear(self.scaler_, self.n_features_in_, self.coef_)
+        return Linear(self.scaler_, self.n_inputs, self.coef_)
 
     def feature_weights(self) -> list[FeatureWeight]:
-        """The weights by feature name, largest first."""
+        """The weights by feature name, largest first; those of all that the scaling makes of a feature are added."""
         self._check_fitted()
-        return name_weights(self.feature_names(), self.coef_)
+        return name_weights(self.feature_names(), self.by_feature(self.coef_))
 
 
 def name_weights(names: tuple[str, ...], weights: NDArray[np.float64]) -> list[FeatureWeight]:

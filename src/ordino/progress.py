@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Protocol, Self, final
 
@@ -17,6 +19,30 @@ from ordino.interrupts import PRESSES
 
 EVERY = 5.0  # seconds between two plain lines
 REDRAWN = 0.2  # seconds between two states of a line in a notebook
+
+WATCHER: ContextVar[Callable[[int, int, Mapping[str, float]], None] | None] = ContextVar("watcher", default=None)
+"""Who else is told how far a loop is: the steps done, of how many, and the figures."""
+
+
+_IS_OVER: ContextVar[Callable[[], bool]] = ContextVar("is_over", default=lambda: False)
+
+
+@contextmanager
+def ending_when(is_over: Callable[[], bool]) -> Iterator[None]:
+    """Loops over :class:`Steps` inside end after the step they are in once ``is_over``, as if it had been the last.
+
+    Examples
+    --------
+    >>> with ending_when(lambda: True), Steps("counting", 3) as steps:
+    ...     numbers = list(steps)
+    >>> numbers, steps.interrupted
+    ([0], False)
+    """
+    token = _IS_OVER.set(is_over)
+    try:
+        yield
+    finally:
+        _IS_OVER.reset(token)
 
 
 class _Display(Protocol):
@@ -55,6 +81,8 @@ class Steps:
         self.interrupted = False
         self._verbose, self._announced = verbose, announced
         self._figures = ""
+        self._numbers: dict[str, float] = {}
+        self._watcher = WATCHER.get()
         self._display: _Display | None = None
 
     def __enter__(self) -> Self:
@@ -70,9 +98,14 @@ class Steps:
             self.done += 1
             if self._display is not None:
                 self._display.show(self.done, self._figures)
+            if self._watcher is not None:
+                self._watcher(self.done, self.total, self._numbers)
+            if _IS_OVER.get()():
+                return
 
     def show(self, **figures: float) -> None:
         """Write the current figures beside the progress."""
+        self._numbers = figures
         if self._display is not None:
             self._figures = "  ".join(f"{name} {value:.4f}" for name, value in figures.items())
 

@@ -24,10 +24,12 @@ from ordino.data.columns import check_features, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.filling import make_preparation
 from ordino.data.frames import check_no_categories, recode
+from ordino.data.on_disk import transformed
 from ordino.data.scaling import make_scaler
+from ordino.data.shards import ShardedDataset
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
-from ordino.given import Validation, as_dataset, check_splitter, is_in_search, refuse_words, split_off
+from ordino.given import Validation, as_dataset, check_splitter, given_data, is_in_search, refuse_words
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
@@ -129,7 +131,7 @@ class Ranker(BaseEstimator, ABC):
 
     def fit(
         self,
-        X: ArrayLike | Dataset,
+        X: ArrayLike | Dataset | ShardedDataset,
         y: ArrayLike | None = None,
         *,
         qid: ArrayLike | Sequence[Any] | None = None,
@@ -142,7 +144,8 @@ class Ranker(BaseEstimator, ABC):
         Parameters
         ----------
         X, y, qid
-            Features, labels and the query of each row, as for :class:`ordino.Dataset`; or the data set itself as X.
+            Features, labels and the query of each row, as for :class:`ordino.Dataset`; or the data set itself as X. A
+            :class:`ordino.ShardedDataset` is learned from without reading all of it into memory.
         valid
             Validation data for model selection, which is never trained on: a data set, ``(X, y, qid)``, or the share
             of the queries to hold out, such as 0.2.
@@ -151,15 +154,15 @@ class Ranker(BaseEstimator, ABC):
         """
         refuse_words(unknown)
         check_splitter()
-        given = as_dataset(X, y, qid, sample_weight)
-        data, held_out = self._prepare(*split_off(given, valid))
-        try:
-            # a factorization that threads share rounds by their number
-            with products.on_one_thread(), all_or_nothing() if is_in_search() else nullcontext():
-                self._fit(data, held_out)
-        except BaseException:
-            del self.n_features_in_  # half fitted is not fitted
-            raise
+        with given_data(X, y, qid, valid, sample_weight, self._validation) as given:
+            data, held_out = self._prepare(*given)
+            try:
+                # a factorization that threads share rounds by their number
+                with products.on_one_thread(), all_or_nothing() if is_in_search() else nullcontext():
+                    self._fit(data, held_out)
+            except BaseException:
+                del self.n_features_in_  # half fitted is not fitted
+                raise
         return self
 
     @property
@@ -181,6 +184,10 @@ class Ranker(BaseEstimator, ABC):
         """
         return [self.with_seed(seed).fit(data, valid=valid) for seed in seeds]
 
+    def _validation(self, n_queries: int, valid: Validation) -> Validation:  # noqa: ARG002
+        """The validation data to use: what was given, unless the ranker holds out a share by itself."""
+        return valid
+
     def _prepare(self, data: Dataset, held_out: Dataset | None) -> tuple[Dataset, Dataset | None]:
         """Check parameters and data, learn the scaling, note what was seen; the scaled training and validation data.
 
@@ -191,10 +198,13 @@ class Ranker(BaseEstimator, ABC):
         if data.n_docs == 0:
             raise DataError("there are no documents to learn from; check how the data was selected")
         if data.n_features == 0:
-            raise DataError("there are no features to learn from; check which columns were chosen")
+            words = f"0 feature(s) (shape=({data.n_docs}, 0)) while a minimum of 1 is required"  # as scikit-learn says
+            raise DataError(f"there are no features to learn from: {words}; check which columns were chosen")
         if not self.takes_categories:
             check_no_categories(data.categories, type(self).__name__)
         self._check_nan(data, "X")
+        if data.weights is not None and not data.weights.any():
+            raise DataError("all weights are zero, so nothing counts; give at least one document a weight above 0")
         if data.weights is not None and not self.uses_weights:
             warnings.warn(
                 f"{type(self).__name__} does not use document weights; every document counts the same",
@@ -214,8 +224,8 @@ class Ranker(BaseEstimator, ABC):
         scaling = getattr(self, "scaling", None)
         scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
         scaler = None if scaler is None else scaler.fit(data)
-        prepared = data if scaler is None else scaler.transform(data)
-        prepared_valid = held_out if scaler is None or held_out is None else scaler.transform(held_out)
+        prepared = data if scaler is None else transformed(scaler, data)
+        prepared_valid = held_out if scaler is None or held_out is None else transformed(scaler, held_out)
         # nothing is refused from here on: an earlier fit stays whole until the new one begins
         self.scaler_ = scaler
         self.n_features_in_ = data.n_features
@@ -255,18 +265,44 @@ class Ranker(BaseEstimator, ABC):
         """The names of the features in ``fit``; f1, f2, ... if they had none."""
         return name_features(getattr(self, "feature_names_in_", None), self.n_features_in_)
 
+    @property
+    def n_inputs(self) -> int:
+        """How many features the ranker sees: those of the data, or those that its scaling makes of them."""
+        return self.n_features_in_ if self.scaler_ is None else self.scaler_.n_features_out
+
+    def input_names(self) -> tuple[str, ...]:
+        """The names of the features that the ranker sees."""
+        names = self.feature_names()
+        return names if self.scaler_ is None else tuple(self.scaler_.get_feature_names_out(names))
+
+    def by_feature(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of the features that the ranker sees, summed by the feature of the data that each was made of."""
+        if self.scaler_ is None or len(values) == self.n_features_in_:
+            return values
+        return np.bincount(self.scaler_.sources, values, self.n_features_in_).astype(np.float64)
+
     def score(
-        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
-    ) -> float:
+        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:  # fmt: skip
         """The ranker's ``metric`` (NDCG@10 if it has none) in its ``profile``, averaged over queries.
 
-        Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated.
+        Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated. With
+        ``sample_weight``, one for each row or for each query, a query counts by the mean weight of its documents.
         """
         self._check_fitted()
-        data = as_dataset(X, y, qid, call="score").as_grouped()  # scores need not go into the caller's order and back
+        data = as_dataset(X, y, qid, sample_weight, call="score").as_grouped()  # without the caller's order and back
         metric = parse_metric(getattr(self, "metric", "ndcg@10"))
         profile = getattr(self, "profile", "standard")
-        return metric.quality(evaluate(data, self.predict(data), metrics=metric, profile=profile)[str(metric)])
+        found = evaluate(data, self.predict(data), metrics=metric, profile=profile)
+        if sample_weight is None or data.weights is None:
+            return metric.quality(found[str(metric)])
+        values = found.per_query[str(metric)]
+        counts = np.isfinite(values)
+        weights = (np.add.reduceat(data.weights, data.offsets[:-1]) / data.counts)[counts]
+        if not weights.any():
+            raise DataError("no query that the metric counts has a weight above 0; check sample_weight")
+        return metric.quality(float(np.average(values[counts], weights=weights)))
 
     def documents(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
         """Documents to score, as a data set with the features that fit saw."""
@@ -283,7 +319,7 @@ class Ranker(BaseEstimator, ABC):
                     f"{data.n_docs} rows without qid are one list, but the longest in fit had {longest}, and "
                     f"{type(self).__name__} scales inside each query; pass qid=..., or a Dataset if it is one list"
                 )
-        check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None), type(self).__name__)
         data = recode(data, getattr(self, "categories_in_", {}))
         self._check_nan(data, "X")
         return data
@@ -309,5 +345,6 @@ class Ranker(BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.input_tags.sparse = True  # taken, and made dense
         tags.input_tags.allow_nan = self.allows_nan or getattr(self, "missing", None) is not None
         return tags

@@ -21,7 +21,7 @@ def profile_param() -> Any:
 
 def scaling_param(default: str | None = None, text: str = "") -> Any:
     """The parameter ``scaling``."""
-    words = text or "Feature scaling: a name in `SCALERS`, or None for no scaling."
+    words = text or "Feature scaling: a name in `SCALERS`, several joined by +, or None for no scaling."
     return param(default, words, check=make_scaler, space=Choices(("quantile", "zscore", "minmax")))
 
 

@@ -42,13 +42,14 @@ def count_threads(n_jobs: int | None, *, enough: bool = True) -> int:
 _here = local()
 
 
-def _enter_worker() -> None:
+def enter_worker() -> None:
+    """From here on this thread is one of several that share some work: what it calls starts no others by itself."""
     _here.is_worker = True
 
 
 def thread_pool(n_threads: int) -> ThreadPoolExecutor:
     """Threads that share some work; what they call starts no others unless it is told to."""
-    return ThreadPoolExecutor(n_threads, initializer=_enter_worker)
+    return ThreadPoolExecutor(n_threads, initializer=enter_worker)
 
 
 def was_forked() -> bool:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from campaigns import extremes, kills, letor, models, mutations, same
+from campaigns import extremes, kills, letor, models, mutations, same, service
 from campaigns.ledger import PAGE, Outcome, record
 
 FEW = ["rank-svm", "ranknet", "lambda-mart", "prank"]
@@ -13,6 +13,7 @@ CAMPAIGNS = {
     "model files": lambda: models.campaign(False),
     "killed runs": lambda: kills.campaign(False),
     "extremes": lambda: extremes.campaign(False, FEW),
+    "hostile requests": lambda: service.campaign(False),
     "determinism": lambda: same.campaign(False, FEW),
 }
 NAMES = {*CAMPAIGNS, "mutations"}  # of which some mistakes may survive

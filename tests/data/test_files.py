@@ -29,7 +29,9 @@ def small() -> Dataset:
     )
 
 
-@pytest.mark.parametrize("ending", [*ENDINGS, ".TXT", ".txt.gz", ".csv.gz", ".tsv.gz"])
+@pytest.mark.parametrize(
+    "ending", [*(one for one in ENDINGS if one not in (".bz2", ".xz", ".zst")), ".TXT", ".txt.gz", ".csv.gz", ".tsv.gz"]
+)
 def test_what_is_written_reads_back(tmp_path: Path, small: Dataset, ending: str) -> None:
     path = tmp_path / f"d{ending}"
     write_data(small, path)
@@ -100,7 +102,7 @@ def test_sentences(tmp_path: Path, small: Dataset) -> None:
     with pytest.raises(DataError, match=r"d\.parqet: unknown extension '\.parqet'; did you mean '\.parquet'\?$"):
         write_data(small, tmp_path / "d.parqet")
     (tmp_path / "d.doc").write_text("text")
-    with pytest.raises(DataError, match=r"d\.doc: unknown extension '\.doc'; choose from: \.arrow, \.csv, "):
+    with pytest.raises(DataError, match=r"d\.doc: unknown extension '\.doc'; choose from: \.arrow, \.bz2, "):
         read_data(tmp_path / "d.doc")
     for form, ending in (("parquet", ".parquet"), ("arrow", ".arrow"), ("csv", ".csv")):
         (tmp_path / f"bad{ending}").write_bytes(b"")

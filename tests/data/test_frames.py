@@ -107,7 +107,7 @@ def test_columns_of_other_kinds(columns: dict[str, Any], expected: list[float]) 
         ),
         (
             {"f": ["x", "y", "z"]},
-            "column 'f' is text; make it categorical, which LambdaMART can use .*, or choose others with features=",
+            "column 'f' is text; name it in categories=, which LambdaMART can use .*, or choose others with features=",
         ),
     ],
 )
@@ -118,7 +118,7 @@ def test_sentences(make: Any, columns: dict[str, Any], sentence: str) -> None:
 
 def test_many_wrong_columns_are_not_all_listed() -> None:
     frame = pl.DataFrame({"l": [1]} | {f"t{i}": ["x"] for i in range(7)})
-    with pytest.raises(DataError, match=r"'t4', \.\.\. are text; make them categorical"):
+    with pytest.raises(DataError, match=r"'t4', \.\.\. are text; name them in categories="):
         from_frame(frame, label="l")
 
 

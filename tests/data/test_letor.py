@@ -235,7 +235,10 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("1 qid:1 18:1 17:1", "feature 17 comes after 18; features must rise within a line"),
         ("1 qid:1 1:1 1:1", "feature 1 is given twice; give each feature once in a line"),
-        ("1 qid:1 0:1", "feature 0 is not allowed because features count from 1; add 1 to every feature number"),
+        (
+            "1 qid:1 0:1",
+            "feature 0 is not allowed because features count from 1; say zero_based=True if they count from 0",
+        ),
         ("1 qid:1 1:", "feature 1 has no value; write 1:0, or 1:nan for missing"),
         ("1 qid:1 :5", "':5' has no feature number; write number:value without blanks"),
         ("1 qid:1 1:2:3", "feature 1 is '2:3', which is not a number; write a decimal, or nan for missing"),

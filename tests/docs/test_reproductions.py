@@ -24,7 +24,9 @@ def test_the_pages_are_what_the_results_say():
 @pytest.fixture
 def docs(tmp_path):
     """Two pages of a target, one of them from before there were verdicts."""
-    (tmp_path / "reproduction.md").write_text("# Guide\n\n## At a glance\n\nold\n\n## Next\n\nkept\n")
+    (tmp_path / "reproduction.md").write_text(
+        "# Guide\n\n## At a glance\n\nold\n\n## Beyond the papers\n\nold\n\n## Next\n\nkept\n"
+    )
     claim = Claim(says="a beats b", better={"who": "a"}, worse={"who": "b"}, difference=0.1)
     numbers = [Number(("a",), 0.5, (0.5, 0.6)), Number(("b",), 0.4, (0.1, 0.2))]
     result = Result("t", ("who",), numbers, claims=[claim], target="deepnet.table3.1", data=["MQ2008"])
@@ -70,3 +72,21 @@ def test_facts_of_real_pages_can_be_read():
         facts = json.loads(path.read_text(encoding="utf-8"))
         assert facts["target"] == path.stem
         assert facts["target"] in TARGETS
+
+
+def test_questions_that_the_papers_left_open_have_a_part_of_their_own(docs):
+    claim = Claim(says="a beats b", better={"who": "a"}, worse={"who": "b"})
+    numbers = [Number(("a",), None, (0.5, 0.6, 0.55)), Number(("b",), None, (0.1, 0.2, 0.15))]
+    result = Result("t", ("who",), numbers, claims=[claim], target="beyond.pairs", data=["MQ2008"])
+    home = docs / "results" / "reproduce"
+    (home / "beyond.pairs.md").write_text(result.to_markdown())
+    (home / "beyond.pairs.json").write_text(result.to_json())
+    found = HOOK["pages"](docs)
+    _, _, below = found[Path("reproduction.md")].partition("## Beyond the papers")
+    assert (
+        "| [beyond.pairs](results/reproduce/beyond.pairs.md): a beats b? | MQ2008 | 3 repeats | +0.4000 | yes |"
+        in below
+    )
+    assert "| beyond.models: every loss with every model" in below
+    assert "beyond." not in found[Path("results", "claims.md")]
+    assert HOOK["answer"]("does not") == "no"

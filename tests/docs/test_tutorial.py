@@ -1,4 +1,4 @@
-"""The commands of the tutorial are typed as they stand, and print what the page shows."""
+"""The commands of the tutorial, and of pages like it, are typed as they stand and print what the page shows."""
 
 import re
 import shlex
@@ -11,7 +11,8 @@ import pytest
 
 from ordino.cli import main
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
+ROOT = Path(__file__).parents[2]
+PAGES = ("tutorial", "hybrid-search")
 
 
 def steps(page: str) -> list[tuple[str, str]]:
@@ -46,9 +47,11 @@ def assert_same_words(shown: str, seen: str) -> None:
             assert found == wanted, seen
 
 
-def test_the_commands_of_the_tutorial(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for command, shown in steps(PAGE.read_text(encoding="utf-8")):
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for command, shown in steps((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")):
         assert_same_words(shown, printed(command, capsys))
 
 

@@ -25,8 +25,8 @@ from ordino.evolve import (
     evolve,
     uniform_population,
 )
+from ordino.evolve.differential import distinct_from_self
 from ordino.evolve.genetic_programming import run_over
-from ordino.evolve.strategies import distinct_from_self
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {  # of (n, L) or (L,), lowest value 0
     "sphere": lambda x: (x**2).sum(axis=-1),

@@ -18,11 +18,11 @@ def board_of(*labels, **options):
 @pytest.mark.parametrize(
     ("labels", "baseline", "sentence"),
     [
-        (["A"], None, "A reaches {mean} on ndcg@10; there is nothing to compare it with."),
-        (["A", "B"], None, "A is ahead of B on ndcg@10 by more than chance."),
-        (["A", "B", "C"], None, "A is ahead of all 2 others on ndcg@10 by more than chance."),
-        (["A", "B", "C"], "C", "On ndcg@10, A and B are ahead of C by more than chance."),
-        (["A", "B", "C"], "B", "On ndcg@10, A is ahead of B by more than chance."),
+        (["A"], None, "A reaches {mean} on NDCG@10; there is nothing to compare it with."),
+        (["A", "B"], None, "A is ahead of B on NDCG@10 by more than chance."),
+        (["A", "B", "C"], None, "A is ahead of all two others on NDCG@10 by more than chance."),
+        (["A", "B", "C"], "C", "On NDCG@10, A and B are ahead of C by more than chance."),
+        (["A", "B", "C"], "B", "On NDCG@10, A is ahead of B by more than chance."),
     ],
 )
 def test_the_finding(labels, baseline, sentence):
@@ -33,8 +33,8 @@ def test_the_finding(labels, baseline, sentence):
 def test_who_is_within_chance_of_the_first_is_named():
     same = made_trials(["A"])
     trials = [dataclasses.replace(one, label=label, key=label + one.key) for label in "ABCDEF" for one in same]
-    assert made.finding(make_boards(trials[:4])[0]) == "A leads on ndcg@10; B is within chance of it."
-    told = "A leads on ndcg@10; B, C, D and 2 others are within chance of it."
+    assert made.finding(make_boards(trials[:4])[0]) == "A leads on NDCG@10; B is within chance of it."
+    told = "A leads on NDCG@10; B, C, D and 2 others are within chance of it."
     assert made.finding(make_boards(trials)[0]) == told
 
 

@@ -31,11 +31,13 @@ EVERYTHING = {
     ],
     "directranker": ["table1", "table2", "grid", "fig2a", "fig2b", "fig2c", "fig2d", "theorem3"],
     "rankde": ["table3", "table4", "table5", "pruning"],
+    "beyond": ["models", "pairs", "grades", "lambdas", "classes", "evolution"],
 }  # fmt: skip
 """What the list of tables and figures in the project's papers names."""
 
 QUICK = {
     "ranknet.fig1", "ranknet.table4", "sortnet.shuffling", "deepnet.table3.1", "deepnet.fig4.5", "directranker.table1",
+    "beyond.lambdas",
 }  # fmt: skip
 """One target of each kind. Others run in the tests of their papers, and what all of them do and show stands in
 tests/laws/protocols.json; so that every one trains, too, is left to the slow tests."""

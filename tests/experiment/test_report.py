@@ -254,7 +254,7 @@ def test_a_deviation_is_promised_only_where_there_is_one():
 
 def test_a_line_that_lacks_folds_is_told():
     trials = [a_trial("A", [0.5, 0.6]), a_trial("A", [0.5, 0.7], fold="Fold2", ids=[5, 6]), a_trial("B", [0.4, 0.1])]
-    assert "B is missing 1 fold: its means cover fewer queries." in make_boards(trials)[0].notes
+    assert "B is missing 1 fold: its means cover fewer queries and carry no marks." in make_boards(trials)[0].notes
 
 
 def test_a_measure_that_only_some_trials_have():
@@ -387,7 +387,8 @@ def test_compare_labels_of_a_store(store, capsys):
 def test_compare_prints_a_table_for_every_test(store, capsys, test):
     assert ordino("compare", "bench.sqlite", "LambdaMART", "PRank", "--test", test) == 0
     printed = capsys.readouterr().out
-    assert f"p of {TESTS[test].title}, Holm-corrected for 6 metrics; 30 queries in both" in printed
+    told = "p is of each metric alone, p of 6 is Holm-corrected for the 6 metrics; 30 queries in both"
+    assert f"{TESTS[test].title}: {told}" in printed
 
 
 def test_compare_of_two_runs_takes_common_queries(store, capsys):

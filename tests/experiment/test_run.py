@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from ordino import Dataset, synthetic, write_letor
+from ordino.backends.local import LocalProcesses
 from ordino.cli import main
 from ordino.data.folds import Fold, Folds, make_folds
 from ordino.errors import OrdinoError, ParameterError
@@ -23,7 +24,6 @@ from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.run import driver as runner
 from ordino.experiment.run import run, task
-from ordino.experiment.run.backend import LocalProcesses
 from ordino.experiment.run.task import QUERIES, Task, weights_of
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS

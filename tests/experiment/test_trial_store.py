@@ -376,3 +376,52 @@ def test_commands_that_read_a_store_load_no_learner(path):
         )
         shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         assert shown.splitlines()[-1] == "loaded:"
+
+
+DAMAGE = {
+    "mean": "UPDATE trials SET test = replace(test, '0.25', '0.75')",
+    "validation": "UPDATE trials SET valid = replace(valid, '0.5', '0.6')",
+    "seed": "UPDATE trials SET seed = 4",
+    "label": "UPDATE trials SET label = 'RankNet, tunet'",
+    "queries": "UPDATE trials SET query_ids = replace(query_ids, 'a', 'c')",
+    "history": "UPDATE trials SET history = replace(history, '0.7', '0.1')",
+    "weights": "UPDATE trials SET feature_weights = replace(feature_weights, '-2', '2')",
+    "values": "UPDATE query_values SET numbers = zeroblob(16) WHERE metric = 'map' AND part = 'test'",
+    "metric": "UPDATE query_values SET metric = 'mrr' WHERE metric = 'map' AND part = 'test'",
+    "checksum": "UPDATE trials SET sums = '{}'",
+}
+
+
+@pytest.mark.parametrize("command", DAMAGE.values(), ids=DAMAGE)
+def test_a_trial_that_was_changed_is_noticed_though_it_can_be_read(command, path):
+    with Store(path) as store:
+        store.add(TRIAL)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute(command).rowcount == 1
+        connection.commit()
+    with Store(path) as store, pytest.raises(DataError, match=r"a trial in the store is damaged .*checksum"):
+        store.trials()
+    parts = {"validation": lambda v: v._store.valid_means("abc"), "history": lambda v: v.history("abc")}
+    parts |= {"weights": lambda v: v.feature_weights("abc"), "queries": lambda v: list(v.query_ids())}
+    parts |= {"values": lambda v: v.values("map"), "metric": lambda v: v.values_of("abc", "mrr")}
+    name = next(name for name, one in DAMAGE.items() if one == command)
+    with StoreView(path) as view, pytest.raises(DataError, match="checksum"):
+        parts.get(name, lambda v: v.trials())(view)
+
+
+def test_a_store_of_format_5_gets_its_checksums(path):
+    with Store(path) as store:
+        store.add(TRIAL)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE trials DROP COLUMN sums")
+        connection.execute("ALTER TABLE query_values DROP COLUMN sum")
+        connection.execute("PRAGMA user_version = 5")
+        connection.commit()
+    with Store(path) as store:
+        [trial] = store.trials()
+    assert trial.per_query["map"][0] == 0.25
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(DAMAGE["mean"])
+        connection.commit()
+    with Store(path) as store, pytest.raises(DataError, match="checksum"):
+        store.trials()

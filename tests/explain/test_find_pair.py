@@ -21,7 +21,7 @@ DATA = Dataset(
 )
 def test_a_pair_is_found(a, b, features):
     pair = find_pair(DATA, a, b)
-    assert (pair.query[pair.a, 0], pair.query[pair.b, 0]) == features
+    assert (pair.query.X[pair.a, 0], pair.query.X[pair.b, 0]) == features
 
 
 @pytest.mark.parametrize(

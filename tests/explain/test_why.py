@@ -22,7 +22,7 @@ from ordino.rankers import RANKERS
 from ordino.testing import easy_data
 from rankers.test_contract import quick
 
-COMBINATIONS = {"NestedRanker", "RankAggregation"}
+COMBINATIONS = {"NestedRanker", "RankAggregation", "AutoRanker"}  # the last has its own test
 SINGLE = [name for name, entry in RANKERS.items() if entry.cls not in COMBINATIONS]
 
 

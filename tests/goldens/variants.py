@@ -55,6 +55,8 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
             {"loss": "ranknet"},
             {"average": "pairs"},
             {"pairs": "exact"},
+            {"loss": "lambdarank"},
+            {"loss": "lambdarank", "pairs": "exact", "metric": "map"},
             {PUBLISHED: True},
         ),
         "listnet": ({"k": 2}, {PUBLISHED: True}),
@@ -74,6 +76,7 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
             {"algorithm": "quick", "loss": "squared"},
             {"algorithm": "heap", "loss": "absolute"},
             {"algorithm": "insertion", "loss": "fidelity"},
+            *({"choose": way} for way in ("margin", "uncertain", "uniform", "curriculum")),
             {PUBLISHED: True},
         ),
         "deepnet": (
@@ -89,6 +92,8 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
             {"mutation": "best/1"},
             {"mutation": "current-to-best/1"},
             {"self_adaptive": True},
+            {"mutation": "current-to-pbest/1", "top": 0.3, "local_search": 2},
+            {"mutation": "current-to-pbest/1", "self_adaptive": "shade", "shrink_to": 4},
             {"metric": "ndcg@5"},
             {PUBLISHED: True},
         ),
@@ -112,11 +117,16 @@ CHANGES: Mapping[str, tuple[Mapping[str, Any], ...]] = MappingProxyType(
         "linear-regression-ranker": ({"alpha": 5.0, "scaling": "minmax"},),
         "single-feature": ({"feature": 3, "sign": -1},),
         "random-ranker": ({"seed": 3},),
+        "rank-fusion": (
+            *({"method": method} for method in ("isr", "combsum", "combmnz", "combmax", "borda", "zscore", "kemeny")),
+            {"k": 10.0, "features": ("f2", "f4")},
+        ),
         "nested-ranker": (
             {"ranker": "rank-boost", "sizes": (None, 10, 5)},
             {"ranker": ("linear-regression-ranker", "rank-svm"), "sizes": (None, 10)},
             {"ranker": "rank-svm", "sizes": (None, 10, 5), "stages": "all", "scaling": "querymax"},
         ),
+        "auto": ({"metric": "map", "trials": 6}, {"max_score_ms": 1e9, "seed": 3}),
         "rank-aggregation": (
             *({"ranker": "linear-regression-ranker", "n": 3, "resample": "queries", "method": method}
               for method in ("rrf", "median", "score_mean", "kemeny")),
@@ -133,6 +143,7 @@ SMALL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "sortnet": {"algorithm": "merge", "max_iter": 2},
         "nested-ranker": {"sizes": (None, 10)},
         "rank-aggregation": {"n": 3},
+        "auto": {"trials": 2, "folds": 2},
     }
 )
 

@@ -17,7 +17,7 @@ from ordino.errors import ParameterError
 from ordino.losses.levels import sort_labels
 from ordino.metrics import parse_metric
 from ordino.rankers.adarank import AdaRank
-from ordino.rankers.stump_boosting import FRank, RankBoost
+from ordino.rankers.stump_boosting import FidelityPairs, FRank, RankBoost
 from ordino.testing import easy_data
 
 QUICK = {
@@ -189,10 +189,10 @@ def test_nothing_to_learn_from_gives_zero_weights() -> None:
 def test_pair_weights_of_frank_by_hand() -> None:
     # one pair at equal scores: P = 1/2, loss 1 - sqrt(1/2), weight sqrt(1/2) (1 - 1/2) / 2
     y, scores, offsets, one = np.array([1.0, 0.0]), np.zeros(2), np.array([0, 2]), np.ones(1)
-    assert fidelity_loss(scores, y, one, offsets) == pytest.approx(1 - np.sqrt(0.5))
+    assert fidelity_loss(scores, y, one, offsets, np.array([False])) == pytest.approx(1 - np.sqrt(0.5))
     right, wrong = np.empty((2, 3)), np.empty((2, 3))
     codes = np.array([[2, 0], [0, 1]], np.uint8)  # above by feature 0 at codes 1 and 2, below by feature 1 at code 1
-    split_weights(scores, y, one, offsets, codes, right, wrong)
+    split_weights(scores, y, one, offsets, np.array([False]), codes, right, wrong)
     weight = np.sqrt(0.5) / 4
     np.testing.assert_allclose(right, [[0, weight, weight], [0, 0, 0]])
     np.testing.assert_allclose(wrong, [[0, 0, 0], [0, weight, 0]], atol=1e-15)
@@ -223,10 +223,42 @@ def test_rounds_of_frank_are_those_of_listed_pairs() -> None:
         H += stump.scores(data.X)
 
 
+@pytest.mark.parametrize(("n_levels", "spread"), [(2, 0.0), (4, 3.0), (300, 30.0)])
+def test_long_queries_are_summed_to_many_digits(n_levels: int, spread: float) -> None:
+    """Interpolated sums against those of all pairs, for score ranges up to hundreds."""
+    rng = np.random.default_rng(0)
+    counts = np.array([150, 200])
+    offsets, n = np.array([0, 150, 350]), 350
+    y, scores = rng.integers(0, n_levels, n).astype(float), rng.normal(0, spread, n)
+    codes = rng.integers(0, 7, (n, 3)).astype(np.uint8)
+    weight, pairs = np.array([0.5, 2.0]), np.array([1e9, 1e9])  # so many pairs that nodes are worth it
+    data = Dataset(np.zeros((n, 1)), y, np.repeat([0, 1], counts))
+    right, wrong, slow_right, slow_wrong = np.zeros((4, 3, 7))
+    none = np.full(2, False)
+    sums = FidelityPairs(data, pairs, weight)
+    assert sums._long(scores)[0].all()
+    sums.split(scores, codes, right, wrong)
+    split_weights(scores, y, weight, offsets, none, codes, slow_right, slow_wrong)
+    np.testing.assert_allclose(right[:, 1:], slow_right[:, 1:], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(wrong[:, 1:], slow_wrong[:, 1:], rtol=1e-9, atol=1e-9)
+    assert sums.loss(scores) == pytest.approx(fidelity_loss(scores, y, weight, offsets, none), rel=1e-11)
+
+
+def test_the_weak_rankers_of_long_queries_are_those_of_all_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = easy_data(n_queries=2, n_docs=500)
+    quick = FRank(rounds=12).fit(data)
+    monkeypatch.setattr("ordino.rankers.stump_boosting.WORTH_IT", 10**9)
+    slow = FRank(rounds=12).fit(data)
+    assert [stump[:2] for stump in quick.stumps_] == [stump[:2] for stump in slow.stumps_]
+    np.testing.assert_allclose([one.alpha for one in quick.stumps_], [one.alpha for one in slow.stumps_], rtol=1e-9)
+
+
 def test_fidelity_loss_falls() -> None:
     history = [row["loss"] for row in FRank(rounds=40).fit(easy_data()).history_]
     assert (np.diff(history) < 0).all()
-    assert np.isfinite(fidelity_loss(np.array([-1e4, 1e4]), np.array([1.0, 0.0]), np.ones(1), np.array([0, 2])))
+    assert np.isfinite(
+        fidelity_loss(np.array([-1e4, 1e4]), np.array([1.0, 0.0]), np.ones(1), np.array([0, 2]), np.array([False]))
+    )
 
 
 @pytest.mark.parametrize(

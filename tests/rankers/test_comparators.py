@@ -20,7 +20,7 @@ from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=24)
 VALID = easy_data(seed=1)
-QUICK = {"learning_rate": 0.02, "epochs": 20, "batch": 300, "dropout": 0.0}
+QUICK = {"learning_rate": 0.02, "epochs": 20, "batch": 300, "dropout": 0.0, "scaling": "quantile"}
 RANKERS = {
     "sortnet": SortNet(hidden=8, max_iter=4, **QUICK),
     "deepnet": DeepNet(hidden=(8, 4), n_pairs=1000, **QUICK),
@@ -425,7 +425,7 @@ def test_bad_parameters_are_refused(params, sentence):
 def test_repeats_that_train_together_are_those_that_train_alone(select, initializer):
     ranker = DeepNet(
         hidden=(8, 4), n_pairs=300, n_valid_pairs=200, select=select, initializer=initializer, pretraining=2,
-        epochs=4, patience=None, batch=100, dropout=0.25, record_activations=True,
+        epochs=4, patience=None, batch=100, dropout=0.25, record_activations=True, scaling="quantile",
     )  # fmt: skip
     together = ranker.fit_repeats(DATA, [0, 7, 3], valid=VALID)
     for seed, repeat in zip([0, 7, 3], together, strict=True):

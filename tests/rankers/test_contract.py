@@ -34,8 +34,9 @@ SPECIAL = {
     },
     **{name: {"learning_rate": 0.02, "n_pairs": 1000} for name in ("DeepNet", "DenseComparator")},
     "SortNet": {"learning_rate": 0.02, "max_iter": 4},
+    "AutoRanker": {"trials": 2, "folds": 2},
 }
-LEAST_NDCG = {"RandomRanker": 0.3}  # it learns nothing
+LEAST_NDCG = {"RandomRanker": 0.3, "RankFusion": 0.6}  # they learn nothing
 
 PAGES = Path(__file__).parents[2] / "docs" / "rankers"
 SECTIONS = ("Idea", "Formula", "Parameters", "Paper", "When to use it", "When not")
@@ -66,6 +67,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {name: (name, {}) for name in 
     "aggregation, resampled": (
         "rank-aggregation", {"ranker": "linear-regression-ranker", "n": 3, "resample": "documents", "method": "kemeny"},
     ),
+    "RankFusion, combmnz": ("rank-fusion", {"method": "combmnz", "features": ("f1", "f2")}),
     "nested, several": ("nested-ranker", {"ranker": ["linear-regression-ranker", "rank-svm"], "sizes": (None, 8)}),
 }  # fmt: skip
 """Every ranker, and its forms that take another way through the code: loss, model, output, base ranker."""

@@ -1,6 +1,7 @@
 """Sums over pairs that are never listed: memory is linear in documents.
 
-RankBoost's pair weights factor by document, so that sums by level are all it takes; FRank's pairs are walked.
+RankBoost's pair weights factor by document, so that sums by level are all it takes; FRank's pairs are walked,
+but for those of long queries, which :mod:`ordino.boosting.long_queries` sums.
 """
 
 import numpy as np
@@ -73,10 +74,15 @@ def best_threshold(sums, n_bins):  # type: ignore[no-untyped-def]
 
 
 @njit(**OUTER)
-def fidelity_loss(scores, y, pair_weight, offsets):  # type: ignore[no-untyped-def]
-    """The weighted sum over pairs of 1 - sqrt(P), P the logistic function of the better score minus the worse."""
+def fidelity_loss(scores, y, pair_weight, offsets, is_long):  # type: ignore[no-untyped-def]
+    """The weighted sum over pairs of 1 - sqrt(P), P the logistic function of the better score minus the worse.
+
+    Long queries are left out.
+    """
     loss = 0.0
     for q in range(len(offsets) - 1):
+        if is_long[q]:
+            continue
         part = 0.0
         for i in range(offsets[q], offsets[q + 1]):
             for j in range(offsets[q], offsets[q + 1]):
@@ -87,17 +93,19 @@ def fidelity_loss(scores, y, pair_weight, offsets):  # type: ignore[no-untyped-d
 
 
 @njit(**OUTER)
-def split_weights(scores, y, pair_weight, offsets, codes, right, wrong):  # type: ignore[no-untyped-def]
+def split_weights(scores, y, pair_weight, offsets, is_long, codes, right, wrong):  # type: ignore[no-untyped-def]
     """Sums of pair weights that each threshold puts right and wrong, for all features and thresholds at once.
 
     The weight of a pair is pair_weight * sqrt(P) (1 - P) / 2, the slope of its loss. A threshold between the codes of
     the two documents puts the pair right if the better one is above. Fills right[f, b] and wrong[f, b] for the weak
-    ranker "code of f is b or more".
+    ranker "code of f is b or more". Long queries are left out.
     """
     right[:] = 0.0
     wrong[:] = 0.0
     n_features = codes.shape[1]
     for q in range(len(offsets) - 1):
+        if is_long[q]:
+            continue
         for i in range(offsets[q], offsets[q + 1]):
             for j in range(offsets[q], offsets[q + 1]):
                 if y[i] > y[j]:

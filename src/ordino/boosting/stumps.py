@@ -108,12 +108,12 @@ class StumpRanker(Ranker):
     def form(self) -> Form:
         """The weak rankers."""
         self._check_fitted()
-        return Stumps(self.scaler_, self.n_features_in_, self.stumps_)
+        return Stumps(self.scaler_, self.n_inputs, self.stumps_)
 
     def feature_weights(self) -> list[FeatureWeight]:
         """The sum of the alphas of each feature, by feature name, largest first."""
         self._check_fitted()
-        total = np.zeros(self.n_features_in_)
+        total = np.zeros(self.n_inputs)
         for stump in self.stumps_:
             total[stump.feature] += stump.alpha
-        return name_weights(self.feature_names(), total)
+        return name_weights(self.feature_names(), self.by_feature(total))

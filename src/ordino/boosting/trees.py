@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, NothingToLearnWarning, ParameterError
 from ordino.forms import Form, Trees, load_lightgbm, load_trees
 from ordino.judge import Choice
@@ -111,6 +112,12 @@ class TreeRanker(Ranker):
     patience: int = patience_param(50, "Stop after this many rounds without improvement on `valid`.")
     metric: str = metric_param(text="The metric used to choose the round on `valid`.")
     profile: str = profile_param()
+    scaling: str | None = param(
+        None,
+        "What the trees see: None, the features as they are; or names in `SCALERS`, such as raw+rank for the features "
+        "and their places inside the query.",
+        check=make_scaler,
+    )
     options: Mapping[str, object] | None = param(
         None, "Other LightGBM parameters, under their LightGBM names.", check=check_options
     )
@@ -148,7 +155,7 @@ class TreeRanker(Ranker):
     def form(self) -> Form:
         """The trees."""
         self._check_fitted()
-        return Trees(self.scaler_, self.n_features_in_, self.model_, self.n_jobs)
+        return Trees(self.scaler_, self.n_inputs, self.model_, self.n_jobs)
 
     @property
     def booster_(self) -> Any:
@@ -156,7 +163,7 @@ class TreeRanker(Ranker):
         self._check_fitted()
         import lightgbm as lgb
 
-        names = " ".join(name.replace(" ", "_") for name in self.feature_names())
+        names = " ".join(name.replace(" ", "_") for name in self.input_names())
         return lgb.Booster(model_str=re.sub(r"^feature_names=.*$", f"feature_names={names}", self.model_, flags=re.M))
 
     @property
@@ -164,7 +171,7 @@ class TreeRanker(Ranker):
         """The share of each feature in what all splits gained, in the order of the columns."""
         self._check_fitted()
         gains = load_trees(self.model_).feature_importance("gain")
-        return np.asarray(gains / (gains.sum() or 1.0), np.float64)
+        return self.by_feature(np.asarray(gains / (gains.sum() or 1.0), np.float64))
 
     def feature_gains(self) -> list[FeatureWeight]:
         """How much each feature's splits gained in training, as shares of 1, largest first."""

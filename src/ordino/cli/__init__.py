@@ -3,11 +3,14 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextvars import ContextVar
 
 from ordino.errors import OrdinoError
 from ordino.interrupts import PRESSES, counting_presses
 
 RENAMED = {"--scale": "--scaling"}
+WORDS: ContextVar[list[str]] = ContextVar("words")
+"""What was typed after ``ordino``."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -21,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with counting_presses():
             from ordino.cli.app import app
 
+            WORDS.set(words)
             app(words)
     except KeyboardInterrupt:  # while the commands were being loaded, or between two steps
         raise SystemExit(130) from None

@@ -5,14 +5,17 @@ from typing import Annotated
 
 import typer
 
-from ordino import __version__
 from ordino.cli.bench import bench, reproduce, search
 from ordino.cli.data import convert, doctor, inspect, synth
 from ordino.cli.evaluate import evaluate, explain, rank
+from ordino.cli.export import distill, export, import_file
 from ordino.cli.options import SHARED, Command, Group, Seed, Shared
 from ordino.cli.report import compare, report
+from ordino.cli.serve import serve
+from ordino.cli.studio import studio
 from ordino.cli.train import params, rankers, train
 from ordino.cli.warm_up import warm_up
+from ordino.versions import describe_versions
 
 app = typer.Typer(
     name="ordino",
@@ -26,14 +29,17 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"ordino {__version__}")
+        typer.echo(describe_versions())
         raise typer.Exit
 
 
 @app.callback()
 def shared(
     version: Annotated[  # noqa: ARG001
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the versions of Ordino and of what it runs on."
+        ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,  # noqa: ARG001
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the result.")] = False,
@@ -49,8 +55,8 @@ def shared(
 
 
 DATA = (synth, inspect, doctor, convert)
-MODELS = (train, rank, evaluate, explain, rankers, params, warm_up)
-EXPERIMENTS = (bench, search, compare, report, reproduce)
+MODELS = (train, rank, evaluate, explain, export, import_file, distill, serve, rankers, params, warm_up)
+EXPERIMENTS = (bench, search, compare, report, reproduce, studio)
 
 for command in DATA + MODELS + EXPERIMENTS:
     app.command(cls=Command)(command)

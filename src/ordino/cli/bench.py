@@ -11,10 +11,12 @@ import typer
 
 from ordino.cli.evaluate import METRICS
 from ordino.cli.options import (
+    Cluster,
     Columns,
     RankerName,
     Seed,
     chosen_seed,
+    command_line,
     ranker_names,
     reads_data,
     shared_options,
@@ -37,6 +39,12 @@ Select = Annotated[str, typer.Option(help="Metric for model selection on validat
 NumberOfFolds = Annotated[int, typer.Option(help="Number of folds that a file is split into.")]
 Out = Annotated[str, typer.Option("--out", "-o", help="The store; a stopped run continues from it.")]
 Name = Annotated[str, typer.Option(help="Name of the experiment in the store.")]
+Rankings = Annotated[
+    int, typer.Option(min=0, help="Megabytes of rankings to keep beside the store for the studio; 0 keeps none.")
+]
+Models = Annotated[
+    bool, typer.Option("--models", help="Keep models and test documents beside the store, for the studio's Why.")
+]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processes; the free processors by default.")]
 
 
@@ -44,7 +52,13 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Number of worker processe
 def bench(
     data: Annotated[list[str] | None, typer.Argument(help="Folders of folds, or files to split into folds.")] = None,
     rankers: Annotated[
-        str, typer.Option("--rankers", "-r", help="Ranker names, separated by commas.", autocompletion=ranker_names)
+        str,
+        typer.Option(
+            "--rankers",
+            "-r",
+            help="Ranker names, model files or score files, separated by commas.",
+            autocompletion=ranker_names,
+        ),
     ] = "",
     plan: Annotated[str | None, typer.Option(help="A TOML file, instead of DATA and the other options.")] = None,
     repeats: Annotated[int, typer.Option(help="Repeats of each ranker that uses randomness.")] = 1,
@@ -57,13 +71,20 @@ def bench(
     folds: NumberOfFolds = 5,
     out: Out = STORE,
     name: Name = "bench",
+    rankings: Rankings = 1000,
+    models: Models = False,
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
     *,
     columns: Columns,
 ) -> None:
     """Train and evaluate rankers on every fold; trials that are already in the store are not repeated.
 
+    A saved model, a TREC run or a file with one score per row competes as it is; {fold} in its name is the fold's name.
+
     Example: ordino bench train.txt --rankers single-feature,rank-svm --folds 3 --n-jobs 1 --out bench.sqlite
+
+    Example: ordino bench test.txt --rankers rank-svm,model.ordino,scores.txt --folds 3 --n-jobs 1 --out bench2.sqlite
     """
     from ordino.experiment.plan import Plan
 
@@ -72,7 +93,7 @@ def bench(
     if plan is not None:
         if columns.given():
             raise typer.BadParameter("--plan has its own `columns`: write qid, label and the others there")
-        run_and_show(Plan.from_toml(plan), out, n_jobs)
+        run_and_show(Plan.from_toml(plan), out, n_jobs, cluster, rankings, models)
         return
     tables: dict[str, dict[str, Any]] = {one: {"ranker": one} for one in split_names(rankers)}
     for flag, field in ((param, "params"), (grid, "grid")):
@@ -83,7 +104,8 @@ def bench(
             tables[ranker].setdefault(field, {})[parameter] = value
     settings = {"profile": profile, "select": select, "repeats": repeats, "folds": folds, "name": name}
     settings["columns"] = columns.given()
-    run_and_show(make_plan(data or [], list(tables.values()), metrics, seed, **settings), out, n_jobs)
+    planned = make_plan(data or [], list(tables.values()), metrics, seed, **settings)
+    run_and_show(planned, out, n_jobs, cluster, rankings, models)
 
 
 @reads_data
@@ -101,7 +123,10 @@ def search(
     folds: NumberOfFolds = 5,
     out: Out = STORE,
     name: Name = "search",
+    rankings: Rankings = 1000,
+    models: Models = False,
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
     *,
     columns: Columns,
 ) -> None:
@@ -121,7 +146,8 @@ def search(
     settings["columns"] = columns.given()
     entry = {"ranker": ranker, "params": fixed, "trials": trials, "space": ranges}
     plan = make_plan(data, [entry], metrics, seed, **settings)
-    chosen = {(trial.dataset, trial.fold): trial for trial in run_and_show(plan, out, n_jobs)}
+    made = run_and_show(plan, out, n_jobs, cluster, rankings, models)
+    chosen = {(trial.dataset, trial.fold): trial for trial in made}
     rows = [
         (*place, f"{trial.valid[plan.selection]:.4f}", ", ".join(f"{k}={v}" for k, v in trial.params.items()))
         for place, trial in chosen.items()
@@ -137,17 +163,23 @@ def make_plan(data: list[str], rankers: list[dict[str, Any]], metrics: str, seed
     return Plan(data=data, rankers=rankers, measures=measures, seed=chosen_seed(seed) or 0, **settings)
 
 
-def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
+def run_and_show(
+    plan: Plan, out: str, n_jobs: int | None, cluster: str | None, rankings: int, models: bool
+) -> list[Trial]:
     """Carry out a plan, print its tables and give its trials."""
     from ordino.errors import OrdinoError
     from ordino.experiment.report.board import make_boards
     from ordino.experiment.report.text import terminal
     from ordino.experiment.run import FailedTrialsError, run
+    from ordino.experiment.store.kept import models_folder
 
     said = shared_options()
     check_out(out)
     try:
-        trials = run(plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet)
+        trials = run(
+            plan, out, n_jobs=n_jobs or said.threads, verbose=not said.quiet, rankings=rankings, documents=models,
+            models=models_folder(out) if models else None, command=command_line(), cluster=cluster,
+        )  # fmt: skip
     except FailedTrialsError as error:
         typer.echo(terminal(make_boards(error.trials)), nl=False)
         raise
@@ -157,7 +189,7 @@ def run_and_show(plan: Plan, out: str, n_jobs: int | None) -> list[Trial]:
         say(f"ordino: stopped; what is done is in {out}, and the same command goes on from there")
         raise typer.Exit(130) from None
     typer.echo(terminal(make_boards(trials)))
-    typer.echo(f"{len(trials)} trials in {out}; `ordino report {out} --out page.html` draws them")
+    typer.echo(f"{len(trials)} trials in {out}; look at them with `ordino studio {out}`")
     return trials
 
 
@@ -209,6 +241,7 @@ def reproduce(
         Path | None, typer.Option(help="Folder for the store and the models; a stopped run continues from it.")
     ] = None,
     n_jobs: Jobs = None,
+    cluster: Cluster = None,
 ) -> None:
     """Reproduce a table or figure of a paper: the paper's number, ours with its deviation, the difference.
 
@@ -230,7 +263,7 @@ def reproduce(
     said = shared_options()
     n_jobs = n_jobs or said.threads or (1 if quick else count_threads(None))
     with scratch_folder() as scratch:  # one store for all: what two targets need is trained once
-        request = Request(data, quick, seed, repeats, keep or scratch, n_jobs, verbose=not said.quiet)
+        request = Request(data, quick, seed, repeats, keep or scratch, n_jobs, not said.quiet, cluster)
         for name in targets:
             try:
                 result = catalogue.reproduce(name, request)

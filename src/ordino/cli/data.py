@@ -11,6 +11,8 @@ import typer
 
 from ordino.cli.options import Binarize, Columns, Json, Scaling, Seed, chosen_seed, reads_data, shared_options
 from ordino.cli.output import check_out, first_line, print_found, print_json, print_table, say
+from ordino.cli.shards import synthetic_parts
+from ordino.cli.shards import write as write_shards
 from ordino.plain import plain
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ def synth(
     folds: Annotated[
         int | None, typer.Option(min=3, help="Write this many folds as LETOR does: OUT/Fold1/train.txt, vali.txt, ...")
     ] = None,
+    shards: Annotated[int | None, typer.Option(min=1, help="Write a folder of this many shards, of any size.")] = None,
     seed: Seed = None,
 ) -> None:
     """Make a synthetic data set with the shape of a published one.
@@ -34,6 +37,8 @@ def synth(
     Example: ordino synth mq --queries 60 --seed 1 --out t.txt
 
     Example: ordino synth td --queries 5 --folds 5 --out td
+
+    Example: ordino synth mq --queries 60 --shards 4 --out many
     """
     from ordino.data.folds import make_folds, write_folds
     from ordino.data.synthetic import SYNTHETIC, synthetic
@@ -45,6 +50,11 @@ def synth(
         raise typer.BadParameter("name a file to write, for example --out data.txt", param_hint="--out")
     options = {} if queries is None else {"queries": queries}
     chosen = chosen_seed(seed) or 0
+    if shards is not None:
+        if queries is None or folds is not None:
+            raise typer.BadParameter("--shards needs --queries, and goes without --folds")
+        write_shards(synthetic_parts(name, queries, chosen), out, shards)
+        return
     data = synthetic(name, seed=chosen, **options)
     if folds is None:
         _write(data, out)
@@ -153,35 +163,69 @@ def doctor(
 
 @reads_data
 def convert(
-    source: Annotated[str, typer.Argument(help="Data file to read, or - for a pipe.")],
-    targets: Annotated[
-        list[Path], typer.Argument(help="File to write ({endings}), or - for a pipe. Several with --split.")
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE TARGET...",
+            help="Data file to read, or - for a pipe (not with --run). File to write: {endings}; several with --split.",
+        ),
     ],
+    run: Annotated[
+        list[str] | None, typer.Option(help="Make data from TREC runs, as name=file; repeatable, in place of SOURCE.")
+    ] = None,
+    qrels: Annotated[str | None, typer.Option(help="TREC judgments for --run; without them all labels are 0.")] = None,
+    unjudged: Annotated[str, typer.Option(help="Documents without a judgment, with --run: {unjudged}.")] = "zero",
     split: Annotated[
         str | None, typer.Option(help="Share of queries for each file, such as 0.6,0.2,0.2; the last is optional.")
     ] = None,
     scaling: Scaling = None,
     binarize: Binarize = None,
     drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Drop queries with nothing relevant.")] = False,
+    shards: Annotated[
+        int | None, typer.Option(min=1, help="Write a folder of this many shards, for data past the memory.")
+    ] = None,
     seed: Seed = None,
     *,
     columns: Columns,
 ) -> None:
     """Convert a data file to another format, chosen by the extension, or split it into parts that share no query.
 
+    With --run, runs of several retrievers become one data set: score, rank, reciprocal rank and "missing" of each run
+    are the features of a document. --features then names files with more, found by doc_id, qid or both.
+
     Example: ordino convert train.txt train.arrow --scaling minmax
 
     Example: ordino convert all.txt train.txt test.txt --split 0.75
 
     Example: ordino convert all.txt fewer.txt --drop 42,43
+
+    Example: ordino convert all.txt shards --shards 4
+
+    Example: ordino convert --run bm25=run.txt --run dense=other-run.txt --qrels qrels.txt hybrid.parquet
     """
+    from ordino.data.parts import read_parts
     from ordino.data.prepare import binarize_labels, drop_empty_queries
     from ordino.data.scaling import make_scaler
     from ordino.errors import ParameterError
 
+    targets = [Path(file) for file in (files if run else files[1:])]
+    if not targets:
+        raise typer.BadParameter("name the file to read and the file to write", param_hint="SOURCE TARGET...")
+    if shards is not None:
+        if split is not None or scaling is not None or run is not None or len(targets) != 1:
+            raise ParameterError(
+                "--shards writes one folder, without --split, --scaling and --run: a ranker scales shards itself"
+            )
+        parts = read_parts(files[0], **columns.given())
+        if binarize is not None:
+            parts = (binarize_labels(part, threshold=binarize) for part in parts)
+        write_shards(map(drop_empty_queries, parts) if drop_empty else parts, targets[0], shards)
+        return
     for target in targets:
         check_out(target)
-    data = columns.read(source)
+    if run is None and (qrels is not None or unjudged != "zero"):
+        raise typer.BadParameter("--qrels and --unjudged belong to --run; give runs as --run name=file")
+    data = columns.read(files[0]) if run is None else _joined(run, qrels, unjudged, columns)
     if binarize is not None:
         data = binarize_labels(data, threshold=binarize)
     if drop_empty:
@@ -190,11 +234,37 @@ def convert(
         shares = None if split is None else [float(share) for share in split.split(",")]
     except ValueError:
         raise ParameterError(f"--split {split!r} is not a list of shares; give for example 0.6,0.2,0.2") from None
-    parts = (data,) if shares is None else data.split(*shares, seed=chosen_seed(seed) or 0)
-    if len(parts) != len(targets):
+    pieces = (data,) if shares is None else data.split(*shares, seed=chosen_seed(seed) or 0)
+    if len(pieces) != len(targets):
         example = ",".join(["0.6", "0.2", "0.2"][: len(targets)])
         fix = f"give --split one share for each file, such as --split {example}"
-        raise ParameterError(f"there are {len(parts)} parts for {len(targets)} files; {fix}")
-    scaler = None if scaling is None else make_scaler(scaling).fit(parts[0])  # test data must not shape the scaling
-    for part, target in zip(parts, targets, strict=True):
+        raise ParameterError(f"there are {len(pieces)} parts for {len(targets)} files; {fix}")
+    scaler = None if scaling is None else make_scaler(scaling).fit(pieces[0])  # test data must not shape the scaling
+    for part, target in zip(pieces, targets, strict=True):
         _write(part if scaler is None else scaler.transform(part), target)
+
+
+def _joined(runs: list[str], qrels: str | None, unjudged: str, columns: Columns) -> Dataset:
+    """The data set of several runs, with more features from files; says how much of what is relevant they found."""
+    from ordino.data.prepare import drop_features
+    from ordino.data.runs import from_runs
+    from ordino.data.trec import read_qrels
+    from ordino.errors import ParameterError
+
+    named: dict[str, str] = {}
+    for word in runs:
+        name, equals, path = word.partition("=")
+        if not equals or not name or not path:
+            raise ParameterError(f"--run {word!r} has no name; write name=file, such as bm25=bm25.run")
+        if name in named:
+            raise ParameterError(f"--run {name} is given twice; give every run its own name")
+        named[name] = path
+    judgments = None if qrels is None else read_qrels(qrels)
+    keys = {"qid": columns.qid or "qid", "doc_id": columns.doc_id or "doc_id"}
+    data = from_runs(named, judgments, unjudged=unjudged, features=columns.features, **keys)
+    if judgments is not None and data.judged is not None:
+        n_relevant = sum(label > 0 for query in data.query_ids.tolist() for label in judgments[query].values())
+        found, judged = int((data.y > 0).sum()), int(data.judged.sum())
+        share = f"{judged:,} of {data.n_docs:,} are judged"
+        say(f"the runs retrieved {found:,} of {n_relevant:,} relevant documents; {share}")
+    return drop_features(data, columns.drop) if columns.drop else data

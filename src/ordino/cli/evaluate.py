@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli import options
+from ordino.cli import options, shards
 from ordino.cli.output import check_out, print_found, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -20,9 +20,13 @@ METRICS = "ndcg@10,map,p@10,mrr"
 @options.reads_data
 def rank(
     model: options.ModelFile,
-    data: Annotated[str, typer.Argument(help="Documents to rank (LETOR, Arrow, Parquet, CSV, JSON), or - for a pipe.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="File to write, or - for a pipe.")] = "-",
+    data: Annotated[
+        str,
+        typer.Argument(help="Documents to rank: a file (LETOR, Arrow, Parquet, CSV, JSON), shards, or - for a pipe."),
+    ],
+    out: Annotated[str, typer.Option("--out", "-o", help="File to write, - for a pipe; for shards, a folder.")] = "-",
     format: Annotated[str | None, typer.Option(help="Format: {formats}; by default set by the extension.")] = None,
+    cluster: options.Cluster = None,
     *,
     columns: options.Columns,
 ) -> None:
@@ -35,9 +39,16 @@ def rank(
     Example: ordino rank model.ordino test.txt --out test.run
 
     Example: ordino rank model.ordino test.txt --out ranked.csv
+
+    Example: ordino rank model.ordino shards --out ranked
     """
+    from ordino.data.shards import is_sharded
     from ordino.data.trec import write_ranked
 
+    if is_sharded(data):
+        shards.rank(model, data, out, format, cluster)
+        return
+    shards.refuse_cluster(cluster, data)
     check_out(out)
     score, _, documents, table = open_files(model, data, columns, labelled=False)
     write_ranked(documents, score(documents), out, form=format, table=table)
@@ -52,30 +63,38 @@ def open_files(
     from ordino.model_file import load_scorer
 
     score, card = load_scorer(model)
-    features = card["features"]
-    return score, card, *read_like(source, features["count"], features["names"], columns, labelled=labelled)
+    return score, card, *read_like(source, card["features"], columns, labelled=labelled)
 
 
 def read_like(
-    source: str, width: int, names: list[str] | None, columns: options.Columns, *, labelled: bool
+    source: str, expected: dict[str, Any], columns: options.Columns, *, labelled: bool
 ) -> tuple[Dataset, Any]:
-    """The documents of a file with a model's features, and the Arrow table that they came in (or None).
+    """The documents of a file with the features of a model's card, and the Arrow table that they came in (or None).
 
-    The features of a table are the columns that the model names, unless the command line chooses others.
+    The features of a table are the columns that the model names, unless the command line chooses others; categories
+    are those of the model, and text.
     """
     from ordino.data.dataset import Dataset
     from ordino.data.files import chosen_features, read_file, table_data
 
+    names = expected["names"]
     read = read_file(
-        source, n_features=columns.text_width(width), one_list=columns.one_list, qid=columns.qid, doc_id=columns.doc_id
+        source,
+        n_features=columns.text_width(expected["count"]),
+        one_list=columns.one_list,
+        zero_based=columns.zero_based,
+        qid=columns.qid,
+        doc_id=columns.doc_id,
     )
-    chosen = columns.given()
+    chosen = {name: value for name, value in columns.given().items() if name != "zero_based"}
     if names is not None and not (isinstance(read, Dataset) and read.feature_names is None):
         chosen = {"features": names} | chosen
         chosen["drop"] = tuple(name for name in columns.drop if name in chosen["features"])
     if isinstance(read, Dataset):
         return chosen_features(read, source, chosen.get("features"), chosen.get("drop", ())), None
-    return table_data(read, source, labelled=labelled, **chosen), read
+    known = [name for name in expected.get("categories", ()) if name in read.column_names]
+    chosen["categories"] = [*dict.fromkeys([*chosen.get("categories", ()), *known])]
+    return table_data(read, source, labelled=labelled, has_text=True, **chosen), read
 
 
 @options.reads_data
@@ -88,6 +107,7 @@ def evaluate(
     profile: options.Profile = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
     complete: Annotated[bool, typer.Option("--complete", help="Count judged queries not in the run as 0.")] = False,
+    cluster: options.Cluster = None,
     json: options.Json = False,
     *,
     columns: options.Columns,
@@ -99,13 +119,20 @@ def evaluate(
     Example: ordino evaluate test.txt scores.txt --metrics ndcg@10,map --profile letor4
 
     Example: ordino evaluate --qrels qrels.txt --run run.txt
+
+    Example: ordino evaluate model.ordino shards
     """
+    from ordino.data.shards import is_sharded
     from ordino.model_file.container import is_model_file
 
     names = options.split_names(metrics)
     if first is not None and second is not None and qrels is None and run is None:
         data, scorer = (second, first) if is_model_file(first) else (first, second)
-        result = measure_file(data, scorer, names, profile, columns)
+        if is_sharded(data):
+            result = shards.evaluate(scorer, data, names, profile, cluster)
+        else:
+            shards.refuse_cluster(cluster, data)
+            result = measure_file(data, scorer, names, profile, columns)
     elif qrels is not None and run is not None and first is None:
         result = measure_run(qrels, run, names, profile or "trec", complete)
     else:
@@ -175,6 +202,7 @@ def explain(
     from ordino.explain import why as reasons_for
     from ordino.explain.why import find_pair
     from ordino.model_file import load
+    from ordino.model_file.files import features_of
 
     ranker = load(model)
     if data is None:
@@ -184,9 +212,7 @@ def explain(
         rows = [(one.feature, f"{one.weight:.4f}") for one in weights]
         print_found(json, [one._asdict() for one in weights], ["feature", "weight"], rows)
         return
-    names = getattr(ranker, "feature_names_in_", None)
-    features = None if names is None else [str(name) for name in names]
-    documents, _ = read_like(data, ranker.n_features_in_, features, columns, labelled=why is None)
+    documents, _ = read_like(data, features_of(ranker), columns, labelled=why is None)
     seed = options.chosen_seed(seed) or 0
     if why is not None:
         pair = find_pair(documents, *why)

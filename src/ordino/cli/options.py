@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shlex
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ordino.cli import WORDS
 from ordino.rankers import CONTESTANTS
 
 if TYPE_CHECKING:
@@ -21,12 +23,16 @@ if TYPE_CHECKING:
 
 TABLES = {
     "endings": "ordino.data.files:ENDINGS",
+    "engines": "ordino.export.targets:TARGETS",
     "formats": "ordino.data.trec:FORMATS",
     "metrics": "ordino.metrics:METRICS",
     "profiles": "ordino.metrics:PROFILES",
     "reports": "ordino.experiment.report.page:FORMATS",
     "scalings": "ordino.data.scaling:SCALERS",
+    "students": "ordino.distilling:STUDENTS",
+    "unjudged": "ordino.data.runs:UNJUDGED",
     "tests": "ordino.experiment.compare.significance:TESTS",
+    "tools": "ordino.imports:SOURCES",
 }
 """The tables that a help text may name in braces; they are loaded when help is asked for."""
 
@@ -46,6 +52,10 @@ Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separate
 Profile = Annotated[
     str | None,
     typer.Option(help="Metric profile: {profiles}; by default the model's, else `standard`, or `trec` for TREC runs."),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="auto|HOST:PORT", help="Work on a Ray cluster instead: its address, or auto if it runs here."),
 ]
 Test = Annotated[str, typer.Option(help="Significance test: {tests}.")]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
@@ -111,6 +121,12 @@ def shared_options() -> Shared:
     return SHARED.get(Shared())
 
 
+def command_line() -> str:
+    """The line that was typed; empty where there is no command line."""
+    words = WORDS.get([])
+    return shlex.join(["ordino", *words]) if words else ""
+
+
 def chosen_seed(seed: int | None) -> int | None:
     """The command's own ``--seed``, else the one before the command's name, else None."""
     return shared_options().seed if seed is None else seed
@@ -131,8 +147,15 @@ _COLUMNS: dict[str, tuple[Any, Any]] = {
         str | None,
         typer.Option("--drop", help="Columns or features to leave out, by name or number, such as url,42.", **_PANEL),
     ),
+    "categories": (
+        str | None,
+        typer.Option("--categories", help="Columns of a table that hold categories, such as city,brand.", **_PANEL),
+    ),
     "one_list": (
         bool, typer.Option("--one-list", help="Rows without query ids are one list, not a mistake.", **_PANEL)
+    ),
+    "zero_based": (
+        bool, typer.Option("--zero-based", help="Features of LETOR text count from 0, as scikit-learn's do.", **_PANEL)
     ),
 }  # fmt: skip
 
@@ -147,7 +170,9 @@ class Columns:
     weight: str | None = None
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
     one_list: bool = False
+    zero_based: bool = False
 
     def given(self) -> dict[str, Any]:
         """What was given on the command line, as arguments of ``read_data``."""
@@ -182,7 +207,7 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
     def run(**given: Any) -> None:
         chosen = {name: given.pop(name) for name in _COLUMNS}
         chosen["features"] = None if chosen["features"] is None else tuple(split_names(chosen["features"]))
-        chosen["drop"] = tuple(split_names(chosen["drop"] or ""))
+        chosen |= {name: tuple(split_names(chosen[name] or "")) for name in ("drop", "categories")}
         command(columns=Columns(**chosen), **given)
 
     run.__signature__ = own.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
@@ -191,6 +216,13 @@ def reads_data(command: Callable[..., None]) -> Callable[..., None]:
 
 
 _OURS = re.compile(rf"(?<![\w.-])({'|'.join([*_COLUMNS, 'valid'])})=(?:True\b|\.\.\.)?(?=(\S?))")
+
+
+_PHRASES = {
+    "put ordino.OneHot() before it in a pipeline": "train it with --one-hot",
+    "ordino.OneHot()": "--one-hot",
+    "use LambdaMART": "use lambda-mart",
+}
 
 
 def in_our_words(sentence: str) -> str:
@@ -202,5 +234,9 @@ def in_our_words(sentence: str) -> str:
     "there is no column 'qid'; name the column with --qid, or say --one-list"
     >>> in_our_words("doc_id='url': unknown column")
     "--doc-id 'url': unknown column"
+    >>> in_our_words("name it in categories=, which ordino.OneHot() turns into numbers")
+    'name it in --categories, which --one-hot turns into numbers'
     """
+    for ours, typed in _PHRASES.items():
+        sentence = sentence.replace(ours, typed)
     return _OURS.sub(lambda m: f"--{m[1].replace('_', '-')}" + (" " if m[2] and m[2] not in ",;)" else ""), sentence)

@@ -44,8 +44,10 @@ def report(
     chosen = choose_format(format, out)
     if out is not None:
         check_out(out)
-    for module in ("altair", "vl_convert", "jinja2") if figures is not None or chosen == "html" else ():
-        import_extra(module, extra="plots", purpose="a figure" if chosen != "html" else "an HTML page")
+    for module in ("altair", "vl_convert") if figures is not None else ():
+        import_extra(module, extra="plots", purpose="a figure")
+    if chosen == "html":
+        import_extra("jinja2", extra="plots", purpose="an HTML page")
     with StoreView(store, experiment=experiment) as view:
         measures = None if metrics is None else split_names(metrics)
         boards = make_boards(view, measures=measures, baseline=baseline, test=test)
@@ -153,7 +155,12 @@ def _print_several(evaluations: dict[str, Evaluation], data: str, test: str, jso
     (board,) = make_boards(trials, test=test)
     cells = {line.label: {name: line.cells[name] for name in board.measures} for line in board.lines}
     if json:
-        print_json({label: {name: asdict(cell) for name, cell in own.items()} for label, own in cells.items()})
+        print_json(
+            {
+                label: {name: asdict(cell) | {"comparisons": board.n_comparisons} for name, cell in own.items()}
+                for label, own in cells.items()
+            }
+        )
         return
     rows = [
         [label, *(f"{mean_cell(cell, '').text} {cell.mark}".rstrip() for cell in own.values())]
@@ -167,6 +174,5 @@ def _print(title: str, several: Comparisons, test: str) -> None:
     from ordino.experiment.compare.significance import find_test
 
     typer.echo(title)
-    print_table(several.COLUMNS, several.rows())
-    corrected = f", Holm-corrected for {len(several)} metrics" if len(several) > 1 else ""
-    typer.echo(f"p of {find_test(test).title}{corrected}; {several[0].n_queries:,} queries in both")
+    print_table(several.columns(), several.rows())
+    typer.echo(f"{find_test(test).title}: {several.note()}")

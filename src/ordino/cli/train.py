@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ordino.cli import options
+from ordino.cli import options, shards
 from ordino.cli.output import check_out, first_line, print_found, say
 from ordino.interrupts import PRESSES
 
@@ -18,13 +18,19 @@ if TYPE_CHECKING:
 
 @options.reads_data
 def train(
-    data: Annotated[str, typer.Argument(help="Labeled data (LETOR, Arrow, Parquet, CSV, JSON), or - for a pipe.")],
+    data: Annotated[
+        str, typer.Argument(help="Labeled data (LETOR, Arrow, Parquet, CSV, JSON), shards, or - for a pipe.")
+    ],
     ranker: options.RankerName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; repeatable.")] = None,
     valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
     scaling: options.Scaling = None,
+    one_hot: Annotated[
+        bool, typer.Option("--one-hot", help="Make a column of 0 and 1 of each category, for any ranker.")
+    ] = False,
     binarize: options.Binarize = None,
+    minutes: Annotated[float | None, typer.Option(help="How long `--ranker auto` learns at most.")] = None,
     seed: options.Seed = None,
     json: options.Json = False,
     *,
@@ -35,15 +41,27 @@ def train(
     Example: ordino train train.txt --ranker ranknet --param hidden=64,32 -p epochs=5 --valid test.txt --out m.ordino
 
     Example: ordino train train.txt --ranker rank-svm --scaling minmax --valid 0.25 --out m.ordino
+
+    Example: ordino train shards --ranker rank-svm --out m.ordino
+
+    Example: ordino train train.txt --ranker auto --minutes 0.02 --out m.ordino
+
+    Columns of text are features if --categories names them: lambda-mart and mc-rank take them, --one-hot is for others.
     """
     from ordino.data.prepare import binarize_labels
+    from ordino.data.shards import is_sharded
     from ordino.given import split_off
     from ordino.metrics import evaluate
     from ordino.model_file import read_card, save
 
     check_out(out, pipe=False)
-    model = _make(ranker, param or [], scaling, seed)
+    model = _make(ranker, param or [], scaling, seed, minutes)
     share = None if valid is None else _share(valid)
+    if is_sharded(data):
+        if share is not None or binarize is not None or one_hot or columns.given():
+            raise typer.BadParameter("shards are learned from as they are: choose columns, labels and parts in convert")
+        shards.train(model, data, valid, out, json=json)
+        return
     documents = columns.read(data)
     held_out: Dataset | None = None
     if share is not None:
@@ -53,6 +71,11 @@ def train(
     if binarize is not None:
         documents = binarize_labels(documents, threshold=binarize)
         held_out = None if held_out is None else binarize_labels(held_out, threshold=binarize)
+    encode = _one_hot(documents) if one_hot else None
+    given = documents
+    if encode is not None:
+        documents = encode.transform(documents)
+        held_out = None if held_out is None else encode.transform(held_out)
     try:
         PRESSES.raise_if_pressed()
         model.fit(documents, valid=held_out)
@@ -72,22 +95,20 @@ def train(
         "reached": {metric: reached},
         "interrupted": was_interrupted,
     }
-    save(model, out, data=documents, valid=held_out, notes=notes)
+    save(model if encode is None else _piped(encode, model), out, data=given, valid=held_out, notes=notes)
     rows = [(name, f"{value:.4f}") for name, value in reached.items()]
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], rows)
     if not json:
         say(f"{out}: {type(model).__name__}" + (", stopped early, the best so far" if was_interrupted else ""))
 
 
-def _make(name: str, words: list[str], scaling: str | None, seed: int | None) -> Any:
-    """The ranker with the given parameters, and with those that the shared options set."""
+def parsed_params(name: str, words: list[str]) -> dict[str, Any]:
+    """Parameters of a ranker from words such as epochs=20."""
     from ordino.errors import ParameterError
     from ordino.parameters import check_names, parameters_of, parse_value
-    from ordino.rankers import NAMES, PEERS, make_ranker, ranker_class
+    from ordino.rankers import ranker_class
 
     cls = ranker_class(name)
-    if (peer := NAMES[cls.__name__]) in PEERS:
-        raise ParameterError(f"{peer} only competes in `ordino bench` and is not kept; train and save it with {peer}")
     known, params = parameters_of(cls), {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -98,14 +119,47 @@ def _make(name: str, words: list[str], scaling: str | None, seed: int | None) ->
         else:
             check_names(cls, [key])
             params[key] = known[key].parse(text)
+    return params
+
+
+def _make(name: str, words: list[str], scaling: str | None, seed: int | None, minutes: float | None) -> Any:
+    """The ranker with the given parameters, and with those that the shared options set."""
+    from ordino.errors import ParameterError
+    from ordino.parameters import parameters_of
+    from ordino.rankers import NAMES, PEERS, make_ranker, ranker_class
+
+    cls = ranker_class(name)
+    if (peer := NAMES[cls.__name__]) in PEERS:
+        raise ParameterError(f"{peer} only competes in `ordino bench` and is not kept; train and save it with {peer}")
+    known, params = parameters_of(cls), parsed_params(name, words)
     if scaling is not None:
         if "scaling" not in known:
             raise ParameterError(f"{cls.__name__} does not scale; use: ordino convert DATA SCALED --scaling {scaling}")
         params["scaling"] = scaling
+    if minutes is not None:
+        if "minutes" not in known:
+            raise ParameterError(f"{cls.__name__} knows no --minutes; --ranker auto does")
+        params["minutes"] = minutes
     said = options.shared_options()
     shared = {"seed": options.chosen_seed(seed), "n_jobs": said.threads, "verbose": not said.quiet}
     given = {key: value for key, value in shared.items() if key in known and value is not None}
     return make_ranker(name, given | params)
+
+
+def _one_hot(data: Dataset) -> Any:
+    """What makes numbers of the categories of the training data."""
+    from ordino.data.one_hot import OneHot
+    from ordino.errors import ParameterError
+
+    if not data.categories:
+        raise ParameterError("--one-hot: the data has no categories; name their columns with --categories")
+    return OneHot().fit(data)
+
+
+def _piped(encode: Any, model: Any) -> Any:
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(encode, model)
 
 
 def _share(text: str) -> float | None:

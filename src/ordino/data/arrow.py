@@ -29,8 +29,8 @@ from ordino.errors import DataError
 
 FORMAT, VERSION = "ordino.dataset", 2
 _KEY = b"ordino"  # the schema metadata that makes an Arrow file ours: JSON
-_FIXED = {"X": "<f4", "y": "<f8", "weights": "<f8", "offsets": "<i8", "order": "<i8"}
-_COLUMNS = ("X", "y", "offsets", "query_ids", "order", "doc_ids", "weights")
+_FIXED = {"X": "<f4", "y": "<f8", "weights": "<f8", "offsets": "<i8", "order": "<i8", "judged": "|b1"}
+_COLUMNS = ("X", "y", "offsets", "query_ids", "order", "doc_ids", "weights", "judged")
 
 
 def save_dataset(dataset: Dataset, path: str | Path) -> None:
@@ -131,7 +131,7 @@ def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Datase
     """Put the arrays together if they fit one another: what later code indexes with must be in bounds."""
     y, offsets, query_ids, order = arrays["y"], arrays["offsets"], arrays["query_ids"], arrays.get("order")
     n_docs = len(y)
-    for name in ("doc_ids", "weights", "order"):
+    for name in ("doc_ids", "weights", "judged", "order"):
         if name in arrays and len(arrays[name]) != n_docs:
             raise DataError(f"{name} has {len(arrays[name])} entries for {n_docs} documents; save the data set again")
     if len(offsets) != len(query_ids) + 1 or offsets[0] != 0 or offsets[-1] != n_docs or (np.diff(offsets) < 0).any():
@@ -145,7 +145,7 @@ def _assemble(arrays: dict[str, NDArray[Any]], header: dict[str, Any]) -> Datase
     n_features = header["n_features"]
     X, names = arrays["X"].reshape(n_docs, n_features), as_feature_names(header["feature_names"], n_features)
     categories = check_codes(X, names, header["categories"]) if "categories" in header else None
-    optional = {name: arrays.get(name) for name in ("doc_ids", "weights")}
+    optional = {name: arrays.get(name) for name in ("doc_ids", "weights", "judged")}
     return Dataset.of_groups(
         X, y, Groups(order, offsets, query_ids), feature_names=names, categories=categories, **optional
     )

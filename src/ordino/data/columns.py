@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import row_blocks
-from ordino.errors import DataError
+from ordino.errors import DataError, WrongKindError
 
 if TYPE_CHECKING:
     from ordino.data.dataset import Dataset
@@ -28,14 +28,20 @@ def as_features(X: ArrayLike, names: Sequence[str] | None = None) -> NDArray[np.
         X = X.toarray()
     try:
         given = np.ma.filled(X.astype(np.float64), np.nan) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
+        if given.dtype.kind == "c":  # the words that scikit-learn has for it, here and below
+            raise DataError("Complex data not supported; give X as real numbers")
         if given.dtype.kind not in "biuf":
             given = given.astype(np.float64, casting="safe" if given.dtype.kind in "cmM" else "unsafe")
         with np.errstate(over="ignore"):
             features = np.ascontiguousarray(given, dtype=np.float32)
+    except DataError:
+        raise
     except (TypeError, ValueError) as error:
-        raise DataError(f"X cannot be read as numbers ({error}); encode text columns first") from None
+        kind = WrongKindError if isinstance(error, TypeError) else DataError
+        raise kind(f"X cannot be read as numbers ({error}); encode text columns first") from None
     if given.ndim != 2:
-        raise DataError(f"X has shape {given.shape}; give a matrix with one row for each document")
+        fix = "give a matrix with one row for each document. Reshape your data: X.reshape(1, -1) is one document"
+        raise DataError(f"X has shape {given.shape}; {fix}")
     if (found := _first_where(np.isinf, features)) is not None:
         row, column = found
         where = f"row {row}, column {column if names is None else repr(names[column])}"
@@ -104,20 +110,21 @@ def column_names(X: object) -> list[str] | None:
 
 
 def check_columns(
-    fitted: str, n_known: int, known: Sequence[str] | None, n_given: int, given: Sequence[str] | None
+    fitted: str, n_known: int, known: Sequence[str] | None, n_given: int, given: Sequence[str] | None, who: str = "it"
 ) -> None:
-    """Refuse other columns than those that something was fitted with."""
+    """Refuse other columns than those that something was fitted with; ``who`` is its class."""
     if n_given != n_known:
-        raise DataError(f"the {fitted} was fitted with {n_known} features but the data has {n_given}")
+        words = f"X has {n_given} features, but {who} is expecting {n_known} features as input"  # as scikit-learn says
+        raise DataError(f"{words}: the {fitted} was fitted with {n_known} features but the data has {n_given}")
     if known is not None and given is not None:
         for j, (old, new) in enumerate(zip(known, given, strict=True)):
             if old != new:
                 raise DataError(f"column {j} is {new!r} but was {old!r} in fit; give the columns in the same order")
 
 
-def check_features(data: Dataset, n_features: int, names: Sequence[str] | None) -> None:
+def check_features(data: Dataset, n_features: int, names: Sequence[str] | None, who: str = "it") -> None:
     """Refuse data with other features than those that a ranker was fitted with."""
-    check_columns("ranker", n_features, names, data.n_features, data.feature_names)
+    check_columns("ranker", n_features, names, data.n_features, data.feature_names, who)
 
 
 def check_no_nan(data: Dataset, name: str, ranker: str) -> None:

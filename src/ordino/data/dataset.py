@@ -39,6 +39,7 @@ class Query(NamedTuple):
     y: NDArray[np.float64]  # (n_docs,)
     doc_ids: NDArray[Any] | None
     weights: NDArray[np.float64] | None
+    judged: NDArray[np.bool_] | None
 
 
 @final
@@ -62,6 +63,9 @@ class Dataset:
     categories
         By the name of a feature, its categories: of columns of text, or of columns that hold their numbers, from 0.
         Categorical columns of a DataFrame bring their own.
+    judged
+        Whether somebody judged each document; False where label 0 only means that nobody did. Kept with the rows, and
+        in tables as a column of that name; nothing learns from it.
 
     Examples
     --------
@@ -82,12 +86,14 @@ class Dataset:
     feature_names: tuple[str, ...] | None
     categories: Categories  # of the categorical features, whose values are positions among them
     weights: NDArray[np.float64] | None
+    judged: NDArray[np.bool_] | None
     order: NDArray[np.intp] | None  # the caller's row of each row here, or None where the caller's order was kept
 
     def __init__(
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | Sequence[Any] | None = None, *,
         doc_ids: ArrayLike | Sequence[str] | None = None, feature_names: Sequence[str] | None = None,
         weights: ArrayLike | None = None, categories: Mapping[str, Sequence[str]] | None = None,
+        judged: ArrayLike | None = None,
     ) -> None:  # fmt: skip
         features, columns, kinds = read_features(X, feature_names, categories)
         n_docs = len(features)
@@ -96,8 +102,12 @@ class Dataset:
         names = None if doc_ids is None else np.asarray(doc_ids)
         if names is not None and names.shape != (n_docs,):
             raise DataError(f"doc_ids has shape {names.shape} but X has {n_docs} rows; give one id for each row")
+        marks = None if judged is None else np.asarray(judged)
+        if marks is not None and (marks.shape != (n_docs,) or marks.dtype != bool):
+            raise DataError(f"judged must be {n_docs} booleans, one for each row of X")
         groups = group_rows(qid, n_docs)
         arrays: dict[str, NDArray[Any] | None] = {"X": features, "y": labels, "doc_ids": names, "weights": importance}
+        arrays["judged"] = marks
         if groups.order is not None:
             arrays = {name: None if array is None else array[groups.order] for name, array in arrays.items()}
         self._hold(groups, columns, kinds, **arrays)
@@ -106,11 +116,11 @@ class Dataset:
     def of_groups(
         cls, X: NDArray[np.float32], y: NDArray[np.float64], groups: Groups, *, doc_ids: NDArray[Any] | None = None,
         feature_names: tuple[str, ...] | None = None, weights: NDArray[np.float64] | None = None,
-        categories: Categories | None = None,
+        categories: Categories | None = None, judged: NDArray[np.bool_] | None = None,
     ) -> Self:  # fmt: skip
         """Wrap arrays that are already checked and grouped (what readers and selections call); nothing is checked."""
         self = cls.__new__(cls)
-        self._hold(groups, feature_names, categories or {}, X=X, y=y, doc_ids=doc_ids, weights=weights)
+        self._hold(groups, feature_names, categories or {}, X=X, y=y, doc_ids=doc_ids, weights=weights, judged=judged)
         return self
 
     def _hold(
@@ -235,7 +245,7 @@ class Dataset:
         return Dataset.of_groups(self.X[rows], self.y[rows], groups, **named, **self._optional(rows))
 
     def _optional(self, rows: NDArray[np.intp] | slice) -> dict[str, Any]:
-        named = {"doc_ids": self.doc_ids, "weights": self.weights}
+        named = {"doc_ids": self.doc_ids, "weights": self.weights, "judged": self.judged}
         return {name: None if array is None else array[rows] for name, array in named.items()}
 
     def replace(
@@ -260,7 +270,7 @@ class Dataset:
     def with_weights(self, weights: ArrayLike) -> Dataset:
         """The same documents with these weights, one for each row in the order here."""
         groups = Groups(self.order, self.offsets, self.query_ids)
-        kept: dict[str, Any] = {"doc_ids": self.doc_ids, "weights": as_weights(weights, self.n_docs)}
+        kept = self._optional(slice(None)) | {"weights": as_weights(weights, self.n_docs)}
         named: dict[str, Any] = {"feature_names": self.feature_names, "categories": self.categories}
         return Dataset.of_groups(self.X, self.y, groups, **named, **kept)
 
@@ -284,13 +294,7 @@ class Dataset:
         >>> train.n_queries, test.n_queries
         (8, 2)
         """
-        total = sum(shares)
-        if not shares or min(shares) <= 0 or total > 1 + 1e-9:
-            raise ParameterError(f"split shares must be positive and sum to 1 at most, not {shares}")
-        parts = list(shares) if total > 1 - 1e-9 else [*shares, 1 - total]
-        bounds = np.rint(np.cumsum([0, *parts]) * self.n_queries).astype(int)
-        drawn = np.random.default_rng(seed).permutation(self.n_queries)
-        return tuple(self.select_queries(np.sort(drawn[start:stop])) for start, stop in pairwise(bounds))
+        return tuple(self.select_queries(part) for part in split_numbers(self.n_queries, shares, seed))
 
     def describe(self) -> Summary:
         """Counts of documents, queries, labels and empty queries; prints as a table."""
@@ -314,12 +318,22 @@ class Dataset:
     @staticmethod
     def from_frame(
         frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
-        features: Sequence[str] | None = None,
+        features: Sequence[str] | None = None, categories: Sequence[str] = (),
     ) -> Dataset:  # fmt: skip
         """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.files.from_frame`."""
         from ordino.data.files import from_frame
 
-        return from_frame(frame, label=label, qid=qid, doc_id=doc_id, weight=weight, features=features)
+        roles = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+        return from_frame(frame, **roles, features=features, categories=categories)
+
+    @staticmethod
+    def from_runs(
+        runs: Mapping[str, Any], qrels: Any = None, *, unjudged: str = "zero", features: Any = None
+    ) -> Dataset:
+        """A data set from the runs of several retrievers; see :func:`ordino.data.runs.from_runs`."""
+        from ordino.data.runs import from_runs
+
+        return from_runs(runs, qrels, unjudged=unjudged, features=features)
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """A frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""
@@ -333,3 +347,14 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         return self.describe()._repr_html_()
+
+
+def split_numbers(n_queries: int, shares: Sequence[float], seed: int = 0) -> list[NDArray[np.intp]]:
+    """The numbers from 0 to ``n_queries``, drawn into parts of these shares, each part rising."""
+    total = sum(shares)
+    if not shares or min(shares) <= 0 or total > 1 + 1e-9:
+        raise ParameterError(f"split shares must be positive and sum to 1 at most, not {tuple(shares)}")
+    parts = list(shares) if total > 1 - 1e-9 else [*shares, 1 - total]
+    bounds = np.rint(np.cumsum([0, *parts]) * n_queries).astype(int)
+    drawn = np.random.default_rng(seed).permutation(n_queries)
+    return [np.sort(drawn[start:stop]) for start, stop in pairwise(bounds)]

@@ -16,6 +16,7 @@ import numpy as np
 
 from ordino.arrays import name_features
 from ordino.checks import check_choice
+from ordino.data import compressed
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
 from ordino.data.csv_tables import read_csv
 from ordino.data.dataset import Dataset
@@ -27,15 +28,15 @@ if TYPE_CHECKING:
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 _FORMATS = {
-    "letor": (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat", ".gz"),
+    "letor": (".txt", ".letor", ".svm", ".svmlight", ".libsvm", ".dat", ".train", ".test", *compressed.ENDINGS),
     "arrow": (".arrow", ".feather", ".ipc"),
     "parquet": (".parquet", ".pq"),
     "csv": (".csv", ".tsv"),
     "json": (".jsonl", ".ndjson", ".json"),
 }
 ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORMATS.items() for end in ends})
-"""The format that an ending stands for; ``.gz`` may follow the endings of text."""
-COLUMNS = ("label", "qid", "doc_id", "weight", "features", "drop", "one_list")
+"""The format that an ending stands for; ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` may follow those of text."""
+COLUMNS = ("label", "qid", "doc_id", "weight", "features", "drop", "categories", "one_list", "zero_based")
 """How a file is to be read, for those who pass it on to :func:`read_data`."""
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
 
@@ -43,7 +44,8 @@ _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, what
 def read_data(
     path: str | Path, *, label: str | None = None, qid: str | None = None, doc_id: str | None = None,
     weight: str | None = None, features: Sequence[str] | None = None, drop: Sequence[str] = (),
-    n_features: int | None = None, labelled: bool = True, one_list: bool = False,
+    categories: Sequence[str] = (), n_features: int | None = None, labelled: bool = True, one_list: bool = False,
+    zero_based: bool = False,
 ) -> Dataset:  # fmt: skip
     """Read a data set from LETOR text, a saved data set, an Arrow, Feather or Parquet table, CSV, or JSON lines.
 
@@ -58,18 +60,33 @@ def read_data(
         Columns of a table that are features, all others by default; of other data, features by name or number.
     drop
         Columns of a table that are no features, or features to leave out, by name or number.
+    categories
+        Columns of a table that hold categories, as text or as codes; other columns of text are refused.
     n_features
         The number of features of LETOR text, since a line does not mention trailing zeros.
     labelled
         Whether there must be labels; if not, a table without a label column has label 0 everywhere.
     one_list
         Whether rows whose query nobody named are one list; by default they are refused.
+    zero_based
+        Whether the features of LETOR text count from 0.
     """
-    read = read_file(path, n_features=n_features, one_list=one_list, qid=qid, doc_id=doc_id)
+    text: dict[str, Any] = {"n_features": n_features, "one_list": one_list, "zero_based": zero_based}
+    read = read_file(path, **text, qid=qid, doc_id=doc_id)
     if isinstance(read, Dataset):
+        refuse_categories(read, str(path), categories)
         return chosen_features(read, str(path), features, drop)
     named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
-    return table_data(read, str(path), features=features, drop=drop, labelled=labelled, one_list=one_list, **named)
+    chosen: dict[str, Any] = {"features": features, "drop": drop, "categories": categories}
+    return table_data(read, str(path), **chosen, labelled=labelled, one_list=one_list, **named)
+
+
+def refuse_categories(data: Dataset, source: str, categories: Sequence[str]) -> None:
+    """Refuse to make categories of what is not a table, unless they are in it already."""
+    for name in categories:
+        if name not in data.categories:
+            fix = "give a table (.csv, .parquet) with that column, or leave categories= out"
+            raise DataError(f"{source}: {name!r} cannot be made categorical in this format; {fix}")
 
 
 def chosen_features(data: Dataset, source: str, features: Sequence[str] | None, drop: Sequence[str]) -> Dataset:
@@ -90,6 +107,7 @@ def read_file(
     *,
     n_features: int | None = None,
     one_list: bool = False,
+    zero_based: bool = False,
     qid: str | None = None,
     doc_id: str | None = None,
 ) -> Any:
@@ -115,7 +133,7 @@ def read_file(
     if form == "letor":
         from ordino.data.letor import read_letor  # which loads numba: a table needs none of it
 
-        return read_letor(source, n_features=n_features, one_list=one_list)
+        return read_letor(source, n_features=n_features, one_list=one_list, zero_based=zero_based)
     if form == "json":
         from ordino.data.json_lines import read_json
 
@@ -126,13 +144,19 @@ def read_file(
 
 
 def table_data(
-    table: Any, source: str, *, features: Sequence[str] | None = None, drop: Sequence[str] = (), labelled: bool = True,
-    one_list: bool = False, **named: str | None,
+    table: Any, source: str, *, features: Sequence[str] | None = None, drop: Sequence[str] = (),
+    categories: Sequence[str] = (), has_text: bool = False, labelled: bool = True, one_list: bool = False,
+    **named: str | None,
 ) -> Dataset:  # fmt: skip
-    """The data set of a table; columns as for :func:`read_data`, errors start with the source."""
+    """The data set of a table; columns as for :func:`read_data`, errors start with the source.
+
+    With ``has_text``, every feature that is text is one of categories: whoever fitted the model knows it.
+    """
     for role in ("label", "qid", "doc_id", "weight"):
         if named.get(role) is None and role in table.column_names:
             named[role] = role
+    if "judged" in table.column_names and str(table.schema.field("judged").type) == "bool" and not features:
+        named["judged"] = "judged"
     if labelled and named.get("label") is None:
         raise DataError(f"{source}: there is no column 'label'; name the column with label=")
     if named.get("qid") is None and not one_list:
@@ -146,7 +170,10 @@ def table_data(
         if drop:
             others = {*drop, *named.values()}
             features = [name for name in features or table.column_names if name not in others]
-        return from_frame(table, **{"label": None, **named}, features=features)
+        for name in categories:
+            check_choice("column", name, table.column_names)
+        roles: dict[str, Any] = {"label": None, **named}
+        return from_frame(table, **roles, features=features, categories=categories, has_text=has_text)
     except (DataError, ParameterError) as error:
         raise DataError(f"{source}: {error}") from None
 
@@ -157,6 +184,7 @@ def write_data(dataset: Dataset, path: str | Path) -> None:
     ``.arrow`` is a saved data set, which opens at once; ``.feather``, ``.ipc``, ``.parquet``, ``.csv`` and ``.jsonl``
     are tables as :func:`to_frame` makes them.
     """
+    _check_written(path)
     if str(path) == "-" or _format_of_ending(Path(path)) == "letor":
         from ordino.data.letor import write_letor
 
@@ -175,6 +203,7 @@ def write_table(table: Any, path: str | Path) -> None:
     if str(path) == "-":
         csv.write_csv(table, sys.stdout.buffer)
         return
+    _check_written(path)
     path, form = Path(path), _format_of_ending(Path(path))
     if form == "letor":
         raise DataError(f"{path}: this is not a table format; use .csv, .tsv, .jsonl, .parquet, .feather or .arrow")
@@ -192,6 +221,12 @@ def write_table(table: Any, path: str | Path) -> None:
             compression = "gzip" if path.suffix.lower() == ".gz" else None
             with pa.output_stream(str(part), compression=compression) as sink:
                 csv.write_csv(table, sink, csv.WriteOptions(delimiter=_delimiter(path)))
+
+
+def _check_written(path: str | Path) -> None:
+    """Refuse endings of compressed text that is only read."""
+    if (ending := Path(path).suffix.lower()) in compressed.ENDINGS and ending != ".gz":
+        raise DataError(f"{path}: {ending} is read but not written; write .gz")
 
 
 def _start_of(stream: Any) -> bytes:
@@ -212,7 +247,7 @@ def _format_of_ending(path: Path) -> str:
     last, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
     if last not in ENDINGS:
         raise DataError(f"{path}: {unknown_name('extension', last, ENDINGS)}")
-    return ENDINGS[inner] if last == ".gz" and inner in ENDINGS else ENDINGS[last]
+    return ENDINGS[inner] if last in compressed.ENDINGS and inner in ENDINGS else ENDINGS[last]
 
 
 def _delimiter(path: str | Path) -> str:
@@ -223,7 +258,7 @@ def _read_table(source: Any, form: str, path: str | Path, **ids: str) -> Any:
     import pyarrow as pa
     from pyarrow import feather, parquet
 
-    source = str(source) if source is path else pa.BufferReader(source.read())
+    source = _table_source(source, path) if source is path else pa.BufferReader(source.read())
     try:
         if form == "parquet":
             return parquet.ParquetFile(source).read()  # read_table() loads pandas
@@ -234,16 +269,30 @@ def _read_table(source: Any, form: str, path: str | Path, **ids: str) -> Any:
         raise DataError(f"{path}: cannot be read as {form} ({' '.join(str(error).split())})") from None
 
 
+def _table_source(source: Any, path: str | Path) -> Any:
+    """The path, or a compressed file's bytes."""
+    import pyarrow as pa
+
+    with Path(path).open("rb") as file:
+        start = file.read(compressed.LONGEST)
+        if compressed.kind_of(start) is None:
+            return str(source)
+        file.seek(0)
+        return pa.BufferReader(compressed.read_plain(file, start, str(path)))
+
+
 def from_frame(
     frame: Any, *, label: str | None, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
-    features: Sequence[str] | None = None,
+    features: Sequence[str] | None = None, categories: Sequence[str] = (), has_text: bool = False,
+    judged: str | None = None,
 ) -> Dataset:  # fmt: skip
     """A data set from a pandas, polars, Arrow or other eager frame with one row for each document.
 
     ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; without ``qid`` all rows are one query, and
     ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are the columns that are
-    features, in this order; by default all others. They must be numbers, booleans or
-    categories; nulls become NaN.
+    features, in this order; by default all others. They must be numbers, booleans or categories; nulls become NaN.
+    ``categories`` are columns of text or codes to take as categories; ``has_text`` takes all text so.
+    ``judged`` names a column of booleans: whether somebody judged the document.
 
     Examples
     --------
@@ -254,13 +303,15 @@ def from_frame(
     (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
     """
     table = as_table(frame)
-    special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+    special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight, "judged": judged}
     named = {role: column for role, column in special.items() if column is not None}
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
     columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
-    found = encode(table, columns, otherwise="choose others with features=")
+    found = encode(
+        _as_categories(table, categories), columns, has_text=has_text, otherwise="choose others with features="
+    )
     return Dataset(
         found.X,
         np.zeros(len(table)) if label is None else _filled(table, label),
@@ -269,7 +320,16 @@ def from_frame(
         feature_names=found.names,
         weights=_filled(table, weight),
         categories=found.categories,
+        judged=_filled(table, judged, is_id=True),
     )
+
+
+def _as_categories(table: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
+    """The table with these columns, of text or codes, as columns of categories."""
+    import narwhals as nw
+
+    casts = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in names]
+    return table.with_columns(*casts) if casts else table
 
 
 def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
@@ -284,6 +344,7 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
     """
     _check_backend(backend, "to_frame")
     columns = {"qid": dataset.qid, "label": dataset.y, "doc_id": dataset.doc_ids, "weight": dataset.weights}
+    columns["judged"] = dataset.judged
     table = {name: dataset.restore(values).copy() for name, values in columns.items() if values is not None}
     for j, name in enumerate(name_features(dataset.feature_names, dataset.n_features)):
         if name in table:
@@ -293,6 +354,16 @@ def to_frame(dataset: Dataset, backend: str = "pandas") -> Any:
             values = [None if np.isnan(number) else texts[int(number)] for number in values]
         table[name] = values
     return make_frame(table, backend, "to_frame", categorical=tuple(dataset.categories))
+
+
+def feature_frame(dataset: Dataset, names: Sequence[str]) -> Any:
+    """The features alone as a frame of pandas with these names, categories as text; rows in the order here."""
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(map(str, names)):
+        columns[name] = dataset.X[:, j]
+        if (texts := dataset.categories.get(name)) is not None:
+            columns[name] = [None if np.isnan(number) else texts[int(number)] for number in columns[name]]
+    return make_frame(columns, "pandas", "a pipeline of columns by name")
 
 
 def make_frame(columns: Mapping[str, Any], backend: str, call: str, categorical: Sequence[str] = ()) -> Any:

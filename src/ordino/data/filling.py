@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.data.columns import Features, Groups
 from ordino.data.dataset import Dataset
 from ordino.data.frames import read_features
-from ordino.data.scaling import Ids, Scaler
+from ordino.data.places import Joined
+from ordino.data.scaler import Ids, Scaler
 from ordino.data.source import Source
 from ordino.errors import DataError
 
@@ -35,6 +36,10 @@ class MedianFilled(Scaler):
     def by_query(self) -> bool:  # type: ignore[override]
         """Whether the inner scaler looks at one query at a time."""
         return self.inner is not None and self.inner.by_query
+
+    def suffixes(self) -> tuple[str, ...]:
+        """Those of the inner scaler."""
+        return super().suffixes() if self.inner is None else self.inner.suffixes()
 
     def fit(self, X: ArrayLike | Dataset | Source, y: object = None, *, qid: Ids = None) -> Self:
         """Learn the medians, and let the inner scaler learn from what is filled in."""
@@ -70,4 +75,6 @@ def describe_scaling(scaler: Any) -> str | None:
     if isinstance(scaler, MedianFilled):
         inner = describe_scaling(scaler.inner)
         return "MedianFilled" if inner is None else f"MedianFilled, {inner}"
+    if isinstance(scaler, Joined):
+        return " + ".join(type(part).__name__ for part in scaler.parts)
     return None if scaler is None else type(scaler).__name__

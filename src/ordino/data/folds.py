@@ -56,8 +56,9 @@ class Fold(NamedTuple):
 class Folds(Sequence[Fold]):
     """A sequence of folds, each loaded when it is asked for and not kept: memory holds what the caller holds."""
 
-    def __init__(self, names: Sequence[str], load: Callable[[int], Fold]) -> None:
+    def __init__(self, names: Sequence[str], load: Callable[[int], Fold], whole: Dataset | None = None) -> None:
         self.names = tuple(names)
+        self.whole = whole  # what was cut into folds, if it was not cut already
         self._load = load
 
     def __len__(self) -> int:
@@ -70,7 +71,7 @@ class Folds(Sequence[Fold]):
     def __getitem__(self, i: int | slice) -> Fold | Folds:
         numbers = range(len(self))[i]
         if isinstance(numbers, range):
-            return Folds([self.names[j] for j in numbers], lambda j: self._load(numbers[j]))
+            return Folds([self.names[j] for j in numbers], lambda j: self._load(numbers[j]), self.whole)
         return self._load(numbers)
 
     def __repr__(self) -> str:
@@ -130,7 +131,7 @@ def make_folds(dataset: Dataset, k: int = 5, *, seed: int = 0, valid: bool = Tru
         train, *others = (dataset.select_queries(np.sort(chosen)) for chosen in cut)
         return Fold(f"Fold{i + 1}", train, others[0] if valid else None, others[-1])
 
-    return Folds([f"Fold{i + 1}" for i in range(k)], load)
+    return Folds([f"Fold{i + 1}" for i in range(k)], load, dataset)
 
 
 def write_folds(folds: Sequence[Fold], directory: str | Path) -> None:

@@ -120,8 +120,8 @@ def _refusal(names: Sequence[str], kind: str, otherwise: str) -> str:
     if kind != "text":
         return f"{what}; make numbers of it, or {otherwise}"
     each = "it" if len(names) == 1 else "them"
-    ways = f"make {each} categorical, which LambdaMART can use and ordino.OneHot() turns into numbers for others"
-    return f"{what}; {ways}, or {otherwise}"
+    way = f"make {each} categorical" if otherwise == LEAVE_OUT else f"name {each} in categories="
+    return f"{what}; {way}, which LambdaMART can use and ordino.OneHot() turns into numbers for others, or {otherwise}"
 
 
 def _kind(column: nw.Series[Any]) -> str:

@@ -5,9 +5,9 @@ their own, ``{"qid": "q1", "features": {"bm25": 7.5}}``. A feature that a line l
 engines are told in :mod:`ordino.data.search_logs`. Files may be gzipped, or hold one JSON list instead of lines.
 """
 
-import gzip
 import io
 import json
+import lzma
 import math
 import zlib
 from collections.abc import Iterable, Iterator
@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ordino.data import compressed
 from ordino.data.arrow import opened_whole
 from ordino.data.search_logs import Row, answer_rows, is_answer
 from ordino.errors import DataError
@@ -104,7 +105,7 @@ def _values(source: str | Path | BinaryIO, name: str) -> Iterator[tuple[str, Any
                     yield from ((f"{name}, item {item}", one) for item, one in enumerate(value, 1))
                 else:
                     yield f"{name}:{number}", value
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"{name}: cannot be read ({error}); check that it is complete") from None
 
 
@@ -117,8 +118,7 @@ def _whole(text: str, where: str, of_line: ValueError) -> Any:
 
 
 def _text(file: Any) -> io.TextIOWrapper:
-    is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
-    return io.TextIOWrapper(gzip.GzipFile(fileobj=file) if is_zipped else file, encoding="utf-8-sig")
+    return io.TextIOWrapper(compressed.plain(file, file.peek(compressed.LONGEST)), encoding="utf-8-sig")
 
 
 def write_json(table: Any, path: str | Path) -> None:

@@ -88,10 +88,94 @@ def _scale_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
                 out[row, j] = (X[row, j] - center[j]) * factor[j]
 
 
+@njit(**INNER)
+def _sort_values(values, room, n):  # type: ignore[no-untyped-def]
+    """Sort the first n values in place: runs of 8 by insertion, then merged; room has the same size."""
+    for start in range(0, n, 8):
+        for i in range(start + 1, min(start + 8, n)):
+            value, at = values[i], i
+            while at > start and values[at - 1] > value:
+                values[at] = values[at - 1]
+                at -= 1
+            values[at] = value
+    width = 8
+    while width < n:
+        for start in range(0, n, 2 * width):
+            middle, stop = min(start + width, n), min(start + 2 * width, n)
+            a, b = start, middle
+            for at in range(start, stop):
+                if b >= stop or (a < middle and values[a] <= values[b]):
+                    room[at] = values[a]
+                    a += 1
+                else:
+                    room[at] = values[b]
+                    b += 1
+        for at in range(n):
+            values[at] = room[at]
+        width *= 2
+
+
+@njit(**OUTER)
+def _rank_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
+    """Write the place of every value among those of its query, from -1 to 1; NaN stays and is not counted."""
+    values, spare = room[0], room[1]
+    for q in range(len(offsets) - 1):
+        for j in range(X.shape[1]):
+            n = 0
+            for i in range(offsets[q], offsets[q + 1]):
+                x = X[rows[i], j]
+                if x == x:
+                    values[n] = x
+                    n += 1
+            _sort_values(values, spare, n)
+            for i in range(offsets[q], offsets[q + 1]):
+                x = X[rows[i], j]
+                if x != x:
+                    out[rows[i], j] = x
+                elif n == 1 or values[0] == values[n - 1]:
+                    out[rows[i], j] = 0.0
+                else:
+                    known = values[:n]
+                    first, after = _first_above(known, x, True), _first_above(known, x, False)
+                    out[rows[i], j] = (first + after - 1) / (n - 1) - 1.0
+
+
+@njit(**OUTER)
+def _log_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
+    """Write the z-score of log(1 + 100 x) of every value x between 0 and 1, the ends of its query."""
+    low, high, count, total, squares = room[0], room[1], room[2], room[3], room[4]
+    for q in range(len(offsets) - 1):
+        for j in range(X.shape[1]):
+            low[j], high[j] = np.inf, -np.inf
+            count[j] = total[j] = squares[j] = 0.0
+        for i in range(offsets[q], offsets[q + 1]):
+            for j in range(X.shape[1]):
+                x = X[rows[i], j]
+                low[j] = x if x < low[j] else low[j]
+                high[j] = x if x > high[j] else high[j]
+                count[j] += x == x
+        for i in range(offsets[q], offsets[q + 1]):
+            for j in range(X.shape[1]):
+                x = X[rows[i], j]
+                if low[j] < high[j] and x == x:
+                    out[rows[i], j] = log = np.log1p(100 * ((x - low[j]) / (high[j] - low[j])))
+                    total[j] += log
+                else:
+                    out[rows[i], j] = x - low[j]
+        for i in range(offsets[q], offsets[q + 1]):
+            for j in range(X.shape[1]):
+                away = out[rows[i], j] - total[j] / count[j]
+                squares[j] += away * away if away == away else 0.0
+        for i in range(offsets[q], offsets[q + 1]):
+            for j in range(X.shape[1]):
+                if low[j] < high[j]:
+                    out[rows[i], j] = (out[rows[i], j] - total[j] / count[j]) / np.sqrt(squares[j] / count[j])
+
+
 SCALES = {
     name: specialize(_scale_queries, name, OUTER, IS_MINMAX=name == "minmax", IS_ZSCORE=name == "zscore")
     for name in ("querymax", "minmax", "zscore")
-}
+} | {"rank": _rank_queries, "qlog": _log_queries}
 
 
 @njit(**OUTER)
@@ -115,10 +199,10 @@ def shares_below(
                 out[i, j] = 0.0
             elif x >= known[last]:
                 out[i, j] = 1.0
-            else:
-                above = _first_above(known, x, False)  # known[above - 1] <= x < known[above]
+            else:  # no constants False and True: the search would be compiled for each of them
+                above = _first_above(known, x, x != x)  # known[above - 1] <= x < known[above]
                 if known[above - 1] == x:
-                    first = _first_above(known, x, True) if known[above - 2] == x else above - 1
+                    first = _first_above(known, x, x == x) if known[above - 2] == x else above - 1
                     out[i, j] = (references[first] + references[above - 1]) / 2
                 else:
                     way = (x - known[above - 1]) / (known[above] - known[above - 1])

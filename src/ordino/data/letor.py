@@ -19,6 +19,7 @@ from ordino.data.arrow import opened_whole
 from ordino.data.columns import Groups, as_feature_names, group_rows
 from ordino.data.dataset import Dataset
 from ordino.data.kernels import write_lines
+from ordino.data.letor_beside import read_sizes, single_words
 from ordino.data.letor_kernels import count_lines, gather_tokens, read_lines
 from ordino.data.letor_text import MAX_FEATURES, Text, open_text, parse_line
 from ordino.data.memory import free_memory
@@ -34,14 +35,17 @@ _ROOM_FOR_NAMES = 1 << 26  # bytes up to which the room that one long name takes
 @renamed(threads="n_jobs")
 def read_letor(
     *sources: str | Path | BinaryIO, n_features: int | None = None, feature_names: Sequence[str] | None = None,
-    missing: float = 0.0, one_list: bool = False, n_jobs: int | None = None,
+    missing: float = 0.0, one_list: bool = False, zero_based: bool = False, n_jobs: int | None = None,
 ) -> Dataset:  # fmt: skip
-    r"""Read LETOR / SVMlight text, plain or gzipped, into a data set.
+    r"""Read LETOR / SVMlight text, plain or compressed (gzip, bzip2, xz, Zstandard), into a data set.
 
     The sources are files, or binary streams such as ``sys.stdin.buffer``; several are read as one, and the same query
     id in two of them is one query. Query ids are int64 if all are plain integers (no plus, no leading zero), otherwise
-    strings. Text without any ``qid:`` is refused unless it is said to be ``one_list``. Document ids come from comments
-    that start with ``docid = NAME``; rows without one have ``""``. A feature is ``float32(float(text))``, exactly. The
+    strings. Text without any ``qid:`` takes the sizes of its queries from a file beside it, as LightGBM's
+    ``train.txt.query`` and XGBoost's ``train.txt.group``, or else is refused unless it is said to be ``one_list``.
+    Document ids come from comments that start with ``docid = NAME``; rows without one have ``""``. If no line has such
+    a comment but all have one of a single word, as RankLib's ``# P12``, that is the id. A feature is
+    ``float32(float(text))``, exactly. The
     first line that cannot be read is a :class:`~ordino.errors.LetorFormatError`.
 
     Parameters
@@ -52,6 +56,8 @@ def read_letor(
         The value of a feature that a line leaves out; NaN if absence means missing rather than zero.
     one_list
         Whether lines without ``qid:`` are one list, whose documents all compete with each other.
+    zero_based
+        Whether features count from 0, as ``sklearn.datasets.dump_svmlight_file`` writes them: 0 is the first column.
     n_jobs
         Number of threads; None takes the free processors. It does not change the result.
 
@@ -74,7 +80,7 @@ def read_letor(
         absent = np.float32(missing)
     if np.isinf(absent):
         raise ParameterError(f"missing={missing!r}, which float32 cannot hold; use a finite number or NaN")
-    texts = [open_text(source) for source in sources]
+    texts = [open_text(source, zero_based=zero_based) for source in sources]
     with worker_threads(n_jobs, sum(len(text.blocks) for text in texts)) as run:
         return _read(texts, n_features, feature_names, absent, one_list, run)
 
@@ -119,12 +125,15 @@ def _read(
     qid: NDArray[Any] | None = None
     if qid_length[0] > 0:
         qid = qid_number.copy() if is_plain else _names(parts, qid_at, qid_length)
+    elif (sizes := read_sizes([(text.name, stop - start) for text, start, stop in parts])) is not None:
+        qid = np.repeat(np.arange(len(sizes)), sizes)
     elif not one_list:
         raise NoQueriesError(
             f"{texts[0].name}: no line has a qid, but documents are compared only inside a query; "
-            "write label qid:ID 1:value ..., or say one_list=True if all lines really are one list"
+            "write label qid:ID 1:value ..., put the sizes of the queries into a file "
+            f"{Path(texts[0].name).name}.query, or say one_list=True if all lines really are one list"
         )
-    doc_ids = _names(parts, doc_at, doc_length) if doc_length.any() else None
+    doc_ids = _names(parts, doc_at, doc_length) if doc_length.any() else single_words(parts, marks[:, 0], qid)
     order, offsets, query_ids = group_rows(qid, n_rows)
     groups, names = Groups(None, offsets, query_ids), as_feature_names(feature_names, width)
     data = Dataset.of_groups(X.reshape(n_rows, width), y, groups, doc_ids=doc_ids, feature_names=names)

@@ -13,13 +13,12 @@ Blank lines and lines that start with ``#`` are skipped. :func:`parse_line` read
 the sentence for whatever breaks the grammar; :mod:`ordino.data.letor_kernels` reads the usual lines faster.
 """
 
-import gzip
 import math
 import mmap
 import os
 import re
-import zlib
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -27,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import frozen
+from ordino.data.compressed import LONGEST, kind_of, read_plain
 from ordino.errors import DataError, LetorFormatError, ParameterError
 
 MAX_FEATURES = 1_000_000
@@ -40,7 +40,8 @@ _DOC_ID = re.compile(rb"#[ \t\r]*docid[ \t\r]*[=:][ \t\r]*([^ \t\r]+)")
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 _SHAPE = "a line is: label qid:ID 1:value 2:value ... #docid = NAME"
 _BLOCK = 4 << 20  # bytes that a thread takes at a time
-_GZIP, _BYTE_ORDER_MARK = b"\x1f\x8b", b"\xef\xbb\xbf"
+_FEATURE = re.compile(rb"([ \t\r])([0-9]{1,18}):")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Content = bytes | bytearray | mmap.mmap
 Span = tuple[int, int]
@@ -72,7 +73,7 @@ class Text(NamedTuple):
         return bytes(self.content[start : None if stop < 0 else stop])
 
 
-def open_text(source: str | Path | BinaryIO) -> Text:
+def open_text(source: str | Path | BinaryIO, *, zero_based: bool = False) -> Text:
     """The bytes of a file (mapped where that can be) or of a stream, unzipped, without a byte order mark."""
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
@@ -84,6 +85,8 @@ def open_text(source: str | Path | BinaryIO) -> Text:
     else:
         name = str(getattr(source, "name", "<stream>"))
         content = _content(source, name)
+    if zero_based:
+        content = from_one(content)
     return Text(name, content, frozen(np.frombuffer(content, np.uint8)), _blocks(content))
 
 
@@ -91,21 +94,25 @@ def _content(file: BinaryIO, name: str) -> Content:
     with suppress(AttributeError, OSError, ValueError):  # a stream, a pipe or an empty file cannot be mapped
         if file.tell() == 0:
             mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            if mapped[:2] != _GZIP:
+            if kind_of(mapped[:LONGEST]) is None:
                 return mapped
             mapped.close()
-    start = file.read(2)
+    start = file.read(LONGEST)
     if not isinstance(start, bytes):
         raise ParameterError(f"{name} is open as text; open it in binary mode, or pass its path")
     content = bytearray(start)
     while piece := file.read(1 << 20):
         content += piece
-    if start != _GZIP:
-        return content
-    try:
-        return gzip.decompress(content)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{name}: the gzip file is damaged or truncated ({error}); download it again") from None
+    return content if kind_of(start) is None else read_plain(BytesIO(content), start, name)
+
+
+def from_one(content: Content) -> bytes:
+    """The text with every feature number one higher, for files whose features count from 0."""
+    lines = bytes(content).split(b"\n")
+    for i, line in enumerate(lines):
+        text, mark, comment = line.partition(b"#")
+        lines[i] = _FEATURE.sub(lambda found: b"%s%d:" % (found[1], int(found[2]) + 1), text) + mark + comment
+    return b"\n".join(lines)
 
 
 def _blocks(content: Content) -> list[tuple[int, int]]:
@@ -192,7 +199,9 @@ def _number(token: bytes, last: int, n_features: int | None) -> int:
     shown = digits.lstrip(b"0")[:20].decode() or "0"
     number = int(shown)
     if number == 0:
-        raise ValueError("feature 0 is not allowed because features count from 1; add 1 to every feature number")
+        raise ValueError(
+            "feature 0 is not allowed because features count from 1; say zero_based=True if they count from 0"
+        )
     if n_features is not None and number > n_features:
         raise ValueError(f"feature {shown} is past n_features={n_features}; raise n_features or leave the feature out")
     if number > MAX_FEATURES:

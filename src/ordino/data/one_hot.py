@@ -49,7 +49,7 @@ class OneHot(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "n_features_in_")
         features, names, _ = _table(X, self.categories_)
         known = getattr(self, "feature_names_in_", None)
-        check_columns("one-hot encoding", self.n_features_in_, known, features.shape[1], names)
+        check_columns("one-hot encoding", self.n_features_in_, known, features.shape[1], names, "OneHot")
         if isinstance(X, Dataset):
             wide = self._wide(recode(X, self.categories_).X, names)
             return X.replace_features(wide, None if names is None else tuple(self.get_feature_names_out()))

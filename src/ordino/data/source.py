@@ -6,18 +6,15 @@ bit.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import blake2b, sha256
-from pathlib import Path
-from typing import Protocol, final, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
-from ordino.data.files import ENDINGS, read_data
-from ordino.errors import DataError
 
 Keys = NDArray[np.uint64]
 
@@ -38,45 +35,6 @@ class Source(Protocol):
         """Data sets of whole queries, which together are in canonical order; each call starts again."""
 
 
-@final
-class Shards:
-    """Files of whole queries, read one at a time: a folder, in the order of the names, or the files in their order.
-
-    Together, the files must be in canonical order: divide ``canonical(data)`` with ``select_queries`` and write each
-    part. ``n_features`` is that of the first file by default; LETOR text needs it, as a line does not mention trailing
-    zeros.
-    """
-
-    def __init__(self, files: str | Path | Sequence[str | Path], *, n_features: int | None = None) -> None:
-        if isinstance(files, str | Path):
-            found = sorted(path for path in Path(files).glob("*") if path.suffix.lower() in ENDINGS)
-        else:
-            found = [Path(path) for path in files]
-        if not found:
-            raise DataError(f"{files}: there are no data files; give a folder of shards, or a list of files")
-        self.files = tuple(found)
-        first = read_data(found[0], n_features=n_features)
-        self.n_features, self.feature_names = first.n_features, first.feature_names
-
-    def parts(self) -> Iterator[Dataset]:
-        """The files in their order, each as a data set in canonical order."""
-        home: dict[str, Path] = {}  # the file of each query
-        last = (np.uint64(0), self.files[0])  # the greatest key so far, and its file
-        for path in self.files:
-            part, keys = _arrange(read_data(path, n_features=self.n_features))
-            if (part.n_features, part.feature_names) != (self.n_features, self.feature_names):
-                raise DataError(f"{path}: its features differ from those of {self.files[0]}; write the shards again")
-            for query in map(str, part.query_ids.tolist()):
-                if query in home:
-                    raise DataError(f"{path}: query {query} is in {home[query]} too; keep each query in one file")
-                home[query] = path
-            if len(keys) and keys[0] < last[0]:
-                fix = "cut canonical(data) into shards"
-                raise DataError(f"{path}: its queries belong before those of {last[1]}; {fix}")
-            last = (keys[-1], path) if len(keys) else last
-            yield part
-
-
 def canonical(data: Dataset) -> Dataset:
     """The same documents in an order that depends only on their contents: rows within queries, and queries.
 
@@ -89,7 +47,7 @@ def canonical(data: Dataset) -> Dataset:
     >>> bool((one.X == other.X).all() and (one.y == other.y).all())
     True
     """
-    return _arrange(data)[0]
+    return arrange(data)[0]
 
 
 def fingerprint(data: Dataset) -> str:
@@ -129,7 +87,7 @@ def contents_hash(data: Dataset | None) -> str:
     return digest.hexdigest()
 
 
-def _arrange(data: Dataset) -> tuple[Dataset, Keys]:
+def arrange(data: Dataset) -> tuple[Dataset, Keys]:
     """The data in canonical order, and the key of each query, rising."""
     from ordino.data.kernels import hash_rows  # compiled code, which a model file must load without
 

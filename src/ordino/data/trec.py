@@ -5,12 +5,12 @@ dictionaries ``{qid: {docno: value}}``, the form that pytrec_eval, ir_measures a
 trec_eval joins them.
 """
 
-import gzip
+import lzma
 import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, TypeVar
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.checks import check_choice
+from ordino.data import compressed
 from ordino.data.arrow import opened_whole
 from ordino.data.columns import as_column
 from ordino.data.dataset import Dataset
@@ -29,6 +30,7 @@ Qrels = dict[str, dict[str, int]]
 Run = dict[str, dict[str, float]]
 Value = TypeVar("Value", int, float)
 
+_RUN = "qid Q0 docno rank score tag"
 FORMATS: Mapping[str, str] = MappingProxyType(
     {"scores": "one score per line", "trec": "a TREC run, best first", "rows": "the input with rank and score"}
 )
@@ -45,7 +47,7 @@ class Judged(NamedTuple):
 
 
 def read_qrels(path: str | Path) -> Qrels:
-    """Read judgments: lines ``qid 0 docno relevance``, plain or gzipped.
+    """Read judgments: lines ``qid 0 docno relevance``, plain or compressed; lines that start with ``#`` are skipped.
 
     The line ``301 0 d7 2`` becomes ``{"301": {"d7": 2}}``.
     """
@@ -53,11 +55,25 @@ def read_qrels(path: str | Path) -> Qrels:
 
 
 def read_run(path: str | Path) -> Run:
-    """Read a run: lines ``qid Q0 docno rank score tag``, plain or gzipped.
+    """Read a run: lines ``qid Q0 docno rank score tag``, plain or compressed; lines that start with ``#`` are skipped.
 
-    Only the score orders the documents, as in trec_eval; the rank is ignored.
+    As in trec_eval, only the score orders the documents; the rank, and words after the tag, are ignored.
     """
-    return _read_table(path, "qid Q0 docno rank score tag", 4, float, "a finite number")
+    return _read_table(path, _RUN, 4, float, "a finite number", has_more=True)
+
+
+def is_run(path: str | Path) -> bool:
+    """Whether a file looks like a run: ``Q0`` is the second of six words or more in its first line."""
+    first = next((words for _, words in _lines(path) if not words[0].startswith("#")), [])
+    return len(first) >= 6 and first[1].upper() == "Q0"
+
+
+def run_lines(path: str | Path) -> Iterator[tuple[str, str, float]]:
+    """Query, document and score of each line of a run, one line in memory at a time."""
+    names = _RUN.split()
+    for where, words in _lines(path):
+        if not words[0].startswith("#"):
+            yield words[0], words[2], _value(where, words, names, 4, float, "a finite number", has_more=True)
 
 
 def join_run(
@@ -211,24 +227,36 @@ def _word(kind: str, value: object) -> str:
 
 
 def _read_table(
-    path: str | Path, form: str, at: int, convert: Callable[[str], Value], kind: str
+    path: str | Path, form: str, at: int, convert: Callable[[str], Value], kind: str, *, has_more: bool = False
 ) -> dict[str, dict[str, Value]]:
     """The values at one place of the lines, which have the words of ``form``, by query and document."""
     table: dict[str, dict[str, Value]] = {}
     names = form.split()
     for where, words in _lines(path):
-        if len(words) != len(names):
-            raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {form}")
+        if words[0].startswith("#"):  # a comment, as trec_eval takes it
+            continue
+        value = _value(where, words, names, at, convert, kind, has_more=has_more)
         documents, docno = table.setdefault(words[0], {}), words[2]
         if docno in documents:
             raise DataError(f"{where}: query {words[0]} already has document {docno}; keep one of the two lines")
-        try:
-            documents[docno] = value = convert(_as_number(words[at]))
-            if not math.isfinite(value):
-                raise ValueError
-        except ValueError:
-            raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
+        documents[docno] = value
     return table
+
+
+def _value(
+    where: str, words: list[str], names: list[str], at: int, convert: Callable[[str], Value], kind: str, *,
+    has_more: bool,
+) -> Value:  # fmt: skip
+    """The value at one place of a line that has these words, and perhaps more."""
+    if len(words) < len(names) or (len(words) > len(names) and not has_more):
+        raise DataError(f"{where}: {len(words)} words instead of {len(names)}; write: {' '.join(names)}")
+    try:
+        value = convert(_as_number(words[at]))
+        if not math.isfinite(value):
+            raise ValueError
+    except ValueError:
+        raise DataError(f"{where}: {names[at]} {words[at]!r} is not {kind}") from None
+    return value
 
 
 def _as_number(word: str) -> str:
@@ -241,13 +269,14 @@ def _as_number(word: str) -> str:
 def _lines(path: str | Path) -> Iterator[tuple[str, list[str]]]:
     """Each line of a file, plain or gzipped, that is not blank: ``file:line`` and its words."""
     try:
-        with Path(path).open("rb") as probe:
-            opener: Callable[..., Any] = gzip.open if probe.read(2) == b"\x1f\x8b" else Path.open
-        with opener(Path(path), "rt", encoding="utf-8", errors="surrogateescape") as file:
-            for number, line in enumerate(file, 1):
+        with Path(path).open("rb") as packed:
+            start = packed.read(compressed.LONGEST)
+            packed.seek(0)
+            text = TextIOWrapper(compressed.plain(packed, start), encoding="utf-8", errors="surrogateescape")
+            for number, line in enumerate(text, 1):
                 if words := line.removeprefix("\ufeff").split():
                     yield f"{path}:{number}", words
     except FileNotFoundError:
         raise DataError(f"{path}: there is no such file") from None
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(f"{path}: cannot be read ({error}); check that it is complete") from None

@@ -9,22 +9,21 @@ A strategy is asked for individuals, something gives each a fitness, and the str
 True
 """
 
+from ordino.evolve.differential import ADAPTATIONS, BASES, DifferentialEvolution
 from ordino.evolve.fitness import LinearFitness, Objective, weigh
 from ordino.evolve.formula import FUNCTIONS, Formula
 from ordino.evolve.genetic_programming import FormulaFitness, GeneticProgramming
 from ordino.evolve.loop import Run, Strategy, evolve
 from ordino.evolve.strategies import (
-    BASES,
     CMA,
     MUTATIONS,
-    DifferentialEvolution,
     EvolutionStrategy,
     ParticleSwarm,
     uniform_population,
 )
 
 __all__ = [
-    "BASES", "CMA", "FUNCTIONS", "MUTATIONS", "DifferentialEvolution", "EvolutionStrategy", "Formula", "FormulaFitness",
-    "GeneticProgramming", "LinearFitness", "Objective", "ParticleSwarm", "Run", "Strategy", "evolve",
+    "ADAPTATIONS", "BASES", "CMA", "FUNCTIONS", "MUTATIONS", "DifferentialEvolution", "EvolutionStrategy", "Formula",
+    "FormulaFitness", "GeneticProgramming", "LinearFitness", "Objective", "ParticleSwarm", "Run", "Strategy", "evolve",
     "uniform_population", "weigh",
 ]  # fmt: skip

@@ -110,12 +110,12 @@ class EvolvedRanker(Ranker):
     def form(self) -> Form:
         """Weights of the features."""
         self._check_fitted()
-        return SingleLinear(self.scaler_, self.n_features_in_, self.coef_)
+        return SingleLinear(self.scaler_, self.n_inputs, self.coef_)
 
     def feature_weights(self) -> list[FeatureWeight]:
         """The weights by feature name, largest first."""
         self._check_fitted()
-        return name_weights(self.feature_names(), self.coef_)
+        return name_weights(self.feature_names(), self.by_feature(self.coef_))
 
     def weights_text(self) -> str:
         """The weights as a table, largest first."""

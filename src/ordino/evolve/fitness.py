@@ -6,6 +6,7 @@ weights: :func:`weigh` gives a single ranker the very scores that its fitness wa
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from types import TracebackType
 from typing import Any, Self, final
 
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import query_blocks
 from ordino.data.dataset import Dataset
+from ordino.data.on_disk import large_array
 from ordino.errors import DataError
 from ordino.evolve.kernels import CHUNK, weigh_chunks
 from ordino.metrics import Metric, Profile, find_profile, measure, parse_metric
@@ -132,7 +134,11 @@ class LinearFitness:
                 f"X has values up to {largest:g}, too large to add up in single precision; rescale it first"
             )
         bounds = [(data.offsets[first], data.offsets[last]) for first, last in self.objective.blocks]
-        self._chunks = [as_chunks(data.X[begin:end]) for begin, end in bounds]
+        ends = np.cumsum([0, *(_n_chunks(end - begin) for begin, end in bounds)])
+        room = large_array(_shape(ends[-1], data.n_features))
+        self._chunks = [room[first:last] for first, last in pairwise(ends)]
+        for (begin, end), chunks in zip(bounds, self._chunks, strict=True):
+            as_chunks(data.X[begin:end], chunks)
 
     def __enter__(self) -> Self:
         return self
@@ -195,17 +201,25 @@ def as_single(weights: ArrayLike) -> NDArray[np.float64]:
     return single
 
 
-def as_chunks(X: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Rows of X in chunks, feature by feature, shape ``(n_chunks, n_features, CHUNK)``.
+def as_chunks(X: NDArray[np.float32], out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+    """Rows of X in chunks, feature by feature, shape ``(n_chunks, n_features, CHUNK)``, into zeros if they are given.
 
     The last chunk is filled up with zeros, and so are the features, up to a multiple of four.
     """
     n, n_features = X.shape
-    chunks = np.zeros((-(-n // CHUNK), -(-n_features // 4) * 4, CHUNK), np.float32)
+    chunks = np.zeros(_shape(_n_chunks(n), n_features), np.float32) if out is None else out
     for c in range(len(chunks)):
         rows = X[c * CHUNK : (c + 1) * CHUNK]
         chunks[c, :n_features, : len(rows)] = rows.T
     return chunks
+
+
+def _n_chunks(n_docs: int) -> int:
+    return -(-n_docs // CHUNK)
+
+
+def _shape(n_chunks: int, n_features: int) -> tuple[int, int, int]:
+    return n_chunks, -(-n_features // 4) * 4, CHUNK
 
 
 def _single(weights: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:

@@ -1,12 +1,12 @@
-"""Strategies over weight vectors: differential evolution, a particle swarm, a (1+1) evolution strategy, CMA-ES.
+"""Strategies over weight vectors: a particle swarm, a (1+1) evolution strategy, CMA-ES; and what all of them share.
 
 Each is asked for individuals, one a row, and then told their fitness; larger is better. The same seed gives the same
-run. :mod:`ordino.rankers.evolution` has the papers and the equations.
+run. :mod:`ordino.rankers.evolution` has the papers and the equations; differential evolution has a file of its own.
 """
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Final, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,107 +60,6 @@ class WeightSearch:
         leader = int(fitness.argmax())
         if fitness[leader] > self.best_fitness:
             self.best, self.best_fitness = individuals[leader].copy(), float(fitness[leader])
-
-
-BASES: Final = MappingProxyType(
-    {
-        "rand/1": "x_r1 + F (x_r2 - x_r3): RankDE's equation 2",
-        "best/1": "x_best + F (x_r2 - x_r3)",
-        "current-to-best/1": "x_i + F (x_best - x_i) + F (x_r2 - x_r3)",
-    }
-)
-"""How differential evolution makes a mutant, by name; crossover is always binomial (RankDE's equation 3)."""
-
-
-@final
-class DifferentialEvolution(WeightSearch):
-    """Children are made from differences of parents; a child takes its parent's place if it is fitter.
-
-    The parameters are those of :class:`~ordino.rankers.evolution.RankDE`; the population needs four individuals. With
-    ``self_adaptive``, each individual's F and CR are now and then (chance 0.1 each) drawn anew from [0.1, 1] and
-    [0, 1], and survive with the child that they helped to win (jDE; Brest et al., 2006).
-
-    Examples
-    --------
-    >>> search = DifferentialEvolution([[0.0], [1.0], [2.0], [4.0]])
-    >>> search.tell(search.ask().sum(axis=1))
-    >>> search.best.tolist(), search.best_fitness
-    ([4.0], 4.0)
-    """
-
-    def __init__(
-        self,
-        population: ArrayLike,
-        *,
-        F: float = 0.5,
-        CR: float = 0.5,
-        mutation: str = "rand/1",
-        self_adaptive: bool = False,
-        seed: Seed = 0,
-    ) -> None:
-        super().__init__(population, least=4, seed=seed)
-        self.mutation, self.self_adaptive = check_choice("mutation", mutation, BASES), self_adaptive
-        self.F = np.full((len(self.population), 1), float(F))
-        self.CR = np.full((len(self.population), 1), float(CR))
-        self._children: tuple[Floats, ...] | None = None
-
-    def ask(self) -> Floats:
-        """The start at first, then a child of each individual, shape ``(P, L)``."""
-        if self._children is None:
-            self._children = self.population, self.F, self.CR
-        elif np.isneginf(self.fitness).all():
-            return self.population  # asked twice before the first tell
-        else:
-            self._children = self._breed()
-        return self._children[0]
-
-    def tell(self, fitness: ArrayLike) -> None:
-        """Let each child that is fitter than its parent take the parent's place."""
-        assert self._children is not None, "ask() comes before tell()"
-        given = as_fitness(fitness, len(self.population))
-        won = given > self.fitness
-        column = won[:, None]
-        children, F, CR = self._children
-        self.F, self.CR = np.where(column, F, self.F), np.where(column, CR, self.CR)
-        self.population, self.fitness = np.where(column, children, self.population), np.where(won, given, self.fitness)
-        self._note_best(self.population, self.fitness)
-
-    def _breed(self) -> tuple[Floats, Floats, Floats]:
-        x, rng, F, CR = self.population, self._rng, self.F, self.CR
-        n, n_weights = x.shape
-        if self.self_adaptive:
-            F = np.where(rng.random((n, 1)) < 0.1, rng.uniform(0.1, 1.0, (n, 1)), F)
-            CR = np.where(rng.random((n, 1)) < 0.1, rng.random((n, 1)), CR)
-        r1, r2, r3 = distinct_from_self(n, 3, rng).T
-        mutants = F * (x[r2] - x[r3])  # (P, L)
-        if self.mutation == "rand/1":
-            mutants += x[r1]
-        elif self.mutation == "best/1":
-            mutants += self.best
-        else:
-            mutants += x + F * (self.best - x)
-        crossed = rng.random((n, n_weights)) <= CR
-        crossed[np.arange(n), rng.integers(n_weights, size=n)] = True
-        return np.where(crossed, mutants, x), F, CR
-
-
-def distinct_from_self(n: int, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """For each of ``n`` individuals, ``k`` others, all different and each choice equally likely, shape ``(n, k)``.
-
-    Examples
-    --------
-    >>> distinct_from_self(3, 2, np.random.default_rng(0)).sum(axis=1).tolist()  # of 0, 1, 2 the two others
-    [3, 2, 1]
-    """
-    taken = np.arange(n)[:, None]  # sorted along each row
-    drawn = np.empty((n, k), np.int64)
-    for j in range(k):
-        pick = rng.integers(n - 1 - j, size=n)  # a number among those not taken ...
-        for column in taken.T:
-            pick += pick >= column  # ... which counts past each one taken
-        drawn[:, j] = pick
-        taken = np.sort(np.column_stack((taken, pick)), axis=1)
-    return drawn
 
 
 @final
@@ -309,7 +208,9 @@ class CMA(WeightSearch):
 
         super().__init__(mean)
         if len(self.best) < 2:
-            raise ParameterError("CMA-ES needs at least two weights; use another strategy for a single one")
+            raise ParameterError(
+                "CMA-ES needs at least two weights (n_features = 1); use another strategy for a single one"
+            )
         self._search = cmaes.CMA(mean=self.best, sigma=sigma, population_size=population, seed=seed)
         self.population = np.tile(self.best, (self._search.population_size, 1))
         self.fitness = np.full(len(self.population), -np.inf)

@@ -20,6 +20,7 @@ from ordino.experiment.plan.plan import Source
 from ordino.experiment.report.board import Board, make_boards
 from ordino.experiment.report.text import header, table_rows, terminal
 from ordino.experiment.run import run
+from ordino.experiment.store.kept import MEGABYTES
 from ordino.html import html_table
 from ordino.metrics import DEFAULT_METRICS, Evaluation, evaluate
 from ordino.ranker import Ranker
@@ -66,8 +67,8 @@ def bench(
         As for :class:`~ordino.experiment.plan.Plan`: data sets, files or folders of folds; names such as
         "lambda-mart"; ``profile``, ``select``, ``repeats``, ``folds``, ``seed``, ``name``.
     out
-        The store to write to, which another call with the same plan continues, and which ``ordino report`` shows; by
-        default a new file in the folder for temporary files.
+        The store to write to, which another call with the same plan continues, and which ``ordino report`` and ``ordino
+        studio`` show (rankings are kept beside it); by default a new file in the folder for temporary files.
     n_jobs
         Number of worker processes; None takes the free processors.
 
@@ -80,7 +81,8 @@ def bench(
     """
     store = Path(mkdtemp(prefix="ordino-"), "bench.sqlite") if out is None else Path(out)
     plan = Plan(data=data, rankers=rankers, measures=metrics, **settings)
-    return Boards(make_boards(run(plan, store, n_jobs=n_jobs, verbose=verbose)))
+    rankings = None if out is None else MEGABYTES
+    return Boards(make_boards(run(plan, store, n_jobs=n_jobs, verbose=verbose, rankings=rankings)))
 
 
 def compare(

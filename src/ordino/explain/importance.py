@@ -95,6 +95,8 @@ def permutation_importance(
     is_piped = last is not ranker
     # scaling and shuffling inside a query change places freely; of the steps of a pipeline nobody knows
     scaled = data.as_grouped() if is_piped else ranker.prepared(data)
+    n_features = data.n_features
+    source = np.arange(n_features) if is_piped or ranker.scaler_ is None else ranker.scaler_.sources
     form = last.form()
 
     def quality(X: NDArray[np.float32]) -> float:
@@ -107,21 +109,22 @@ def permutation_importance(
         raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; use other data")
     whole = quality(scaled.X)
     query = scaled.query_number
-    losses = np.empty((scaled.n_features, repeats))
+    losses = np.empty((n_features, repeats))
 
     def work(columns: NDArray[np.intp]) -> None:
         X = scaled.X.copy()
         for j in columns:
+            views = np.flatnonzero(source == j)  # all that the scaling makes of the feature moves together
             for repeat in range(repeats):
                 rng = np.random.default_rng((seed, int(j), repeat))
                 drawn = np.lexsort((rng.random(len(X)), query))  # rows of each query in random order
-                X[:, j] = scaled.X[drawn, j]
+                X[:, views] = scaled.X[drawn[:, None], views]
                 losses[j, repeat] = whole - quality(X)
-            X[:, j] = scaled.X[:, j]
+            X[:, views] = scaled.X[:, views]
 
-    shares = np.array_split(np.arange(scaled.n_features), min(count_threads(n_jobs), max(scaled.n_features, 1)))
+    shares = np.array_split(np.arange(n_features), min(count_threads(n_jobs), max(n_features, 1)))
     run_blocks(work, shares, n_jobs)
-    names = data.feature_names or name_features(getattr(ranker, "feature_names_in_", None), scaled.n_features)
+    names = data.feature_names or name_features(getattr(ranker, "feature_names_in_", None), n_features)
     means = losses.mean(axis=1)
     return [
         Importance(str(names[j]), float(means[j]), float(losses[j].std())) for j in np.argsort(-means, kind="stable")

@@ -1,5 +1,6 @@
 """Why document a ranks above document b of the same query: their score difference, divided among the features."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -19,6 +20,7 @@ from ordino.explain.paths import (
 from ordino.forms import Form, Linear, Network, Stumps, Trees, load_trees
 from ordino.html import html_table
 from ordino.order.pairs import Pairs
+from ordino.pipelines import at_last_step, documents_of, input_names, last_step, names_at_last_step
 from ordino.ranker import Ranker
 
 
@@ -42,7 +44,8 @@ class Why:
     """f(a) - f(b), or N> - N< of a comparator; above 0 where a stands above b. The sum of what the reasons add."""
     reasons: tuple[Reason, ...]
     method: str
-    """linear, stumps, trees (all three exact), line (an integral along the line from b to a), orders (sampled)."""
+    """linear, stumps, trees (all three exact), line (an integral along the line from b to a), orders (sampled);
+    or several, where the scores of several rankers are added."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -61,7 +64,7 @@ class Why:
 
 
 def why(
-    ranker: Ranker,
+    ranker: Any,
     a: ArrayLike | int,
     b: ArrayLike | int,
     *,
@@ -76,8 +79,13 @@ def why(
     the features of b are replaced by those of a one by one, averaged over random orders. The contributions always sum
     to the difference.
 
+    Of a pipeline, the ranker at its end is explained: the reasons are the features that it gets, such as
+    ``city=Oslo``, with the values that were given where a feature goes through the steps under its own name.
+
     Parameters
     ----------
+    ranker
+        A fitted ranker, or a scikit-learn pipeline that ends in one.
     a, b
         The features of the two documents; or, with ``query``, their row numbers in it.
     query
@@ -98,38 +106,76 @@ def why(
     f1                0           7     -0.0000
     together                            +2.5000
     """
-    if not isinstance(ranker, Ranker):
-        raise ParameterError(f"a {type(ranker).__name__} is not a ranker; explain the ranker inside it")
-    if hasattr(ranker, "rankers_"):
+    last = last_step(ranker)
+    if not isinstance(last, Ranker):
+        raise ParameterError(f"a {type(last).__name__} is not a ranker; explain the ranker inside it")
+    if hasattr(last, "explained_parts"):
+        if last is not ranker:
+            raise ParameterError(
+                f"a pipeline that ends in {type(last).__name__} cannot be explained; explain that ranker"
+            )
+        return _of_parts(last, a, b, query, orders, seed)
+    if hasattr(last, "rankers_"):
         raise ParameterError(
-            f"a {type(ranker).__name__} ranks by the orders of its members; explain one of its rankers_ instead"
+            f"a {type(last).__name__} ranks by the orders of its members; explain one of its rankers_ instead"
         )
-    raw, scaled = _two_documents(ranker, a, b, query)
-    parts, method = _divided(ranker.form(), scaled[0], scaled[1], orders, seed)
-    names = ranker.feature_names()
+    raw, scaled = _two_documents(ranker, last, a, b, query)
+    parts, method = _divided(last.form(), scaled[0], scaled[1], orders, seed)
+    return _told(names_at_last_step(ranker) or last.feature_names(), raw, last.by_feature(parts), method)
+
+
+def _of_parts(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset | None, orders: int, seed: int) -> Why:
+    """The same for rankers whose scores are added: what each of them says of its own features is added by feature."""
+    if query is None:
+        raise DataError("the scores of an AutoRanker depend on the query; give its documents as query=, and rows")
+    docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
+    data, rows = ranker.documents(docs), [int(a), int(b)]
+    _check_rows(rows, data)
+    total, methods = np.zeros(ranker.n_features_in_), set()
+    for form, seen, weight, source in ranker.explained_parts(data):
+        first, second = seen.X[rows].astype(np.float64)
+        parts, method = _divided(form, first, second, orders, seed)
+        total += weight * np.bincount(source, parts, ranker.n_features_in_)
+        methods.add(method)
+    return _told(ranker.feature_names(), data.X[rows].astype(np.float64), total, " and ".join(sorted(methods)))
+
+
+def _told(names: Sequence[str], raw: Floats, parts: Floats, method: str) -> Why:
     order = np.argsort(-np.abs(parts), kind="stable")
     reasons = tuple(Reason(names[j], float(raw[0, j]), float(raw[1, j]), float(parts[j])) for j in order)
     return Why(float(parts.sum()), reasons, method)
 
 
-def _two_documents(ranker: Ranker, a: Any, b: Any, query: ArrayLike | Dataset | None) -> tuple[Floats, Floats]:
+def _check_rows(rows: list[int], data: Dataset) -> None:
+    if outside := [row for row in rows if not 0 <= row < data.n_docs]:
+        raise DataError(f"there is no row {outside[0]}; the query has {data.n_docs} documents, from 0")
+
+
+def _two_documents(
+    ranker: Any, last: Ranker, a: Any, b: Any, query: ArrayLike | Dataset | None
+) -> tuple[Floats, Floats]:
     """The features of a and b as given and as the ranker sees them, each of shape ``(2, n_features)``."""
     if query is None:
         docs: Any = np.stack([np.asarray(a, np.float32).ravel(), np.asarray(b, np.float32).ravel()])
         rows = [0, 1]
-        scaler = getattr(ranker, "scaler_", None)
+        scaler = getattr(last, "scaler_", None)
         if scaler is not None and scaler.by_query:
             raise DataError(
-                f"scaling={getattr(ranker, 'scaling', None)!r} needs all documents of the query; "
+                f"scaling={getattr(last, 'scaling', None)!r} needs all documents of the query; "
                 "give them as query=, and a and b as rows"
             )
     else:
         docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
         rows = [int(a), int(b)]
-    data = ranker.documents(docs)
-    if outside := [row for row in rows if not 0 <= row < data.n_docs]:
-        raise DataError(f"there is no row {outside[0]}; the query has {data.n_docs} documents, from 0")
-    return data.X[rows].astype(np.float64), ranker.prepared(data).X[rows].astype(np.float64)
+    given = documents_of(ranker, docs)
+    _check_rows(rows, given)
+    data = last.documents(at_last_step(ranker, given))
+    raw = data.X[rows].astype(np.float64)
+    if last is not ranker:  # a feature that kept its name is shown as it was given
+        before, after = input_names(ranker), names_at_last_step(ranker) or ()
+        kept = [j for j, name in enumerate(after) if name in before]
+        raw[:, kept] = given.X[rows][:, [before.index(after[j]) for j in kept]]
+    return raw, last.prepared(data).X[rows].astype(np.float64)
 
 
 def _divided(form: Form, a: Floats, b: Floats, orders: int, seed: int) -> tuple[Floats, str]:
@@ -158,7 +204,7 @@ class Meeting(NamedTuple):
 
     a: int
     b: int
-    query: NDArray[np.float32]  # (n_docs, n_features)
+    query: Dataset
 
 
 def find_pair(data: Dataset, a: str, b: str) -> Meeting:
@@ -168,8 +214,7 @@ def find_pair(data: Dataset, a: str, b: str) -> Meeting:
     --------
     >>> data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], qid=[1, 2, 2], doc_ids=["x", "x", "y"])
     >>> find_pair(data, "y", "x")
-    Meeting(a=1, b=0, query=array([[2.],
-           [3.]], dtype=float32))
+    Meeting(a=1, b=0, query=Dataset(2 documents, 1 query, 1 feature))
     """
     rows_a, rows_b = _rows_of(data, a), _rows_of(data, b)
     queries_a, queries_b = (np.searchsorted(data.offsets, rows, side="right") - 1 for rows in (rows_a, rows_b))
@@ -178,9 +223,9 @@ def find_pair(data: Dataset, a: str, b: str) -> Meeting:
         raise DataError(f"{a} and {b} belong to different queries; give two documents of the same query")
     if len(common) > 1:
         raise DataError(f"{a} and {b} are both in {len(common)} queries; give their row numbers in the data, from 0")
-    start, stop = data.offsets[common[0]], data.offsets[common[0] + 1]
+    start = data.offsets[common[0]]
     first, second = rows_a[queries_a == common[0]][0], rows_b[queries_b == common[0]][0]
-    return Meeting(int(first - start), int(second - start), data.X[start:stop])
+    return Meeting(int(first - start), int(second - start), data.select_queries(common))
 
 
 def _rows_of(data: Dataset, name: str) -> NDArray[np.intp]:

@@ -137,9 +137,12 @@ class LambdaLoss(Loss):
     metric: str = "ndcg@10"
     gain: str = "exponential"
     relevant: float = 1.0
+    pairs: str = "all"
     average = "queries"
 
     def __post_init__(self) -> None:
+        if self.pairs not in PAIRS:
+            raise unknown_name("pairs", self.pairs, PAIRS)
         measure, _ = parse_measure(self.metric)
         object.__setattr__(self, "needs_positive_labels", self.needs_positive_labels and measure == "ndcg")  # gains
         if self.gain not in GAINS:
@@ -150,7 +153,7 @@ class LambdaLoss(Loss):
     def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
         measure, k = parse_measure(self.metric)
         how = (k, float(self.relevant), self.gain == "exponential")
-        self.kernel[measure](*queries.arguments(first, last), *how, *results)
+        self.kernel[self.pairs][measure](*queries.arguments(first, last), *how, *results)
 
 
 def parse_measure(metric: str) -> tuple[str, int]:

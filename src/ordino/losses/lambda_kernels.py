@@ -11,6 +11,7 @@ from ordino.losses.kernels import by_level, gains_of
 from ordino.metrics.kernels import sort_descending
 
 IS_NDCG = IS_MAP = ranked_lambdas = OPEN  # in the templates: which measure they are for
+BY_STEP = IS_NUMBERED = OPEN  # and which pairs: those of labels, or of their numbers in the query, that differ by one
 FAR = 600.0  # the exponentials of scores that lie further apart would underflow
 
 
@@ -19,11 +20,11 @@ def _reciprocal(rank: float, k: int) -> float:
     return 1.0 / rank if rank <= k else 0.0
 
 
-def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, first, second, g, h):  # type: ignore[no-untyped-def]
+def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, first, second, step, g, h):  # type: ignore[no-untyped-def]
     """Template: sum over pairs of documents in rank order; worth is the gain (NDCG), or 1 for relevant ones (MAP, MRR).
 
     ``hits`` counts relevant documents down to each rank, ``sums`` adds up one over their ranks; ``first`` and
-    ``second`` are the ranks of the first two.
+    ``second`` are the ranks of the first two. ``step`` has the label, or its number, where not all pairs count.
     """
     value = 0.0
     last = n if IS_MAP else min(k, n)  # two documents below change nothing
@@ -32,6 +33,8 @@ def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, fir
     for i in range(last):
         for j in range(i + 1, n):
             if worth[i] == worth[j]:
+                continue
+            if BY_STEP and abs(step[i] - step[j]) != 1.0:
                 continue
             better = worth[i] > worth[j]
             if IS_NDCG:
@@ -79,6 +82,12 @@ def _lambdas_of_queries(
         if n == 0 or gains[0] == gains[n - 1]:
             continue
         totals[query] = 1.0
+        if IS_NUMBERED:
+            number, last_label = 0.0, labels[0]
+            for i in range(n):  # labels rise; from here on they are numbers
+                if labels[i] != last_label:
+                    number, last_label = number + 1.0, labels[i]
+                labels[i] = number
         ideal = 0.0  # DCG@k of the gains, which rise, in the best order; their number for MAP
         for r in range(n if IS_MAP else min(k, n)):
             ideal += gains[n - 1 - r] / (np.log2(r + 2.0) if IS_NDCG else 1.0)
@@ -98,6 +107,8 @@ def _lambdas_of_queries(
                 worth[r], w[r] = gains[place], weights[order[place]]
                 e[r] = np.exp(s[r] - s[0])
                 g[r] = h[r] = 0.0
+                if BY_STEP:
+                    levels[r] = labels[place]  # by_level is done with its room
                 if IS_NDCG:  # hits are for the other measures
                     continue
                 if worth[r] > 0.0:
@@ -110,7 +121,7 @@ def _lambdas_of_queries(
                 hits[r], sums[r] = count, sum_of_hits
             near = s[0] - s[n - 1] <= FAR
             values[m, query] = ranked_lambdas(
-                n, k, s, e, near, worth, w, 1.0 / ideal, discount, hits, sums, first, second, g, h
+                n, k, s, e, near, worth, w, 1.0 / ideal, discount, hits, sums, first, second, levels, g, h
             )
             for r in range(n):
                 row = order[np.int64(ranked[r])]
@@ -119,13 +130,21 @@ def _lambdas_of_queries(
                     curvature[m, row] = h[r]
 
 
-def _make_kernel(name: str, *, is_ndcg: bool = False, is_map: bool = False) -> Any:
-    which = {"IS_NDCG": is_ndcg, "IS_MAP": is_map}
+def _make_kernel(measure: str, pairs: str = "all") -> Any:
+    name = measure if pairs == "all" else f"{measure}_{pairs}"
+    which = {"IS_NDCG": measure == "ndcg", "IS_MAP": measure == "map"}
+    which |= {"BY_STEP": pairs != "all", "IS_NUMBERED": pairs == "neighbors"}
     pairs = specialize(_ranked_lambdas, f"{name}_ranked_lambdas", INNER, **which)
     return specialize(_lambdas_of_queries, f"{name}_lambdas", OUTER, ranked_lambdas=pairs, **which)
 
 
-MEASURES: Mapping[str, Any] = MappingProxyType(
-    {"ndcg": _make_kernel("ndcg", is_ndcg=True), "map": _make_kernel("map", is_map=True), "mrr": _make_kernel("mrr")}
+MEASURES = ("ndcg", "map", "mrr")
+"""The metrics whose change by a swap is known."""
+
+KERNELS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        pairs: MappingProxyType({measure: _make_kernel(measure, pairs) for measure in MEASURES})
+        for pairs in ("all", "neighbors", "exact")
+    }
 )
-"""The metrics whose change by a swap is known, each with its kernel."""
+"""By the pairs that count, and by metric, what is compiled."""

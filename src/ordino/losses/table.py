@@ -74,8 +74,9 @@ _ENTRIES = (
               "a smooth approximation of NDCG (ApproxNDCG)", list_kernels.APPROX_NDCG,
               {"gain": "exponential", "alpha": 10.0}, needs_positive_labels=True),
     LossEntry("lambdarank", "lambda", r"\lvert \Delta \mathrm{metric} \rvert \log(1 + e^{-m})",
-              "pairs weighted by how their swap changes a metric (LambdaRank)", lambda_kernels.MEASURES,
-              {"metric": "ndcg@10", "gain": "exponential", "relevant": 1.0}, needs_positive_labels=True),
+              "pairs weighted by how their swap changes a metric (LambdaRank)", lambda_kernels.KERNELS,
+              {"metric": "ndcg@10", "gain": "exponential", "relevant": 1.0, "pairs": "all"},
+              needs_positive_labels=True),
 )
 # fmt: on
 LOSSES: Mapping[str, LossEntry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})

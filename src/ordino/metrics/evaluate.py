@@ -23,6 +23,36 @@ DEFAULT_METRICS = ("ndcg@10", "map", "p@10", "mrr")
 
 
 @final
+class ByMetric(Mapping[str, NDArray[np.float64]]):
+    """Values by metric, which are found under any of a metric's names; read-only."""
+
+    def __init__(self, values: Mapping[str, NDArray[np.float64]]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, metric: str) -> NDArray[np.float64]:
+        return self._values[_known_as(metric, self._values)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+def _known_as(metric: str, known: Mapping[str, Any]) -> str:
+    """The name under which a metric is kept."""
+    if metric in known:
+        return metric
+    try:
+        return str(parse_metric(metric))
+    except ParameterError:
+        raise KeyError(metric) from None
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class Evaluation(Mapping[str, float]):
     """The result of :func:`evaluate`: a mapping from the name of each metric to its mean over the queries.
@@ -46,14 +76,12 @@ class Evaluation(Mapping[str, float]):
     """Queries left out of at least one mean, by the profile or because the metric is undefined."""
     largest_k: int | None = None
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "per_query", ByMetric(self.per_query))
+
     def __getitem__(self, metric: str) -> float:
         """The mean of a metric, under any of its names."""
-        if metric in self.means:
-            return self.means[metric]
-        try:
-            return self.means[str(parse_metric(metric))]
-        except ParameterError:
-            raise KeyError(metric) from None
+        return self.means[_known_as(metric, self.means)]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.means)

@@ -13,10 +13,14 @@ import numpy as np
 from ordino.errors import ModelFileError, unknown_name
 from ordino.rankers import RANKERS
 
+IMPORTED = ("ImportedLinear", "ImportedStumps", "ImportedTrees", "ImportedNetwork")
+
 ESTIMATORS: Mapping[str, str] = MappingProxyType(
     {
         **{entry.cls: entry.module for entry in RANKERS.values()},
+        **dict.fromkeys(IMPORTED, "ordino.rankers.imported"),
         **dict.fromkeys(("QueryMax", "MinMax", "ZScore", "NormalQuantiles", "SymmetricLog"), "ordino.data.scaling"),
+        **dict.fromkeys(("QueryRank", "QueryLog", "Hinge", "Unscaled", "Joined"), "ordino.data.places"),
         "MedianFilled": "ordino.data.filling",
         "OneHot": "ordino.data.one_hot",
         "TorchRanker": "ordino.networks.torch_ranker",

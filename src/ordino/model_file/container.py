@@ -1,10 +1,12 @@
 """The file itself: a safetensors container with our JSON and a checksum in its header, written whole or not at all."""
 
 import json
+import mmap
 import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,12 @@ from ordino.errors import ModelFileError
 FORMAT = "ordino model"
 VERSION = 1
 KEY = "ordino"  # of our JSON in the metadata of the container
-KINDS = frozenset({"F64", "F32", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL"})
+KINDS: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {
+        **{f"{kind}{8 * size}": np.dtype(f"<{kind.lower()}{size}") for kind in "IU" for size in (1, 2, 4, 8)},
+        **{"F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "BOOL": np.dtype(bool)},
+    }
+)
 """Kinds of numbers that a model may have, by safetensors' names."""
 
 
@@ -42,8 +49,12 @@ def write_file(path: Path, contents: Contents) -> None:
         os.fsync(file.fileno())
 
 
-def read_file(path: Path) -> Contents:
-    """Read and check a whole model file; an error is one sentence."""
+def read_file(path: Path, *, mapped: bool = False) -> Contents:
+    """Read and check a whole model file; an error is one sentence.
+
+    With ``mapped``, the arrays lie in the file, and processes that map the same file share its memory. Nobody may write
+    to such a file while it is in use.
+    """
     from safetensors import SafetensorError, safe_open
 
     if path.is_dir():
@@ -58,7 +69,7 @@ def read_file(path: Path) -> Contents:
             names = list(file.keys())
             if any(file.get_slice(name).get_dtype() not in KINDS for name in names):
                 raise ModelFileError(f"{path}: it has an array of a type that no model has; get the file again")
-            arrays = {name: file.get_tensor(name) for name in names}
+            arrays = _mapped_arrays(path) if mapped else {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
         reason = " ".join(str(error).split())
         raise ModelFileError(f"{path}: the file is damaged or truncated ({reason}); get it again") from None
@@ -66,6 +77,20 @@ def read_file(path: Path) -> Contents:
     if _checksum(contents) != header.get("sha256"):
         raise ModelFileError(f"{path}: the checksum does not match, so the file was changed; get it again")
     return contents
+
+
+def _mapped_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file that safetensors has checked, as parts of the mapped file; what is written stays here."""
+    with path.open("rb") as file:
+        content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    start = 8 + int.from_bytes(content[:8], "little")
+    entries = {name: entry for name, entry in json.loads(content[8:start]).items() if name != "__metadata__"}
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, entry in entries.items():
+        kind, shape = KINDS[entry["dtype"]], tuple(entry["shape"])
+        count, first = int(np.prod(shape, dtype=np.int64)), start + entry["data_offsets"][0]
+        arrays[name] = np.frombuffer(content, kind, count, first).reshape(shape) if count else np.zeros(shape, kind)
+    return arrays
 
 
 def is_model_file(path: str | Path) -> bool:

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from ordino.model_file.values import Decoder, Encoder
 from ordino.pipelines import last_step, score_with, steps_of
 from ordino.plain import as_json
 from ordino.rankers import NAMES
+from ordino.versions import installed_versions
 
 Score = Callable[[Dataset], NDArray[np.float64]]
 """Gives scores to the documents of a data set, in the caller's row order."""
@@ -135,6 +135,7 @@ def check_part(part: Any) -> None:
     """Refuse a ranker or a scaler that is not whole."""
     from ordino.data.filling import MedianFilled
     from ordino.data.one_hot import OneHot
+    from ordino.data.places import Joined
     from ordino.data.scaling import Scaler
     from ordino.ranker import Ranker
 
@@ -155,6 +156,11 @@ def check_part(part: Any) -> None:
             if part.inner is not None:
                 require(isinstance(part.inner, Scaler) and part.inner.n_features_in_ == n, "inner")
                 check_part(part.inner)
+        elif isinstance(part, Joined):
+            require(len(part.names) == len(part.parts), "names")
+            for one in part.parts:
+                require(isinstance(one, Scaler) and one.n_features_in_ == n, "parts")
+                check_part(one)
         elif hasattr(part, "quantiles_"):
             q = part.quantiles_
             require(q.dtype == np.float64 and q.ndim == 2 and len(q) == n and q.shape[1] > 1, "quantiles_")
@@ -184,16 +190,22 @@ def _inner_parts(part: Any) -> list[Any]:
 def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
     """What scores as the model of a file does, and the model's card; the ranker itself unless layers are enough."""
     contents = read_file(Path(path))
+    return scorer_of(Path(path), contents), contents.card
+
+
+def scorer_of(path: Path, contents: Contents) -> Score:
+    """What scores as the model of a file's contents does."""
     card, model = contents.card, contents.model
-    with sentences_about(Path(path)):
+    with sentences_about(path):
         check_card(card, model)
         if card["form"] == "network":
             scaler = model["learned"]["scaler_"]
             has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
-            if has_plain_scaling and model["params"]["activation"] in ACTIVATIONS:
-                return _network_score(contents), card
-    ranker = loaded(Path(path), contents)
-    return (ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)), card
+            is_imported = model["estimator"] == "ImportedNetwork"  # whose output may be squashed
+            if has_plain_scaling and not is_imported and model["params"]["activation"] in ACTIVATIONS:
+                return _network_score(contents)
+    ranker = loaded(path, contents)
+    return ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)
 
 
 def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
@@ -202,6 +214,8 @@ def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
     count, names = (features.get("count"), features.get("names")) if isinstance(features, dict) else (None, None)
     require(isinstance(count, int) and not isinstance(count, bool) and count >= 0, "the card")
     require(names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names)), "the card")
+    kinds = features.get("categories", []) if isinstance(features, dict) else []
+    require(isinstance(kinds, list) and all(isinstance(name, str) for name in kinds), "the card")
     require(isinstance(measure, dict) and isinstance(card.get("form"), str), "the card")
     known = model.get("learned", {}).get("n_features_in_", count)
     require(known == count and (names is None or len(names) == count), "the card")
@@ -233,7 +247,6 @@ def make_card(
 
     last = last_step(ranker)
     params = {key: as_json(value) for key, value in last.get_params(deep=False).items()}
-    names = getattr(ranker, "feature_names_in_", None)
     scaler = getattr(last, "scaler_", None)
     packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
     return {
@@ -242,7 +255,7 @@ def make_card(
         "form": form_of(ranker),
         "steps": [type(step).__name__ for step in steps_of(ranker)],
         "parameters": params,
-        "features": {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)]},
+        "features": features_of(ranker),
         "scaling": describe_scaling(scaler),
         "measure": {"metric": params.get("metric"), "profile": params.get("profile")},
         "seed": params.get("seed"),
@@ -250,8 +263,17 @@ def make_card(
         "data": None if data is None else describe(data),
         "valid": None if valid is None else describe(valid),
         "notes": dict(notes or {}),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "versions": {"python": platform.python_version(), **installed_versions(packages)},
     }
+
+
+def features_of(ranker: Any) -> dict[str, Any]:
+    """How many features a ranker or a pipeline takes, their names if they have any, and which are categorical."""
+    names = getattr(ranker, "feature_names_in_", None)
+    first = steps_of(ranker)[0]
+    categories = getattr(first, "categories_in_", None) or getattr(first, "categories_", None)
+    kinds = {"categories": sorted(categories)} if isinstance(categories, Mapping) and categories else {}
+    return {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)], **kinds}
 
 
 def form_of(ranker: Any) -> str:

@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.forms import Form
+from ordino.given import Validation
 from ordino.judge import Judge
 from ordino.layers import PAIR_INITIALIZERS, Layer
 from ordino.networks import fields
+from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.learning_sets import LearningSet
-from ordino.networks.pair_net import PairNet, stacked_autoencoders
+from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs
 from ordino.networks.training import Learner, Quality, Trained, Watch, quality_by_error, quality_by_metric, train
@@ -116,10 +118,15 @@ class Comparator(Ranker):
     )
     epochs: int = fields.epochs(40)
     patience: int | None = fields.patience(12)
+    hold_out: float | None = fields.hold_out()
     batch: int | None = fields.batch(500, "Pairs")
     metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
-    scaling: str | None = scaling_param("quantile")
+    scaling: str | None = scaling_param(
+        "zscore",
+        "Feature scaling: a name in `SCALERS`, several joined by +, or None. zscore ranks best on validation data; "
+        "`compare`, which sees two documents and not their query, needs None, quantile or symlog.",
+    )
     missing: str | None = missing_param()
     algorithm: str = param(
         "copeland",
@@ -141,13 +148,16 @@ class Comparator(Ranker):
     n_jobs: int | None = n_jobs_param()
     verbose: bool = verbose_param()
 
+    def _validation(self, n_queries: int, valid: Validation) -> Validation:
+        return fields.own_validation(self.hold_out, n_queries, valid)
+
     def form(self) -> Form:
         """The network and its sort."""
         self._check_fitted()
         return self._pairs(self.network_)
 
     def _pairs(self, network: PairNetwork) -> Pairs:
-        return Pairs(self.scaler_, self.n_features_in_, network, self.algorithm, self.n_jobs, top=self.top)
+        return Pairs(self.scaler_, self.n_inputs, network, self.algorithm, self.n_jobs, top=self.top)
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """P(a before b) = (1 + N>(a, b) - N<(a, b)) / 2 for each row a of A and b of B."""

@@ -69,6 +69,24 @@ def patience(default: int) -> Any:
     return param(default, text, low=1)
 
 
+ENOUGH_QUERIES = 50
+"""From which on a network holds out a share of them by itself."""
+
+
+def hold_out() -> Any:
+    """The share of the queries to hold out where no validation data is given."""
+    text = (
+        "Where `fit` gets no `valid`: the share of the queries that is held out to choose the best epoch by. It takes "
+        "50 queries; with fewer, or with None, all are learned from, and the last epoch is kept."
+    )
+    return param(0.2, text, above=0, high=0.9)
+
+
+def own_validation(share: float | None, n_queries: int, valid: Validation) -> Validation:
+    """The validation data given, or the share that a network holds out by itself."""
+    return share if valid is None and n_queries >= ENOUGH_QUERIES else valid
+
+
 def batch(default: int, what: str) -> Any:
     """How many queries or pairs each step learns from."""
     return param(default, f"{what} in each step; None takes all at once.", low=1)
@@ -153,7 +171,7 @@ def fit_together(
     if not len(seeds):
         return []
     first = clone(pattern)
-    scaled, held_out = first._prepare(*split_off(data, valid))
+    scaled, held_out = first._prepare(*split_off(data, first._validation(data.n_queries, valid)))
     trained = train(first, scaled, held_out, seeds)
     of_data = {name: value for name, value in first.__dict__.items() if name.endswith("_")}
     rankers = [pattern.with_seed(seed) for seed in seeds]

@@ -80,6 +80,7 @@ class ScoringNetwork(Ranker):
     l2: float = fields.l2(0.0, "The penalty on the squared weights; with adamw, how fast the weights decay.")
     epochs: int = fields.epochs(50)
     patience: int | None = fields.patience(20)
+    hold_out: float | None = fields.hold_out()
     batch: int | None = fields.batch(16, "Queries")
     metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
@@ -96,6 +97,9 @@ class ScoringNetwork(Ranker):
     def _loss(self) -> Loss:
         """What learning minimizes."""
         raise TypeError(f"{type(self).__name__} needs a method _loss that gives what learning minimizes")
+
+    def _validation(self, n_queries: int, valid: Validation) -> Validation:
+        return fields.own_validation(self.hold_out, n_queries, valid)
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         self._keep(self._train(data, valid, [self.seed])[0])
@@ -155,4 +159,4 @@ class ScoringNetwork(Ranker):
     def form(self) -> Form:
         """The layers of the network."""
         self._check_fitted()
-        return Network(self.scaler_, self.n_features_in_, self.layers_, self.activation)
+        return Network(self.scaler_, self.n_inputs, self.layers_, self.activation)

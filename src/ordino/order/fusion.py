@@ -8,6 +8,7 @@ rank_sum   minus the mean rank (DeepNet 5.3; Borda's count)
 rrf        :math:`\sum_m 1 / (60 + r_m)`, reciprocal rank fusion (Cormack et al., SIGIR 2009)
 median     minus the median rank; where it is equal, the mean rank decides
 score_mean the mean of the scores, which are first brought to mean 0 and deviation 1 in each query
+raw_mean   the mean of the scores as they are, which needs no other document: it can be exported
 kemeny     the order that contradicts the members in the fewest pairs (Kemeny, 1959), found by local search
 ========== =======================================================================================================
 """
@@ -100,6 +101,11 @@ def _score_mean(scores: Floats, offsets: Ints) -> Floats:
     return total / len(scores)
 
 
+def _raw_mean(scores: Floats, offsets: Ints) -> Floats:  # noqa: ARG001
+    mean: Floats = scores.mean(axis=0)
+    return mean
+
+
 def _kemeny(scores: Floats, offsets: Ints) -> Floats:
     ranks = _all_ranks(scores, offsets)
     # the start: rank sums, and where they are equal the mean score, so that the order of the rows plays no role
@@ -111,6 +117,13 @@ def _kemeny(scores: Floats, offsets: Ints) -> Floats:
 
 
 METHODS: Mapping[str, Callable[[Floats, Ints], Floats]] = MappingProxyType(
-    {"rank_sum": _rank_sum, "rrf": _rrf, "median": _median, "score_mean": _score_mean, "kemeny": _kemeny}
+    {
+        "rank_sum": _rank_sum,
+        "rrf": _rrf,
+        "median": _median,
+        "score_mean": _score_mean,
+        "raw_mean": _raw_mean,
+        "kemeny": _kemeny,
+    }
 )
 """How orders become one, by name."""

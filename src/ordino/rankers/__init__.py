@@ -53,8 +53,15 @@ _LINES = (
     ("linear-regression-ranker", "LinearRegressionRanker", "baselines", "least squares on the labels"),
     ("single-feature", "SingleFeature", "baselines", "one feature, such as BM25; by default the best on training data"),
     ("random-ranker", "RandomRanker", "baselines", "random scores, the same for the same document and seed"),
+    (
+        "rank-fusion",
+        "RankFusion",
+        "fusion",
+        "reciprocal rank fusion, CombSUM, Borda ...: runs combined, nothing learned",
+    ),
     ("nested-ranker", "NestedRanker", "nested", "stages of rankers, each re-ranking the top of the one before"),
     ("rank-aggregation", "RankAggregation", "aggregation", "many rankers whose rankings are combined into one"),
+    ("auto", "AutoRanker", "auto", "members of several families, trained out of fold and averaged; chooses by itself"),
 )
 
 RANKERS: Mapping[str, RankerEntry] = MappingProxyType(

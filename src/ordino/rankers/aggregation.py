@@ -57,7 +57,7 @@ class RankAggregation(CombinedRanker):
     )
     method: str = param(
         "rank_sum",
-        "How rankings are combined: rank_sum (DeepNet), rrf, median, score_mean, kemeny.",
+        "How rankings are combined: rank_sum (DeepNet), rrf, median, score_mean, raw_mean, kemeny.",
         choices=METHODS,
     )
     resample: str | None = param(

@@ -24,6 +24,7 @@ from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
 from ordino.parameters import Choices, param, settings
 from ordino.streams import stream
+from ordino.threads import run_blocks
 
 
 class DeepNet(Comparator):
@@ -42,7 +43,7 @@ class DeepNet(Comparator):
     --------
     >>> from ordino.testing import easy_data
     >>> data = easy_data()
-    >>> ranker = DeepNet(hidden=(8, 4), epochs=5, n_pairs=500).fit(data)
+    >>> ranker = DeepNet(hidden=(8, 4), epochs=5, n_pairs=500, scaling="quantile").fit(data)
     >>> a, b = data[0].X[:1], data[0].X[1:2]
     >>> float(ranker.compare(a, b)[0] + ranker.compare(b, a)[0])
     1.0
@@ -79,7 +80,7 @@ class DeepNet(Comparator):
         hidden=(24, 12, 6), activation="relu", initializer="autoencoders", dropout=0.25, input_dropout=None,
         loss="squared", optimizer="descent", rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=1000,
         patience=None, pairs="C", n_pairs=10_000, n_valid_pairs=5_000, select="pairs", metric="map",
-        scaling="querymax", algorithm="merge",
+        scaling="querymax", algorithm="merge", hold_out=None,
     )  # fmt: skip
     """The tuned network of the thesis (section 4.3.3): layers of 24, 12 and 6 ReLU neurons that start from stacked
     auto-encoders, a quarter of them and of the features dropped; squared error, full batches with the adaptive rate;
@@ -110,12 +111,11 @@ class DeepNet(Comparator):
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
         """What the networks of these seeds learned; without a pair to learn from, they are as they were drawn."""
         sets = [self._draw(data, "n_pairs", seed) for seed in seeds]
-        drawn = zip(sets, seeds, strict=True)
+        drawn = list(zip(sets, seeds, strict=True))
         if not sets[0].n_pairs:
             return [Trained(self._fresh(data.X, some, seed).layers(), [], 0) for some, seed in drawn]
-        return self._learn(
-            [self._learner_of(data.X, some, valid, seed) for some, seed in drawn], self.epochs, self.verbose
-        )
+        learners = run_blocks(lambda one: self._learner_of(data.X, one[0], valid, one[1]), drawn, self.n_jobs)
+        return self._learn(learners, self.epochs, self.verbose)
 
     def _draw(self, data: Dataset, parameter: str, seed: int) -> LearningSet:
         """Pairs, as many as the parameter of this name says."""

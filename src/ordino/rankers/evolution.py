@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError, unknown_name
 from ordino.evolve import strategies
+from ordino.evolve.differential import ADAPTATIONS, BASES, DifferentialEvolution
 from ordino.evolve.evolved import EvolvedRanker, generations_param
 from ordino.evolve.strategies import Floats
 from ordino.parameters import Range, param, settings
@@ -31,6 +33,12 @@ Start = str | Ranker | ArrayLike
 def population_param(default: int, text: str, low: int) -> Any:
     """The parameter ``population``."""
     return param(default, text, low=low, space=Range(10, 100, log=True))
+
+
+def check_adaptation(given: object) -> None:
+    """Refuse anything but a name, True or False."""
+    if not isinstance(given, bool | np.bool_):
+        check_choice("self_adaptive", given, ADAPTATIONS)
 
 
 def uniform_start(ranker: RankDE | SwarmRank, data: Dataset, valid: Dataset | None) -> Floats:  # noqa: ARG001
@@ -64,10 +72,24 @@ class RankDE(EvolvedRanker):
     F: float = param(0.5, "Scale of the difference vector.", above=0, high=2, space=Range(0.1, 1.0))
     CR: float = param(0.5, "Probability that a weight comes from the mutant.", low=0, high=1, space=Range(0.1, 1.0))
     mutation: str = param(
-        "rand/1", "rand/1 (the paper's equation 2), best/1 or current-to-best/1.", choices=strategies.BASES
+        "rand/1",
+        "rand/1 (the paper's equation 2), best/1, current-to-best/1 or current-to-pbest/1 (toward one of the best).",
+        choices=BASES,
     )
-    self_adaptive: bool = param(
-        False, "Let every individual adapt its own F and CR (jDE), starting from the given values."
+    self_adaptive: bool | str = param(
+        False,
+        "Let F and CR adapt, starting from the given values: jde (or True) lets every individual have its own, shade "
+        "draws them around what has lately won.",
+        check=check_adaptation,
+    )
+    top: float = param(
+        0.1, "The share of the fittest that current-to-pbest/1 goes toward; shade draws its own.", above=0, high=1
+    )
+    shrink_to: int | None = param(
+        None, "Let the population fall in a line to this size over `generations`; None keeps its size.", low=4
+    )
+    local_search: int = param(
+        0, "Steps along single weights of the best individual that each generation tries as well.", low=0
     )
     select: str = param(
         "valid",
@@ -88,13 +110,17 @@ class RankDE(EvolvedRanker):
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         super()._fit(data, valid if self.select == "valid" else None)
 
-    def _search(self, population: Floats) -> strategies.DifferentialEvolution:
-        return strategies.DifferentialEvolution(
+    def _search(self, population: Floats) -> DifferentialEvolution:
+        return DifferentialEvolution(
             population,
             F=self.F,
             CR=self.CR,
             mutation=self.mutation,
             self_adaptive=self.self_adaptive,
+            top=self.top,
+            shrink_to=self.shrink_to,
+            shrink_over=self.generations,
+            local_search=self.local_search,
             seed=spawned(self.seed, "search"),
         )
 

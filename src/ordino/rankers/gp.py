@@ -97,8 +97,8 @@ class GPRank(Ranker):
         try:
             codes = Formula.parse(words).codes.tolist()
         except (ValueError, OverflowError):
-            codes = [self.n_features_in_]
+            codes = [self.n_inputs]
         for word, code in zip(words, codes, strict=False):
-            require(missing > 0 and code < self.n_features_in_, "program_")
+            require(missing > 0 and code < self.n_inputs, "program_")
             missing += FUNCTIONS[word].arity - 1 if word in FUNCTIONS else -1
         require(missing == 0, "program_")

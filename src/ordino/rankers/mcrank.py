@@ -122,9 +122,7 @@ class McRank(TreeRanker):
         """The trees and what the levels are worth."""
         self._check_fitted()
         start = self.start_ if self.ordinal_ else None
-        return ExpectedLevel(
-            self.scaler_, self.n_features_in_, self.model_, self.n_jobs, worth=self.worth_, start=start
-        )
+        return ExpectedLevel(self.scaler_, self.n_inputs, self.model_, self.n_jobs, worth=self.worth_, start=start)
 
     def predict_proba(
         self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
-from ordino.data.scaling import SCALERS
+from ordino.data.scaling import make_scaler
 from ordino.errors import ParameterError
 from ordino.forms import require
 from ordino.judge import Judge
@@ -78,7 +78,7 @@ class NestedRanker(CombinedRanker):
         None,
         "How features are scaled once, over all documents of a query, as in the thesis: a name in `SCALERS`, in place "
         "of the scaling of the stages. None leaves it to each stage, which scales the documents that it sees.",
-        choices=SCALERS,
+        check=make_scaler,
     )
     metric: str = metric_param(text="The metric used to choose the number of stages on `valid`.")
     profile: str = profile_param()

@@ -74,15 +74,15 @@ class OrdinalRanker(Ranker):
     def form(self) -> Form:
         """Weights of the features."""
         self._check_fitted()
-        return Linear(self.scaler_, self.n_features_in_, self.coef_)
+        return Linear(self.scaler_, self.n_inputs, self.coef_)
 
     def feature_weights(self) -> list[FeatureWeight]:
         """The weights by feature name (``a*b`` for a product of two), largest first."""
         self._check_fitted()
-        names = self.feature_names()
-        if len(self.coef_) > len(names):
-            names += tuple(f"{a}*{b}" for i, a in enumerate(names) for b in names[i:])
-        return name_weights(names, self.coef_)
+        names = self.input_names()
+        if len(self.coef_) == len(names):
+            return name_weights(self.feature_names(), self.by_feature(self.coef_))
+        return name_weights((*names, *(f"{a}*{b}" for i, a in enumerate(names) for b in names[i:])), self.coef_)
 
     def predict_levels(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Floats:
         """The label of each row: that of the first threshold above its score, or the highest if there is none."""
@@ -180,7 +180,7 @@ class PRank(OrdinalRanker):
         if not self.quadratic:
             return super().form()
         self._check_fitted()
-        return Quadratic(self.scaler_, self.n_features_in_, self.coef_)
+        return Quadratic(self.scaler_, self.n_inputs, self.coef_)
 
 
 @final

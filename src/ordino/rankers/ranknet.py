@@ -62,6 +62,7 @@ class RankNet(ScoringNetwork):
     published = settings(
         hidden=10, activation="tanh", initializer="ranknet", optimizer="descent", rate="halve", learning_rate=0.001,
         average="sum", batch=1, epochs=100, patience=None, metric="pairwise_accuracy", scaling=None,
+        hold_out=None,
     )  # fmt: skip
     """The settings of section 5: first layer zero, second uniform in [-0.1, 0.1]; a rate of 0.001 for each pair, halved
     when the epoch's error rises; 100 epochs, the best on validation kept. The paper leaves open how often it takes a
@@ -176,6 +177,6 @@ class KernelRankNet(ScoringNetwork):
 
     def _check_learned(self) -> None:
         n_components, n_features = self.features_.components_.shape
-        require(n_features == self.n_features_in_ and np.isfinite(self.features_.components_).all(), "features_")
+        require(n_features == self.n_inputs and np.isfinite(self.features_.components_).all(), "features_")
         require(self.features_.normalization_.shape == (n_components, n_components), "features_")
         require(are_layers(self.layers_) and len(self.layers_[0].W) == n_components, "layers_")

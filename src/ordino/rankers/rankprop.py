@@ -44,7 +44,9 @@ class RankProp(ScoringNetwork):
     learning_rate: float = fields.learning_rate(0.01)
     period: int = param(1, "Number of epochs of regression between two adjustments of the targets.", low=1)
 
-    published = settings(hidden=(), epochs=100, patience=None, period=1, learning_rate=0.03, metric="ndcg@15")
+    published = settings(
+        hidden=(), epochs=100, patience=None, period=1, learning_rate=0.03, metric="ndcg@15", hold_out=None
+    )
     """RankNet's section 6: a single layer, 100 epochs, the best on validation by NDCG@15 kept. The rate, of which no
     paper speaks, was chosen on validation parts of MQ2007 and MQ2008."""
 

@@ -14,6 +14,7 @@ from ordino.networks.rates import Schedule
 from ordino.networks.scoring import ScoringNetwork
 from ordino.parameters import Range, param
 from ordino.ranker import Ranker
+from ordino.recurring import n_jobs_param
 
 
 @final
@@ -45,17 +46,19 @@ class Scorer(ScoringNetwork):
         "network",
         "The model: linear; network, which also uses `hidden`, `activation` and `dropout`; or trees (LightGBM with "
         "the loss as its objective), which use only `rounds`, `leaves`, `min_leaf`, `learning_rate`, `patience`, "
-        "`metric`, `profile` and `scaling`.",
+        "`metric`, `profile`, `scaling` and `n_jobs`.",
         choices=("linear", "network", "trees"),
     )
-    rounds: int = param(200, "Maximum number of trees, for model='trees'.", low=1, brief=2)
+    rounds: int = param(500, "Maximum number of trees, for model='trees'.", low=1, brief=2)
     leaves: int = param(
-        31, "Leaves of each tree at most, for model='trees'.", low=2, high=131072, space=Range(4, 63, log=True)
+        15, "Leaves of each tree at most, for model='trees'.", low=2, high=131072, space=Range(4, 63, log=True)
     )
-    min_leaf: int = param(20, "Minimum documents per leaf, for model='trees'.", low=1, space=Range(5, 200, log=True))
+    min_leaf: int = param(50, "Minimum documents per leaf, for model='trees'.", low=1, space=Range(5, 200, log=True))
     learning_rate: float | None = fields.learning_rate(  # type: ignore[assignment]
         None, "The first step size, or how much of each tree counts; None is 0.003, and 0.05 for trees."
     )
+
+    n_jobs: int | None = n_jobs_param()
 
     def _loss(self) -> Loss:
         return make_loss(self.loss, **dict(self.loss_options or {}))
@@ -64,6 +67,9 @@ class Scorer(ScoringNetwork):
     def is_random(self) -> bool:
         """Trees grow from all data and draw nothing."""
         return self.model != "trees"
+
+    def _validation(self, n_queries: int, valid: Validation) -> Validation:
+        return valid if self.model == "trees" else super()._validation(n_queries, valid)
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed; networks train together."""
@@ -95,7 +101,8 @@ class Scorer(ScoringNetwork):
             "min_data_in_leaf": self.min_leaf,
             "seed": self.seed % 2**31,
         }
-        grown = grow(self, Task(params, data.y, lightgbm_objective(self._loss(), data)), data, valid)
+        objective = lightgbm_objective(self._loss(), data, n_jobs=self.n_jobs)
+        grown = grow(self, Task(params, data.y, objective), data, valid)
         self.model_, self.best_round_, self.history_ = grown.model, grown.best_round, grown.history
 
     def form(self) -> Form:
@@ -103,4 +110,4 @@ class Scorer(ScoringNetwork):
         if self.model != "trees":
             return super().form()
         self._check_fitted()
-        return Trees(self.scaler_, self.n_features_in_, self.model_)
+        return Trees(self.scaler_, self.n_inputs, self.model_, self.n_jobs)

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from ordino.data.dataset import Dataset
 from ordino.judge import Judge
 from ordino.layers import Layer
+from ordino.networks.choosing import WAYS, choose_pairs
 from ordino.networks.comparing import Comparator
 from ordino.networks.learning_sets import LearningSet
 from ordino.order import SORTS, PairNetwork, scores_from_order, sort_queries
 from ordino.order.pairs import content_order
 from ordino.parameters import param, settings
 from ordino.progress import Steps
-from ordino.streams import spawn_seed
+from ordino.streams import spawn_seed, stream
 
 Codes = NDArray[np.int64]
 
@@ -76,10 +77,19 @@ class SortNet(Comparator):
         "paper: what continues from the previous comparator has less to learn.",
     )
 
+    choose: str = param(
+        "mis-compared",
+        "Which training pairs an iteration adds: all that the sort mis-compared (the paper), or as many others: margin "
+        "(those that stand most wrong among pairs drawn at random), uncertain (those closest to a tie), uniform (drawn "
+        "at random), or curriculum (the mis-compared ones, the nearly right ones first).",
+        choices=WAYS,
+    )
+
     published = settings(
         hidden=20, activation="sigmoid", dropout=0.0, initializer="unit", loss="squared", optimizer="descent",
         rate="adaptive", l2=0.0, learning_rate=0.1, batch=None, epochs=300, patience=None, metric="map",
         scaling="querymax", algorithm="merge", max_iter=20, falling=False, warm_start=False,
+        hold_out=None,
     )  # fmt: skip
     """Sigmoids, squared error, 20 trained comparators, MAP, features scaled inside each query. What the paper leaves
     open is as in DeepNet: full batches with the adaptive rate, weights uniform in [-1, 1]."""
@@ -97,7 +107,7 @@ class SortNet(Comparator):
                 network = self._plain(layers)
                 row: dict[str, float] = {"iteration": iteration}
                 for name, one in sets.items():
-                    row |= self._sorted_into(one, network, name)
+                    row |= self._sorted_into(one, network, name, iteration)
                 self.history_.append(row)
                 quality = row[deciding]
                 if quality > best:
@@ -110,15 +120,20 @@ class SortNet(Comparator):
         """The first weights of an iteration come from a stream of its own."""
         return spawn_seed(self.seed, "iteration", iteration) if iteration else self.seed
 
-    def _sorted_into(self, known: _KnownPairs, network: PairNetwork, name: str) -> dict[str, float]:
-        """Sort a set, add its mis-compared pairs to the known ones, and measure the ranking."""
+    def _sorted_into(self, known: _KnownPairs, network: PairNetwork, name: str, iteration: int) -> dict[str, float]:
+        """Sort a set, add its mis-compared pairs (or others) to the known ones, and measure the ranking."""
         data, before, judge = known.data, len(known), Judge(self.metric, self.profile)
         is_sort = self.algorithm in SORTS
         sort = self.algorithm if is_sort else "merge"
         result = sort_queries(
             network, data.X, data.offsets, algorithm=sort, y=data.y, start=known.start, n_jobs=self.n_jobs
         )
-        known.add(result.miscompared)
+        codes = result.miscompared
+        if self.choose != "mis-compared" and name == "train":
+            assert codes is not None
+            progress, rng = (iteration + 1) / (self.max_iter + 1), stream(self.seed, "choose", iteration)
+            codes = choose_pairs(self.choose, data, network, np.unique(codes), progress, rng)
+        known.add(codes)
         ranked = self._pairs(network).score_scaled
         scores = scores_from_order(result.order, data.offsets) if is_sort else ranked(data, known.start)
         return {

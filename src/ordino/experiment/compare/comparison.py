@@ -1,6 +1,6 @@
 """Compare two rankers: means, difference with its interval, test, effect size, and wins by query."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, final
 
@@ -14,6 +14,8 @@ from ordino.html import html_table
 from ordino.metrics import Evaluation
 
 DRAWN = 2**21  # resampled values held in memory at a time
+MANY = 2000
+"""Queries from which on the interval of a drawing is that of the normal law: it is the same to the eye, and at once."""
 
 
 class Interval(NamedTuple):
@@ -36,7 +38,11 @@ class Comparison:
     interval: Interval
     """95 % bootstrap interval of the difference."""
     p: float
-    """The p-value of the test; Holm-corrected if several metrics were compared."""
+    """The p-value of the test, Holm-corrected for the ``family`` metrics that were compared at once."""
+    p_alone: float
+    """The p-value of this metric by itself: right only for who named the metric before looking."""
+    family: int
+    """How many comparisons ``p`` is corrected for."""
     effect: float
     """Cohen's d of the differences."""
     n_queries: int
@@ -56,14 +62,18 @@ class Comparisons(tuple[Comparison, ...]):
 
     __slots__ = ()
 
-    COLUMNS = ("metric", "a", "b", "a - b", "95 % interval", "p", "effect d", "a above", "equal", "b above")
+    def columns(self) -> list[str]:
+        """The heads of the table; that of p says among how many comparisons."""
+        chances = ["p", *([f"p of {len(self)}"] if len(self) > 1 else [])]
+        return ["metric", "a", "b", "a - b", "95 % interval", *chances, "effect d", "a above", "equal", "b above"]
 
     def rows(self) -> list[list[str]]:
         """The cells of the table."""
         return [
             [
                 one.measure, f"{one.mean_a:.4f}", f"{one.mean_b:.4f}", f"{one.difference:+.4f}",
-                f"{one.interval.low:+.4f} to {one.interval.high:+.4f}", f"{one.p:.2g}", f"{one.effect:+.2f}",
+                f"{one.interval.low:+.4f} to {one.interval.high:+.4f}", f"{one.p_alone:.2g}",
+                *([f"{one.p:.2g}"] if len(self) > 1 else []), f"{one.effect:+.2f}",
                 f"{one.n_above:,}", f"{one.n_equal:,}", f"{one.n_below:,}",
             ]
             for one in self
@@ -71,11 +81,12 @@ class Comparisons(tuple[Comparison, ...]):
 
     def note(self) -> str:
         """Among how many comparisons a p stands, and over how many queries."""
-        corrected = f"p is Holm-corrected for {len(self)} metrics; " if len(self) > 1 else ""
-        return f"{corrected}{self[0].n_queries:,} queries in both"
+        alone = "p is of one comparison"
+        several = f"p is of each metric alone, p of {len(self)} is Holm-corrected for the {len(self)} metrics"
+        return f"{several if len(self) > 1 else alone}; {self[0].n_queries:,} queries in both"
 
     def __str__(self) -> str:
-        table = [list(self.COLUMNS), *self.rows()]
+        table = [self.columns(), *self.rows()]
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in table]
         return "\n".join([*lines, self.note()])
@@ -83,7 +94,7 @@ class Comparisons(tuple[Comparison, ...]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return html_table(self.COLUMNS, self.rows(), note=self.note())
+        return html_table(self.columns(), self.rows(), note=self.note())
 
 
 def compare_values(
@@ -92,6 +103,7 @@ def compare_values(
     *,
     test: str = "wilcoxon",
     samples: tuple[Mapping[str, ArrayLike], Mapping[str, ArrayLike]] | None = None,
+    quick: bool = False,
 ) -> Comparisons:
     """Compare values of the same queries, metric by metric.
 
@@ -103,6 +115,8 @@ def compare_values(
         A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     samples
         Values for the test to use instead of the per-query values: for Welch's test, the means of repeated trials.
+    quick
+        Take :func:`mean_interval` for the interval, which does not draw samples of many queries.
 
     Examples
     --------
@@ -113,8 +127,13 @@ def compare_values(
     function = find_test(test).function
     left, right = (a, b) if samples is None else samples
     measures = [name for name in a if name in b]
-    p = holm([function(left[name], right[name]).p for name in measures])
-    return Comparisons(_compare(name, a[name], b[name], float(p[i])) for i, name in enumerate(measures))
+    alone = [function(left[name], right[name]).p for name in measures]
+    p = holm(alone)
+    interval = mean_interval if quick else bootstrap_interval
+    return Comparisons(
+        _compare(name, a[name], b[name], (float(p[i]), float(alone[i]), len(measures)), interval)
+        for i, name in enumerate(measures)
+    )
 
 
 def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon") -> Comparisons:
@@ -138,7 +157,9 @@ def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon")
     )
 
 
-def _compare(measure: str, a: ArrayLike, b: ArrayLike, p: float) -> Comparison:
+def _compare(
+    measure: str, a: ArrayLike, b: ArrayLike, chance: tuple[float, float, int], interval: Callable[[Floats], Interval]
+) -> Comparison:
     d = differences(a, b)
     if not len(d):
         raise DataError(f"{measure}: the two rankers have no query in common; compare them on the same data")
@@ -148,8 +169,10 @@ def _compare(measure: str, a: ArrayLike, b: ArrayLike, p: float) -> Comparison:
         mean_a=float(np.asarray(a)[both].mean()),
         mean_b=float(np.asarray(b)[both].mean()),
         difference=float(d.mean()),
-        interval=bootstrap_interval(d),
-        p=p,
+        interval=interval(d),
+        p=chance[0],
+        p_alone=chance[1],
+        family=chance[2],
         effect=cohens_d_paired(a, b),
         n_queries=len(d),
         n_above=int(np.sum(d > 0)),
@@ -171,6 +194,22 @@ def cohens_d_paired(a: ArrayLike, b: ArrayLike) -> float:
         return float("nan")
     mean, deviation = float(d.mean()), float(d.std(ddof=1))
     return mean / deviation if deviation else float(np.copysign(np.inf, mean)) if mean else 0.0
+
+
+def mean_interval(values: ArrayLike, *, samples: int = 2000) -> Interval:
+    """A 95 % interval of the mean for a drawing: by the bootstrap, or by the normal law from :data:`MANY` values on.
+
+    Examples
+    --------
+    >>> low, high = mean_interval(np.arange(10_001))   # 5,000 and 1.96 standard errors of 28.87 around it
+    >>> round(low), round(high)
+    (4943, 5057)
+    """
+    given = measured(values)
+    if len(given) < MANY:
+        return bootstrap_interval(given, samples=samples)
+    error = 1.959964 * float(given.std(ddof=1)) / np.sqrt(len(given))
+    return Interval(float(given.mean() - error), float(given.mean() + error))
 
 
 def bootstrap_interval(values: ArrayLike, *, level: float = 0.95, samples: int = 10_000, seed: int = 0) -> Interval:

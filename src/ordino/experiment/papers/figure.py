@@ -39,6 +39,8 @@ def draw(result: Result) -> Any:
 
 def _panel(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number]) -> Any:
     """One set of axes: bars or a line, a rule for each deviation, crosses for the paper."""
+    if axes.kind == "front":
+        return _front(alt, result, axes, numbers)
     base = alt.Chart(alt.Data(values=[_point(result, axes, number) for number in numbers]))
     is_lines = axes.kind == "lines"
     if is_lines:
@@ -67,6 +69,37 @@ def _panel(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number]) -> A
         crosses = base.transform_filter("datum.paper !== null").mark_point(shape="cross", size=60, color="black")
         layers.append(crosses.encode(y="paper:Q", **on_top))
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _front(alt: Any, result: Result, axes: Axes, numbers: Sequence[Number]) -> Any:
+    """Points of one measure (y) against another (x, where less is better), and a line through the best of both."""
+    place = result.columns.index("measure")
+    rows = grouped((number.labels[:place], number) for number in numbers)
+    points: list[dict[str, Any]] = []
+    for labels, both in rows.items():
+        mean = {number.labels[place]: number.mean for number in both}
+        color = labels[result.columns.index(axes.color)] if axes.color else ""
+        points.append({"x": mean[axes.x], "y": mean[axes.y], "color": color, "name": " ".join(labels[1:])})
+    points.sort(key=lambda point: (point["x"], -point["y"]))
+    best = -1.0
+    for point in points:
+        point["front"] = point["y"] > best
+        best = max(best, point["y"])
+    base = alt.Chart(alt.Data(values=points))
+    scale = alt.Scale(type="log" if axes.logarithmic else "linear", nice=False, padding=16)
+    where = {
+        "x": alt.X("x:Q", title=axes.x_title or axes.x, scale=scale, axis=alt.Axis(grid=False)),
+        "y": alt.Y("y:Q", title=axes.y, scale=alt.Scale(zero=False)),
+    }
+    domain = list(dict.fromkeys(point["color"] for point in points))
+    colors = alt.Scale(domain=domain, range=list(COLORS[: len(domain)]))
+    dots = base.mark_point(filled=True, size=45).encode(
+        color=alt.Color("color:N", title=axes.color, scale=colors), **where
+    )
+    chosen = base.transform_filter("datum.front")
+    line = chosen.mark_line(interpolate="step-after", color="#555555", strokeDash=[4, 3]).encode(**where)
+    names = chosen.mark_text(align="left", dx=5, dy=-6, fontSize=9).encode(text="name:N", **where)
+    return alt.layer(line, dots, names).properties(width=2 * WIDTH, height=HEIGHT)
 
 
 def _point(result: Result, axes: Axes, number: Number) -> dict[str, Any]:

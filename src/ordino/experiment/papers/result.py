@@ -37,7 +37,7 @@ class Axes(NamedTuple):
     """How numbers become a figure: which labels go where."""
 
     kind: str
-    """lines or bars."""
+    """lines, bars, or front: one measure against another, with a line through what nothing beats in both."""
     x: str
     y: str
     color: str | None = None
@@ -129,12 +129,17 @@ class Result:
             "## Numbers" if self.choices or findings else "",
             markdown_table(self.header, self.rows(), n_text=len(self.columns)),
             "" if self.axes is None else f"![{self.title}]({self.target}.png)",
-            _section("Claims of the paper", markdown_table(HEADER, findings, n_text=3) if findings else ""),
+            _section(self._claims_title, markdown_table(HEADER, findings, n_text=3) if findings else ""),
             RULE if findings else "",
             _bullets(self.notes),
             (f"± is the {self.spread} over the {self.of}. " if self.is_spread else "") + self._made,
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
+
+    @property
+    def _claims_title(self) -> str:
+        """Beyond the papers, the claims are questions of ours."""
+        return "What the paper left open" if self.target.startswith("beyond.") else "Claims of the paper"
 
     @property
     def _made(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from ordino.arrays import mean_of_counted
+from ordino.data.dataset import Dataset
 from ordino.data.folds import Folds, make_folds, read_folds
 from ordino.data.synthetic import synthetic
 from ordino.errors import DataError
@@ -30,8 +31,9 @@ from ordino.rankers import ranker_class
 
 EXPERIMENT = "papers"
 """What a store calls everything that is trained for papers: targets that need the same trial share it."""
-MADE = "td"
-"""The synthetic collection with the shape of TD2003, which ``--data td`` makes; pages call it synthetic."""
+MADE: Mapping[str, str] = {"td": "td (synthetic)", "digits": "digits"}
+"""Collections that are made here, and what pages call them: ``--data td`` is synthetic, with the shape of TD2003;
+``--data digits`` are lists of scikit-learn's handwritten digits, with the digit as label."""
 NOT_SETTINGS = ("seed", "n_jobs", "verbose")
 NOTHING = "nothing"
 ANY_JUDGED = "any judged folder (the paper's data is private)"
@@ -52,6 +54,8 @@ class Request:
     """Folder for the store and the models, from which a stopped run goes on; None keeps nothing."""
     n_jobs: int = field(default=1, compare=False)
     verbose: bool = field(default=False, compare=False)
+    cluster: str | None = field(default=None, compare=False)
+    """The address of a Ray cluster to train on; None trains here."""
 
     def at_most(self, n_repeats: int) -> int:
         """How many repeats to make where the paper makes this many."""
@@ -62,12 +66,13 @@ class Request:
 
         The folder may hold the collections by name (``TD2003/Fold1``), or it may itself be one collection of any name,
         which then stands in for them under its own name: the paper has no numbers for it. If there is no folder of the
-        name :data:`MADE`, that collection is made here.
+        name in :data:`MADE`, that collection is made here.
         """
         wanted = " or ".join(names)
-        if self.data is not None and self.data.name == MADE:
-            folds = read_folds(self.data) if self.data.is_dir() else _make(quick=self.quick)
-            return {f"{MADE} (synthetic)": folds[: 2 if self.quick else None]}
+        if self.data is not None and self.data.name in MADE:
+            made = self.data.name
+            folds = read_folds(self.data) if self.data.is_dir() else _make(made, quick=self.quick)
+            return {MADE[made]: folds[: 2 if self.quick else None]}
         if self.data is None:
             raise DataError(f"this needs {wanted}; name the folder that holds it with --data")
         found = {name: read_folds(self.data / name) for name in names if (self.data / name).is_dir()}
@@ -84,8 +89,25 @@ class Request:
 
 
 @cache
-def _make(*, quick: bool) -> Folds:
-    return make_folds(synthetic(MADE, **({"queries": 10} if quick else {})), seed=0)
+def _make(name: str, *, quick: bool) -> Folds:
+    if name == "digits":
+        return make_folds(digits(queries=10 if quick else None), seed=0)
+    return make_folds(synthetic(name, **({"queries": 10} if quick else {})), seed=0)
+
+
+def digits(queries: int | None = None, docs: int = 20) -> Dataset:
+    """Scikit-learn's 1,797 handwritten digits in lists; the label is the digit, and no image is in two lists.
+
+    Examples
+    --------
+    >>> digits(queries=3)
+    Dataset(60 documents, 3 queries, 64 features)
+    """
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))[: docs * (queries or len(y) // docs)]
+    return Dataset(X[order] / 16, y[order].astype(float), np.arange(len(order)) // docs)
 
 
 @final

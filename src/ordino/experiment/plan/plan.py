@@ -15,6 +15,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.files import COLUMNS, read_data
 from ordino.data.folds import Folds, make_folds, read_folds
 from ordino.errors import DataError, OrdinoError, ParameterError, unknown_name
+from ordino.experiment.plan.contestants import is_file_name
 from ordino.experiment.plan.ranker_entry import Entry, as_entry
 from ordino.metrics import DEFAULT_METRICS, find_profile, parse_metric, parse_metrics
 from ordino.rankers import RANKERS
@@ -34,7 +35,7 @@ class Plan:
     data
         A folder of folds, a file, a data set, or folds; or several of these, in a list or by name.
     rankers
-        Names, entries, or tables with the fields of :class:`Entry`.
+        Names, files of models or scores, entries, or tables with the fields of :class:`Entry`.
     measures
         The metrics to compute on test data.
     profile
@@ -96,6 +97,7 @@ class Plan:
         home = Path(path).parent
         data = _changed(read["data"], lambda one: home / one if isinstance(one, str) else one)
         rankers = _changed(read["rankers"], lambda one: None if one == "none" else one, but=("label",))
+        rankers = [_found_from(home, one) for one in rankers] if isinstance(rankers, list) else rankers
         return cls(**(read | {"data": data, "rankers": rankers}))
 
     @property
@@ -226,6 +228,13 @@ def _changed(given: Any, change: Callable[[Any], Any], but: Sequence[str] = ()) 
     if isinstance(given, dict):
         return {name: one if name in but else _changed(one, change, but) for name, one in given.items()}
     return [_changed(one, change, but) for one in given] if isinstance(given, list) else change(given)
+
+
+def _found_from(home: Path, given: Any) -> Any:
+    """An entry of TOML, whose file is relative to the plan's folder."""
+    if isinstance(given, dict) and is_file_name(given.get("ranker")):
+        return given | {"ranker": str(home / given["ranker"])}
+    return str(home / given) if is_file_name(given) else given
 
 
 def _name(source: Source) -> str:

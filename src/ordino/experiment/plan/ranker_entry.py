@@ -5,10 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import Any, final
 
 from ordino.checks import check_int
 from ordino.errors import OrdinoError, ParameterError, import_extra, unknown_name
+from ordino.experiment.plan.contestants import FOLD, KINDS, is_file_name, kind_of
 from ordino.experiment.store.trial import TUNED
 from ordino.parameters import Choices, Parameter, Range, Space, parameters_of
 from ordino.ranker import Ranker
@@ -23,7 +25,8 @@ class Entry:
     Parameters
     ----------
     ranker
-        Its name on the command line.
+        Its name on the command line; or a file that competes as it is: a saved model, a TREC run, or one score for
+        each row of the data. ``{fold}`` in its name stands for the name of each fold.
     params
         Parameters that differ from their defaults; ``ranker__hidden`` sets one of a ranker inside the ranker.
     grid
@@ -55,12 +58,19 @@ class Entry:
     @property
     def name(self) -> str:
         """What reports call it."""
+        if is_file_name(self.ranker):
+            return self.label or Path(self.ranker).name.partition(".")[0].replace(FOLD, "").strip("-_ ") or self.ranker
         return self.label or ranker_class(self.ranker).__name__ + (TUNED if self.is_tuned else "")
 
     @property
     def command(self) -> str:
         """The ranker's name on the command line, however the plan writes it."""
-        return NAMES[ranker_class(self.ranker).__name__]
+        return self.kind or NAMES[ranker_class(self.ranker).__name__]
+
+    @property
+    def kind(self) -> str:
+        """What kind of file competes; empty for a ranker that is trained."""
+        return kind_of(str(self.params.get("file", self.ranker))) if is_file_name(self.ranker) else ""
 
     @property
     def is_tuned(self) -> bool:
@@ -89,6 +99,8 @@ class Entry:
 
     def make(self, params: Mapping[str, Any]) -> Ranker:
         """A fresh ranker with these parameters."""
+        if self.kind:
+            return KINDS[self.kind](**params)
         given = dict(params)
         inner = given.get("ranker")
         if isinstance(inner, str):  # so that ranker__... reaches it
@@ -110,6 +122,8 @@ class Entry:
             )
         if strange:
             return strange
+        if is_file_name(self.ranker):
+            return self._file_problems()
         if self.preset and (self.preset != "published" or not ranker_class(self.ranker).published):
             return [f"{self.ranker}: there is no preset {self.preset!r}; leave it out"]
         try:
@@ -141,6 +155,14 @@ class Entry:
                 self.search_space()
         except OrdinoError as error:
             found.append(str(error))
+        return [f"{self.ranker}: {problem}" for problem in found]
+
+    def _file_problems(self) -> list[str]:
+        found = []
+        if FOLD not in self.ranker and not Path(self.ranker).is_file():
+            found.append("there is no such file; check the name, or choose a ranker from `ordino rankers`")
+        if self.params or self.is_tuned or self.preset or self.space:
+            found.append("a file competes as it is; leave out params, grid, trials, space and preset")
         return [f"{self.ranker}: {problem}" for problem in found]
 
 

@@ -5,15 +5,17 @@ Trials of one data set and one profile make a board; trials of one label (and on
 query is first averaged over the trials of a line, so that repeats with other seeds do not count as more queries.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isclose
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordino.checks import check_choice
-from ordino.errors import ParameterError
+from ordino.errors import DataError, ParameterError
 from ordino.experiment.compare.comparison import Comparisons, compare_values
 from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
@@ -22,6 +24,8 @@ from ordino.experiment.store.trial import Trial, TrialInfo, grouped
 from ordino.experiment.store.view import Group, StoreView
 from ordino.metrics import parse_metric
 
+Remember = Callable[[Hashable, Callable[[], Any]], Any]
+"""Gives what was made for a key before, or makes it."""
 SHOWN = 6
 """How many metrics a table shows by default: the first ones that the trials name."""
 
@@ -90,6 +94,11 @@ class Board:
     view: StoreView
     """Where histories and feature weights are read from when a figure shows them."""
 
+    @property
+    def n_comparisons(self) -> int:
+        """Among how many comparisons a mark or a p of a column stands."""
+        return len(self.lines) - 1
+
     def line(self, label: str) -> Line:
         """The line of a label."""
         lines = {line.label: line for line in self.lines}
@@ -103,6 +112,9 @@ def make_boards(
     baseline: str | None = None,
     test: str = "wilcoxon",
     labels: Sequence[str] | None = None,
+    groups: Sequence[Group] | None = None,
+    only_shown: bool = False,
+    remember: Remember = lambda _, make: make(),
 ) -> list[Board]:
     """Boards of all data sets and profiles of a store, in the order in which they appear.
 
@@ -118,10 +130,16 @@ def make_boards(
         A name in :data:`~ordino.experiment.compare.significance.TESTS`.
     labels
         The lines to show, by default all; a board without any of them is left out.
+    groups
+        The data sets and profiles to make boards of, by default all.
+    only_shown
+        Read only the metrics to show, which is faster where a store has many.
+    remember
+        Where the values of queries may be kept between two calls: it gets a key and the function that reads them.
     """
     find_test(test)
     view = source if isinstance(source, StoreView) else StoreView.of(source)
-    groups = view.groups()
+    groups = view.groups() if groups is None else groups
     boards = [choose_trials(view.trials(group), view.are_copies) for group in groups]
     found = {trial.label for chosen in boards for trial in chosen.trials}
     if labels is not None:
@@ -131,44 +149,51 @@ def make_boards(
     if baseline is not None:
         check_choice("baseline", baseline, labels or found)
     return [
-        _board(view, group, chosen, measures, baseline, test)
+        _board(view, group, chosen, measures, baseline, test, only_shown, remember)
         for group, chosen in zip(groups, boards, strict=True)
         if chosen.trials
     ]
 
 
-def compare_labels(board: Board, a: str, b: str) -> Comparisons:
-    """Compare two lines of a board by the metrics that it shows and the test that it names."""
+def compare_labels(board: Board, a: str, b: str, *, quick: bool = False) -> Comparisons:
+    """Compare two lines of a board by the metrics that it shows and the test that it names.
+
+    ``quick`` is that of :func:`~ordino.experiment.compare.comparison.compare_values`.
+    """
     lines = board.line(a), board.line(b)
-    a_values, b_values = ({name: line.per_query[name] for name in board.measures} for line in lines)
-    a_means, b_means = ({name: _trial_means(line.trials, name) for name in board.measures} for line in lines)
+    shared = [
+        name for name in board.measures if not np.isnan(lines[0].per_query[name] - lines[1].per_query[name]).all()
+    ]
+    if not shared:
+        raise DataError(f"{a} and {b} have no query in common; compare rankers that were run on the same data")
+    a_values, b_values = ({name: line.per_query[name] for name in shared} for line in lines)
+    a_means, b_means = ({name: _trial_means(line.trials, name) for name in shared} for line in lines)
     samples = None if find_test(board.test).is_paired else (a_means, b_means)
-    return compare_values(a_values, b_values, test=board.test, samples=samples)
+    return compare_values(a_values, b_values, test=board.test, samples=samples, quick=quick)
 
 
 def _board(
-    view: StoreView, group: Group, chosen: BoardTrials, measures: Sequence[str] | None, baseline: str | None, test: str
-) -> Board:
+    view: StoreView, group: Group, chosen: BoardTrials, measures: Sequence[str] | None, baseline: str | None, test: str,
+    only_shown: bool, remember: Remember,
+) -> Board:  # fmt: skip
     trials = chosen.trials
     stored = list(dict.fromkeys(name for trial in trials for name in trial.test))
     shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
     by_label = grouped((trial.label, trial) for trial in trials)
-    index: dict[Any, int] = {}
-    keys = {trial.key for trial in trials}
-    places = {
-        key: np.array([index.setdefault(query, len(index)) for query in queries], np.intp)
-        for key, queries in view.query_ids(group)
-        if key in keys
-    }
+    labels = tuple(by_label)
+    index, places = remember(("places", labels), lambda: _places(view, group, trials))
     values: dict[str, dict[str, Floats]] = {label: {} for label in by_label}
     cells: dict[str, dict[str, Cell]] = {label: {} for label in by_label}
     references = {}
-    for name in stored:
-        for label, column in _query_means(view, group, trials, name, places, len(index)).items():
+    folds = {trial.fold for trial in trials}
+    whole = {label for label, own in by_label.items() if {trial.fold for trial in own} == folds}
+    for name in dict.fromkeys(shown) if only_shown else stored:
+        read = partial(_query_means, view, group, trials, name, places, len(index))
+        for label, column in remember(("means", labels, name), read).items():
             values[label][name] = column
         means = {label: _trial_means(of_label, name) for label, of_label in by_label.items()}
         samples = {label: values[label][name] for label in by_label} if find_test(test).is_paired else means
-        references[name], made = _column(name, means, samples, baseline, test)
+        references[name], made = _column(name, means, samples, baseline, test, whole)
         for label, cell in made.items():
             cells[label][name] = cell
     best_first = sorted(by_label, key=lambda label: _goodness(shown[0], cells[label][shown[0]].mean), reverse=True)
@@ -180,6 +205,24 @@ def _board(
         dataset=group.dataset, profile=group.profile, measures=shown, all_measures=stored, lines=lines,
         references=references, query_ids=list(index), counts=counts, test=test, notes=notes, view=view,
     )  # fmt: skip
+
+
+def _places(
+    view: StoreView, group: Group, trials: Sequence[TrialInfo]
+) -> tuple[dict[Any, int], dict[str, NDArray[np.intp]]]:
+    """The place of each query on the board, and by trial those of its queries, which trials of a fold share."""
+    index: dict[Any, int] = {}
+    known: dict[int, NDArray[np.intp]] = {}
+    keys = {trial.key for trial in trials}
+    places = {}
+    lists = []  # kept, so that no other list gets the number of one that is gone
+    for key, queries in view.query_ids(group):
+        if key in keys:
+            if id(queries) not in known:
+                lists.append(queries)
+                known[id(queries)] = np.array([index.setdefault(query, len(index)) for query in queries], np.intp)
+            places[key] = known[id(queries)]
+    return index, places
 
 
 def _stored(name: str, stored: list[str]) -> str:
@@ -213,11 +256,13 @@ def _trial_means(trials: Sequence[TrialInfo], name: str) -> Floats:
 
 
 def _column(
-    name: str, means: Mapping[str, Floats], samples: Mapping[str, Floats], baseline: str | None, test: str
-) -> tuple[str, dict[str, Cell]]:
-    """The reference and the cells of one metric."""
+    name: str, means: Mapping[str, Floats], samples: Mapping[str, Floats], baseline: str | None, test: str,
+    whole: set[str],
+) -> tuple[str, dict[str, Cell]]:  # fmt: skip
+    """The reference and the cells of one metric; a label that lacks folds, not being in ``whole``, has no mark."""
     centers = {label: float(own.mean()) if len(own) else np.nan for label, own in means.items()}
-    best = max(centers, key=lambda label: _goodness(name, centers[label]))
+    candidates = [label for label in centers if label in whole] or list(centers)
+    best = max(candidates, key=lambda label: _goodness(name, centers[label]))
     reference = baseline if baseline is not None and baseline in means else best
     others = [label for label in means if label != reference]
     _, corrected = compare_all([samples[label] for label in others], samples[reference], test=test)
@@ -228,6 +273,7 @@ def _column(
         # ranks, or queries that weigh alike, may see another one ahead than the means do: then neither is marked
         ahead = 0.0 if label == reference else leaning(samples[label], samples[reference], test=test)
         is_marked = p.get(label, 1.0) < ALPHA and gain * parse_metric(name).quality(ahead) > 0
+        is_marked = is_marked and {label, reference} <= whole
         column[label] = Cell(
             mean=centers[label],
             deviation=float(own.std(ddof=1)) if len(own) > 1 else np.nan,

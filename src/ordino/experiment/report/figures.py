@@ -114,7 +114,7 @@ def queries(board: Board) -> Chart | None:
 def weights(board: Board) -> Chart | None:
     """Feature weights, each line's largest set to 1 and averaged over its trials."""
     alt = altair()
-    lines = [(line, found) for line in board.lines if (found := _mean_weights(board, line))]
+    lines = [(line, found) for line in board.lines if (found := mean_weights(board, line))]
     if not lines:
         return None
     total: dict[str, float] = {}
@@ -153,7 +153,7 @@ FIGURES: Mapping[str, Figure] = MappingProxyType(
 """Every figure by the name of its files."""
 
 
-def _mean_weights(board: Board, line: Line) -> dict[str, float]:
+def mean_weights(board: Board, line: Line) -> dict[str, float]:
     """The weights of a line by feature, scaled so that the largest of each trial is 1; empty if it has none."""
     total: dict[str, float] = {}
     known = [weights for trial in line.trials if (weights := board.view.feature_weights(trial.key))]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ordino.experiment.report.board import Board, Line
 from ordino.experiment.report.notes import BETTER, WORSE
 from ordino.experiment.store.trial import TrialInfo, grouped
-from ordino.plain import count_of
+from ordino.pages.numbers import listed, measure_title, spelled
 
 NAMED = 4  # rankers that a sentence names one by one
 UNKNOWN = "not recorded"
@@ -91,29 +91,42 @@ def summary(board: Board) -> str:
 
 
 def finding(board: Board) -> str:
-    """What a reader who reads nothing else should know, by the first metric."""
+    """What a reader who reads nothing else should know, by the first metric; then who leads by others."""
     metric = board.measures[0]
+    title = measure_title(metric)
     first, *others = [line for line in board.lines if not isnan(line.cells[metric].mean)] or board.lines
     if not others:
-        return f"{first.label} reaches {first.cells[metric].mean:.4f} on {metric}; there is nothing to compare it with."
+        return f"{first.label} reaches {first.cells[metric].mean:.4f} on {title}; there is nothing to compare it with."
     reference = board.references[metric]
-    if reference != first.label:
+    if reference != first.label and any(line.cells[metric].mark == BETTER for line in board.lines):
         ahead = [line for line in board.lines if line.cells[metric].mark == BETTER]
-        named = _listed(ahead) if ahead else "no ranker is"
-        return f"On {metric}, {named} ahead of {reference} by more than chance."
+        return f"On {title}, {_listed(ahead)} ahead of {reference} by more than chance."
+    if reference != first.label:
+        return f"On {title}, no ranker is ahead of {reference} by more than chance."
     near = [line for line in others if line.cells[metric].mark != WORSE]
     if near:
-        return f"{first.label} leads on {metric}; {_listed(near)} within chance of it."
-    behind = others[0].label if len(others) == 1 else f"all {len(others)} others"
-    return f"{first.label} is ahead of {behind} on {metric} by more than chance."
+        return f"{first.label} leads on {title}; {_listed(near)} within chance of it{_other_leaders(board)}."
+    behind = others[0].label if len(others) == 1 else f"all {spelled(len(others))} others"
+    return f"{first.label} is ahead of {behind} on {title} by more than chance{_other_leaders(board)}."
+
+
+def _other_leaders(board: Board) -> str:
+    """Who is best by the other metrics that are shown, if it is not the best of the first."""
+    first = board.lines[0]
+    leaders = grouped(
+        (line.label, measure_title(name))
+        for name in board.measures[1:]
+        if not first.cells[name].is_best
+        for line in board.lines
+        if line.cells[name].is_best
+    )
+    told = [f"{label} leads on {listed(names)}" for label, names in list(leaders.items())[:2]]
+    return f"; {listed([told[0], *(one.replace(' leads on', ' on', 1) for one in told[1:])])}" if told else ""
 
 
 def _listed(lines: Sequence[Line]) -> str:
     """The rankers of a sentence, with the verb that fits them."""
-    names = [line.label for line in lines]
-    if len(names) > NAMED:
-        names[NAMED - 1 :] = [count_of(len(names) - NAMED + 1, "other")]
-    return f"{names[0]} is" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} are"
+    return f"{listed([line.label for line in lines], NAMED)} {'is' if len(lines) == 1 else 'are'}"
 
 
 def _params_text(trial: TrialInfo) -> str:

@@ -24,6 +24,10 @@ TIES: Mapping[str, str] = MappingProxyType(
 """What a profile does with equal scores, in words."""
 
 
+NOT_TRAINED = ("model-file", "score-file")
+"""What trials call contestants that came as files."""
+
+
 def count_queries(trials: Sequence[TrialInfo], sizes: Mapping[str, int], n_queries: int) -> dict[str, int]:
     """How many queries of a board are empty, short or left out, fold by fold as its trials counted them.
 
@@ -97,6 +101,8 @@ def board_notes(
     ]
     if chosen := _what_chose(by_label):
         notes.append(chosen)
+    if given := [label for label, group in by_label.items() if group[0].ranker in NOT_TRAINED]:
+        notes.append(f"Not trained here, so nobody knows which queries they have seen: {', '.join(given)}.")
     tied = {label: count_tied(group) for label, group in by_label.items()}
     if any(tied.values()):
         ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)
@@ -120,7 +126,9 @@ def board_notes(
     for label, group in by_label.items():
         missing = len(folds) - len({trial.fold for trial in group})
         if missing:
-            notes.append(f"{label} is missing {count_of(missing, 'fold')}: its means cover fewer queries.")
+            notes.append(
+                f"{label} is missing {count_of(missing, 'fold')}: its means cover fewer queries and carry no marks."
+            )
     if len(shown) < len(stored):
         notes.append(f"Also in the store: {', '.join(name for name in stored if name not in shown)}.")
     return notes

@@ -3,10 +3,10 @@
 All are drawn offline. The page needs no network, no server and no other file.
 """
 
-import json
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 from types import MappingProxyType
@@ -17,10 +17,12 @@ from ordino.data.arrow import write_whole
 from ordino.errors import DataError, ParameterError, import_extra
 from ordino.experiment.report import made, text
 from ordino.experiment.report.board import Board
-from ordino.experiment.report.figures import FIGURES
+from ordino.experiment.report.board_view import view_board, view_pairs
+from ordino.experiment.report.figures import FIGURES, mean_weights
+from ordino.experiment.report.plots import curves_of, versus, weights_of
+from ordino.pages import environment
 from ordino.plain import plain
 
-HERE = Path(__file__).parent
 PICTURES = ("png", "svg", "pdf")
 TITLE = "Comparison of rankers"
 _TEXT = {"labelFontSize": 12, "titleFontSize": 13, "labelLimit": 260}
@@ -28,60 +30,44 @@ LIGHT = {"background": "white", "view": {"stroke": None}, "axis": _TEXT, "legend
 
 
 def html(boards: Sequence[Board], *, title: str = TITLE) -> str:
-    """The page: for each board a table that sorts, the notes, and every figure.
+    """The page: for each board a table that sorts, the notes, every pair, and drawings.
 
-    Charts are drawn by Vega in the reader's browser, from scripts that lie in the page itself. Its policy forbids the
-    browser to load anything from anywhere.
+    Drawings are SVG that is in the page. Its policy lets the browser load nothing, and run no script but its own.
     """
-    jinja2 = import_extra("jinja2", extra="plots", purpose="an HTML page")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["humps"] = _humps
-    sections: list[dict[str, Any]] = []
-    specs: list[dict[str, Any]] = []
-    for board in boards:
-        drawn = figure_specs(board)
-        figures = [(len(specs) + i, FIGURES[name]) for i, name in enumerate(drawn)]
-        sections.append(_section(board) | {"figures": figures})
-        specs += drawn.values()
-    template, style, script = ((HERE / f"page.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
-    page: str = environment.from_string(template).render(
-        title=title, sections=sections, specs=json.dumps(specs).replace("<", r"\u003c"), vega=_vega(), style=style,
-        script=script,
+    style = environment.static_text("tokens.css") + environment.static_text("studio.css")
+    script = environment.static_text("report.js")
+    return environment.render(
+        "report.html", title=title, sections=[_section(board) for board in boards], style=style, script=script,
+        style_hash=_hash(style), script_hash=_hash(script),
     )  # fmt: skip
-    return page
+
+
+def _hash(text: str) -> str:
+    """What the policy of the page knows its own style and script by."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
 def _section(board: Board) -> dict[str, Any]:
-    """What the page says of a board beside its figures; metrics come first, because a phone shows few columns."""
-    names = text.header(board)
-    order = [0, *range(2, len(names) - 1), 1, len(names) - 1]
+    """What the page says of a board."""
     return {
-        "dataset": board.dataset,
-        "profile": board.profile,
+        "board": board,
+        "table": view_board(board),
+        "pairs": view_pairs(board, board.measures[0]),
+        "versus": versus(board),
+        "curves": curves_of(board),
+        "weights": weights_of(board, mean_weights),
+        "is_baseline": any(
+            not board.line(label).cells[name].is_best
+            for name, label in board.references.items()
+            if name in board.measures
+        ),
         "finding": made.finding(board),
         "summary": made.summary(board),
-        "columns": [names[i] for i in order],
-        "rows": [[row[i] for i in order] for row in text.table_rows(board)],
-        "notes": board.notes,
         "settings": made.settings_of(board),
         "versions": made.versions_of(board),
         "dates": made.dates_of(board),
         "chosen_by": made.chosen_by(board),
     }
-
-
-def _humps(label: str) -> Any:
-    """A label that may break at its humps and after its underscores, but nowhere else inside a word."""
-    markup = import_extra("markupsafe", extra="plots", purpose="an HTML page").Markup
-    return markup("<wbr>").join(re.split(r"(?<=[a-z])(?=[A-Z])|(?<=_)", label))
-
-
-@cache
-def _vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script."""
-    convert = import_extra("vl_convert", extra="plots", purpose="an HTML page")
-    bundle: str = convert.javascript_bundle(vl_version=lite_version())
-    return bundle.replace("</script", r"<\/script")  # nothing in it may end the element that it stands in
 
 
 def figure_specs(board: Board) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ordino.experiment.report.board import Board, Cell
 from ordino.experiment.report.notes import BETTER, WORSE
 from ordino.experiment.store.trial import QUERY_COUNTS
+from ordino.pages.numbers import chance_is
 from ordino.plain import plain
 
 MARKS = {BETTER: "green", WORSE: "red"}
@@ -47,14 +48,14 @@ def table_rows(board: Board) -> list[list[TableCell]]:
         [
             TableCell(line.label, line.label),
             TableCell(line.n_trials, str(line.n_trials)),
-            *(mean_cell(line.cells[name], board.references[name]) for name in board.measures),
+            *(mean_cell(line.cells[name], board.references[name], board.n_comparisons) for name in board.measures),
             TableCell(line.train_seconds, f"{line.train_seconds:.2f}"),
         ]
         for line in board.lines
     ]
 
 
-def mean_cell(cell: Cell, reference: str) -> TableCell:
+def mean_cell(cell: Cell, reference: str, n_comparisons: int = 1) -> TableCell:
     """The mean with its deviation, and how it stands against the reference.
 
     Examples
@@ -62,7 +63,8 @@ def mean_cell(cell: Cell, reference: str) -> TableCell:
     >>> mean_cell(Cell(mean=0.51, deviation=0.02, p=0.3, mark="", is_best=False), "RankNet")[:3]
     (0.51, '0.5100', ' ± 0.0200')
     """
-    told = "the reference" if isnan(cell.p) else f"p = {cell.p:.2g} against {reference}"
+    family = "" if n_comparisons == 1 else f", corrected for {n_comparisons} comparisons"
+    told = "the reference" if isnan(cell.p) else f"{chance_is(cell.p)} against {reference}{family}"
     if isnan(cell.mean):
         return TableCell("", "–", "", cell.is_best, cell.mark, told)
     deviation = "" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}"
@@ -173,9 +175,10 @@ def comma_separated(boards: Sequence[Board]) -> str:
                 cell = line.cells[name]
                 numbers = [None if isnan(value) else value for value in (cell.mean, cell.deviation, cell.p)]
                 who = [board.dataset, board.profile, line.label, line.n_trials, len(board.query_ids)]
-                how = [cell.mark, board.references[name], board.test, line.train_seconds, score_seconds]
+                family = None if isnan(cell.p) else board.n_comparisons
+                how = [family, cell.mark, board.references[name], board.test, line.train_seconds, score_seconds]
                 rows.append([*who, name, *numbers, *how, *map(counts.get, QUERY_COUNTS)])
-    columns = "dataset profile label trials queries measure mean deviation p mark reference test"
+    columns = "dataset profile label trials queries measure mean deviation p comparisons mark reference test"
     return csv_text([*columns.split(), "train_seconds", "score_seconds", *QUERY_COUNTS], rows)
 
 

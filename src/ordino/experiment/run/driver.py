@@ -5,24 +5,35 @@ driver alone writes them to the store, each result in one transaction as it arri
 moment loses at most the trials under way.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar, final
+from typing import Any, TypeVar, final
 
-from ordino.data.arrow import write_whole
+import numpy as np
+
+from ordino.backends import Backend, Failure, open_backend
+from ordino.data.arrow import write_whole, written_whole
 from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold
 from ordino.data.source import contents_hash
 from ordino.errors import OrdinoError, ParameterError
+from ordino.experiment.plan.contestants import settle
 from ordino.experiment.plan.plan import Plan, refuse
-from ordino.experiment.run.backend import Backend, Failure, local_backend
+from ordino.experiment.plan.ranker_entry import Entry
 from ordino.experiment.run.scratch import scratch_folder
-from ordino.experiment.run.task import Task, find_problems, measure_setting, try_setting
+from ordino.experiment.run.task import Measured, Task, find_problems, measure_setting, try_setting
 from ordino.experiment.run.tuning import Search
+from ordino.experiment.store.kept import Kept, kept_path
+from ordino.experiment.store.rankings import listed_of
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import Trial, trial_key
 from ordino.metrics import parse_metrics
+from ordino.plain import count_of
 from ordino.progress import Steps
 from ordino.ranker import Ranker
 from ordino.threads import count_threads
@@ -40,8 +51,10 @@ class FailedTrialsError(OrdinoError):
 
 
 def run(
-    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False, models: str | Path | None = None
-) -> list[Trial]:
+    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False,
+    models: str | Path | None = None, documents: bool = False, rankings: int | None = None, command: str = "",
+    cluster: str | None = None,
+) -> list[Trial]:  # fmt: skip
     """Carry out a plan; trials that are already in the store are not repeated.
 
     Parameters
@@ -56,6 +69,15 @@ def run(
         Show progress and the remaining time in the terminal.
     models
         A folder for the model file of each trial, named by the trial's key; by default none is kept.
+    documents
+        Keep the test part of each fold beside the models, so that a model can be asked about its documents.
+    rankings
+        Keep the scores of each trial beside the store, up to this many megabytes, for ``ordino studio``; 0 keeps only
+        how far the run is, None nothing.
+    command
+        The line that starts the same run again.
+    cluster
+        The address of a Ray cluster to train on instead, or "auto" for the one that runs here. The trials are the same.
 
     Returns
     -------
@@ -69,7 +91,10 @@ def run(
     KeyboardInterrupt
         Ctrl-C stopped the run: what is done is in the store, and the same call goes on from there.
     """
-    done = carry_out(plan, store, n_jobs=n_jobs, verbose=verbose, models=models)
+    done = carry_out(
+        plan, store, n_jobs=n_jobs, verbose=verbose, models=models, documents=documents, rankings=rankings,
+        command=command, cluster=cluster,
+    )  # fmt: skip
     if done.was_stopped:
         raise KeyboardInterrupt
     with Store(store) as opened:
@@ -92,6 +117,8 @@ class Done:
     failures: list[str] = field(default_factory=list)
     n_failed: int = 0
     was_stopped: bool = False  # by Ctrl-C
+    n_unkept: int = 0
+    """Trials whose rankings would have gone beyond the limit."""
 
     def fail(self, sentence: str, n_trials: int = 1) -> None:
         """Note what went wrong with one trial, or with several at once."""
@@ -100,21 +127,29 @@ class Done:
 
 
 def carry_out(
-    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False, models: str | Path | None = None
-) -> Done:
+    plan: Plan, store: str | Path, *, n_jobs: int | None = None, verbose: bool = False,
+    models: str | Path | None = None, documents: bool = False, rankings: int | None = None, command: str = "",
+    cluster: str | None = None,
+) -> Done:  # fmt: skip
     """The same as :func:`run`, without reading the trials back and without raising what failed."""
     plan.check()
     n_jobs = count_threads(n_jobs)
     if models is not None:
         Path(models).mkdir(parents=True, exist_ok=True)
-    with Store(store) as opened, scratch_folder() as folder:
-        tasks = list(_tasks(plan, folder, keeps_models=models is not None))
+    beside = nullcontext() if rankings is None else Kept(kept_path(store), megabytes=rankings)
+    with Store(store) as opened, beside as kept, scratch_folder() as folder:
+        keeps: dict[str, Any] = {"keeps_models": models is not None, "keeps_scores": bool(rankings)}
+        tasks = [replace(task, **keeps) for task in _tasks(plan, folder)]
         refuse(find_problems(tasks))
-        with closing(local_backend(n_jobs)) as backend:
-            driver = _Driver(plan, opened, backend, verbose, None if models is None else Path(models))
+        if models is not None and documents:
+            _keep_documents(tasks, Path(models))
+        with closing(open_backend(n_jobs, cluster)) as backend:
+            driver = _Driver(plan, opened, backend, verbose, None if models is None else Path(models), kept)
+            tasks = driver.begin(tasks, command, folder)
             ready = driver.choose_settings(tasks)
             if not driver.done.was_stopped:
                 driver.measure(ready)
+            driver.end()
     return driver.done
 
 
@@ -128,7 +163,30 @@ class _Driver:
     backend: Backend
     verbose: bool
     models: Path | None
+    kept: Kept | None = None
     done: Done = field(default_factory=Done)
+    run: int = 0  # its number beside the store
+    failures: list[dict[str, str]] = field(default_factory=list)
+
+    def begin(self, tasks: Sequence[Task], command: str, folder: Path) -> list[Task]:
+        """Note beside the store what is to be done; the tasks as workers get them, who then tell how far they are."""
+        if self.kept is None:
+            return list(tasks)
+        told = folder / "under-way"
+        told.mkdir()
+        cells = [{"dataset": one.dataset, "fold": one.fold, "label": one.entry.name} for one in tasks]
+        self.run = self.kept.begin_run(self.plan.name, command, os.getpid(), str(told), cells)
+        return [replace(task, reports=told) for task in tasks]
+
+    def end(self) -> None:
+        """Note beside the store that the run is over."""
+        if self.kept is None:
+            return
+        self.kept.end_run(self.run)
+        if self.done.n_unkept and self.verbose:
+            n = count_of(self.done.n_unkept, "trial")
+            told = f"{self.kept.path.name} has reached its limit; raise it with --rankings, and run into a new store"
+            sys.stderr.write(f"the rankings of {n} were not kept: {told}\n")
 
     def choose_settings(self, tasks: Sequence[Task]) -> list[Task]:
         """The tasks with their settings; those that are to be chosen are tried on validation data first."""
@@ -172,11 +230,12 @@ class _Driver:
             together = type(ranker).fit_repeats is not Ranker.fit_repeats
             missing += [replace(task, seeds=tuple(some)) for some in ([left] if together else zip(left)) if some]
 
-        def receive(_: int, found: list[tuple[Trial, bytes | None]]) -> None:
-            for trial, model in found:
-                if self.models is not None and model is not None:
-                    write_whole(model_path(self.models, trial.key), model)
-            self.store.add(*(trial for trial, _ in found))
+        def receive(number: int, found: list[Measured]) -> None:
+            for one in found:
+                if self.models is not None and one.model is not None:
+                    write_whole(model_path(self.models, one.trial.key), one.model)
+                self._keep(missing[number], one)
+            self.store.add(*(one.trial for one in found))
 
         self._work_through(measure_setting, missing, "trials", len(missing), receive)
 
@@ -191,9 +250,24 @@ class _Driver:
             for _, (number, found) in zip(steps, self.backend.map(function, tasks), strict=False):
                 if isinstance(found, Failure):
                     self.done.fail(found.sentence, len(tasks[number].seeds))
+                    self._note_failure(tasks[number], found.sentence)
                 else:
                     receive(number, found)
         self.done.was_stopped = steps.interrupted
+
+    def _keep(self, task: Task, one: Measured) -> None:
+        """Put the rankings of a trial beside the store, while there is room."""
+        test = task.part("test")
+        if self.kept is None or one.scores is None or test is None:
+            return
+        fits = self.kept.add_lists(task.data, listed_of(test))
+        self.done.n_unkept += not (fits and self.kept.add_scores(one.trial.key, test.offsets, one.scores))
+
+    def _note_failure(self, task: Task, sentence: str) -> None:
+        if self.kept is not None:
+            cell = {"dataset": task.dataset, "fold": task.fold, "label": task.entry.name, "sentence": sentence}
+            self.failures.append(cell)
+            self.kept.note_failures(self.run, self.failures)
 
     def _is_made(self, key: str) -> bool:
         return key in self.store and (self.models is None or model_path(self.models, key).exists())
@@ -204,7 +278,20 @@ def model_path(folder: str | Path, key: str) -> Path:
     return Path(folder) / f"{key}.ordino"
 
 
-def _tasks(plan: Plan, folder: Path, *, keeps_models: bool = False) -> Iterator[Task]:
+def documents_path(folder: str | Path, data: str) -> Path:
+    """Where the test part of a fold is kept, by the fold's fingerprint."""
+    return Path(folder) / f"{data}.arrow"
+
+
+def _keep_documents(tasks: Sequence[Task], models: Path) -> None:
+    for data, file in {task.data: task.files["test"] for task in tasks}.items():
+        target = documents_path(models, data)
+        if not target.exists():
+            with written_whole(target) as draft:
+                shutil.copyfile(file, draft)
+
+
+def _tasks(plan: Plan, folder: Path) -> Iterator[Task]:
     """Every entry on every fold, whose parts are written to files that workers can map into memory."""
     for name, folds in plan.collections():
         for number, fold in enumerate(folds):
@@ -221,11 +308,24 @@ def _tasks(plan: Plan, folder: Path, *, keeps_models: bool = False) -> Iterator[
                     raise ParameterError(
                         f"{name}, {fold.name}: there is no validation part to {purpose}; add a vali.txt to each fold"
                     )
+                own, competing = (files, entry) if not entry.kind else _settled(entry, fold, folds.whole, home, files)
                 yield Task(
-                    experiment=plan.name, dataset=name, fold=fold.name, data=data, files=files, entry=entry,
+                    experiment=plan.name, dataset=name, fold=fold.name, data=data, files=own, entry=competing,
                     measures=tuple(str(one) for one in parse_metrics(plan.measures)), profile=plan.profile,
-                    select=plan.selection, seeds=(plan.seed,), parts=tuple(plan.parts), keeps_models=keeps_models,
+                    select=plan.selection, seeds=(plan.seed,), parts=tuple(plan.parts),
                 )  # fmt: skip
+
+
+def _settled(
+    entry: Entry, fold: Fold, whole: Dataset | None, home: Path, files: Mapping[str, Path]
+) -> tuple[dict[str, Path], Entry]:
+    """The files of a fold with the scores of a contestant that is not trained, and its entry for the fold."""
+    params, scores = settle(entry.ranker, fold, whole)
+    own = dict(files)
+    if scores is not None:
+        own["scores"] = home / f"{params['contents']}.npy"
+        np.save(own["scores"], scores)
+    return own, replace(entry, params=params)
 
 
 def _seeds(plan: Plan, task: Task, ranker: Ranker) -> Sequence[int]:

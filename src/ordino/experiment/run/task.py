@@ -13,15 +13,18 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.errors import MissingExtraError, ParameterError
+from ordino.experiment.plan.contestants import Given
 from ordino.experiment.plan.ranker_entry import Entry, known_parameters
 from ordino.experiment.run.scratch import scratch_folder
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
+from ordino.experiment.store.under_way import reporting
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import Evaluation, evaluate
 from ordino.parameters import Range
@@ -40,7 +43,7 @@ class Task:
     fold: str
     data: str  # a hash of the fold
     files: Mapping[str, Path]
-    """Train, valid (if there is one) and test."""
+    """Train, valid (if there is one) and test; and scores, of an entry that brings its own."""
     entry: Entry
     measures: tuple[str, ...]
     profile: str
@@ -50,6 +53,9 @@ class Task:
     parts: tuple[str, ...] = ()
     """Parts beside the test part whose values of queries are kept."""
     keeps_models: bool = False
+    keeps_scores: bool = False
+    reports: Path | None = None
+    """The folder in which a worker tells how far it is."""
 
     def __str__(self) -> str:
         seeds = "seed" if len(self.seeds) == 1 else "seeds"
@@ -70,6 +76,8 @@ class Task:
     def ranker(self) -> Ranker:
         """The ranker to train: on one thread, and choosing by the plan's metric where the entry says nothing else."""
         ranker = self.entry.make(self.params)
+        if "scores" in self.files:
+            ranker.set_params(rows=str(self.files["scores"]))
         common = {"metric": self.select, "profile": self.profile, "seed": self.seeds[0], "n_jobs": 1}
         if self.entry.preset:
             del common["metric"], common["profile"]
@@ -81,23 +89,28 @@ class Task:
         return _open_part(self.files[name]) if name in self.files else None
 
 
-def measure_setting(task: Task) -> list[tuple[Trial, bytes | None]]:
-    """Train a setting with every seed, together where the ranker can do so, and measure it on test data.
+class Measured(NamedTuple):
+    """A trial, and what is kept of it beside the store."""
 
-    Beside each trial is its model file, where the task keeps models.
-    """
-    fitted, trials = _fit(task, tuning=False)
-    test = task.part("test")
-    assert test is not None
-    return [
-        (_measured(task, ranker, trial, test), _model_of(ranker) if task.keeps_models else None)
-        for ranker, trial in zip(fitted, trials, strict=True)
-    ]
+    trial: Trial
+    model: bytes | None = None
+    scores: NDArray[np.float64] | None = None
+    """Of the documents of the test part, in its order."""
+
+
+def measure_setting(task: Task) -> list[Measured]:
+    """Train a setting with every seed, together where the ranker can do so, and measure it on test data."""
+    with reporting(task.reports, task.entry.name, task.dataset, task.fold):
+        fitted, trials = _fit(task, tuning=False)
+        test = task.part("test")
+        assert test is not None
+        return [_measured(task, ranker, trial, test) for ranker, trial in zip(fitted, trials, strict=True)]
 
 
 def try_setting(task: Task) -> Trial:
     """Train a setting and measure it on validation data; the test data is not even opened."""
-    return _fit(task, tuning=True)[1][0]
+    with reporting(task.reports, task.entry.name, task.dataset, task.fold):
+        return _fit(task, tuning=True)[1][0]
 
 
 def find_problems(tasks: Sequence[Task]) -> list[str]:
@@ -105,7 +118,7 @@ def find_problems(tasks: Sequence[Task]) -> list[str]:
     problems: dict[str, None] = {}
     first = {(task.dataset, task.entry.name): task for task in reversed(tasks)}
     for task in reversed(first.values()):
-        for params in _settings_to_rehearse(task.entry):
+        for params in () if task.entry.kind else _settings_to_rehearse(task.entry):
             try:
                 _rehearse(replace(task, params=params))
             except (ParameterError, MissingExtraError) as error:
@@ -119,8 +132,11 @@ def _fit(task: Task, *, tuning: bool) -> tuple[Sequence[Ranker], list[Trial]]:
     """The ranker of each seed, with what is known before the test data is seen."""
     train, valid = task.part("train"), task.part("valid")
     assert train is not None
-    _rehearse_once(task)
     ranker = task.ranker()
+    if isinstance(ranker, Given):
+        valid = None  # nothing is chosen for it
+    else:
+        _rehearse_once(task)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     clock = time.perf_counter()
     fitted = _fitted(ranker, train, valid, task.seeds)
@@ -149,13 +165,13 @@ def _what_chose(task: Task, ranker: Ranker) -> str:
     return task.select if task.entry.is_tuned else str(own)
 
 
-def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Trial:
+def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Measured:
     clock = time.perf_counter()
     scores = ranker.predict(test)
     score_seconds = time.perf_counter() - clock
     found = evaluate(test, scores, metrics=task.measures, profile=task.profile, n_jobs=1)
     others = {name: data for name in task.parts if (data := task.part(name)) is not None}
-    return replace(
+    measured = replace(
         trial,
         score_seconds=score_seconds,
         test=dict(found),
@@ -164,6 +180,8 @@ def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Trial:
         query_counts={name: getattr(found, name) for name in QUERY_COUNTS},
         parts={name: dict(_evaluated(task, ranker, data).per_query) for name, data in others.items()},
     )
+    by_row = scores if test.order is None else scores[test.order]
+    return Measured(measured, _model_of(ranker) if task.keeps_models else None, by_row if task.keeps_scores else None)
 
 
 def _evaluated(task: Task, ranker: Ranker, data: Dataset, *, select: bool = False) -> Evaluation:
@@ -206,7 +224,7 @@ def brief_params(ranker: Ranker) -> dict[str, Any]:
     return {
         name: known.brief
         for name, known, value in known_parameters(ranker)
-        if known.brief is not None and isinstance(value, int) and value > known.brief
+        if known.brief is not None and (value is None or (isinstance(value, int) and value > known.brief))
     }
 
 

@@ -85,7 +85,7 @@ def _drawn(entry: Entry, seed: int) -> Generator[list[Setting], list[float], Set
     settings: list[Setting] = []
     for _ in range(entry.trials):
         trial = study.ask()
-        drawn = {name: _draw(trial, name, one) for name, one in space.items() if name not in entry.params}
+        drawn = {name: draw(trial, name, one) for name, one in space.items() if name not in entry.params}
         settings.append({**entry.params, **drawn})
         [value] = yield [settings[-1]]
         study.tell(trial, value)
@@ -93,7 +93,8 @@ def _drawn(entry: Entry, seed: int) -> Generator[list[Setting], list[float], Set
     return settings[best]
 
 
-def _draw(trial: Any, name: str, space: Space) -> Any:
+def draw(trial: Any, name: str, space: Space) -> Any:
+    """What a trial of Optuna draws for a parameter."""
     if not isinstance(space, Range):
         return space.values[trial.suggest_categorical(name, range(len(space.values)))]  # any value, by its number
     if isinstance(space.low, int) and isinstance(space.high, int):

@@ -1,7 +1,8 @@
 """How trials lie in SQLite: the tables, the steps from earlier formats, and a trial as rows and back.
 
 The values of queries are raw doubles, a row for each trial, part and metric, so that one metric can be read without the
-others. Everything else is text, numbers and JSON that a person can read.
+others. Everything else is text, numbers and JSON that a person can read. What is read is compared with its checksum:
+of a trial's columns together, of each column that is opened alone, and of each row of values.
 """
 
 import json
@@ -9,6 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from ordino.experiment.store.trial import QUERY_COUNTS, Trial, TrialInfo, Values
 from ordino.plain import as_json
 
 APPLICATION = 0x4F72646F  # "Ordo": marks the file as ours
-VERSION = 5
+VERSION = 6
 
 _TEXT = ("key", "experiment", "dataset", "fold", "data", "ranker", "label", "profile", "chosen_by", "started")
 _FLAGS = ("is_tuned", "is_random")
@@ -26,6 +28,8 @@ _OPENED = ("history", "feature_weights", "query_ids")  # JSON that is read only 
 INFO = (*_TEXT, *_NUMBERS, *_JSON)
 """The columns of a :class:`TrialInfo`."""
 COLUMNS = (*INFO, *_OPENED)
+SUMS = "sums"
+"""The column with the checksums of the others, by name in JSON; that of all columns of :data:`INFO` is ``info``."""
 assert set(INFO) == {field.name for field in fields(TrialInfo)}
 assert {*COLUMNS, "per_query", "parts"} == {field.name for field in fields(Trial)}
 
@@ -42,7 +46,7 @@ SCHEMA = (
     f"""
 CREATE TABLE trials (
     number INTEGER PRIMARY KEY,
-    {", ".join(f"{name} TEXT NOT NULL" for name in (*_TEXT, *_JSON, *_OPENED))},
+    {", ".join(f"{name} TEXT NOT NULL" for name in (*_TEXT, *_JSON, *_OPENED, SUMS))},
     seed INTEGER NOT NULL,
     is_tuned INTEGER NOT NULL,
     is_random INTEGER NOT NULL,
@@ -51,8 +55,9 @@ CREATE TABLE trials (
     UNIQUE (key)
 )
 """,
-    _VALUES,
+    _VALUES.replace("numbers BLOB NOT NULL,", "numbers BLOB NOT NULL,\n    sum INTEGER NOT NULL,"),
 )
+ADD_VALUES = "INSERT INTO query_values (trial, part, metric, numbers, sum) VALUES (?, ?, ?, ?, ?)"
 
 
 def upgrade(connection: sqlite3.Connection, version: int) -> None:
@@ -61,6 +66,8 @@ def upgrade(connection: sqlite3.Connection, version: int) -> None:
         connection.execute(command)
     if version == 3:
         _move_values(connection)
+    if version == 5:
+        _sum_up(connection)
 
 
 COMMANDS = {
@@ -72,6 +79,10 @@ COMMANDS = {
     ],
     3: ["ALTER TABLE trials ADD COLUMN is_random INTEGER NOT NULL DEFAULT 1", _VALUES],
     4: ["ALTER TABLE trials ADD COLUMN chosen_by TEXT NOT NULL DEFAULT ''"],
+    5: [
+        f"ALTER TABLE trials ADD COLUMN {SUMS} TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE query_values ADD COLUMN sum INTEGER NOT NULL DEFAULT 0",
+    ],
 }
 
 
@@ -86,41 +97,83 @@ def _move_values(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE trials DROP COLUMN per_query")
 
 
+def _sum_up(connection: sqlite3.Connection) -> None:
+    """Format 5 has no checksums."""
+    for number, *row in connection.execute(f"SELECT number, {', '.join(COLUMNS)} FROM trials").fetchall():
+        connection.execute(f"UPDATE trials SET {SUMS} = ? WHERE number = ?", (_sums_of(row), number))
+    question = "SELECT query_values.rowid, key, part, metric, numbers FROM query_values JOIN trials ON number = trial"
+    for row, *values in connection.execute(question).fetchall():
+        connection.execute("UPDATE query_values SET sum = ? WHERE rowid = ?", (_sum_of_values(*values), row))
+
+
 def to_row(trial: Trial) -> list[Any]:
     """The columns of a trial."""
     values = {name: getattr(trial, name) for name in COLUMNS}
-    return [
-        json.dumps(as_json(values[name], strict=True)) if name in (*_JSON, *_OPENED) else values[name]
-        for name in COLUMNS
-    ]
+    values |= {name: json.dumps(as_json(values[name], strict=True)) for name in (*_JSON, *_OPENED)}
+    row = [_as_stored(name, values[name]) for name in COLUMNS]
+    return [*row, _sums_of(row)]
 
 
-def to_value_rows(trial: Trial) -> Iterator[tuple[str, str, bytes]]:
-    """Part, metric and values, for each of them."""
+def _as_stored(name: str, value: Any) -> Any:
+    """The value as SQLite will give it back; None as it is, which SQLite refuses."""
+    kind = str if name not in _NUMBERS else float if name.endswith("_seconds") else int
+    return None if value is None else kind(value)
+
+
+def to_value_rows(trial: Trial) -> Iterator[tuple[str, str, bytes, int]]:
+    """Part, metric, values and checksum, for each of them."""
     for part, per_query in {"test": trial.per_query, **trial.parts}.items():
         for metric, values in per_query.items():
-            yield part, metric, np.ascontiguousarray(values, "<f8").tobytes()
+            numbers = np.ascontiguousarray(values, "<f8").tobytes()
+            yield part, metric, numbers, _sum_of_values(trial.key, part, metric, numbers)
+
+
+def _sums_of(row: Iterable[Any]) -> str:
+    values = dict(zip(COLUMNS, row, strict=True))
+    return json.dumps({"info": _sum_of(values[name] for name in INFO), **{n: _sum_of([values[n]]) for n in _OPENED}})
+
+
+def _sum_of(values: Iterable[Any]) -> int:
+    return crc32(json.dumps(list(values), default=str).encode())
+
+
+def _sum_of_values(key: str, part: str, metric: str, numbers: bytes) -> int:
+    return crc32(numbers, _sum_of([key, part, metric]))
 
 
 def to_info(row: Iterable[Any]) -> TrialInfo:
-    """What is known of a trial, from the columns :data:`INFO`."""
-    return TrialInfo(**_read(INFO, row))
+    """What is known of a trial, from the columns :data:`INFO` and :data:`SUMS`."""
+    *known, sums = row
+    check("info", known, sums)
+    return TrialInfo(**_read(INFO, known))
 
 
-def to_trial(row: Iterable[Any], values: Iterable[tuple[str, str, bytes]]) -> Trial:
-    """A whole trial from the columns :data:`COLUMNS` and its rows of values."""
-    read = _read(COLUMNS, row)
+def to_trial(row: Iterable[Any], values: Iterable[tuple[str, str, bytes, int]]) -> Trial:
+    """A whole trial from the columns :data:`COLUMNS` and :data:`SUMS` and its rows of values."""
+    *known, sums = row
+    check("info", known[: len(INFO)], sums)
+    read = _read(COLUMNS, known)
+    for name in _OPENED:
+        check(name, [read[name]], sums)
     parts: dict[str, dict[str, Values]] = {}
-    for part, metric, numbers in values:
-        parts.setdefault(part, {})[metric] = to_values(numbers)
+    for part, metric, numbers, total in values:
+        parts.setdefault(part, {})[metric] = to_values(read["key"], part, metric, numbers, total)
     read |= {name: json.loads(read[name]) for name in _OPENED}
     read["query_ids"] = np.asarray(read["query_ids"])
     return Trial(**read, per_query=parts.pop("test", {}), parts=parts)
 
 
-def to_values(numbers: bytes) -> Values:
+def check(name: str, values: Iterable[Any], sums: str) -> None:
+    """Refuse columns that are not what was written."""
+    if typed(json.loads(sums), dict, SUMS).get(name) != _sum_of(values):
+        raise ValueError(f"{name} does not have its checksum")
+
+
+def to_values(key: str, part: str, metric: str, numbers: bytes, total: int) -> Values:
     """The values of queries."""
-    return np.frombuffer(typed(numbers, bytes, "numbers"), "<f8")
+    if _sum_of_values(key, part, metric, typed(numbers, bytes, "numbers")) != total:
+        raise ValueError(f"the values of {metric} do not have their checksum")
+    return np.frombuffer(numbers, "<f8")
 
 
 def to_list(text: str) -> list[Any]:

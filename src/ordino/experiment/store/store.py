@@ -5,6 +5,7 @@ that two of them made is kept once. Reports are views of this file and need noth
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,7 +14,7 @@ from typing import Any, final
 
 from ordino.errors import DataError
 from ordino.experiment.store import file_format
-from ordino.experiment.store.file_format import APPLICATION, COLUMNS, VERSION
+from ordino.experiment.store.file_format import APPLICATION, COLUMNS, INFO, SUMS, VERSION
 from ordino.experiment.store.trial import Trial
 
 PATIENCE = 60.0  # seconds to wait for another run's transaction
@@ -53,7 +54,8 @@ class Store(AbstractContextManager["Store"]):
             raise DataError(f"{self.path}: there is no folder {str(self.path.parent)!r}; make it first")
         try:
             log = Path(f"{self.path}-wal")  # with what was written last, which SQLite does not read of a frozen file
-            how = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+            is_written = (log.exists() and log.stat().st_size) or os.access(self.path.absolute().parent, os.W_OK)
+            how = "mode=ro" if is_written else "immutable=1"
             place = f"{self.path.absolute().as_uri()}?{how}" if frozen else str(path)
             self._connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=frozen)
         except sqlite3.DatabaseError as error:
@@ -150,16 +152,17 @@ class Store(AbstractContextManager["Store"]):
 
     def add(self, *trials: Trial) -> None:
         """Write trials in one transaction; a trial whose key is already in the store is skipped."""
-        marks = ", ".join("?" * len(COLUMNS))
+        names = (*COLUMNS, SUMS)
+        marks = ", ".join("?" * len(names))
         with self._transaction():
             for trial in trials:
                 written = self._connection.execute(
-                    f"INSERT INTO trials ({', '.join(COLUMNS)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING",
+                    f"INSERT INTO trials ({', '.join(names)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING",
                     file_format.to_row(trial),
                 )
                 if written.rowcount:
                     rows = ((written.lastrowid, *row) for row in file_format.to_value_rows(trial))
-                    self._connection.executemany("INSERT INTO query_values VALUES (?, ?, ?, ?)", rows)
+                    self._connection.executemany(file_format.ADD_VALUES, rows)
 
     def trials(self, experiment: str | None = None, *, tuning: bool = False) -> list[Trial]:
         """The trials of an experiment (None for all) that were evaluated on test data, in the order of writing.
@@ -169,15 +172,30 @@ class Store(AbstractContextManager["Store"]):
         wanted = f"test {'=' if tuning else '<>'} '{{}}'" + ("" if experiment is None else " AND experiment = ?")
         return self._trials(wanted, *(() if experiment is None else (experiment,)))
 
+    def whole_trials(self) -> tuple[list[Trial], str]:
+        """The trials of a damaged file before the first that cannot be read, in the order of writing, and the reason."""
+        found: list[Trial] = []
+        names, last = ", ".join((*COLUMNS, SUMS)), 0
+        question = f"SELECT number, {names} FROM trials WHERE number > ? ORDER BY number LIMIT 1"
+        parts = "SELECT part, metric, numbers, sum FROM query_values WHERE trial = ? ORDER BY rowid"
+        try:
+            while rows := self.rows(question, last):
+                last, *row = rows[0]
+                with self.reading():
+                    found.append(file_format.to_trial(row, self.rows(parts, last)))
+        except DataError as error:
+            return found, str(error)
+        return found, ""
+
     def find(self, key: str) -> Trial | None:
         """The trial with this key, if it is in the store."""
         return next(iter(self._trials("key = ?", key)), None)
 
     def valid_means(self, key: str) -> dict[str, float] | None:
         """The metrics of the trial with this key on validation data, if it is in the store."""
-        rows = self.rows("SELECT valid FROM trials WHERE key = ?", key)
+        rows = self.rows(f"SELECT {', '.join(INFO)}, {SUMS} FROM trials WHERE key = ?", key)
         with self.reading():
-            return file_format.to_means(rows[0][0]) if rows else None
+            return dict(file_format.to_info(rows[0]).valid) if rows else None
 
     def seconds(self, keys: Iterable[str]) -> float:
         """The total seconds of training and scoring in the trials with these keys."""
@@ -185,7 +203,8 @@ class Store(AbstractContextManager["Store"]):
         return float(self.rows(total, json.dumps(list(keys)))[0][0])
 
     def _trials(self, wanted: str, *values: object) -> list[Trial]:
-        rows = self.rows(f"SELECT number, {', '.join(COLUMNS)} FROM trials WHERE {wanted} ORDER BY number", *values)
-        parts = "SELECT part, metric, numbers FROM query_values WHERE trial = ? ORDER BY rowid"
+        names = ", ".join((*COLUMNS, SUMS))
+        rows = self.rows(f"SELECT number, {names} FROM trials WHERE {wanted} ORDER BY number", *values)
+        parts = "SELECT part, metric, numbers, sum FROM query_values WHERE trial = ? ORDER BY rowid"
         with self.reading():
             return [file_format.to_trial(row, self.rows(parts, number)) for number, *row in rows]

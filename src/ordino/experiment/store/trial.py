@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ordino import versions
 
 Values = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
@@ -114,11 +113,4 @@ def trial_key(**parts: Any) -> str:
 
 def installed_versions() -> dict[str, str]:
     """The versions of what a trial runs on."""
-    return {package: found for package in PACKAGES if (found := _version(package))}
-
-
-@cache
-def _version(package: str) -> str | None:
-    with suppress(PackageNotFoundError):
-        return version(package)
-    return None
+    return versions.installed_versions(PACKAGES)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self, final
 
 from ordino.checks import check_choice
 from ordino.errors import DataError
-from ordino.experiment.store.file_format import INFO, to_info, to_list, to_values, typed
+from ordino.experiment.store.file_format import INFO, SUMS, check, to_info, to_list, to_values, typed
 from ordino.experiment.store.store import MEMORY, Store
 from ordino.experiment.store.trial import Trial, TrialInfo, Values, grouped
 
@@ -24,6 +24,15 @@ class Group(NamedTuple):
     profile: str
     labels: Sequence[str]
     n_trials: int
+
+
+class SearchKey(NamedTuple):
+    """The search of one ranker's settings on one fold."""
+
+    experiment: str
+    dataset: str
+    fold: str
+    label: str
 
 
 @final
@@ -100,7 +109,7 @@ class StoreView(AbstractContextManager["StoreView"]):
 
     def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
         """The trials without their per-query values and histories, in the order of writing."""
-        question = f"SELECT {', '.join(INFO)} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?"
+        question = f"SELECT {', '.join(INFO)}, {SUMS} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?"
         rows = self._rows(question, limit, offset, group=group)
         with self._store.reading():
             return [to_info(row) for row in rows]
@@ -110,12 +119,12 @@ class StoreView(AbstractContextManager["StoreView"]):
     ) -> list[tuple[str, Values]]:
         """The key of each trial with its values of one metric, in the order of writing."""
         rows = self._rows(
-            "SELECT key, numbers FROM trials JOIN query_values ON trial = number AND part = ? AND metric = ? "
+            "SELECT key, numbers, sum FROM trials JOIN query_values ON trial = number AND part = ? AND metric = ? "
             "WHERE {} ORDER BY number LIMIT ? OFFSET ?",
             limit, offset, group=group, before=(part, metric),
         )  # fmt: skip
         with self._store.reading():
-            return [(key, to_values(numbers)) for key, numbers in rows]
+            return [(key, to_values(key, part, metric, *found)) for key, *found in rows]
 
     def pages(self, metric: str, *, part: str = "test", group: Group | None = None) -> Iterator[tuple[str, Values]]:
         """The same for all trials, with one page in memory at a time."""
@@ -127,21 +136,51 @@ class StoreView(AbstractContextManager["StoreView"]):
     def values_of(self, key: str, metric: str, *, part: str = "test") -> Values:
         """The values of one metric in one trial."""
         rows = self._store.rows(
-            "SELECT numbers FROM trials JOIN query_values ON trial = number WHERE key = ? AND part = ? AND metric = ?",
+            "SELECT numbers, sum FROM trials JOIN query_values ON trial = number "
+            "WHERE key = ? AND part = ? AND metric = ?",
             key, part, metric,
         )  # fmt: skip
         with self._store.reading():
-            [(numbers,)] = rows
-            return to_values(numbers)
+            [found] = rows
+            return to_values(key, part, metric, *found)
 
     def query_ids(self, group: Group | None = None) -> Iterator[tuple[str, list[Any]]]:
         """The key of each trial with the ids of its test queries."""
         known: dict[str, list[Any]] = {}
-        for key, text in self._rows("SELECT key, query_ids FROM trials WHERE {} ORDER BY number", group=group):
-            if text not in known:
-                with self._store.reading():
+        question = f"SELECT key, query_ids, {SUMS} FROM trials WHERE {{}} ORDER BY number"
+        for key, text, sums in self._rows(question, group=group):
+            with self._store.reading():
+                check("query_ids", [text], sums)
+                if text not in known:
                     known[text] = to_list(text)
             yield key, known[text]
+
+    def searches(self) -> list[SearchKey]:
+        """The searches for settings that the store has trials of, in the order of their first trials."""
+        rows = self._store.rows(
+            "SELECT experiment, dataset, fold, label FROM trials WHERE test = '{}' "
+            "GROUP BY experiment, dataset, fold, label ORDER BY min(number)"
+        )
+        return [SearchKey(*row) for row in rows]
+
+    def tuning(self, search: SearchKey, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
+        """The trials of a search, which were measured on validation data alone, in the order of writing."""
+        wanted = "test = '{}' AND experiment = ? AND dataset = ? AND fold = ? AND label = ?"
+        question = f"SELECT {', '.join(INFO)}, {SUMS} FROM trials WHERE {wanted} ORDER BY number LIMIT ? OFFSET ?"
+        rows = self._store.rows(question, *search, limit, offset)
+        with self._store.reading():
+            return [to_info(row) for row in rows]
+
+    def fold_queries(self, keys: Sequence[str]) -> dict[str, list[Any]]:
+        """The ids of the test queries of each fold, as the trials with these keys have them."""
+        rows = self._store.rows(
+            f"SELECT fold, query_ids, {SUMS} FROM trials WHERE key IN (SELECT value FROM json_each(?)) ORDER BY number",
+            json.dumps(list(keys)),
+        )
+        with self._store.reading():
+            for _, text, sums in rows:
+                check("query_ids", [text], sums)
+            return {fold: to_list(text) for fold, text, _ in rows}
 
     def are_copies(self, metric: str, keys: Sequence[str]) -> bool:
         """Whether these trials have the same value for every test query."""
@@ -163,9 +202,10 @@ class StoreView(AbstractContextManager["StoreView"]):
         return weights
 
     def _opened(self, column: str, key: str, kind: Any) -> Any:
-        rows = self._store.rows(f"SELECT {column} FROM trials WHERE key = ?", key)
+        rows = self._store.rows(f"SELECT {column}, {SUMS} FROM trials WHERE key = ?", key)
         with self._store.reading():
-            [(text,)] = rows
+            [(text, sums)] = rows
+            check(column, [text], sums)
             return typed(json.loads(text), kind, column)
 
     def _rows(

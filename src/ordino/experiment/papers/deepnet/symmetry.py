@@ -38,7 +38,7 @@ from ordino.experiment.papers.deepnet.shallow import SYMMETRY, TWICE
 from ordino.experiment.papers.letor import COLUMNS, WITH_ERROR, pair_notes, row_number
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Result
-from ordino.experiment.papers.target import MADE, NOTHING, Request, System, Target, Trials
+from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.store.trial import TrialInfo, grouped
 from ordino.metrics import evaluate
@@ -121,7 +121,7 @@ def td_sets(request: Request) -> dict[str, Folds]:
     sizes = {"queries": 10} if request.quick else {}
     return {
         f"set {number + 1} (synthetic)": make_folds(
-            noisy(synthetic(MADE, seed=spawn_seed(request.seed, "set", number), **sizes), NOISE, seed=number)
+            noisy(synthetic("td", seed=spawn_seed(request.seed, "set", number), **sizes), NOISE, seed=number)
         )[: 2 if request.quick else None]
         for number in range(request.at_most(N_SETS))
     }

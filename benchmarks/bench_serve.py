@@ -1,0 +1,376 @@
+"""What the service costs beside bare ``predict``, how it scales with processes, how even it is, and how long it lasts.
+
+    python benchmarks/bench_serve.py                       # about three minutes, with a soak of 30 s
+    python benchmarks/bench_serve.py --soak 600 --record   # the full measurement, written to docs/benchmarks.md
+    python benchmarks/bench_serve.py --only cost           # CPU time alone, which a busy machine does not spoil
+
+1,000 documents x 136 features, a linear model and a network 136-64-32-1, bodies in Arrow and JSON (rows), on loopback.
+
+- cost: CPU time of the whole server process for a request (from /proc, all threads), less that of ``predict`` on the
+  same array in this process. Requests come one by one on one connection; JSON has every digit of a float32.
+- scale: requests a second with two processes over those with one, from wrk (two threads, 16 connections). Client and
+  server share the processors, so the ratio needs a quiet machine with more processors than servers, or is too low.
+- even: 99th over 50th percentile of latency, with requests at random times (Poisson) at half of the highest rate.
+  Latency counts from the time at which a request was due, so that waiting for a late server counts.
+- soak: 80 % of the highest rate, while the model's file is replaced every 5 s: errors, and memory in the last third
+  over that in the middle third.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import http.client
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+import ordino
+from ordino import LinearRegressionRanker, RankNet
+from ordino.model_file import load_scorer
+
+DOCS, FEATURES = 1000, 136
+KINDS = {"Arrow": "application/vnd.apache.arrow.stream", "JSON": "application/json"}
+MODELS = ("linear", "network")
+COST = {"Arrow": 1.5, "JSON": 6.0}  # ms of CPU time
+SCALE, EVEN, FLAT = 1.7, 3.0, 1.05
+RELOAD = 5.0  # seconds
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+
+class Row(NamedTuple):
+    """A line of the result: what was measured, the figure, the target and whether it was met."""
+
+    what: str
+    result: str
+    target: str
+    is_met: bool
+
+
+def write_models(folder: Path) -> None:
+    """Two models, and a second version of each, which the reloads alternate with."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, FEATURES)).astype(np.float32)
+    y, qid = (X[:, 0] + X[:, 1] > 0.5).astype(float), np.repeat(np.arange(100), 20)
+    for suffix, sign in (("", 1), ("-2", -1)):
+        ordino.save(LinearRegressionRanker().fit(X, sign * y, qid=qid), folder / f"linear{suffix}.ordino")
+        network = RankNet(hidden=(64, 32), epochs=1, seed=0).fit(X, y if sign > 0 else 1 - y, qid=qid)
+        ordino.save(network, folder / f"network{suffix}.ordino")
+
+
+def bodies(X: NDArray[np.float32]) -> dict[str, bytes]:
+    """The same documents in both kinds of body."""
+    names = [f"f{j + 1}" for j in range(FEATURES)]
+    table, sink = pa.table({name: X[:, j] for j, name in enumerate(names)}), pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    rows = [[float(str(value)) for value in row] for row in X]
+    return {"Arrow": sink.getvalue().to_pybytes(), "JSON": json.dumps({"features": names, "rows": rows}).encode()}
+
+
+class Server(NamedTuple):
+    """A running service."""
+
+    pid: int
+    port: int
+
+    def pids(self) -> list[int]:
+        """The process and those that it started."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text(encoding="ascii").split()
+        return [self.pid, *map(int, children)]
+
+    def cpu_seconds(self) -> float:
+        """CPU time of all threads so far, from the scheduler, in nanoseconds' steps."""
+        tasks = [task for pid in self.pids() for task in Path(f"/proc/{pid}/task").iterdir()]
+        return sum(int((task / "schedstat").read_text(encoding="ascii").split()[0]) for task in tasks) / 1e9
+
+    def megabytes(self) -> float:
+        """Memory of all processes; what they share counts once."""
+        texts = [Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii") for pid in self.pids()]
+        return sum(int(re.findall(r"^Pss: +(\d+)", text, re.MULTILINE)[0]) for text in texts) / 1024
+
+
+@contextmanager
+def serving(folder: Path, processes: int) -> Iterator[Server]:
+    """The service with both models, as the command starts it; its log goes to a file."""
+    files = [str(folder / f"{model}.ordino") for model in MODELS]
+    words = [sys.executable, "-m", "ordino.cli", "serve", *files, "--port", "0", "--processes", str(processes)]
+    log = folder / "log"
+    with log.open("w") as stderr, subprocess.Popen(words, stderr=stderr) as process:
+        try:
+            end = time.monotonic() + 120
+            while not (found := re.search(r"serving on http://127\.0\.0\.1:(\d+)", log.read_text())):
+                if process.poll() is not None or time.monotonic() > end:
+                    raise SystemExit(f"the service did not start: {log.read_text()}")
+                time.sleep(0.1)
+            server = Server(process.pid, int(found[1]))
+            ask(server, "/live")
+            yield server
+        finally:
+            process.terminate()
+
+
+def ask(server: Server, path: str, body: bytes | None = None, kind: str = "") -> bytes:
+    """One request on a connection of its own."""
+    line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+    line.request("GET" if body is None else "POST", path, body, {"content-type": kind})
+    answer = line.getresponse()
+    content = answer.read()
+    if answer.status != 200:
+        raise SystemExit(f"{path}: {answer.status} {content[:200]!r}")
+    line.close()
+    return content
+
+
+def cost(folder: Path, X: NDArray[np.float32], content: dict[str, bytes], n: int) -> list[Row]:
+    """CPU time of a request beyond that of ``predict``, the least of several rounds, interleaved."""
+    rows = []
+    with serving(folder, 1) as server:
+        line = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+        for model in MODELS:
+            score, _ = load_scorer(folder / f"{model}.ordino")
+            data = ordino.Dataset(X, np.zeros(len(X)))
+            bare, spent = list[float](), dict[str, list[float]]({kind: [] for kind in KINDS})
+            for round_ in range(6):
+                start = time.process_time()
+                for _ in range(n):
+                    score(data)
+                bare.append((time.process_time() - start) / n * 1000)
+                for kind, name in KINDS.items():
+                    before = server.cpu_seconds()
+                    for _ in range(n):
+                        line.request("POST", f"/v1/models/{model}/rank", content[kind], {"content-type": name})
+                        line.getresponse().read()
+                    if round_:  # the first warms up
+                        spent[kind].append((server.cpu_seconds() - before) / n * 1000)
+            for kind in KINDS:
+                over = min(spent[kind]) - min(bare[1:])
+                what = f"CPU time of a request beyond `predict`, {model}, {kind}"
+                result = f"{over:.2f} ms (whole {min(spent[kind]):.2f}, `predict` {min(bare[1:]):.2f})"
+                rows.append(Row(what, result, f"{COST[kind]:g} ms", over <= COST[kind]))
+                show(rows[-1])
+    return rows
+
+
+def rate_of(server: Server, folder: Path, model: str, kind: str, body: bytes, seconds: float) -> float:
+    """Requests a second that the service answers to wrk."""
+    (folder / "body").write_bytes(body)
+    script = folder / "post.lua"
+    script.write_text(
+        f'local file = io.open("{folder / "body"}", "rb")\nwrk.method = "POST"\nwrk.body = file:read("*a")\n'
+        f'wrk.headers["content-type"] = "{KINDS[kind]}"\n'
+    )
+    words = ["wrk", "-t2", "-c16", f"-d{seconds:.0f}s", "--timeout", "30s", "-s", str(script)]
+    url = f"http://127.0.0.1:{server.port}/v1/models/{model}/rank"
+    printed = subprocess.run([*words, url], capture_output=True, text=True, check=True).stdout
+    if "Non-2xx" in printed or "Socket errors" in printed:
+        raise SystemExit(printed)
+    return float(re.findall(r"Requests/sec: +([\d.]+)", printed)[0])
+
+
+def scale(folder: Path, content: dict[str, bytes], seconds: float) -> tuple[list[Row], dict[tuple[str, str], float]]:
+    """Two processes against one, three times in turn; and the rates of one process."""
+    rates: dict[tuple[int, str, str], list[float]] = {}
+    for _ in range(3):
+        for processes in (1, 2):
+            with serving(folder, processes) as server:
+                time.sleep(2)
+                for model in MODELS:
+                    for kind in KINDS:
+                        rate = rate_of(server, folder, model, kind, content[kind], seconds)
+                        rates.setdefault((processes, model, kind), []).append(rate)
+    rows, single = [], {}
+    for model in MODELS:
+        for kind in KINDS:
+            one, two = (statistics.median(rates[processes, model, kind]) for processes in (1, 2))
+            single[model, kind] = one
+            what = f"requests a second, two processes over one, {model}, {kind}"
+            rows.append(Row(what, f"{two / one:.2f} ({two:.0f} over {one:.0f})", f"{SCALE:g}", two / one >= SCALE))
+            show(rows[-1])
+    return rows, single
+
+
+class Load(NamedTuple):
+    """What a load at random times met: latencies in seconds, and what went wrong."""
+
+    latencies: list[float]
+    errors: list[str]
+    sent: int
+
+
+async def load(server: Server, model: str, kind: str, body: bytes, rate: float, seconds: float) -> Load:
+    """Send requests at random times, on as many connections as it takes."""
+    head = (
+        f"POST /v1/models/{model}/rank HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {KINDS[kind]}\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    ).encode()
+    free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+    found = Load([], [], 0)
+    rng = random.Random(0)
+
+    async def one(due: float) -> None:
+        try:
+            async with asyncio.timeout(30):
+                reader, writer = free.pop() if free else await asyncio.open_connection("127.0.0.1", server.port)
+                writer.write(head)
+                writer.write(body)
+                told = await reader.readuntil(b"\r\n\r\n")
+                length = int(re.findall(rb"content-length: (\d+)", told)[0])
+                answer = await reader.readexactly(length)
+            if b" 200 " not in told[:20]:
+                found.errors.append(answer[:200].decode(errors="replace"))
+            found.latencies.append(time.perf_counter() - due)
+            free.append((reader, writer))
+        except (OSError, TimeoutError, EOFError, IndexError) as error:
+            found.errors.append(repr(error))
+
+    start = due = time.perf_counter()
+    tasks = set[asyncio.Task[None]]()
+    sent = 0
+    while due < start + seconds:
+        if (wait := due - time.perf_counter()) > 0:
+            await asyncio.sleep(wait)
+        task = asyncio.create_task(one(due))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        sent += 1
+        due += rng.expovariate(rate)
+    if tasks:
+        await asyncio.wait(tasks, timeout=60)
+    for _, writer in free:
+        writer.close()
+    return found._replace(sent=sent)
+
+
+def even(folder: Path, content: dict[str, bytes], single: dict[tuple[str, str], float], seconds: float) -> list[Row]:
+    """How much slower the slow requests are, at half load."""
+    rows = []
+    with serving(folder, 1) as server:
+        for model in MODELS:
+            for kind in KINDS:
+                rate = 0.5 * single[model, kind]
+                asyncio.run(load(server, model, kind, content[kind], rate, 2))
+                found = asyncio.run(load(server, model, kind, content[kind], rate, seconds))
+                p50, p99 = np.percentile(found.latencies, [50, 99]) * 1000
+                what = f"99th over 50th percentile of latency at half load, {model}, {kind}"
+                result = f"{p99 / p50:.1f} ({p99:.1f} over {p50:.1f} ms at {rate:.0f} a second)"
+                rows.append(Row(what, result, f"{EVEN:g}", p99 / p50 <= EVEN and not found.errors))
+                show(rows[-1])
+    return rows
+
+
+def soak(folder: Path, content: dict[str, bytes], single: dict[tuple[str, str], float], seconds: float) -> list[Row]:
+    """Most of the highest rate for a long time, while the file of the model changes."""
+    model, kind = "network", "Arrow"
+    rate = 0.8 * single[model, kind]
+    path = folder / f"{model}.ordino"
+    versions = [path.read_bytes(), (folder / f"{model}-2.ordino").read_bytes()]
+    memory = list[float]()
+
+    async def change() -> int:
+        n = 0
+        while True:
+            await asyncio.sleep(RELOAD)
+            n += 1
+            part = path.with_suffix(".part")
+            part.write_bytes(versions[n % 2])
+            part.replace(path)
+            changes.append(time.perf_counter())
+            memory.append(server.megabytes())
+
+    async def run() -> Load:
+        changing = asyncio.create_task(change())
+        try:
+            return await load(server, model, kind, content[kind], rate, seconds)
+        finally:
+            changing.cancel()
+
+    changes = list[float]()
+    with serving(folder, 1) as server:
+        asyncio.run(load(server, model, kind, content[kind], rate, 2))
+        found = asyncio.run(run())
+        text = ask(server, "/metrics").decode()
+    made = re.findall(rf'ordino_reloads_total{{model="{model}",outcome="made"}} (\d+)', text)[0]
+    path.write_bytes(versions[0])
+    third = max(1, len(memory) // 3)
+    growth = max(memory[-third:]) / max(memory[third : 2 * third] or memory[:third])
+    for error in found.errors[:5]:
+        print("  ", error)
+    length = f"{seconds:.0f} s at 80 % load ({found.sent:,} requests), {made} reloads"
+    rows = [
+        Row(f"errors in {length}", f"{len(found.errors)}", "0", not found.errors and found.sent > 0),
+        Row(
+            "memory in its last third over its middle third",
+            f"{growth:.2f} ({memory[-1]:.0f} MB)",
+            f"{FLAT}",
+            growth <= FLAT,
+        ),
+    ]
+    for row in rows:
+        show(row)
+    return rows
+
+
+def show(row: Row) -> None:
+    print(f"{'   ' if row.is_met else 'NO '}{row.what:<78} {row.result:<52} asked {row.target}", flush=True)
+
+
+def record(rows: list[Row]) -> None:
+    """Write the rows between the marks of the page."""
+    load_now = os.getloadavg()[2]
+    lines = ["| what | result | target |", "|---|---|---|"]
+    lines += [f"| {row.what} | {row.result if row.is_met else f'**{row.result}**'} | {row.target} |" for row in rows]
+    told = f"Written by `bench_serve.py` on {datetime.now(UTC):%Y-%m-%d}, load of the last 15 minutes {load_now:.1f}."
+    text = PAGE.read_text(encoding="utf-8")
+    block = "\n".join(["<!-- bench_serve -->", told, "", *lines, "<!-- end of bench_serve -->"])
+    changed, n = re.subn(r"<!-- bench_serve -->.*<!-- end of bench_serve -->", lambda _: block, text, flags=re.DOTALL)
+    if n != 1:
+        raise SystemExit(f"{PAGE}: there is no place between <!-- bench_serve --> and <!-- end of bench_serve -->")
+    PAGE.write_text(changed, encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--soak", type=float, default=30, help="seconds of the soak")
+    parser.add_argument("--seconds", type=float, default=5, help="seconds of each load")
+    parser.add_argument("--requests", type=int, default=100, help="requests of each round of the cost")
+    parser.add_argument("--only", choices=["cost"], help="measure this alone")
+    parser.add_argument("--record", action="store_true", help="write the table of docs/benchmarks.md")
+    options = parser.parse_args()
+    if shutil.which("wrk") is None and options.only is None:
+        raise SystemExit("wrk is not installed; install it with: apt install wrk, or measure --only cost")
+    X = np.random.default_rng(1).normal(size=(DOCS, FEATURES)).astype(np.float32)
+    content = bodies(X)
+    print(f"bodies: {', '.join(f'{kind} {len(body):,} bytes' for kind, body in content.items())}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_models(folder)
+        rows = cost(folder, X, content, options.requests)
+        if options.only is None:
+            more, single = scale(folder, content, options.seconds)
+            rows += more
+            rows += even(folder, content, single, options.seconds * 2)
+            rows += soak(folder, content, single, options.soak)
+    if options.record:
+        record(rows)
+    return 0 if all(row.is_met for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+"""AutoRanker against three boosters that get the same time, on MQ2007 and MQ2008, profile directranker.
+
+Reads the folder named by ORDINO_DATA. On every fold, each system gets so many minutes. LightGBM (lambdarank), XGBoost
+(rank:ndcg) and CatBoost (YetiRank) try settings drawn by Optuna until the time is over, in two forms:
+
+- tuned: trained on the training part, rounds and setting chosen on the validation part;
+- cross-fitted, the form that AutoRanker has too: both parts pooled, 4 models, each stopped on the queries that it has
+  not seen, the setting chosen by the measure of all these queries, the test scores the mean of the models' z-scores.
+
+A first trial is always finished, even if it takes longer than the budget. Test parts are only measured. Every system on
+every fold is one row of the store, so that a run that was stopped goes on where it was.
+
+    ORDINO_DATA=folds python benchmarks/quality_auto.py --minutes 1 --out docs/results/auto.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.folds import Fold, read_folds
+from ordino.data.source import contents_hash
+from ordino.ensemble.clock import Clock
+from ordino.ensemble.combining import standardized
+from ordino.ensemble.views import pooled
+from ordino.experiment.compare.significance import paired_t
+from ordino.experiment.store import Store
+from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
+from ordino.rankers.auto import AutoRanker
+from quality_combination import LIBRARIES, Candidate, catboost, lightgbm, measured, quality, xgboost
+
+PROFILE, MEASURES = "directranker", ("ndcg@10", "map")
+SETS = ("MQ2008", "MQ2007")
+ROUNDS, FOLDS, SEED = 500, 4, 0
+AUTO = "AutoRanker"
+Scores = NDArray[np.float64]
+Learn = Callable[[Fold, Clock], Candidate]
+Boost = Callable[[Any, Fold, int], Candidate]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", type=Path, default=Path("auto.sqlite"))
+    parser.add_argument("--minutes", type=float, default=1.0, help="that each system gets on each fold")
+    parser.add_argument(
+        "--clock", choices=("wall", "processor"), default="wall", help="what the minutes are counted by"
+    )
+    parser.add_argument("--sets", default=",".join(SETS), help="separated by commas")
+    parser.add_argument("--systems", default=",".join(SYSTEMS), help="separated by commas")
+    parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
+    parser.add_argument("--out", type=Path, help="write the tables to this file")
+    args = parser.parse_args()
+    folder = os.environ.get("ORDINO_DATA")
+    if folder is None:
+        sys.exit("ORDINO_DATA names no folder; it must hold MQ2007 and MQ2008")
+    until = time.monotonic() + 60 * args.stop_after
+    with Store(args.store) as store:
+        for collection in args.sets.split(","):
+            for name in args.systems.split(","):
+                for fold in read_folds(Path(folder) / collection):
+                    if time.monotonic() < until:
+                        keep(store, collection, fold, name, args.minutes, args.clock)
+        versions = ", ".join(f"{name} {import_module(name).__version__}" for name in LIBRARIES)
+        budgets = sorted({trial.experiment for trial in store.trials()})
+        lines = [*HEADER, "", f"{date.today().isoformat()}, seed {SEED}, {versions}."]
+        lines += [line for budget in budgets for collection in SETS for line in table(store, budget, collection)]
+    print("\n".join(lines))
+    if args.out is not None:
+        args.out.write_text("\n".join([*lines, ""]))
+
+
+def keep(store: Store, collection: str, fold: Fold, name: str, minutes: float, clock: str) -> None:
+    """Train a system on a fold and write it down, unless that was done before."""
+    experiment = f"{minutes:g} {'minute' if minutes == 1 else 'minutes'} of {clock} time"
+    data = [contents_hash(part) for part in (fold.train, fold.valid, fold.test)]
+    key = trial_key(data=data, system=name, budget=experiment)
+    if key in store:
+        return
+    started, begun = datetime.now(UTC).isoformat(timespec="seconds"), Clock(None, clock)
+    chosen = SYSTEMS[name](fold, Clock(60 * minutes, clock))
+    seconds = begun.used
+    test = measured(fold.test, chosen.test)
+    store.add(
+        Trial(
+            key=key, experiment=experiment, dataset=collection, fold=fold.name, ranker=name, label=name,
+            params=chosen.params, seed=SEED, profile=PROFILE, versions=installed_versions(), started=started,
+            train_seconds=seconds, valid={}, test=dict(test), per_query=test.per_query, query_ids=test.query_ids,
+            query_counts={count: getattr(test, count) for count in QUERY_COUNTS},
+        )
+    )  # fmt: skip
+    print(collection, fold.name, name, f"{seconds:.0f} s", chosen.params.get("trials"), file=sys.stderr, flush=True)
+
+
+def auto(fold: Fold, clock: Clock) -> Candidate:
+    assert fold.valid is not None
+    assert clock.seconds is not None
+    kind = "processor" if clock._now is time.process_time else "wall"
+    ranker = AutoRanker(minutes=clock.seconds / 60, clock=kind, profile=PROFILE, seed=SEED, n_jobs=1)
+    ranker.fit(fold.train, valid=fold.valid)
+    told = {"trials": len(ranker.plan_["trials"]), "members": len(ranker.members_), "quality": ranker.quality_["mean"]}
+    return Candidate(told, np.zeros(0), ranker.predict(fold.test))
+
+
+def tuned(boost: Boost) -> Learn:
+    """Settings that Optuna draws, on the training part, chosen on the validation part."""
+
+    def learn(fold: Fold, clock: Clock) -> Candidate:
+        assert fold.valid is not None
+        valid = fold.valid
+        return best_of(lambda trial: boost(trial, fold, ROUNDS), lambda one: quality(valid, one.valid), clock)
+
+    return learn
+
+
+def crossfitted(boost: Boost) -> Learn:
+    """The same on both parts pooled, with as many models as folds."""
+
+    def learn(fold: Fold, clock: Clock) -> Candidate:
+        whole = pooled(fold.train, fold.valid)
+        number = np.random.default_rng(SEED).permutation(whole.n_queries) % FOLDS
+        parts = [
+            Fold(str(k), whole.select_queries(number != k), whole.select_queries(number == k), fold.test)
+            for k in range(FOLDS)
+        ]
+
+        def one(trial: Any) -> Candidate:
+            found = [boost(trial, part, ROUNDS) for part in parts]
+            unseen = np.empty(whole.n_docs)
+            for k, candidate in enumerate(found):
+                unseen[np.repeat(number == k, whole.counts)] = candidate.valid
+            test = np.mean([standardized(candidate.test, fold.test.offsets) for candidate in found], axis=0)
+            return Candidate({}, unseen, test)
+
+        return best_of(one, lambda candidate: quality(whole, candidate.valid), clock)
+
+    return learn
+
+
+def best_of(try_one: Callable[[Any], Candidate], judge: Callable[[Candidate], float], clock: Clock) -> Candidate:
+    """The best candidate that Optuna finds in the time."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=SEED))
+    best, reached, n_trials = None, -np.inf, 0
+    while best is None or not clock.is_over():
+        trial = study.ask()
+        candidate = try_one(trial)
+        value = judge(candidate)
+        study.tell(trial, value)
+        n_trials += 1
+        if best is None or value > reached:
+            best, reached = candidate._replace(params=dict(trial.params)), value
+    return best._replace(params=best.params | {"trials": n_trials})
+
+
+SYSTEMS: dict[str, Learn] = {
+    AUTO: auto,
+    "CatBoost cross-fitted": crossfitted(catboost),
+    "LightGBM cross-fitted": crossfitted(lightgbm),
+    "XGBoost cross-fitted": crossfitted(xgboost),
+    "CatBoost tuned": tuned(catboost),
+    "LightGBM tuned": tuned(lightgbm),
+    "XGBoost tuned": tuned(xgboost),
+}
+HEADER = (
+    "# AutoRanker against boosters with the same time",
+    "",
+    "Made by `benchmarks/quality_auto.py`, which says how. Profile `directranker`: labels are relevant or not, queries",
+    "without a relevant document are left out. Every system gets the same time on every fold, on one thread; the",
+    "heading says how much, and whether it was counted by the wall clock or as processor time of the process. A",
+    "system's row has the folds that it was run on, and is compared with AutoRanker on these folds: the difference is",
+    "AutoRanker minus the system, with its standard error; p is of a paired t-test over the test queries, two-sided,",
+    "not corrected. Nothing was chosen on test parts. Trials: settings tried, mean over folds. The machine did other",
+    "work at the same time, which processor time does not count.",
+)
+
+
+def table(store: Store, experiment: str, collection: str) -> Iterator[str]:
+    """A Markdown table of the systems that were run on a collection."""
+    trials = [trial for trial in store.trials(experiment) if trial.dataset == collection]
+    rows = {name: {trial.fold: trial for trial in trials if trial.label == name} for name in SYSTEMS}
+    ours = rows[AUTO]
+    yield from ("", f"## {collection}, {experiment}", "")
+    if not ours:
+        yield "Not run yet."
+        return
+    yield "| system | folds | NDCG@10 | difference | p | MAP | difference | p | seconds a fold | trials |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    for name, ran in rows.items():
+        common = [fold for fold in sorted(ran) if fold in ours]
+        if not common:
+            continue
+        cells = []
+        for measure in MEASURES:
+            cells.append(f"{np.mean([ran[fold].test[measure] for fold in common]):.4f}")
+            left, right = (np.concatenate([one[fold].per_query[measure] for fold in common]) for one in (ours, ran))
+            gains = (left - right)[np.isfinite(left - right)]
+            told = [
+                f"{gains.mean():+.4f} ± {gains.std(ddof=1) / np.sqrt(len(gains)):.4f}",
+                f"{paired_t(left, right).p:.3f}",
+            ]
+            cells += ["", ""] if name == AUTO else told
+        seconds = np.mean([ran[fold].train_seconds for fold in common])
+        n_trials = np.mean([ran[fold].params["trials"] for fold in common])
+        yield f"| {name} | {len(common)} | {' | '.join(cells)} | {seconds:.0f} | {n_trials:.1f} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Every ranker by its defaults, and the best of 20 settings that Optuna draws, on validation parts alone.
+
+How defaults are chosen: a change of a default is tried on the collection below, on validation parts only, and is made
+if the mean over the sets of the ratio (default / tuned) rises and no set loses more than two points of it. Test parts
+are never looked at. The collection differs in shape on purpose: the first fold of MQ2008 and MQ2007 (if ORDINO_DATA
+names their folder), and made sets: like MQ2007, like TD2003, like MSLR, few queries, many documents a query, sparse
+relevance, noisy labels, 5 and 700 features.
+
+Every ranker on every set is a line of a JSON file, so that a run that was stopped goes on where it was.
+
+    ORDINO_DATA=folds python benchmarks/quality_defaults.py --out docs/results/defaults.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ordino
+from ordino.data.dataset import Dataset
+from ordino.data.folds import read_folds
+from ordino.experiment.run.tuning import draw
+from ordino.parameters import parameters_of
+from ordino.rankers import RANKERS, ranker_class
+
+SEED, METRIC = 0, "ndcg@10"
+LEFT_OUT = ("random-ranker", "single-feature", "nested-ranker", "rank-aggregation", "auto")
+Parts = tuple[Dataset, Dataset]
+
+
+def made(n_queries: int, n_docs: int, n_features: int, *, share: float = 0.25, noise: float = 1.0) -> Parts:
+    """Queries with features of their own level and spread, some of which make the label, by sums and by thresholds."""
+    rng = np.random.default_rng(SEED)
+    rows, qid = n_queries * n_docs, np.repeat(np.arange(n_queries), n_docs)
+    X = rng.normal(size=(rows, n_features)).astype(np.float32)
+    n_useful = max(n_features // 5, 3)
+    hidden = X[:, :n_useful] @ rng.normal(size=n_useful) / np.sqrt(n_useful) + (X[:, 0] > 1) - (X[:, 1] > 0.5)
+    hidden = hidden + noise * rng.normal(size=rows)
+    cuts = np.quantile(hidden, [1 - share, 1 - share / 3])
+    X = X * rng.lognormal(0, 0.5, (n_queries, n_features))[qid] + rng.normal(0, 2, (n_queries, n_features))[qid]
+    train, valid = Dataset(X, np.digitize(hidden, cuts).astype(float), qid).split(0.75, seed=SEED)
+    return train, valid
+
+
+def shape(name: str, queries: int) -> Parts:
+    train, valid = ordino.synthetic(name, queries=queries, seed=1).split(0.75, seed=SEED)
+    return train, valid
+
+
+def letor(name: str) -> Callable[[], Parts]:
+    def load() -> Parts:
+        fold = read_folds(Path(os.environ["ORDINO_DATA"]) / name)[0]
+        assert fold.valid is not None
+        return fold.train, fold.valid
+
+    return load
+
+
+COLLECTION: dict[str, Callable[[], Parts]] = {
+    **({name: letor(name) for name in ("MQ2008", "MQ2007")} if "ORDINO_DATA" in os.environ else {}),
+    "like MQ2007": lambda: shape("mq", 240),
+    "like MSLR": lambda: shape("mslr", 120),
+    "like TD2003": lambda: made(50, 1000, 44, share=0.01),
+    "few queries": lambda: made(24, 40, 30),
+    "many documents": lambda: made(20, 2000, 20),
+    "sparse relevance": lambda: made(300, 60, 40, share=0.02),
+    "noisy labels": lambda: made(300, 30, 40, noise=4.0),
+    "5 features": lambda: made(300, 30, 5),
+    "700 features": lambda: made(120, 30, 700),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kept", type=Path, default=Path("defaults.jsonl"))
+    parser.add_argument("--sets", default=",".join(COLLECTION), help="separated by commas")
+    parser.add_argument("--rankers", default=",".join(name for name in RANKERS if name not in LEFT_OUT))
+    parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
+    parser.add_argument("--out", type=Path, help="write the table to this file")
+    args = parser.parse_args()
+    until = time.monotonic() + 60 * args.stop_after
+    done = [json.loads(line) for line in args.kept.read_text().splitlines()] if args.kept.exists() else []
+    known = {(row["set"], row["ranker"]) for row in done}
+    for name in args.sets.split(","):
+        parts = None
+        for ranker in args.rankers.split(","):
+            if (name, ranker) in known or time.monotonic() > until:
+                continue
+            parts = parts or COLLECTION[name]()
+            row = {"set": name, "ranker": ranker, "trials": args.trials} | measured(ranker, *parts, args.trials)
+            done.append(row)
+            with args.kept.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+    lines = [*HEADER, "", f"{date.today().isoformat()}, seed {SEED}.", "", *table(done)]
+    print("\n".join(lines))
+    if args.out is not None:
+        args.out.write_text("\n".join([*lines, ""]))
+
+
+def measured(name: str, train: Dataset, valid: Dataset, n_trials: int) -> dict[str, float]:
+    """The defaults' measure and seconds of processor time, and the best measure of all trials."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    cls = ranker_class(name)
+    space = {key: known.space for key, known in parameters_of(cls).items() if known.space is not None}
+
+    def value(params: dict[str, Any]) -> float:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return float(cls(**params).fit(train, valid=valid).score(valid))
+        except ordino.errors.OrdinoError:
+            return float("nan")
+
+    begun = time.process_time()
+    default = value({})
+    seconds = time.process_time() - begun
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=SEED))
+    best = default
+    for _ in range(n_trials if space else 0):
+        trial = study.ask()
+        reached = value({key: draw(trial, key, one) for key, one in space.items()})
+        study.tell(trial, reached if np.isfinite(reached) else 0.0)
+        best = float(np.nanmax([best, reached]))
+    return {"default": default, "tuned": best, "seconds": round(seconds, 2)}
+
+
+HEADER = (
+    "# Defaults against tuned",
+    "",
+    f"Made by `benchmarks/quality_defaults.py`, which says how defaults are chosen. {METRIC} on the validation part",
+    "that also chose epochs and rounds: of the defaults, and the best of the defaults and as many settings as the table says,",
+    "drawn by Optuna from the ranker's own search space. Seconds: processor time of one fit with defaults,",
+    "compiling included where it was not done before. A ranker or set that is missing was not run.",
+)
+
+
+def table(done: list[dict[str, Any]]) -> Iterator[str]:
+    """A row for each ranker and set."""
+    yield "| set | ranker | defaults | tuned | defaults / tuned | trials | seconds |"
+    yield "|---|---|---:|---:|---:|---:|---:|"
+    for row in done:
+        ratio = row["default"] / row["tuned"] if row["tuned"] else float("nan")
+        cells = [f"{row['default']:.4f}", f"{row['tuned']:.4f}", f"{100 * ratio:.1f} %", f"{row['trials']}"]
+        yield f"| {row['set']} | {row['ranker']} | {' | '.join(cells)} | {row['seconds']:.1f} |"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""The tests on every Python that is there, with the newest and with the lowest versions that pyproject promises.
+
+``make test-all`` runs all sessions one after another; ``make smoke`` runs the few tests that show that a Python works.
+Torch is installed only where constraints.txt's build exists without CUDA; its tests are skipped elsewhere.
+"""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import nox
+
+PYTHONS = ("3.11", "3.12", "3.13")
+WITH_TORCH = "3.11"
+NO_TESTS = {
+    "ruff",
+    "mypy",
+    "import-linter",
+    "pandas-stubs",
+    "pytest-cov",
+    "nox",
+    "build",
+    "twine",
+}  # tools of developing, not of testing
+SMOKE = (
+    "tests/test_surface.py", "tests/test_given.py", "tests/rankers/test_check_estimator.py",
+    "tests/rankers/test_missing.py", "tests/cli/test_first_hour.py",
+)  # fmt: skip
+MADE_WITH = {"typer": ("click==8.1.8",)}
+"""What the lowest versions of some packages were made with: they put no upper limit on it."""
+
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_existing_virtualenvs = True
+PROJECT = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def needs_of(extra: str, *, left_out: tuple[str, ...] = ()) -> list[str]:
+    """The requirements of an extra, with those of the extras that it names, but some."""
+    found: dict[str, None] = {}
+    for one in PROJECT["optional-dependencies"][extra]:
+        inner = re.fullmatch(r"ordino\[(.+)\]", one)
+        if inner is None:
+            found[one] = None
+        else:
+            for name in inner[1].split(","):
+                if name not in left_out:
+                    found |= dict.fromkeys(needs_of(name, left_out=left_out))
+    return [one for one in found if _name(one) not in NO_TESTS]
+
+
+def lowest(requirements: list[str], python: str) -> list[str]:
+    """The lowest version that each requirement promises for a Python, as pins."""
+    pins: dict[str, str] = {}
+    for one in requirements:
+        promise, _, marker = one.partition(";")
+        limit = re.search(r">=\s*([\w.]+)", promise)
+        if limit is None or not _applies(marker, python):
+            continue
+        name = _name(promise)
+        pins[name] = max(pins.get(name, "0"), limit[1], key=lambda text: [int(part) for part in text.split(".")])
+    beside = [one for name, some in MADE_WITH.items() if name in pins for one in some]
+    return [f"{name}=={version}" for name, version in pins.items()] + beside
+
+
+def _name(requirement: str) -> str:
+    return re.split(r"[\s<>=!~;\[]", requirement, maxsplit=1)[0]
+
+
+def _applies(marker: str, python: str) -> bool:
+    """Whether a marker on python_version, the only kind that we use, holds."""
+    found = re.search(r"python_version\s*(>=|<)\s*['\"]([\d.]+)['\"]", marker)
+    if found is None:
+        return True
+    ours, theirs = (tuple(map(int, text.split("."))) for text in (python, found[2]))
+    return (ours >= theirs) == (found[1] == ">=")
+
+
+def install(session: nox.Session, versions: str) -> None:
+    """Ordino with what its tests need."""
+    python = str(session.python)
+    extras = needs_of("dev", left_out=("docs",) if python == WITH_TORCH else ("docs", "torch"))
+    if versions == "newest":
+        session.install("-c", "constraints.txt", "-e", ".", *extras)
+        return
+    tests = needs_of("dev", left_out=("docs", "torch", "all", "peers"))  # pytest and its like may be new
+    peers = needs_of("peers")
+    promised = [one for one in needs_of("all", left_out=("torch",)) if _name(one) not in map(_name, tests)]
+    session.install("-e", ".", *lowest([*PROJECT["dependencies"], *promised], python), *tests, *peers)
+
+
+@nox.session(python=PYTHONS)
+@nox.parametrize("versions", ["newest", "lowest"])
+def tests(session: nox.Session, versions: str) -> None:
+    """The default tests; more words go to pytest."""
+    install(session, versions)
+    session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def smoke(session: nox.Session) -> None:
+    """A few tests, with what every user has."""
+    session.install("-e", ".", *(one for one in needs_of("dev", left_out=("all", "peers", "docs"))), "pandas", "optuna")
+    session.run("pytest", "-q", *SMOKE, *session.posargs)
+
+
+if __name__ == "__main__":  # what would be installed, for those who wonder
+    for python in PYTHONS:
+        sys.stdout.write(f"{python}: {' '.join(lowest([*PROJECT['dependencies'], *needs_of('all')], python))}\n")

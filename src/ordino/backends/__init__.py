@@ -1,0 +1,16 @@
+"""Where tasks are worked on: this process, several of this machine, or a Ray cluster, all behind one seam."""
+
+from ordino.backends.local import local_backend
+from ordino.backends.seam import Backend, Failure
+
+
+def open_backend(n_jobs: int, cluster: str | None = None) -> Backend:
+    """The backend for so many jobs on this machine, or for a cluster at this address."""
+    if cluster is None:
+        return local_backend(n_jobs)
+    from ordino.backends.ray_cluster import RayCluster
+
+    return RayCluster(cluster)
+
+
+__all__ = ["Backend", "Failure", "local_backend", "open_backend"]

@@ -1,0 +1,140 @@
+"""Features that stay on disk while a ranker learns from them: the scaled rows of shards, in one mapped file.
+
+To the ranker they are an array like any other, so it learns the same, to the last bit. Pages of the file that it has
+looked at are given back all the time, so the memory that it holds does not grow with the data. The file lies in the
+place for temporary files (set TMPDIR to choose the disk) and takes 4 bytes for each value.
+"""
+
+import mmap
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.arrays import query_blocks
+from ordino.data.columns import Groups, offsets_of
+from ordino.data.dataset import Dataset
+from ordino.data.shards import ShardedDataset
+from ordino.errors import DataError
+
+EVERY = 0.05  # seconds between two times that pages are given back
+BLOCK = 65_536  # documents that are scaled at a time
+SPARE = 1 << 26  # bytes that a disk must have left over
+
+
+@final
+class Room:
+    """A folder for arrays that are mapped from files, and that hold no memory for long."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._maps: list[mmap.mmap] = []
+        self._done = threading.Event()
+        self._keeper = threading.Thread(target=self._keep_small, daemon=True)
+        self._keeper.start()
+
+    def array(self, shape: Sequence[int], dtype: Any = np.float32) -> NDArray[Any]:
+        """Zeros of this shape, in a file; they can be written to."""
+        n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        if n_bytes + SPARE > shutil.disk_usage(self._folder).free:
+            raise DataError(
+                f"{self._folder}: {n_bytes / 1e9:.1f} GB of features do not fit on this disk; "
+                "set TMPDIR to a folder on a larger one"
+            )
+        if n_bytes == 0:
+            return np.zeros(shape, dtype)
+        with (self._folder / f"{len(self._maps)}.rows").open("w+b") as file:
+            file.truncate(n_bytes)
+            mapped = mmap.mmap(file.fileno(), n_bytes)
+        self._maps.append(mapped)
+        return np.frombuffer(mapped, dtype).reshape(shape)
+
+    def close(self) -> None:
+        """No more pages are given back."""
+        self._done.set()
+        self._keeper.join()
+
+    def _keep_small(self) -> None:
+        while not self._done.wait(EVERY):
+            for mapped in list(self._maps):
+                if hasattr(mmap, "MADV_DONTNEED"):  # the file keeps what was written
+                    mapped.madvise(mmap.MADV_DONTNEED)
+
+
+_ROOM: ContextVar[Room | None] = ContextVar("room", default=None)
+
+
+@contextmanager
+def room_on_disk() -> Iterator[Room]:
+    """A room for large arrays; inside, :func:`large_array` takes its arrays from there."""
+    with tempfile.TemporaryDirectory(prefix="ordino-rows-", ignore_cleanup_errors=True) as folder:
+        room = Room(Path(folder))
+        token = _ROOM.set(room)
+        try:
+            yield room
+        finally:
+            _ROOM.reset(token)
+            room.close()
+
+
+def large_array(shape: Sequence[int], dtype: Any = np.float32) -> NDArray[Any]:
+    """Zeros of this shape for a copy of the features: in memory, or on disk where the features are there too."""
+    room = _ROOM.get()
+    return np.zeros(shape, dtype) if room is None else room.array(shape, dtype)
+
+
+def rows_on_disk(source: ShardedDataset, room: Room) -> Dataset:
+    """All shards as one data set, in canonical order as they are; the features stay on disk."""
+    X, y = room.array((source.n_docs, source.n_features)), np.empty(source.n_docs)
+    counts, queries, begin = [], [], 0
+    weights: list[Any] = []
+    for part in source.parts():
+        rows = slice(begin, begin + part.n_docs)
+        X[rows], y[rows], begin = part.X, part.y, rows.stop
+        counts.append(part.counts)
+        queries.append(part.query_ids)
+        weights.append(part.weights)
+        categories = part.categories
+    given = None if weights[0] is None else np.concatenate(weights)
+    groups = Groups(None, offsets_of(np.concatenate(counts)), np.concatenate(queries))
+    return Dataset.of_groups(X, y, groups, feature_names=source.feature_names, weights=given, categories=categories)
+
+
+def select_on_disk(data: Dataset, queries: NDArray[np.intp], room: Room) -> Dataset:
+    """The queries with these rising numbers, some at a time, into another file."""
+    counts = data.counts[queries]
+    offsets = offsets_of(counts)
+    X, y = room.array((offsets[-1], data.n_features)), np.empty(offsets[-1])
+    weights: list[Any] = []
+    for first, last in query_blocks(offsets, BLOCK):
+        part = data.select_queries(queries[first:last])
+        rows = slice(offsets[first], offsets[last])
+        X[rows], y[rows] = part.X, part.y
+        weights.append(part.weights)
+    given = None if not weights or weights[0] is None else np.concatenate(weights)
+    groups = Groups(None, offsets, data.query_ids[queries])
+    named: dict[str, Any] = {"feature_names": data.feature_names, "categories": data.categories}
+    return Dataset.of_groups(X, y, groups, weights=given, **named)
+
+
+def transformed(scaler: Any, data: Dataset) -> Dataset:
+    """The data with scaled features; where features stay on disk, some queries at a time, into another file there."""
+    room = _ROOM.get()
+    if room is None:
+        scaled: Dataset = scaler.transform(data)
+        return scaled
+    X: NDArray[np.float32] | None = None
+    names = data.feature_names
+    for first, last in query_blocks(data.offsets, BLOCK):
+        part = scaler.transform(data.select_queries(np.arange(first, last)))
+        X = room.array((data.n_docs, part.n_features)) if X is None else X
+        X[data.offsets[first] : data.offsets[last]] = part.X
+        names = part.feature_names
+    return data if X is None else data.replace_features(X, names)

@@ -1,0 +1,123 @@
+"""A file that is too large for memory, read as several data sets of whole queries.
+
+LETOR text is cut between two lines of different queries, Parquet between row groups; the rows of a query must stand
+together. A folder gives its files one after another. Files of other formats are read at once.
+"""
+
+import gzip
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordino.data.dataset import Dataset
+from ordino.data.files import ENDINGS, read_data, table_data
+from ordino.errors import DataError
+
+PART = 1 << 28  # bytes of text, or of rows in memory, that are read at a time
+
+
+def read_parts(path: str | Path, *, size: int = PART, **columns: Any) -> Iterator[Dataset]:
+    """Data sets of whole queries, as they follow each other in a file or in the files of a folder.
+
+    ``columns`` are the arguments of :func:`~ordino.data.files.read_data`.
+    """
+    where = Path(path)
+    if where.is_dir():
+        files = sorted(one for one in where.iterdir() if ENDINGS.get(one.suffix.lower()))
+        if not files:
+            raise DataError(f"{where}: there are no data files in this folder; name a file, or another folder")
+        for file in files:
+            yield from read_parts(file, size=size, **columns)
+        return
+    form = ENDINGS.get(Path(where.name.lower().removesuffix(".gz")).suffix) if where.is_file() else None
+    if form == "letor":
+        yield from _letor_parts(where, size, columns)
+    elif form == "parquet":
+        yield from _parquet_parts(where, size, columns)
+    else:
+        yield read_data(path, **columns)
+
+
+def _letor_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[Dataset]:
+    from ordino.data.letor import read_letor
+
+    wanted = {name: columns[name] for name in ("n_features", "one_list") if name in columns}
+    n_features: int | None = wanted.pop("n_features", None) or _widest(path)
+    opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
+    rest = b""
+    with opener(path, "rb") as file:
+        while True:
+            block = file.read(size)
+            text = rest + block
+            at_end = len(block) < size
+            cut = len(text) if at_end else _last_change(text)
+            rest = text[cut:]
+            if cut:
+                try:
+                    yield read_letor(BytesIO(text[:cut]), n_features=n_features, **wanted)
+                except DataError as error:
+                    raise DataError(f"{path}, in a part of the file: {error}") from None
+            if at_end:
+                return
+
+
+def _widest(path: Path) -> int:
+    """The largest feature number in a file, since a line does not mention trailing zeros."""
+    opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
+    widest = 0
+    with opener(path, "rb") as file:
+        for line in file:
+            words = line.partition(b"#")[0].split()
+            if len(words) > 2:
+                number = words[-1].partition(b":")[0]
+                widest = max(widest, int(number) if number.isdigit() else 0)
+    return widest
+
+
+def _last_change(text: bytes) -> int:
+    """Where the last query of the text begins, of which the rest may follow; 0 if it is the only one."""
+    end = text.rfind(b"\n") + 1
+    last = None
+    while end > 0:
+        start = text.rfind(b"\n", 0, end - 1) + 1
+        query = _query_of(text[start:end])
+        if query is not None:
+            if last is not None and query != last:
+                return end
+            last = query
+        end = start
+    return 0
+
+
+def _query_of(line: bytes) -> bytes | None:
+    """The query of a line; None for a line without one, such as a comment."""
+    words = line.partition(b"#")[0].split(None, 2)
+    return words[1] if len(words) > 1 and words[1].startswith(b"qid:") else None
+
+
+def _parquet_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[Dataset]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    column = columns.get("qid") or "qid"
+    with parquet.ParquetFile(path) as file:
+        if column not in file.schema_arrow.names:
+            yield read_data(path, **columns)
+            return
+        rest: Any = None
+        for number in range(file.num_row_groups):
+            group = file.read_row_group(number)
+            rest = group if rest is None else pa.concat_tables([rest, group])
+            if rest.nbytes < size:
+                continue
+            queries = np.asarray(rest[column].to_pylist(), dtype=object)
+            other = np.flatnonzero(queries != queries[-1])
+            cut = int(other[-1]) + 1 if len(other) else 0
+            if cut:
+                yield table_data(rest.slice(0, cut), str(path), **columns)
+                rest = rest.slice(cut)
+        if rest is not None and len(rest):
+            yield table_data(rest, str(path), **columns)

@@ -1,0 +1,158 @@
+"""Which trials become members, and what the whole is worth on queries that chose nothing of it.
+
+The first trials are members from the start. A later one comes in, or takes the place of a member of its family, if the
+measure of the ensemble rises by at least one standard error of the rise. Under a bound on the cost of scoring, the best
+affordable subset is taken. All of this is a function of some of the queries: to say what the ensemble is worth, it is
+done again without each fold, and the fold is measured by what was chosen without it.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.ensemble.combining import mean_over, mixture, standardized, t_of, weigh
+from ordino.ensemble.trials import Bench, Trial
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+MOST_MEMBERS = 8
+LEAST_T = 1.0  # of the rise that lets a trial in
+CONFIDENT = 1.96  # standard errors to each side: 95 % of a normal law
+
+
+class Member(NamedTuple):
+    """A trial, by its number, at a step."""
+
+    trial: int
+    step: int
+
+
+class Ensemble(NamedTuple):
+    """Members and their weights."""
+
+    members: list[Member]
+    weights: Floats
+    greedy_share: float
+
+
+@final
+class Choice:
+    """Chooses among trials that have all their folds."""
+
+    def __init__(self, bench: Bench, trials: Sequence[Trial], n_first: int, most_ms: float | None = None) -> None:
+        self.bench, self.trials, self.n_first, self.most_ms = bench, trials, n_first, most_ms
+        self._scores: dict[Member, Floats] = {}
+
+    def scores(self, member: Member) -> Floats:
+        """What a member adds: its scores of unseen documents, as z-scores inside each query."""
+        if member not in self._scores:
+            unseen = self.trials[member.trial].unseen(member.step)
+            self._scores[member] = standardized(unseen, self.bench.data.offsets)
+        return self._scores[member]
+
+    def measure(self, members: Sequence[Member]) -> Floats:
+        """The measure of each query, with equal weights."""
+        return self.bench.measure(sum((self.scores(member) for member in members), np.zeros(self.bench.data.n_docs)))
+
+    def members(self, which: Mask) -> list[Member]:
+        """The members that these queries choose."""
+        best = [Member(i, trial.best_step(which)) for i, trial in enumerate(self.trials)]
+        chosen = best[: self.n_first]
+        for new in best[self.n_first :]:
+            chosen = self.with_new(chosen, new, which) or chosen
+        return chosen if self.most_ms is None else self._affordable(chosen, best, which)
+
+    def with_new(self, chosen: list[Member], new: Member, which: Mask, least_t: float = LEAST_T) -> list[Member] | None:
+        """The members with a new one, if that is a rise."""
+        now = self.measure(chosen)
+        family = self.trials[new.trial].kind.ranker
+        changes = [[*chosen, new]] if len(chosen) < MOST_MEMBERS else []
+        changes += [
+            [new if one == old else one for one in chosen]
+            for old in chosen
+            if self.trials[old.trial].kind.ranker == family
+        ]
+        rises = [(self.measure(change) - now)[which] for change in changes]
+        best = int(np.argmax([np.nanmean(rise) if np.isfinite(rise).any() else -np.inf for rise in rises]))
+        return changes[best] if t_of(rises[best]) >= least_t else None
+
+    def _affordable(self, chosen: list[Member], best: list[Member], which: Mask) -> list[Member]:
+        """The best subset within the bound; the cheapest trial where none is."""
+        assert self.most_ms is not None
+        cost = [trial.milliseconds or 0.0 for trial in self.trials]
+        subsets = [
+            list(some)
+            for size in range(1, len(chosen) + 1)
+            for some in combinations(chosen, size)
+            if sum(cost[member.trial] for member in some) <= self.most_ms
+        ]
+        if not subsets:
+            return [best[int(np.argmin(cost))]]
+        return max(subsets, key=lambda some: mean_over(self.measure(some), which))
+
+    def ensemble(self, which: Mask) -> Ensemble:
+        """Members and weights, by these queries."""
+        members, (some, queries) = self.members(which), self.bench.sample
+        rows = np.repeat(np.isin(np.arange(len(which)), queries), self.bench.data.counts)
+        scores = [self.scores(member)[rows] for member in members]
+
+        def measure(scores: Floats) -> Floats:
+            return self.bench.judge.per_query(some, scores)
+
+        return Ensemble(members, *weigh(scores, measure, self.bench.fold[queries], which[queries]))
+
+    def honest(self) -> Floats:
+        """The measure of each query by an ensemble that was chosen without the query's fold."""
+        found = np.full(self.bench.data.n_queries, np.nan)
+        in_the_end = self.members(np.full(self.bench.data.n_queries, True))
+        for fold in range(self.bench.n_folds):
+            own = self.bench.fold == fold
+            members, weights, _ = self.ensemble(~own)
+            total = mixture([self.scores(member) for member in members], weights)
+            found[own] = self.bench.measure(total)[own]
+            keep = {*in_the_end, *members}
+            self._scores = {member: scores for member, scores in self._scores.items() if member in keep}
+        return found
+
+    def table(self, ensemble: Ensemble) -> list[dict[str, Any]]:
+        """For each member what it is, what it is worth alone, and how much the ensemble loses without it."""
+        whole = self.bench.measure(mixture([self.scores(one) for one in ensemble.members], ensemble.weights))
+        rows = []
+        for i, member in enumerate(ensemble.members):
+            trial, kept = self.trials[member.trial], np.arange(len(ensemble.members)) != i
+            rest = [self.scores(one) for one, stays in zip(ensemble.members, kept, strict=True) if stays]
+            left = ensemble.weights[kept]
+            without = self.bench.measure(mixture(rest, left)) if len(rest) else np.zeros_like(whole)
+            alone = self.bench.measure(self.scores(member))
+            loss, error = _mean_and_error(whole - without)
+            rows.append(
+                trial.row
+                | {"step": member.step + 1, "weight": float(ensemble.weights[i])}
+                | {"alone": _mean_and_error(alone)[0], "adds": loss, "adds_error": error}
+            )
+        return rows
+
+
+def _mean_and_error(values: Floats) -> tuple[float, float]:
+    counted = values[np.isfinite(values)]
+    if not len(counted):
+        return 0.0, 0.0
+    error = counted.std(ddof=1) / np.sqrt(len(counted)) if len(counted) > 1 else 0.0
+    return float(counted.mean()), float(error)
+
+
+def quality_of(values: Floats) -> dict[str, float]:
+    """The mean of the queries that count, and where it lies with 95 % confidence.
+
+    Examples
+    --------
+    >>> quality_of(np.array([0.0, 1.0, np.nan, 0.5]))["mean"]
+    0.5
+    """
+    mean, error = _mean_and_error(values)
+    n = int(np.isfinite(values).sum())
+    return {"mean": mean, "low": mean - CONFIDENT * error, "high": mean + CONFIDENT * error, "queries": n}

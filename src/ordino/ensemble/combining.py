@@ -1,0 +1,107 @@
+"""How members become one: their scores as z-scores inside each query, added with equal weights.
+
+Weights that are learned are learned from noise where queries are few. So greedy weights (forward selection with
+replacement, Caruana et al., ICML 2004) only come in through a gate: t is their gain over equal weights on queries that
+did not choose them, divided by its standard error, and their share is t - 1, at least 0 and at most 1.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Measure = Callable[[Floats], Floats]  # scores of all documents -> the measure of each query
+
+GREEDY_ROUNDS = 12
+
+
+def standardized(scores: Floats, offsets: NDArray[np.int64]) -> Floats:
+    """Scores with mean 0 and deviation 1 inside each query; 0 where they are all equal.
+
+    Examples
+    --------
+    >>> standardized(np.array([1.0, 3.0, 7.0, 5.0, 5.0]), np.array([0, 2, 3, 5])).tolist()
+    [-1.0, 1.0, 0.0, 0.0, 0.0]
+    """
+    if not len(scores):
+        return scores
+    counts = np.diff(offsets)
+    away = scores - np.repeat(np.add.reduceat(scores, offsets[:-1]) / counts, counts)
+    spread = np.sqrt(np.add.reduceat(away * away, offsets[:-1]) / counts)
+    low, high = np.minimum.reduceat(scores, offsets[:-1]), np.maximum.reduceat(scores, offsets[:-1])
+    spread[~(low < high) | ~np.isfinite(spread)] = np.inf
+    return np.nan_to_num(away / np.repeat(spread, counts))
+
+
+def t_of(gains: Floats) -> float:
+    """The mean of gains over its standard error; 0 where nothing differs.
+
+    Examples
+    --------
+    >>> t_of(np.array([1.0, 2.0, 3.0, np.nan])).__round__(3), t_of(np.zeros(5))
+    (3.464, 0.0)
+    """
+    counted = gains[np.isfinite(gains)]
+    if len(counted) < 2 or not counted.any():
+        return 0.0
+    error = counted.std(ddof=1) / np.sqrt(len(counted))
+    return float(counted.mean() / error) if error > 0 else float(np.sign(counted.mean())) * np.inf
+
+
+def mean_over(values: Floats, which: Mask) -> float:
+    """The mean of those queries that count; 0 where none does."""
+    chosen = values[which]
+    counted = chosen[np.isfinite(chosen)]
+    return float(counted.mean()) if len(counted) else 0.0
+
+
+def greedy_weights(members: Sequence[Floats], measure: Measure, which: Mask) -> Floats:
+    """The share of each member after adding the best one, again and again; of these queries alone."""
+    taken = np.zeros(len(members))
+    total = np.zeros_like(members[0])
+    best, best_taken = -np.inf, taken.copy()
+    for _ in range(GREEDY_ROUNDS):
+        reached = [mean_over(measure(total + member), which) for member in members]
+        chosen = int(np.argmax(reached))
+        taken[chosen] += 1
+        total = total + members[chosen]
+        if reached[chosen] > best:
+            best, best_taken = reached[chosen], taken.copy()
+    return best_taken / best_taken.sum()
+
+
+class Weighed(NamedTuple):
+    """Weights of members, and how much of them is greedy."""
+
+    weights: Floats
+    greedy_share: float
+
+
+def weigh(members: Sequence[Floats], measure: Measure, fold: NDArray[np.intp], which: Mask) -> Weighed:
+    """Equal weights, moved towards greedy ones as far as the gate lets them, by these queries alone.
+
+    ``fold`` has the fold of each query: greedy weights are learned without a fold and measured on it.
+    """
+    equal = np.full(len(members), 1 / len(members))
+    if len(members) == 1:
+        return Weighed(equal, 0.0)
+    by_equal, by_greedy = measure(mixture(members, equal)), np.full(len(fold), np.nan)
+    for k in np.unique(fold[which]):
+        learned = greedy_weights(members, measure, which & (fold != k))
+        own = which & (fold == k)
+        by_greedy[own] = measure(mixture(members, learned))[own]
+    share = float(np.clip(t_of((by_greedy - by_equal)[which]) - 1, 0, 1))
+    if share == 0:
+        return Weighed(equal, 0.0)
+    return Weighed((1 - share) * equal + share * greedy_weights(members, measure, which), share)
+
+
+def mixture(members: Sequence[Floats], weights: Floats) -> Floats:
+    """The weighted sum of the members' scores."""
+    total = np.zeros_like(members[0])
+    for member, weight in zip(members, weights, strict=True):
+        total += weight * member
+    return total

@@ -1,0 +1,105 @@
+"""Trials kept in a folder, so that a fit that was stopped goes on where it was.
+
+A trial is a file of plain arrays: its scores of unseen documents after every step, and what its rankers learned until
+the step that all queries together choose. The name of the file says which data, folds, measure and kind it belongs to.
+"""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.source import fingerprint
+from ordino.ensemble.trials import Bench, Trial
+from ordino.forms import Stump
+from ordino.layers import Layer
+from ordino.ranker import Ranker
+
+
+@final
+class Kept:
+    """A folder of trials on one bench."""
+
+    def __init__(self, folder: str, bench: Bench) -> None:
+        self._folder, self._bench = Path(folder), bench
+        self._folder.mkdir(parents=True, exist_ok=True)
+        judge = bench.judge
+        told = [fingerprint(bench.data), bench.n_folds, bench.seed, str(judge.metric), str(judge.profile.name)]
+        self._bench_text = json.dumps(told)
+
+    def _path(self, trial: Trial) -> Path:
+        return self._folder / f"{sha256((self._bench_text + trial.kind.text).encode()).hexdigest()[:24]}.npz"
+
+    def save(self, trial: Trial) -> None:
+        """Write a trial that has all folds."""
+        path = self._path(trial)
+        if path.exists():
+            return
+        arrays: dict[str, NDArray[Any]] = {"row": _bytes(json.dumps(trial.row))}
+        rankers = trial.rankers(trial.best_step(np.full(self._bench.data.n_queries, True)))
+        for fold, (scores, ranker) in enumerate(zip(trial.scores, rankers, strict=True)):
+            arrays[f"{fold}.scores"] = scores[: trial.n_steps]
+            arrays |= {f"{fold}.{name}": value for name, value in _arrays(ranker).items()}
+        partial = path.with_suffix(".part.npz")
+        np.savez_compressed(partial, **arrays)  # type: ignore[arg-type]
+        partial.replace(path)
+
+    def load(self, trial: Trial) -> bool:
+        """Take over what was kept of a trial, if it was kept."""
+        path = self._path(trial)
+        if trial.scores or not path.exists():
+            return False
+        with np.load(path) as kept:
+            arrays = {name: kept[name] for name in kept.files}
+        row = json.loads(arrays["row"].tobytes())
+        trial.share, trial.seconds = row["share"], row["seconds"]
+        trial.scores = [arrays[f"{fold}.scores"] for fold in range(self._bench.n_folds)]
+        width = self._bench.views.width(trial.kind.features)
+        trial.at = [_Again(trial, arrays, fold, width) for fold in range(self._bench.n_folds)]
+        return True
+
+
+@final
+class _Again:
+    """The ranker of a fold at the step that was chosen, made of the arrays of a file."""
+
+    def __init__(self, trial: Trial, arrays: dict[str, NDArray[Any]], fold: int, width: int) -> None:
+        self._trial, self._arrays, self._fold, self._width = trial, arrays, fold, width
+
+    def __call__(self, step: int) -> Ranker:
+        start = f"{self._fold}."
+        found = {name[len(start) :]: value for name, value in self._arrays.items() if name.startswith(start)}
+        ranker: Any = self._trial.bench.make(self._trial.kind)
+        ranker.scaler_, ranker.n_features_in_ = None, self._width
+        ranker.n_queries_in_, ranker.longest_query_in_ = (int(one) for one in found["seen"])
+        if "model_" in found:
+            ranker.model_, ranker.best_round_ = found["model_"].tobytes().decode(), int(found["best_round_"])
+        if "coef_" in found:
+            ranker.coef_ = found["coef_"]
+        if "stumps_" in found:
+            ranker.stumps_ = [Stump(int(j), float(at), float(alpha)) for j, at, alpha in found["stumps_"]]
+        if "layers_.0.W" in found:
+            n_layers = sum(name.endswith(".W") for name in found)
+            ranker.layers_ = [Layer(found[f"layers_.{i}.W"], found[f"layers_.{i}.b"]) for i in range(n_layers)]
+            ranker.best_epoch_ = step + 1
+        return ranker  # type: ignore[no-any-return]
+
+
+def _arrays(ranker: Any) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {"seen": np.array([ranker.n_queries_in_, ranker.longest_query_in_])}
+    if hasattr(ranker, "model_"):
+        found |= {"model_": _bytes(ranker.model_), "best_round_": np.array(ranker.best_round_)}
+    if hasattr(ranker, "coef_"):
+        found["coef_"] = ranker.coef_
+    if hasattr(ranker, "stumps_"):
+        found["stumps_"] = np.array([tuple(stump) for stump in ranker.stumps_], np.float64).reshape(-1, 3)
+    for i, (W, b) in enumerate(getattr(ranker, "layers_", ())):
+        found |= {f"layers_.{i}.W": W, f"layers_.{i}.b": b}
+    return found
+
+
+def _bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), np.uint8)

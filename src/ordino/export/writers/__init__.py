@@ -1,0 +1,1 @@
+"""One file an engine: pure functions from a plain form to the texts that the engine loads."""

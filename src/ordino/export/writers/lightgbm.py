@@ -1,0 +1,51 @@
+"""LightGBM: its model text, with thresholds for raw features, which ``lightgbm.Booster(model_file=...)`` loads."""
+
+import re
+
+import numpy as np
+
+from ordino.boosting.model_text import DEFAULT_LEFT, NAN_MISSING, TextTree, TreeText, write_trees
+from ordino.export.family import PlainTrees, Tree
+from ordino.export.written import Written
+
+
+def write_lightgbm(form: PlainTrees, name: str, **_: object) -> Written:  # noqa: ARG001
+    """The model text; LightGBM's names have no blanks."""
+    names = tuple(safe_names(form.names))
+    notes = []
+    if form.categorical is not None:
+        text = re.sub(r"^feature_names=.*$", lambda _: f"feature_names={' '.join(names)}", form.categorical, flags=re.M)
+        notes.append("Categories go by the numbers that the ranker gave them in training.")
+    else:
+        text = write_trees(TreeText(tuple(_tree(tree) for tree in form.trees), names, 1))
+    if list(names) != list(form.names):
+        notes.append("Blanks and other characters that LightGBM refuses in names of features are _ in the file.")
+    command = "python -c \"import lightgbm; print(lightgbm.Booster(model_file='model.txt').num_trees())\""
+    return Written(files={"model.txt": text}, commands=(command,), notes=tuple(notes), odds=form.odds)
+
+
+def safe_names(names: tuple[str, ...]) -> list[str]:
+    """Names without characters that LightGBM refuses, all different.
+
+    Examples
+    --------
+    >>> safe_names(("a b", "a_b", "ok"))
+    ['a_b', 'a_b_2', 'ok']
+    """
+    made: list[str] = []
+    for name in names:
+        plain = base = re.sub(r"[\s\",:\[\]{}=]", "_", name) or "_"
+        number = 1
+        while plain in made:
+            number += 1
+            plain = f"{base}_{number}"
+        made.append(plain)
+    return made
+
+
+def _tree(tree: Tree) -> TextTree:
+    decision = (NAN_MISSING << 2) | np.where(tree.missing_left, DEFAULT_LEFT, 0)
+    return TextTree(
+        tree.feature, tree.threshold.astype(np.float64), decision.astype(np.int64), tree.left, tree.right, tree.value,
+        np.ones(len(tree.feature)),
+    )  # fmt: skip

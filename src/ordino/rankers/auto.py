@@ -1,0 +1,259 @@
+"""AutoRanker: the ranker for those who do not want to choose one.
+
+Members of different families learn out of fold, from features made inside the query, and are averaged. What they are
+worth together is measured on queries that chose nothing. In data from runs of several retrievers, where no gain over
+reciprocal rank fusion is shown on these queries, that fusion is what it becomes. The machinery is in
+:mod:`ordino.ensemble`, the members in :mod:`ordino.rankers.portfolio`.
+"""
+
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.ensemble.board import Board
+from ordino.ensemble.choosing import LEAST_T, Choice, quality_of
+from ordino.ensemble.clock import CLOCKS, Clock
+from ordino.ensemble.combining import mixture, standardized, t_of
+from ordino.ensemble.kept import Kept
+from ordino.ensemble.search import Search
+from ordino.ensemble.trials import Bench, Trial
+from ordino.ensemble.views import Views, pooled, source_of
+from ordino.errors import DataError, ParameterError
+from ordino.forms import Form, require
+from ordino.judge import Judge
+from ordino.parameters import learned, param
+from ordino.ranker import Ranker
+from ordino.rankers.fusion import fusion_of_runs
+from ordino.rankers.portfolio import drawn_kinds, first_kinds, make_member, seconds_of
+from ordino.recurring import metric_param, n_jobs_param, profile_param, seed_param, verbose_param
+
+MANY_FOLDS, FEW_FOLDS, FEW_QUERIES = 8, 4, 300
+TIMED_DOCS = 1000  # that scoring is timed with
+
+
+def check_plan(given: object) -> None:
+    """Refuse a plan that is not one that AutoRanker has stored."""
+    rows = given.get("trials") if isinstance(given, Mapping) else None
+    if (
+        not isinstance(rows, Sequence)
+        or not rows
+        or not all(isinstance(row, Mapping) and "ranker" in row for row in rows)
+    ):
+        raise ParameterError("plan is not one of AutoRanker's; give the plan_ of a fitted AutoRanker")
+
+
+class ExplainedPart(NamedTuple):
+    """A form, the documents of a query as it sees them, how much its scores count, and the source of each feature."""
+
+    form: Form
+    seen: Dataset
+    weight: float
+    source: NDArray[np.intp]
+
+
+@final
+class AutoRanker(Ranker):
+    """Several rankers of different families as one, found and judged out of fold.
+
+    Attributes
+    ----------
+    rankers_, features_, weights_
+        For each member the rankers of all folds, the features that they see, and the member's weight.
+    members_
+        A row for each member: what it is, its measure alone, and how much the whole loses without it.
+    quality_
+        The measure on queries that neither trained nor chose anything: mean, low and high (95 %), number of queries.
+    plan_
+        What was done: ``AutoRanker(plan=ranker.plan_)`` does exactly that again.
+    history_
+        A row for each trial that was completed, with the measure of the ensemble so far.
+
+    Examples
+    --------
+    >>> from ordino.testing import easy_data
+    >>> ranker = AutoRanker(trials=2, folds=2).fit(easy_data())
+    >>> [row["ranker"] for row in ranker.members_], ranker.weights_.tolist()
+    (['rank-svm', 'linear-regression-ranker'], [0.5, 0.5])
+    """
+
+    allows_nan = True
+    uses_weights = True
+
+    rankers_: list[list[Ranker]] = learned()
+    features_: list[str] = learned()
+    weights_: NDArray[np.float64] = learned()
+    members_: list[dict[str, Any]] = learned()
+    quality_: dict[str, float] = learned()
+    plan_: dict[str, Any] = learned()
+    history_: list[dict[str, float]] = learned()
+
+    minutes: float = param(
+        1.0,
+        "How long to learn at most; without effect where `trials` or `plan` is given. It ends earlier when further "
+        "trials bring nothing.",
+        above=0,
+        positional=True,
+    )
+    trials: int | None = param(
+        None, "How many kinds of members to try, in place of `minutes`: the same seed then gives the same ranker.",
+        low=1, brief=1,
+    )  # fmt: skip
+    metric: str = metric_param(text="The metric that everything is chosen by, and which `score` gives.")
+    profile: str = profile_param()
+    folds: int | None = param(
+        None, "Number of folds; None is 4, and 8 if there are fewer than 300 queries. More folds cost more time.", low=2
+    )
+    max_score_ms: float | None = param(
+        None, "What scoring 1,000 documents may cost at most, in milliseconds on this machine; None is without bound.",
+        above=0,
+    )  # fmt: skip
+    plan: Mapping[str, Any] | None = param(
+        None, "The `plan_` of a fitted AutoRanker, to be carried out again to the last bit.", check=check_plan
+    )
+    store: str | None = param(
+        None, "A folder that keeps every trial: a fit that was stopped goes on from there, with the same data and seed."
+    )
+    clock: str = param(
+        "wall",
+        "What `minutes` are counted by: the wall clock, or the processor time of this process, for a machine that is "
+        "busy with other things.",
+        choices=CLOCKS,
+    )
+    seed: int = seed_param()
+    n_jobs: int | None = n_jobs_param()
+    verbose: bool = verbose_param()
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        seconds = 60 * self.minutes
+        clock = Clock(None if self.trials is not None or self.plan is not None else seconds, self.clock)
+        plan = dict(self.plan or {})
+        whole = pooled(data, valid)
+        if whole.n_queries < 2:
+            raise DataError("AutoRanker learns by folds of queries, and there is one query; give at least two")
+        bench = Bench(
+            whole,
+            judge=Judge(self.metric, self.profile),
+            n_folds=min(int(plan.get("folds", self.folds or _n_folds(whole.n_queries))), whole.n_queries),
+            seed=int(plan.get("seed", self.seed)),
+            make=lambda kind: make_member(kind, metric=self.metric, profile=self.profile, n_jobs=self.n_jobs),
+            n_jobs=self.n_jobs,
+        )
+        self.history_ = []
+        kept = None if self.store is None else Kept(self.store, bench)
+        with Board(bench, clock, self.trials, verbose=self.verbose) as board:
+            search = Search(
+                bench, clock=clock, most_trials=self.trials, kept=kept, tell=board.tell,
+                cost=lambda kind: seconds_of(kind, whole.n_docs, bench.views.width(kind.features), bench.n_folds),
+            )  # fmt: skip
+            if plan:
+                search.replay(plan["trials"], int(plan["first"]))
+            else:
+                search.run(first_kinds(whole.n_queries), lambda bracket: drawn_kinds(bench.seed, bracket))
+        if not search.done:
+            raise DataError(f"no member could learn from this data: {next(iter(search.left_out.values()))}")
+        if search.interrupted:
+            sys.stderr.write(f"AutoRanker: stopped after {len(search.done)} trials; what these learned is kept\n")
+        self._keep(search, bench)
+
+    def _keep(self, search: Search, bench: Bench) -> None:
+        """Choose members, measure them honestly, and hold what scores."""
+        for trial in search.done if self.max_score_ms is not None else ():
+            trial.milliseconds = trial.milliseconds or _milliseconds(trial, bench)
+        choice = Choice(bench, search.done, search.n_first, self.max_score_ms)
+        everything = np.full(bench.data.n_queries, True)
+        ensemble = choice.ensemble(everything)
+        sign = bench.judge.metric.quality(1.0)
+        self.members_ = choice.table(ensemble)
+        for row in self.members_:
+            row["alone"] *= sign
+        honest = choice.honest()
+        self.quality_ = quality_of(sign * honest) | {"greedy_share": ensemble.greedy_share}
+        self.weights_ = ensemble.weights
+        self.rankers_ = [search.done[member.trial].rankers(member.step) for member in ensemble.members]
+        self.features_ = [search.done[member.trial].kind.features for member in ensemble.members]
+        self.history_ = [
+            {"trial": i + 1, "valid": float(np.nanmean(np.append(trial.curve()[trial.best_step(everything)], 0.0)))}
+            for i, trial in enumerate(search.done)
+        ]
+        self.plan_ = {
+            "seed": bench.seed,
+            "folds": bench.n_folds,
+            "first": search.n_first,
+            "trials": [trial.row for trial in search.done],
+            "left_out": dict(search.left_out),
+        }
+        self._fall_back(bench, honest, sign)
+
+    def _fall_back(self, bench: Bench, honest: NDArray[np.float64], sign: float) -> None:
+        """Reciprocal rank fusion, where the data comes from runs and no gain over it is shown on unseen queries."""
+        fusion = fusion_of_runs(bench.data)
+        if fusion is None:
+            return
+        reached = bench.measure(fusion.predict(bench.data))
+        if t_of(honest - reached) >= LEAST_T:
+            return
+        found = quality_of(sign * reached)
+        self.quality_ = found | {"greedy_share": 0.0}
+        self.rankers_, self.features_, self.weights_ = [[fusion]], ["raw"], np.ones(1)
+        row = {"ranker": "rank-fusion", "features": "raw", "params": {}, "step": 1, "weight": 1.0}
+        self.members_ = [row | {"alone": found["mean"], "adds": found["mean"], "adds_error": 0.0}]
+
+    def _predict(self, data: Dataset) -> NDArray[np.float64]:
+        views = Views(data)
+        scores = [member_scores(*member, views) for member in zip(self.rankers_, self.features_, strict=True)]
+        return mixture(scores, self.weights_)
+
+    def explained_parts(self, data: Dataset) -> Iterator[ExplainedPart]:
+        """The rankers that the scores of one query are made of, with what each sees and how much it counts there."""
+        views = Views(data)
+        for rankers, features, weight in zip(self.rankers_, self.features_, self.weights_, strict=True):
+            seen = views.take(features)
+            for ranker in rankers:
+                form = ranker.form()
+                spread = float(form.score_scaled(seen).std()) or np.inf
+                yield ExplainedPart(form, seen, weight / len(rankers) / spread, source_of(features, data.n_features))
+
+    def _check_learned(self) -> None:
+        """Every ranker is sound and sees the features that it learned from."""
+        n = len(self.rankers_) if isinstance(self.rankers_, list) else 0
+        require(n and isinstance(self.features_, list) and len(self.features_) == n, "features_")
+        require(isinstance(self.weights_, np.ndarray) and self.weights_.dtype == np.float64, "weights_")
+        require(self.weights_.shape == (n,), "weights_")
+        nothing = Views(Dataset(np.zeros((0, self.n_features_in_), np.float32), np.zeros(0)))
+        for rankers, features in zip(self.rankers_, self.features_, strict=True):
+            require(isinstance(rankers, list) and rankers and isinstance(features, str), "rankers_")
+            for ranker in rankers:
+                require(isinstance(ranker, Ranker) and ranker.scaler_ is None, "rankers_")
+                require(ranker.n_features_in_ == nothing.width(features), "rankers_")
+                ranker.form().check()
+
+
+def member_scores(rankers: Sequence[Ranker], features: str, views: Views) -> NDArray[np.float64]:
+    """The mean of what the rankers of all folds say, each as z-scores inside the query."""
+    seen = views.take(features)
+    total = np.zeros(seen.n_docs)
+    for ranker in rankers:
+        total += standardized(ranker.form().score_scaled(seen), seen.offsets)
+    return total / len(rankers)
+
+
+def _n_folds(n_queries: int) -> int:
+    return MANY_FOLDS if n_queries < FEW_QUERIES else FEW_FOLDS
+
+
+def _milliseconds(trial: Trial, bench: Bench) -> float:
+    """What scoring 1,000 documents by a member takes, features included: the quickest of three."""
+    n_queries = int(np.searchsorted(bench.data.offsets[1:], TIMED_DOCS)) + 1
+    some = bench.data.select_queries(np.arange(min(n_queries, bench.data.n_queries)))
+    rankers = trial.rankers(trial.best_step(np.full(bench.data.n_queries, True)))
+    times = []
+    for _ in range(3):
+        begun = time.perf_counter()
+        member_scores(rankers, trial.kind.features, Views(some))
+        times.append(time.perf_counter() - begun)
+    return round(1000 * min(times) * TIMED_DOCS / some.n_docs, 4)

@@ -1,0 +1,64 @@
+"""The thread that scores, and the queue in front of it.
+
+A process has one thread that reads bodies and scores, while the loop goes on to take requests and to answer probes.
+More processors are used by more processes.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar, final
+
+from ordino.serve.settings import Limits
+from ordino.threads import thread_pool
+from ordino.web.answers import RefusedError
+from ordino.web.bodies import CLOSE
+
+Result = TypeVar("Result")
+AGAIN = {"retry-after": "1"}
+
+
+@final
+class Work:
+    """What a process has taken on: requests and the bytes of their bodies."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.pool = thread_pool(1)
+        self.taken = 0
+        self.bytes = 0
+
+    @contextmanager
+    def place(self, told: str) -> Iterator[None]:
+        """A place in the queue for a request whose body has so many bytes, before it is read; 503 if there is none."""
+        size = min(int(told), self.limits.bytes) if told.isdecimal() and len(told) < 16 else self.limits.bytes
+        if self.taken >= self.limits.queue or (self.taken and self.bytes + size > self.limits.waiting_bytes):
+            raise RefusedError(503, "the server is busy; try again in a moment", {**AGAIN, **CLOSE})
+        self.taken += 1
+        self.bytes += size
+        try:
+            yield
+        finally:
+            self.taken -= 1
+            self.bytes -= size
+
+    async def do(self, work: Callable[[float], Result]) -> Result:
+        """Call a function in the thread, with the time until which it may take; 503 if it takes longer."""
+        seconds = self.limits.seconds
+        until = time.monotonic() + seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await asyncio.get_running_loop().run_in_executor(self.pool, work, until)
+        except TimeoutError:
+            raise RefusedError(
+                503, f"the answer took more than {seconds:g} seconds; send fewer documents", AGAIN
+            ) from None
+        except MemoryError:
+            raise RefusedError(
+                503, "there is not enough memory for this request; send fewer documents", AGAIN
+            ) from None
+
+    def close(self) -> None:
+        """Let the thread end."""
+        self.pool.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,242 @@
+"""The rankings of one query: kept beside a store, or made now by models that were named with their data.
+
+A document without an id is called by its place in the data: ``d007`` is the seventh of its query.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordino.data.dataset import Dataset
+from ordino.data.files import read_data
+from ordino.data.folds import read_folds
+from ordino.errors import OrdinoError
+from ordino.experiment.report.board import Board
+from ordino.experiment.run.driver import documents_path, model_path
+from ordino.experiment.store import TrialInfo
+from ordino.experiment.store.trial import grouped
+from ordino.studio.ask import State, StateError
+from ordino.studio.sources import Memory, OpenStore, Sources, stamp
+
+Floats = NDArray[np.float64]
+
+
+class Place(NamedTuple):
+    """Where a query stands."""
+
+    query: str
+    fold: str
+    number: int
+    """Of the query in the test part of the fold."""
+
+
+class Opened(NamedTuple):
+    """A query with its documents and the scores of rankers."""
+
+    place: Place
+    doc_ids: Sequence[str]
+    labels: Floats
+    scores: Mapping[str, Floats]
+    """By the label of a ranker; those whose rankings are not kept are missing."""
+
+    @property
+    def highest(self) -> float:
+        """The highest label of the query."""
+        return float(np.max(self.labels, initial=0))
+
+    def order(self, ranker: str) -> NDArray[np.intp]:
+        """The documents, best first; equal scores keep the order of the data."""
+        return np.argsort(-self.scores[ranker], kind="stable")
+
+    def row(self, doc_id: str) -> int | None:
+        """The row of a document."""
+        return self.doc_ids.index(doc_id) if doc_id in self.doc_ids else None
+
+
+class Shelf(Protocol):
+    """Rankings, and perhaps the models and documents behind them."""
+
+    def labels(self) -> list[str]:
+        """The rankers, best first where that is known."""
+
+    def places(self) -> Mapping[str, Place]:
+        """Every query by its id."""
+
+    def open(self, place: Place, labels: Sequence[str]) -> Opened:
+        """A query with the scores of these rankers."""
+
+    def model(self, label: str, place: Place) -> Any:
+        """The ranker behind a label."""
+
+    def documents(self, place: Place) -> Dataset:
+        """The documents of the query, with their features, as a data set of one query."""
+
+
+def names_of(n_docs: int, given: Sequence[Any] | None) -> list[str]:
+    """The ids of documents, or names by their places."""
+    if given is not None and len({str(one) for one in given}) == n_docs:
+        return [str(one) for one in given]
+    width = max(3, len(str(n_docs)))
+    return [f"d{i + 1:0{width}d}" for i in range(n_docs)]
+
+
+@final
+class StoreShelf:
+    """The rankings beside a store."""
+
+    def __init__(self, opened: OpenStore, board: Board, sources: Sources, memory: Memory) -> None:
+        self._opened, self._board, self._sources, self._memory = opened, board, sources, memory
+        self._trials = {line.label: grouped((trial.fold, trial) for trial in line.trials) for line in board.lines}
+
+    def labels(self) -> list[str]:
+        """As :class:`Shelf` says."""
+        return [line.label for line in self._board.lines]
+
+    def places(self) -> Mapping[str, Place]:
+        """As :class:`Shelf` says."""
+
+        def make() -> dict[str, Place]:
+            found = self._opened.view.fold_queries([trial.key for trial in self._one_of_each_fold().values()])
+            return {
+                str(query): Place(str(query), fold, n) for fold, own in found.items() for n, query in enumerate(own)
+            }
+
+        key = (self._board.dataset, self._board.profile)
+        places: dict[str, Place] = self._opened.remembered("places", make, *key)
+        return places
+
+    def _one_of_each_fold(self) -> dict[str, TrialInfo]:
+        return {trial.fold: trial for line in self._board.lines for trial in line.trials}
+
+    def open(self, place: Place, labels: Sequence[str]) -> Opened:
+        """As :class:`Shelf` says."""
+        with self._opened.kept() as kept:
+            candidates = {label: self._trials[label].get(place.fold, []) for label in labels}
+            wanted = [trial for own in candidates.values() for trial in own]
+            data = self._one_of_each_fold()[place.fold].data
+            found = None if kept is None else kept.query(data, place.number, [trial.key for trial in wanted])
+        if found is None:
+            raise StateError(self._nothing_kept(place))
+        scores = {}
+        for label, own in candidates.items():
+            of_label = [found.scores[trial.key] for trial in own if trial.key in found.scores]
+            if of_label and len(of_label[0]) == len(found.labels):
+                scores[label] = of_label[0]
+        return Opened(place, names_of(len(found.labels), found.doc_ids), found.labels, scores)
+
+    def _nothing_kept(self, place: Place) -> State:
+        name = self._opened.path.name
+        then = f"To see query {place.query}, make the trials again with a newer Ordino, which keeps rankings:"
+        code = f"ordino bench DATA --rankers … --models --out {name}"
+        return State("This store has no rankings, only measures.", then, code, kind="late")
+
+    def model(self, label: str, place: Place) -> Any:
+        """As :class:`Shelf` says."""
+        for trial in self._trials[label].get(place.fold, []):
+            path = model_path(self._opened.models, trial.key)
+            if path.is_file():
+                return loaded(path, self._memory)
+        then = "Keep it: run the same command with --models; what lacks a model is trained again."
+        code = f"ordino bench … --models --out {self._opened.path.name}"
+        raise StateError(State(f"The model of {label} on {place.fold} was not kept.", then, code, kind="late"))
+
+    def documents(self, place: Place) -> Dataset:
+        """As :class:`Shelf` says."""
+        data = self._one_of_each_fold()[place.fold].data
+        path = documents_path(self._opened.models, data)
+        if path.is_file():
+            whole: Dataset = self._memory.get(("documents", stamp(path)), lambda: Dataset.open(path))
+            return whole.select_queries([place.number])
+        for source in self._sources.data:
+            if (found := _query_in(source, place.query, self._memory)) is not None:
+                return found
+        then = "Keep them with --models, or name the data beside the store:"
+        code = f"ordino studio {self._opened.path.name} DATA"
+        raise StateError(State("The documents of this query were not kept.", then, code, kind="late"))
+
+
+@final
+class ModelShelf:
+    """Models and data that were named, without a store: the rankings are made now."""
+
+    def __init__(self, sources: Sources, memory: Memory) -> None:
+        self._sources, self._memory = sources, memory
+        self._models = dict(zip(_stems(sources.models), sources.models, strict=True))
+
+    def labels(self) -> list[str]:
+        """As :class:`Shelf` says."""
+        return list(self._models)
+
+    def places(self) -> Mapping[str, Place]:
+        """As :class:`Shelf` says."""
+        return {
+            str(query): Place(str(query), path.name, number)
+            for path in self._sources.data
+            for part in parts_of(path, self._memory).values()
+            for number, query in enumerate(part.query_ids.tolist())
+        }
+
+    def open(self, place: Place, labels: Sequence[str]) -> Opened:
+        """As :class:`Shelf` says."""
+        data = self.documents(place)
+        scores = {label: np.asarray(self.model(label, place).predict(data)) for label in labels}
+        return Opened(place, names_of(data.n_docs, _ids(data)), data.y, scores)
+
+    def model(self, label: str, place: Place) -> Any:  # noqa: ARG002
+        """As :class:`Shelf` says."""
+        return loaded(self._models[label], self._memory)
+
+    def documents(self, place: Place) -> Dataset:
+        """As :class:`Shelf` says."""
+        for path in self._sources.data:
+            if path.name == place.fold and (found := _query_in(path, place.query, self._memory)) is not None:
+                return found
+        raise StateError(State(f"There is no query {place.query} in {place.fold}.", kind="wrong", role="alert"), 404)
+
+
+def loaded(path: Path, memory: Memory) -> Any:
+    """A ranker, which stays in memory while its file does not change."""
+    from ordino.model_file import load
+
+    try:
+        return memory.get(("model", str(path), stamp(path)), lambda: load(path))
+    except OrdinoError as error:
+        raise StateError(State(str(error), kind="wrong", role="alert"), 400) from None
+
+
+def parts_of(path: Path, memory: Memory) -> dict[str, Dataset]:
+    """The parts of a folder of folds (of its first fold), or the one data set of a file, by name."""
+
+    def read() -> dict[str, Dataset]:
+        if not path.is_dir():
+            return {path.name: read_data(path)}
+        first = read_folds(path)[0]
+        return {name: own for name, own in first._asdict().items() if isinstance(own, Dataset)}
+
+    inside = sorted(path.rglob("*"))[:50] if path.is_dir() else []
+    found: dict[str, Dataset] = memory.get(("data", str(path), stamp(path, *inside)), read)
+    return found
+
+
+def _query_in(path: Path, query: str, memory: Memory) -> Dataset | None:
+    with suppress(OrdinoError):
+        for part in parts_of(path, memory).values():
+            numbers = np.flatnonzero(np.array([str(one) for one in part.query_ids.tolist()]) == query)
+            if len(numbers):
+                return part.select_queries(numbers[:1])
+    return None
+
+
+def _ids(data: Dataset) -> list[Any] | None:
+    return None if data.doc_ids is None else list(data.doc_ids.tolist())
+
+
+def _stems(paths: Sequence[Path]) -> list[str]:
+    names: list[str] = []
+    for path in paths:
+        names.append(path.stem if path.stem not in names else path.name if path.name not in names else str(path))
+    return names

@@ -1,0 +1,202 @@
+"""Run: the trials of a run, done, under way, waiting or failed; curves as they grow; the command that continues it."""
+
+import json
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ordino.experiment.report.curves import PARTS
+from ordino.experiment.store.kept import RunRecord
+from ordino.experiment.store.under_way import Report, reports
+from ordino.experiment.store.view import StoreView
+from ordino.plain import count_of
+from ordino.studio.ask import Ask, State, StateError
+from ordino.studio.sources import OpenStore
+
+EVERY = 2
+"""Seconds between two looks at a run under way."""
+CURVES = 8
+POINTS = 120
+
+
+class Cell(NamedTuple):
+    """A ranker on a fold."""
+
+    word: str
+    kind: str = ""
+    title: str = ""
+
+
+def is_alive(run: RunRecord) -> bool:
+    """Whether a run is still at work."""
+    if run.ended is not None:
+        return False
+    try:
+        os.kill(run.process, 0)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return Path(run.folder).is_dir()
+
+
+def view(studio: Any, ask: Ask) -> dict[str, Any]:
+    """What the page shows."""
+    with studio.store() as opened:
+        with opened.kept() as kept:
+            runs = [] if kept is None else kept.runs()
+        if not runs:
+            then = "Ordino notes the progress of a run beside its store since it keeps rankings. Start one:"
+            code = f"ordino bench DATA --rankers … --out {opened.path.name}"
+            raise StateError(State("No run of this store is known.", then, code))
+        number = min(ask.whole("run", 1, len(runs)), len(runs)) - 1
+        run = runs[number]
+        alive = is_alive(run)
+        telling = reports(run.folder) if alive else []
+        done = _done(opened)
+        failed = {(one["dataset"], one["fold"], one["label"]): one["sentence"] for one in run.failures}
+        curves = _curves(opened, ask)
+    labels = list(dict.fromkeys(task["label"] for task in run.tasks))
+    columns = list(dict.fromkeys((task["dataset"], task["fold"]) for task in run.tasks))
+    rows = [(label, [_cell(label, column, done, failed, telling) for column in columns]) for label in labels]
+    n_done = sum((task["dataset"], task["fold"], task["label"]) in done for task in run.tasks)
+    return {
+        "run": run, "runs": runs, "number": number + 1, "alive": alive, "rows": rows, "columns": columns,
+        "n_done": n_done, "n_tasks": len(run.tasks), "telling": [(one, time.time() - one.began) for one in telling],
+        "finding": _finding(run, alive, n_done, len(failed)), "refresh": EVERY if alive else 0, "every": EVERY,
+        "several": len({dataset for dataset, _ in columns}) > 1, "damage": opened.damage,
+        "growing": [_spec_growing(one) for one in telling if len(one.curve) > 1], "learned": curves,
+        "began": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.began)),
+        "took": (run.ended or time.time()) - run.began if run.ended or alive else None,
+    }  # fmt: skip
+
+
+def _done(opened: OpenStore) -> dict[tuple[str, str, str], float]:
+    """Seconds of training of what is done, by data set, fold and label."""
+    rows = opened.store.rows(
+        "SELECT dataset, fold, label, avg(train_seconds) FROM trials WHERE test <> '{}' GROUP BY dataset, fold, label"
+    )
+    return {(dataset, fold, label): seconds for dataset, fold, label, seconds in rows}
+
+
+def _cell(label: str, column: tuple[str, str], done: Any, failed: Any, telling: Sequence[Report]) -> Cell:
+    key = (*column, label)
+    for one in telling:
+        if (one.dataset, one.fold, one.label) == key:
+            share = f", {100 * one.done / one.total:.0f} %" if one.total else ""
+            return Cell(f"{time.time() - one.began:.0f} s{share}", "pick", "under way")
+    if key in done:
+        return Cell("done", "", f"{done[key]:.2f} s of training")
+    return Cell("failed", "error", failed[key]) if key in failed else Cell("waits", "quiet")
+
+
+def _finding(run: RunRecord, alive: bool, n_done: int, n_failed: int) -> str:
+    n = len(run.tasks)
+    told = f"{n_done:,} of {count_of(n, 'trial')} {'is' if n == 1 else 'are'} done"
+    if n_failed:
+        told += f", {count_of(n_failed, 'has', 'have')} failed"
+    if alive:
+        return f"{told}; the run is under way."
+    if n_done == n:
+        return "The run has ended; all its trials are done."
+    return f"The run has stopped; {told}." if run.ended is None else f"The run has ended; {told}."
+
+
+def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
+    """The metric that chose, while the rankers of the last trials learned."""
+    rows = opened.store.rows(
+        "SELECT key, label, fold, chosen_by FROM trials WHERE test <> '{}' AND history <> '[]' "
+        "ORDER BY number DESC LIMIT 200"
+    )
+    fold = ask.text("fold", rows[0][2] if rows else "")
+    points: list[dict[str, Any]] = []
+    labels: list[str] = []
+    view_ = StoreView(opened.store)
+    for key, label, of, _chosen in rows:
+        if of != fold or label in labels or len(labels) == CURVES:
+            continue
+        with suppress(Exception):
+            history = view_.history(key)
+            part = next(part for part in PARTS if any(isinstance(row.get(part), int | float) for row in history))
+            known = [(i + 1, row[part]) for i, row in enumerate(history) if isinstance(row.get(part), int | float)]
+            step = max(1, len(known) // POINTS)
+            points += [{"ranker": label, "step": i, "value": round(value, 5)} for i, value in known[::step]]
+            labels.append(label)
+    if not points:
+        return None
+    chosen = next((chosen for *_, chosen in rows if chosen), "the choosing metric")
+    return {
+        "fold": fold,
+        "labels": labels,
+        "metric": chosen,
+        "folds": sorted({row[2] for row in rows}),
+        "spec": _spec(points, "ranker", chosen),
+    }
+
+
+def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
+    """Lines in grey, one picked by pointing; each is named at its end."""
+    last = {point[by]: point for point in points}
+    return json.dumps(
+        {
+            "data": {"values": points},
+            "width": "container",
+            "height": 240,
+            "layer": [
+                {
+                    "mark": {"type": "line", "interpolate": "monotone"},
+                    "params": [{"name": "picked", "select": {"type": "point", "fields": [by], "on": "pointerover"}}],
+                    "encoding": {
+                        "x": {
+                            "field": "step",
+                            "type": "quantitative",
+                            "title": "step",
+                            "scale": {"type": "symlog", "nice": False},
+                        },
+                        "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
+                        "detail": {"field": by},
+                        "color": {"condition": {"param": "picked", "empty": False, "value": "@pick"}, "value": "@rule"},
+                        "strokeWidth": {"condition": {"param": "picked", "empty": False, "value": 3}, "value": 1.5},
+                        "tooltip": [{"field": by}, {"field": "step"}, {"field": "value", "format": ".4f"}],
+                    },
+                },
+                {
+                    "data": {"values": list(last.values())},
+                    "mark": {"type": "text", "align": "left", "dx": 5, "color": "@quiet", "fontSize": 12},
+                    "encoding": {
+                        "x": {"field": "step", "type": "quantitative"},
+                        "y": {"field": "value", "type": "quantitative"},
+                        "text": {"field": by},
+                    },
+                },
+            ],
+            "description": f"{title} while the rankers learned",
+        }
+    )
+
+
+def _spec_growing(one: Report) -> str:
+    """The curve of a trial under way."""
+    values = [{"step": step, "value": value} for step, value in one.curve]
+    return json.dumps(
+        {
+            "data": {"values": values},
+            "width": "container",
+            "height": 120,
+            "title": f"{one.label} on {one.fold}",
+            "mark": {"type": "line", "color": "@pick", "strokeWidth": 2},
+            "encoding": {
+                "x": {
+                    "field": "step",
+                    "type": "quantitative",
+                    "title": None,
+                    "scale": {"domain": [0, max(one.total, values[-1]["step"])], "nice": False},
+                },
+                "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
+            },
+            "description": f"{one.figures} of {one.label} on {one.fold}, {one.done} of {one.total} steps done",
+        }
+    )

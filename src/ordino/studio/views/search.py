@@ -1,0 +1,228 @@
+"""Search: the history of a tuning, its settings as parallel coordinates, and which parameter mattered."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ordino.experiment.store.trial import TrialInfo
+from ordino.metrics import parse_metric
+from ordino.pages.numbers import MINUS, fixed, listed, measure_title
+from ordino.studio.ask import Ask, State, StateError
+
+MOST = 1000
+"""Trials of one search that are read: the last ones."""
+ROWS = 30
+BINS = 4  # of a numeric parameter, when asking how much it explains
+
+
+class Tried(NamedTuple):
+    """A setting that was tried."""
+
+    number: int
+    value: float
+    params: dict[str, Any]
+    fold: str
+    seconds: float
+
+
+class Mattered(NamedTuple):
+    """How much of the spread of the metric a parameter explains."""
+
+    name: str
+    share: float
+    best: str
+    """Its value in the best setting."""
+
+
+def view(studio: Any, ask: Ask) -> dict[str, Any]:
+    """What the page shows."""
+    with studio.store() as opened:
+        searches = opened.view.searches()
+        if not searches:
+            then = "A search tries settings on validation data and keeps every one. Start one:"
+            code = f"ordino search DATA --ranker ranknet --trials 30 --out {opened.path.name}"
+            raise StateError(State("No setting was searched for in this store.", then, code))
+        names = [f"{one.label} on {one.dataset}, {one.fold}" for one in searches]
+        name = ask.choice("search", names, names[0])
+        chosen = searches[names.index(name)]
+        trials = opened.view.tuning(chosen, limit=MOST)
+    metric = next((trial.chosen_by for trial in trials if trial.chosen_by), next(iter(trials[0].valid)))
+    tried = _tried(trials, metric)
+    quality = parse_metric(metric).quality
+    best = max(tried, key=lambda one: float(quality(one.value)))
+    varied = _varied(tried)
+    mattered = sorted((_mattered(name, tried, best) for name in varied), key=lambda one: -one.share)
+    return {
+        "names": names,
+        "name": name,
+        "metric": metric,
+        "tried": sorted(tried, key=lambda one: -float(quality(one.value)))[:ROWS],
+        "n_tried": len(tried),
+        "best": best,
+        "varied": varied,
+        "mattered": mattered,
+        "damage": opened.damage,
+        "finding": _finding(tried, best, mattered, metric),
+        "fixed_params": _fixed(tried, varied),
+        "history": _history(tried, metric),
+        "parallel": _parallel(tried, varied, metric) if len(varied) > 1 else None,
+        "seconds": sum(one.seconds for one in tried),
+    }
+
+
+def _tried(trials: Sequence[TrialInfo], metric: str) -> list[Tried]:
+    known = [
+        trial for trial in trials if trial.valid.get(metric) is not None and trial.valid[metric] == trial.valid[metric]
+    ]
+    if not known:
+        raise StateError(State("No setting of this search has a value yet."))
+    return [
+        Tried(i + 1, trial.valid[metric], dict(trial.params), trial.fold, trial.train_seconds)
+        for i, trial in enumerate(known)
+    ]
+
+
+def _varied(tried: Sequence[Tried]) -> list[str]:
+    names = dict.fromkeys(name for one in tried for name in one.params)
+    return [name for name in names if len({json.dumps(one.params.get(name)) for one in tried}) > 1]
+
+
+def _fixed(tried: Sequence[Tried], varied: Sequence[str]) -> list[tuple[str, str]]:
+    return [(name, json.dumps(value)) for name, value in tried[0].params.items() if name not in varied]
+
+
+def _mattered(name: str, tried: Sequence[Tried], best: Tried) -> Mattered:
+    """The share of the variance of the metric between the values of a parameter, or between quarters of its range."""
+    values = [one.params.get(name) for one in tried]
+    y = np.array([one.value for one in tried])
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        ranks = np.argsort(np.argsort(np.array(values, float), kind="stable"), kind="stable")
+        groups = (ranks * min(BINS, max(1, len(tried) // 3)) // len(tried)).astype(int).tolist()
+        if len(set(values)) <= BINS:
+            groups = [sorted(set(values)).index(value) for value in values]  # type: ignore[type-var]
+    else:
+        texts = [json.dumps(value) for value in values]
+        groups = [sorted(set(texts)).index(text) for text in texts]
+    total = float(((y - y.mean()) ** 2).sum())
+    within = sum(float(((own - own.mean()) ** 2).sum()) for g in set(groups) if len(own := y[np.array(groups) == g]))
+    return Mattered(name, 0.0 if total == 0 else max(0.0, 1 - within / total), _text(best.params.get(name)))
+
+
+def _finding(tried: Sequence[Tried], best: Tried, mattered: Sequence[Mattered], metric: str) -> str:
+    told = f"The best of {len(tried):,} settings reaches {fixed(best.value)} {measure_title(metric)} on validation data"
+    strong = [one.name for one in mattered if one.share >= 0.2][:2]
+    if len(tried) >= 8 and strong:
+        return f"{told}; {listed(strong)} mattered most."
+    return f"{told}."
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}".replace("-", MINUS) if isinstance(value, float) else json.dumps(value)
+
+
+def _history(tried: Sequence[Tried], metric: str) -> str:
+    """Settings as grey dots in their order, and the best so far as a step."""
+    sign = parse_metric(metric).quality(1)
+    best = -np.inf
+    values = []
+    for one in tried:
+        best = max(best, sign * one.value)
+        values.append({"trial": one.number, "value": round(one.value, 5), "best": round(sign * best, 5)})
+    x = {
+        "field": "trial",
+        "type": "quantitative",
+        "title": "setting",
+        "scale": {"nice": False},
+        "axis": {"tickMinStep": 1},
+    }
+    return json.dumps(
+        {
+            "data": {"values": values},
+            "width": "container",
+            "height": 220,
+            "layer": [
+                {
+                    "mark": {"type": "point", "filled": True, "size": 36, "color": "@rule"},
+                    "encoding": {
+                        "x": x,
+                        "y": {"field": "value", "type": "quantitative", "title": None, "scale": {"zero": False}},
+                        "tooltip": [{"field": "trial"}, {"field": "value"}],
+                    },
+                },
+                {
+                    "mark": {"type": "line", "interpolate": "step-after", "color": "@ink"},
+                    "encoding": {"x": x, "y": {"field": "best", "type": "quantitative"}},
+                },
+            ],
+            "description": "Each setting by its value, and the best so far",
+        }
+    )
+
+
+def _parallel(tried: Sequence[Tried], varied: Sequence[str], metric: str) -> str:
+    """Parallel coordinates: a line a setting, every axis from 0 to 1 of its own range; brushing the last picks."""
+    axes = [*varied[:7], metric]
+    rows = []
+    columns = {name: _unit([one.params.get(name) for one in tried]) for name in axes[:-1]}
+    columns[metric] = _unit([one.value for one in tried])
+    for i, one in enumerate(tried):
+        for name in axes:
+            value = one.value if name == metric else one.params.get(name)
+            rows.append(
+                {
+                    "trial": one.number,
+                    "axis": measure_title(name) if name == metric else name,
+                    "at": round(columns[name][i], 4),
+                    "value": _text(value),
+                    "reached": round(one.value, 5),
+                    "rank": columns[metric][i],
+                }
+            )
+    order = [*varied[:7], measure_title(metric)]
+    return json.dumps(
+        {
+            "data": {"values": rows},
+            "width": "container",
+            "height": 260,
+            "params": [{"name": "picked", "select": {"type": "point", "fields": ["trial"], "on": "pointerover"}}],
+            "mark": {"type": "line"},
+            "encoding": {
+                "x": {
+                    "field": "axis",
+                    "type": "nominal",
+                    "sort": order,
+                    "title": None,
+                    "axis": {"labelAngle": 0, "grid": True},
+                    "scale": {"padding": 0.1},
+                },
+                "y": {"field": "at", "type": "quantitative", "axis": None},
+                "detail": {"field": "trial"},
+                "color": {"condition": {"param": "picked", "empty": False, "value": "@pick"}, "value": "@rule"},
+                "opacity": {
+                    "condition": [
+                        {"param": "picked", "empty": False, "value": 1},
+                        {"test": "datum.rank >= 0.9", "value": 0.9},
+                    ],
+                    "value": 0.35,
+                },
+                "strokeWidth": {"condition": {"param": "picked", "empty": False, "value": 3}, "value": 1.25},
+                "tooltip": [{"field": "trial"}, {"field": "axis"}, {"field": "value"}, {"field": "reached"}],
+            },
+            "description": "Settings as lines over their parameters; the last axis is the metric",
+        }
+    )
+
+
+def _unit(values: Sequence[Any]) -> list[float]:
+    """Values from 0 to 1: by their size where they are numbers (by logarithm over wide ranges), else by their order."""
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        array = np.array(values, float)
+        if array.min() > 0 and array.max() / array.min() >= 50:
+            array = np.log(array)
+        low, high = float(array.min()), float(array.max())
+        return [0.5] * len(values) if high == low else ((array - low) / (high - low)).tolist()
+    texts = [json.dumps(value) for value in values]
+    kinds = sorted(set(texts))
+    return [kinds.index(text) / max(1, len(kinds) - 1) for text in texts]

@@ -1,0 +1,212 @@
+"""Shards: whole queries in files with a manifest, in canonical order; learned from as from memory."""
+
+import json
+import shutil
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ordino
+from ordino import Dataset, ShardedDataset, synthetic, write_letor, write_shards
+from ordino.data import on_disk
+from ordino.data.files import write_data
+from ordino.data.parts import read_parts
+from ordino.data.scaling import SCALERS, make_scaler
+from ordino.data.source import Source, canonical
+from ordino.errors import DataError
+
+
+def some(queries=12, seed=1, **how):
+    return synthetic("mq", queries=queries, seed=seed, **how)
+
+
+def joined(source):
+    parts = list(source.parts())
+    return np.concatenate([part.X for part in parts]), list(
+        chain.from_iterable(part.query_ids.tolist() for part in parts)
+    )
+
+
+@pytest.mark.parametrize("n_shards", [1, 3, 8])
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_shards_joined_are_the_canonical_order(tmp_path, n_shards, in_parts):
+    data = some()
+    made = write_shards(iter(data.split(0.3, 0.4)) if in_parts else data, tmp_path / "s", n_shards)
+    ordered = canonical(data)
+    X, queries = joined(made)
+    assert X.tobytes() == ordered.X.tobytes()
+    assert queries == ordered.query_ids.tolist()
+    assert isinstance(made, Source)
+    assert (made.n_docs, made.n_queries, made.n_features) == (data.n_docs, 12, 46)
+
+
+def test_sizes_are_balanced(tmp_path):
+    data = some(400)
+    for number, parts in enumerate((data, iter(data.split(0.5)))):
+        sizes = [part.n_docs for part in write_shards(parts, tmp_path / str(number), 8).parts()]
+        assert len(sizes) == 8
+        assert max(sizes) < 1.5 * data.n_docs / 8
+
+
+def test_names_ids_and_weights_survive(tmp_path):
+    data = Dataset([[1, 2], [3, 4], [5, 6]], [0, 1, 2], ["a", "a", "b"], doc_ids=["x", "y", "z"],
+                   feature_names=["bm25", "age"], weights=[1, 2, 3])  # fmt: skip
+    [part] = write_shards(data, tmp_path / "s", 1).parts()
+    ordered = canonical(data)
+    assert part.feature_names == ("bm25", "age")
+    assert part.doc_ids.tolist() == ordered.doc_ids.tolist()
+    assert part.weights.tolist() == ordered.weights.tolist()
+
+
+@pytest.mark.parametrize("name", SCALERS)
+def test_every_scaling_of_shards_is_that_of_the_whole(tmp_path, name):
+    data = some()
+    shards = write_shards(data, tmp_path / "s", 3)
+    whole = make_scaler(name).fit(canonical(data)).transform(canonical(data))
+    with on_disk.room_on_disk() as room:
+        rows = on_disk.rows_on_disk(shards, room)
+        scaled = on_disk.transformed(make_scaler(name).fit(rows), rows)
+        assert scaled.X.tobytes() == whole.X.tobytes()
+
+
+QUICK = {
+    "ranknet": {"epochs": 2}, "listnet": {"epochs": 2, "scaling": "quantile"}, "rank-svm": {"scaling": "zscore"},
+    "rankde": {"generations": 3}, "linear-regression-ranker": {"missing": "median"}, "lambda-mart": {"rounds": 3},
+    "sortnet": {"max_iter": 1, "epochs": 2},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_ranker_learns_the_same_from_memory_and_from_any_number_of_shards(tmp_path, name):
+    from ordino.rankers import make_ranker
+
+    data, valid = some(30).split(0.7)
+    whole = make_ranker(name, QUICK[name]).fit(data, valid=valid).predict(valid)
+    held_out = write_shards(valid, tmp_path / "valid", 2)
+    for n_shards in (1, 8):
+        shards = write_shards(data, tmp_path / str(n_shards), n_shards)
+        found = make_ranker(name, QUICK[name]).fit(shards, valid=held_out).predict(valid)
+        assert found.tobytes() == whole.tobytes()
+
+
+def test_features_of_shards_hold_no_memory_for_long(tmp_path, monkeypatch):
+    """Pages that were looked at are given back: what is resident of the file falls to nothing."""
+    monkeypatch.setattr(on_disk, "EVERY", 0.01)
+    with on_disk.room_on_disk() as room:
+        X = room.array((1 << 20, 8))
+        X[:] = 1.0
+        deadline = 100
+        while deadline and resident(X) > 1 << 20:
+            deadline -= 1
+            room._done.wait(0.02)
+        assert resident(X) <= 1 << 20
+        assert float(X.sum()) == 8 << 20
+
+
+def resident(array):
+    """Bytes of a mapped array that this process holds."""
+    start = f"{array.__array_interface__['data'][0]:x}-"
+    with Path("/proc/self/smaps").open() as file:
+        lines = iter(file)
+        for line in lines:
+            if line.startswith(start):
+                return next(1024 * int(one.split()[1]) for one in lines if one.startswith("Rss:"))
+    raise AssertionError("the array is not mapped")
+
+
+@pytest.mark.parametrize(
+    ("harm", "sentence"),
+    [
+        (lambda folder: (folder / "shard-00001.parquet").unlink(), r"00001\.parquet: this shard is missing; copy"),
+        (lambda folder: (folder / "shard-00001.parquet").write_bytes(b"x"), "this shard has another size than"),
+        (lambda folder: (folder / "manifest.json").write_text("{"), r"manifest\.json: this manifest is damaged; write"),
+        (lambda folder: (folder / "manifest.json").unlink(), r"no folder of shards, as it has no manifest\.json"),
+        (lambda folder: edit(folder, version=99), "written by a newer Ordino"),
+        (lambda folder: edit(folder, shards=[]), "this manifest is damaged"),
+        (lambda folder: edit(folder, shards=[{"file": "../x"}]), "this manifest is damaged"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_folder_is_one_sentence(tmp_path, harm, sentence):
+    write_shards(some(), tmp_path / "s", 2)
+    harm(tmp_path / "s")
+    with pytest.raises(DataError, match=sentence):
+        ShardedDataset(tmp_path / "s")
+
+
+def edit(folder, **changes):
+    file = folder / "manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def test_an_exchanged_shard_is_refused(tmp_path):
+    one, two = (write_shards(some(seed=seed), tmp_path / str(seed), 1) for seed in (1, 2))
+    shutil.copy(two.files[0], one.files[0])
+    edit(tmp_path / "1", shards=[json.loads((tmp_path / "1/manifest.json").read_text())["shards"][0]
+                                 | {"bytes": one.files[0].stat().st_size}])  # fmt: skip
+    with pytest.raises(
+        DataError, match=r"shard-00000\.parquet: this shard changed after it was written; copy it again"
+    ):
+        list(ShardedDataset(tmp_path / "1").parts())
+
+
+def test_shards_are_not_written_over_other_files(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(DataError, match="this folder has other files in it; choose a new one"):
+        write_shards(some(), tmp_path, 2)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_query_in_two_parts_is_refused(tmp_path):
+    with pytest.raises(DataError, match="is in two parts of the data; keep each query in one"):
+        write_shards(iter([some(), some()]), tmp_path / "s", 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [({"y": [1]}, "shards have their own labels"), ({"valid": 0.2}, "cannot be taken from shards; write validation")],
+)
+def test_what_shards_bring_themselves_is_refused(tmp_path, given, sentence):
+    with pytest.raises(DataError, match=sentence):
+        ordino.RankSVM().fit(write_shards(some(), tmp_path / "s", 2), **given)
+
+
+def test_validation_in_shards_goes_with_training_in_shards(tmp_path):
+    with pytest.raises(DataError, match="valid is in shards but the training data is not"):
+        ordino.RankSVM().fit(some(), valid=write_shards(some(), tmp_path / "s", 2))
+
+
+def test_a_full_disk_is_told_before_anything_is_written(monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Disk", (), {"free": 1 << 20})())
+    with on_disk.room_on_disk() as room, pytest.raises(DataError, match="do not fit on this disk; set TMPDIR to"):
+        room.array((1 << 20, 2))
+
+
+@pytest.mark.parametrize("ending", ["txt", "txt.gz", "parquet"])
+def test_a_file_is_read_in_parts_of_whole_queries(tmp_path, ending):
+    data = some(20)
+    path = tmp_path / f"all.{ending}"
+    if ending == "parquet":
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        write_data(data, path)
+        parquet.write_table(parquet.read_table(path), path, row_group_size=100)
+        assert isinstance(parquet.read_table(path), pa.Table)
+    else:
+        write_letor(data, path)
+    parts = list(read_parts(path, size=20_000))
+    assert len(parts) > 3
+    assert list(chain.from_iterable(map(str, part.query_ids) for part in parts)) == [str(q) for q in data.query_ids]
+    np.testing.assert_allclose(np.concatenate([part.X for part in parts]), data.X, rtol=1e-5)
+
+
+def test_a_folder_is_read_file_by_file(tmp_path):
+    one, two = some(6).split(0.5)
+    write_letor(one, tmp_path / "a.txt")
+    write_letor(two, tmp_path / "b.txt")
+    assert [part.n_queries for part in read_parts(tmp_path)] == [3, 3]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="there are no data files in this folder"):
+        list(read_parts(tmp_path / "empty"))

@@ -1,0 +1,234 @@
+"""The certificate: it fails when the exported text is wrong, and says what slack, rounding and missing values did."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ordino.export.door as door
+from ordino import Dataset, LambdaMART, RankBoost, RankNet, RankSVM
+from ordino.errors import ExportError, MissingExtraError
+from ordino.export import TARGETS, export_model
+from ordino.export.assemble import assemble
+from ordino.export.preparation import largest_left, prepare_of
+from ordino.export.probes import make_probes
+from ordino.export.writers.solr import SLACK, before_slack
+from ordino.testing import easy_data
+
+DATA, TEST = easy_data(n_queries=6), easy_data(n_queries=4, seed=1)
+
+
+def exported_wrong(monkeypatch, ranker, to, change):
+    """Export with a text that was changed after it was written."""
+    target = TARGETS[to]
+
+    class Wrong:
+        def __getattr__(self, name):
+            return getattr(target, name)
+
+        def write(self, form, name, **options):
+            written = target.write(form, name, **options)
+            return replace(written, files={file: change(text) for file, text in written.files.items()})
+
+    monkeypatch.setattr(door, "TARGETS", {to: Wrong()})
+    return export_model(ranker, to, data=TEST).certificate
+
+
+def test_one_leaf_off_is_found(monkeypatch):
+    ranker = RankBoost(rounds=3).fit(DATA)
+    alpha = repr(float(np.float32(ranker.stumps_[0].alpha)))
+    found = exported_wrong(monkeypatch, ranker, "solr", lambda text: text.replace(alpha, "0.0", 1))
+    assert not found.passed
+    assert found.data.queries_changed > 0
+
+
+def test_a_threshold_one_step_off_is_found_by_the_probes(monkeypatch):
+    """What data may never show: one single-precision step."""
+    ranker = LambdaMART(rounds=1, leaves=2, min_leaf=5).fit(DATA)
+
+    def one_step(text):
+        body = json.loads(text)
+        if "model" not in body:
+            return text
+        definition = json.loads(body["model"]["model"]["definition"])
+        tree = definition["splits"][0]
+        tree["split_condition"] = float(np.nextafter(np.float32(tree["split_condition"]), np.float32(-np.inf)))
+        body["model"]["model"]["definition"] = json.dumps(definition)
+        return json.dumps(body)
+
+    found = exported_wrong(monkeypatch, ranker, "opensearch", one_step)
+    assert found.data.rows_off == 0
+    assert found.probes.rows_off > 0
+    assert not found.passed
+
+
+def test_missing_values_sent_the_wrong_way_are_found(monkeypatch):
+    X = np.where(np.random.default_rng(0).random(DATA.X.shape) < 0.2, np.nan, DATA.X)
+    ranker = LambdaMART(rounds=3, min_leaf=5).fit(Dataset(X, DATA.y, DATA.qid))
+
+    def other_side(text):
+        swapped = text.replace('"missing": "left"', '"missing": "LEFT"').replace(
+            '"missing": "right"', '"missing": "left"'
+        )
+        return swapped.replace('"missing": "LEFT"', '"missing": "right"')
+
+    assert not exported_wrong(monkeypatch, ranker, "solr", other_side).passed
+
+
+def test_weights_rounded_too_far_are_found(monkeypatch):
+    ranker = RankSVM().fit(DATA)
+    weight = repr(float(np.float32(ranker.coef_[0])))
+    found = exported_wrong(monkeypatch, ranker, "solr", lambda text: text.replace(weight, weight[:5]))
+    assert found.probes.rows_off > 0
+
+
+def test_the_certificate_is_written_beside_the_files(tmp_path):
+    found = export_model(RankBoost(rounds=3).fit(DATA), "solr", tmp_path / "new" / "folder", data=TEST)
+    written = {path.name: path.read_text() for path in (tmp_path / "new" / "folder").iterdir()}
+    assert written == dict(found.files)
+    assert json.loads(written["certificate.json"])["passed"] is True
+    assert "Solr ranks as RankBoost does" in written["certificate.html"]
+    assert "http" not in written["certificate.html"].partition("<h2>Upload</h2>")[0]  # it loads nothing
+
+
+@pytest.mark.parametrize("limit", [0.1, 1.0, -0.3, 17.0, 1e-3, 123456.0, -1e-5, 1e30])
+def test_solr_adds_its_slack_to_what_is_written_and_reaches_the_threshold(limit):
+    limit = np.float32(limit)
+    assert np.float32(before_slack(limit) + SLACK) == limit
+
+
+def test_solr_separates_what_is_one_step_apart():
+    """Its slack of 1e-6 is taken off before, so that no probe falls into it."""
+    found = export_model(LambdaMART(rounds=10, min_leaf=5).fit(DATA), "solr", data=TEST).certificate
+    assert (found.probes.rows_in_slack, found.data.rows_in_slack) == (0, 0)
+    assert found.passed
+
+
+def test_thresholds_that_solr_cannot_meet_are_told():
+    """No single-precision number and 1e-6 make 1e-35: values up to the next one that can be reached go left."""
+    X = np.repeat(np.float32([[0.0], [1e-35], [5e-14], [1.0]]), 10, axis=0)
+    ranker = RankBoost(rounds=1).fit(X, np.repeat([0, 0, 1, 2], 10), qid=[1] * 40)
+    ranker.stumps_ = [ranker.stumps_[0]._replace(threshold=float(np.float32(1e-35)))]
+    found = export_model(ranker, "solr", data=Dataset(X, np.zeros(40)))
+    assert found.certificate.data.rows_in_slack == 10
+    assert found.certificate.passed
+    assert any("1e-6" in note for note in found.certificate.notes)
+
+
+@pytest.mark.parametrize("scaling", ["symlog", "quantile"])
+def test_folded_thresholds_are_exact(scaling):
+    """The largest number on the left is on the left, and the next one is not."""
+    ranker = RankBoost(rounds=20, scaling=scaling).fit(DATA)
+    feature = np.array([stump.feature for stump in ranker.stumps_])
+    threshold = np.array([np.float32(stump.threshold) for stump in ranker.stumps_], np.float64)
+    raw = largest_left(prepare_of(ranker), feature, threshold, 4)
+    for x, is_left in ((raw, True), (np.nextafter(raw, np.float32(np.inf)), False)):
+        rows = np.zeros((len(x), 4), np.float32)
+        rows[np.arange(len(x)), feature] = x
+        scaled = ranker.scaler_.transform(Dataset(rows, np.zeros(len(rows)))).X[np.arange(len(x)), feature]
+        assert ((scaled <= threshold) == is_left)[np.isfinite(raw)].all()
+    assert np.isfinite(raw).mean() > 0.5
+
+
+def test_probes_reach_every_split():
+    ranker = LambdaMART(rounds=5, min_leaf=5).fit(DATA)
+    form = assemble(ranker)
+    probes = make_probes(form, with_missing=True)
+    assert probes.n_probed == probes.n_splits == sum(len(tree.feature) for tree in form.trees)
+    for tree in form.trees:
+        for j, t in zip(tree.feature, tree.threshold, strict=True):
+            column = probes.X[:, j]
+            assert {float(t), float(np.nextafter(t, np.float32(np.inf)))} <= set(column[np.isfinite(column)].tolist())
+
+
+def test_lift_makes_scores_positive_and_changes_no_order():
+    ranker = LambdaMART(rounds=5, min_leaf=5).fit(DATA)
+    for to in ("elasticsearch", "opensearch", "elastic"):
+        plain, lifted = (export_model(ranker, to, data=TEST, lift=lift) for lift in (False, True))
+        names = [f"f{j}" for j in range(1, 5)]
+        assert TARGETS[to].score(plain.files, TEST.X, names).scores.min() < 0
+        assert TARGETS[to].score(lifted.files, TEST.X, names).scores.min() >= -1e-6
+        assert lifted.certificate.passed
+        assert any("negative" in note for note in plain.certificate.notes)
+
+
+def test_lift_needs_trees():
+    with pytest.raises(ExportError, match="lift adds a tree"):
+        export_model(RankSVM().fit(DATA), "opensearch", lift=True)
+
+
+def test_categories_are_refused_by_all_but_lightgbm():
+    import pandas as pd
+
+    frame = pd.DataFrame(DATA.X[:, :2], columns=["a", "b"]).assign(
+        city=pd.Categorical(np.where(DATA.X[:, 2] > 0.5, "Rome", "Oslo"))
+    )
+    y = DATA.y + (frame["city"] == "Rome") * 2
+    ranker = LambdaMART(rounds=5, min_leaf=5, options={"min_data_per_group": 1}).fit(frame, y, qid=DATA.qid)
+    for to in set(TARGETS) - {"lightgbm"}:
+        with pytest.raises(ExportError, match=r"categories.*ordino.OneHot"):
+            export_model(ranker, to)
+    found = export_model(ranker, "lightgbm")
+    codes = np.column_stack((frame[["a", "b"]], frame["city"].cat.codes)).astype(np.float32)
+    scored = TARGETS["lightgbm"].score(found.files, codes, ["a", "b", "city"])
+    np.testing.assert_array_equal(scored.scores, ranker.predict(frame))
+
+
+def test_zero_as_missing_is_refused_where_it_matters():
+    X = np.where(DATA.X < 0.3, 0, DATA.X)
+    ranker = LambdaMART(rounds=20, min_leaf=2, options={"zero_as_missing": True}).fit(Dataset(X, DATA.y, DATA.qid))
+    with pytest.raises(ExportError, match="zero_as_missing"):
+        export_model(ranker, "solr")
+
+
+def test_a_ranker_that_is_not_fitted_is_refused():
+    with pytest.raises(ValueError, match="not fitted"):
+        export_model(RankSVM(), "solr")
+
+
+def test_an_unknown_engine_and_a_bad_name_are_refused():
+    with pytest.raises(ValueError, match="did you mean 'solr'"):
+        export_model(RankSVM().fit(DATA), "solar")
+    with pytest.raises(ValueError, match="letters"):
+        export_model(RankSVM().fit(DATA), "solr", name="a b")
+
+
+def test_onnx_without_its_package_is_refused_in_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'ordino\[onnx\]'"):
+        export_model(RankSVM().fit(DATA), "onnx")
+
+
+def test_onnx_is_within_1e_5_of_the_ranker_in_onnxruntime():
+    import onnxruntime
+
+    ranker = RankNet(epochs=2, hidden=(8, 4), scaling="quantile").fit(DATA)
+    found = export_model(ranker, "onnx", data=TEST)
+    session = onnxruntime.InferenceSession(found.files["model.onnx"], providers=["CPUExecutionProvider"])
+    [scores] = session.run(None, {"features": TEST.X})
+    np.testing.assert_allclose(scores[:, 0], ranker.predict(TEST), rtol=0, atol=1e-5)
+
+
+def test_onnx_is_checked_without_onnxruntime_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    for ranker in (RankSVM(scaling="quantile"), LambdaMART(rounds=3, min_leaf=5)):
+        assert export_model(ranker.fit(DATA), "onnx", data=TEST).certificate.passed
+
+
+def test_vespa_reads_any_depth():
+    """Trees as deep as a chain: nothing recurses."""
+    X = np.arange(300, dtype=np.float32)[:, None]
+    ranker = LambdaMART(rounds=1, leaves=120, min_leaf=1, options={"min_sum_hessian_in_leaf": 0}).fit(
+        Dataset(X, np.arange(300) % 7)
+    )
+    assert export_model(ranker, "vespa").certificate.passed
+
+
+def test_the_door_is_light():
+    code = (
+        "import sys, ordino.export; sys.exit(any(name in sys.modules for name in ('onnx', 'onnxruntime', 'lightgbm')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,291 @@
+"""AutoRanker: what it learns is honest, the same again, within its bounds, and can be stopped and resumed."""
+
+import json
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import ordino
+from ordino.ensemble import search as searching
+from ordino.ensemble.choosing import quality_of
+from ordino.ensemble.clock import Clock
+from ordino.ensemble.combining import greedy_weights, standardized, t_of, weigh
+from ordino.ensemble.paths import smoothed
+from ordino.ensemble.trials import Bench, Kind, Trial
+from ordino.ensemble.views import Views, pooled
+from ordino.errors import DataError, ParameterError
+from ordino.explain import permutation_importance
+from ordino.judge import Judge
+from ordino.rankers import portfolio
+from ordino.testing import easy_data
+
+DATA = easy_data(n_queries=12)
+UNSEEN = easy_data(n_queries=8, seed=5)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Members of every family that are quick to train."""
+    monkeypatch.setattr(portfolio, "NETWORK", {"hidden": (6,), "epochs": 6, "learning_rate": 0.02})
+    monkeypatch.setattr(portfolio, "TREES", {"rounds": 12, "bags": 2, "query_share": 0.5, "learning_rate": 0.2})
+    small = {"hidden": ((4,), (6,)), "epochs": (5,), "learning_rate": (0.02,), "features": ("z", "rank")}
+    trees = {"rounds": (10, 15), "min_leaf": (5,), "features": ("raw", "raw+rank")}
+    names = ("lambdarank", "listmle", "ranknet", "listnet")
+    monkeypatch.setattr(portfolio, "SPACE", {**portfolio.SPACE, **dict.fromkeys(names, small), "lambda-mart": trees})
+
+
+@pytest.fixture
+def whole(small):
+    """Fitted with members of every family and a bracket of further trials."""
+    return ordino.AutoRanker(trials=10, folds=3).fit(DATA)
+
+
+# The parts
+
+
+def test_scores_are_standardized_inside_each_query():
+    rng = np.random.default_rng(0)
+    scores, offsets = rng.normal(3, 5, 9), np.array([0, 4, 5, 9])
+    found = standardized(scores, offsets)
+    for start, stop in pairwise(offsets):
+        own = scores[start:stop]
+        expected = (own - own.mean()) / own.std() if len(own) > 1 else [0.0]
+        np.testing.assert_allclose(found[start:stop], expected)
+
+
+def test_smoothing_is_the_mean_of_the_neighbors():
+    values = np.random.default_rng(1).random(9)
+    expected = [values[max(i - 2, 0) : i + 3].mean() for i in range(9)]
+    np.testing.assert_allclose(smoothed(values, 5), expected)
+
+
+def test_greedy_weights_take_what_is_good_and_the_gate_needs_evidence():
+    rng = np.random.default_rng(0)
+    n = 400
+    truth = rng.normal(size=n)
+
+    def measure(scores):  # a query is a number: how near the scores come to the truth
+        return -np.abs(scores / max(np.abs(scores).max(), 1e-9) - truth / np.abs(truth).max())
+
+    good, noise = truth.copy(), rng.normal(size=n)
+    everything = np.full(n, True)
+    assert greedy_weights([noise, good], measure, everything).tolist() == [0.0, 1.0]
+    fold = np.arange(n) % 4
+    clear = weigh([noise, good], measure, fold, everything)
+    assert clear.greedy_share == 1.0
+    assert clear.weights.tolist() == [0.0, 1.0]
+    alike = weigh([good + rng.normal(0, 0.3, n), good + rng.normal(0, 0.3, n)], measure, fold, everything)
+    assert alike.greedy_share < 1.0
+    assert t_of(np.array([0.5, 0.5, np.nan])) == np.inf
+
+
+def test_pooled_parts_keep_their_queries_apart_and_their_weights():
+    one, two = easy_data(n_queries=2), easy_data(n_queries=3, seed=1).with_weights(np.full(45, 2.0))
+    both = pooled(one, two)
+    assert both.n_queries == 5
+    np.testing.assert_array_equal(both.X, np.concatenate((one.X, two.X)))
+    assert both.weights.tolist() == [1.0] * 30 + [2.0] * 45
+
+
+def test_views_are_what_scalers_give_and_holes_become_zero():
+    X = DATA.X.copy()
+    X[3, 1] = np.nan
+    data = ordino.Dataset(X, DATA.y, DATA.qid)
+    chosen = np.array([4, 0])
+    seen = Views(data).take("raw+z+hinge", chosen)
+    whole = ordino.data.scaling.make_scaler("raw+z+hinge").fit(data).transform(data).select_queries(chosen)
+    expected = np.hstack((whole.X[:, :4], np.nan_to_num(whole.X[:, 4:])))
+    np.testing.assert_array_equal(seen.X, expected)
+    assert np.isnan(seen.X[:, 1]).sum() == 1
+
+
+def test_every_document_is_scored_by_a_ranker_that_has_not_seen_it(small):
+    bench = Bench(
+        DATA,
+        judge=Judge("ndcg@10", "standard"),
+        n_folds=3,
+        seed=0,
+        make=lambda kind: portfolio.make_member(kind, metric="ndcg@10", profile="standard", n_jobs=1),
+    )
+    kinds = [
+        ("rank-svm", {}),
+        ("lambdarank", {"epochs": 3, "hidden": (4,)}),
+        ("lambda-mart", {"rounds": 10, "min_leaf": 5}),
+    ]
+    for name, params in kinds:
+        trial = Trial(bench, Kind(name, params, "z+rank"))
+        trial.run(3, Clock(None))
+        for fold in range(3):
+            own = bench.fold == fold
+            part = trial._part(fold)
+            assert {*part.data.query_ids.tolist()} == {*DATA.query_ids[~own].tolist()}
+            for step in range(trial.n_steps):
+                held_out = bench.views.take("z+rank", np.flatnonzero(own))
+                scores = trial.at[fold](step).form().score_scaled(held_out)
+                np.testing.assert_allclose(trial.unseen(step)[bench.docs(fold)], scores, rtol=1e-4, atol=1e-6)
+
+
+# The whole
+
+
+def test_it_learns_and_says_what_it_is(whole):
+    assert whole.score(UNSEEN) > 0.9
+    assert {row["ranker"] for row in whole.members_} >= {"rank-svm", "lambdarank", "lambda-mart", "listmle"}
+    assert len(whole.plan_["trials"]) >= 6
+    assert all({"features", "alone", "adds", "adds_error", "weight"} <= set(row) for row in whole.members_)
+    assert whole.weights_.sum() == pytest.approx(1)
+    assert whole.quality_["low"] < whole.quality_["mean"] < whole.quality_["high"]
+    assert whole.quality_["queries"] == DATA.n_queries
+
+
+def test_the_same_seed_or_the_plan_gives_the_same_bits(whole):
+    again = ordino.AutoRanker(trials=10, folds=3).fit(DATA)
+    np.testing.assert_array_equal(again.predict(UNSEEN), whole.predict(UNSEEN))
+    plan = json.loads(json.dumps(whole.plan_))  # as a file would keep it
+    replayed = ordino.AutoRanker(plan=plan).fit(DATA)
+    np.testing.assert_array_equal(replayed.predict(UNSEEN), whole.predict(UNSEEN))
+    assert replayed.quality_ == whole.quality_
+    other = ordino.AutoRanker(trials=10, folds=3, seed=1).fit(DATA)
+    assert not np.array_equal(other.predict(UNSEEN), whole.predict(UNSEEN))
+
+
+def test_what_the_clock_cut_short_is_replayed_exactly(small, monkeypatch):
+    """A clock that runs out in the middle of networks and trees: the plan holds the steps that were taken."""
+    looks = iter(range(10**6))
+    monkeypatch.setattr(Clock, "is_over", lambda self: self.seconds is not None and next(looks) % 7 == 6)
+    cut = ordino.AutoRanker(minutes=1.0, folds=2).fit(DATA)
+    monkeypatch.undo()
+    monkeypatch.setattr(portfolio, "NETWORK", {})
+    replayed = ordino.AutoRanker(plan=cut.plan_).fit(DATA)
+    np.testing.assert_array_equal(replayed.predict(UNSEEN), cut.predict(UNSEEN))
+
+
+def test_quality_is_not_what_chose_it():
+    """Labels that no feature explains: what is chosen on them must not look better than chance by more than noise."""
+    rng = np.random.default_rng(0)
+    X, qid = rng.random((600, 8)), np.repeat(np.arange(60), 10)
+    y = rng.integers(0, 3, 600).astype(float)
+    ranker = ordino.AutoRanker(trials=3, folds=3).fit(X, y, qid=qid)
+    chance = ordino.RandomRanker().fit(X, y, qid=qid)
+    by_chance = np.mean([chance.with_seed(s).fit(X, y, qid=qid).score(X, y, qid=qid) for s in range(20)])
+    assert ranker.quality_["low"] < by_chance < ranker.quality_["high"]
+    assert ranker.score(X, y, qid=qid) > ranker.quality_["high"]  # which training data would have said
+
+
+def test_time_is_kept(small):
+    begun = time.process_time()
+    ranker = ordino.AutoRanker(minutes=0.02, clock="processor").fit(easy_data(n_queries=60))
+    assert time.process_time() - begun < 60 * 0.02 * 3 + 2
+    assert len(ranker.rankers_) >= 1
+
+
+def test_a_bound_on_the_cost_of_scoring_takes_members_out(small):
+    free = ordino.AutoRanker(trials=6, folds=2, max_score_ms=1e9).fit(DATA)
+    costs = sorted(row["milliseconds"] for row in free.plan_["trials"])
+    bound = ordino.AutoRanker(plan=free.plan_, max_score_ms=sum(costs[:2])).fit(DATA)
+    assert 0 < sum(row["milliseconds"] for row in bound.members_) <= sum(costs[:2])
+    cheapest = ordino.AutoRanker(plan=free.plan_, max_score_ms=1e-9).fit(DATA)
+    assert [row["milliseconds"] for row in cheapest.members_] == costs[:1]
+
+
+def test_a_fit_that_was_stopped_goes_on(small, tmp_path, monkeypatch):
+    store = str(tmp_path / "kept")
+    whole = ordino.AutoRanker(trials=6, folds=2).fit(DATA)
+    ran = []
+    real = Trial.run
+
+    def run(self, n_folds, clock):
+        ran.append(self.kind.ranker)
+        if len(ran) == 4:
+            raise KeyboardInterrupt
+        real(self, n_folds, clock)
+
+    monkeypatch.setattr(Trial, "run", run)
+    stopped = ordino.AutoRanker(trials=6, folds=2, store=store).fit(DATA)
+    assert len(stopped.rankers_) == 3  # what was learned so far is a ranker
+    resumed = ordino.AutoRanker(trials=6, folds=2, store=store).fit(DATA)
+    assert len(ran) == 4 + 3  # the three that were kept are not trained again
+    np.testing.assert_array_equal(resumed.predict(UNSEEN), whole.predict(UNSEEN))
+    again = ordino.AutoRanker(trials=6, folds=2, store=store).fit(DATA)
+    assert len(ran) == 7
+    np.testing.assert_array_equal(again.predict(UNSEEN), whole.predict(UNSEEN))
+
+
+def test_ctrl_c_before_anything_is_learned_is_ctrl_c(monkeypatch):
+    def press(self, n_folds, clock):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Trial, "run", press)
+    with pytest.raises(KeyboardInterrupt):
+        ordino.AutoRanker(trials=2, folds=2).fit(DATA)
+
+
+def test_one_file_one_list_and_reasons(whole, tmp_path):
+    ordino.save(whole, tmp_path / "auto.ordino")
+    again = ordino.load(tmp_path / "auto.ordino")
+    one_list = UNSEEN[0].X
+    np.testing.assert_array_equal(again.predict(one_list), whole.predict(one_list))
+    np.testing.assert_allclose(whole.predict(UNSEEN)[: len(one_list)], whole.predict(one_list), atol=1e-6)
+    assert again.members_ == whole.members_
+    scores = whole.predict(one_list)
+    found = ordino.why(again, 0, 1, query=one_list)
+    assert found.difference == pytest.approx(scores[0] - scores[1], abs=1e-3)
+    assert sorted(reason.feature for reason in found.reasons) == ["f1", "f2", "f3", "f4"]
+    with pytest.raises(DataError, match="give its documents as query="):
+        ordino.why(whole, one_list[0], one_list[1])
+    assert permutation_importance(whole, UNSEEN, repeats=1)[0].feature == "f1"
+
+
+@pytest.mark.parametrize(("n_queries", "n_docs"), [(20, 15), (40, 5), (3, 8)])
+def test_few_queries_and_short_lists_work(small, n_queries, n_docs):
+    data = easy_data(n_queries=n_queries, n_docs=n_docs)
+    ranker = ordino.AutoRanker(trials=6).fit(data)
+    assert np.isfinite(ranker.predict(data)).all()
+    assert ranker.score(UNSEEN) > 0.7
+
+
+def test_holes_are_taken_and_members_that_cannot_learn_are_told(small):
+    X = DATA.X.copy()
+    X[::7, 1] = np.nan
+    ranker = ordino.AutoRanker(trials=6, folds=2).fit(X, DATA.y, qid=DATA.qid)
+    assert np.isfinite(ranker.predict(X, qid=DATA.qid)).all()
+    [(kind, why)] = ranker.plan_["left_out"].items()
+    assert "rank-boost" in kind
+    assert "NaN" in why
+    with pytest.raises(DataError, match="there is one query; give at least two"):
+        ordino.AutoRanker(trials=1).fit(ordino.Dataset(DATA.X[:15], DATA.y[:15]))
+
+
+def test_wrong_plans_are_refused():
+    with pytest.raises(ParameterError, match="give the plan_ of a fitted AutoRanker"):
+        ordino.AutoRanker(plan={"trials": []}).fit(DATA)
+
+
+def test_valid_is_learned_from_as_well():
+    valid = easy_data(n_queries=6, seed=1)
+    both = ordino.AutoRanker(trials=1, folds=2).fit(DATA, valid=valid)
+    assert both.quality_["queries"] == 18
+
+
+def test_measures_of_errors_are_told_in_their_own_sign():
+    ranker = ordino.AutoRanker(trials=1, folds=2, metric="pairwise_error").fit(DATA)
+    assert 0 < ranker.quality_["mean"] < 0.5
+    assert 0 < ranker.members_[0]["alone"] < 0.5
+    assert quality_of(np.array([np.nan]))["queries"] == 0
+
+
+def test_a_bracket_is_halved(small, monkeypatch):
+    """Six trials on one fold, three on two, one on all."""
+    folds = []
+    real = Trial.run
+
+    def run(self, n_folds, clock):
+        folds.append(n_folds)
+        real(self, n_folds, clock)
+
+    monkeypatch.setattr(Trial, "run", run)
+    monkeypatch.setattr(searching, "FRUITLESS", 1)
+    ordino.AutoRanker(trials=12, folds=4).fit(DATA)
+    assert folds[6:] == [1] * 6 + [2] * 3 + [4]

@@ -1,0 +1,79 @@
+"""scikit-learn's own checks over all rankers, with the few that cannot hold for ranking, each with its reason.
+
+scikit-learn's checks know no queries, so all rows are one list here. A check that is expected to fail and does not is a
+failure too.
+"""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import check_estimator
+
+from ordino.ranker import Ranker
+from ordino.rankers import RANKERS, ranker_class
+from rankers.test_contract import quick
+
+FAST = ("linear-regression-ranker", "rank-svm", "lambda-mart", "prank", "rank-boost", "single-feature", "random-ranker")
+"""Checked in every run: a form each of linear rankers, trees, stumps and perceptrons. All others are marked slow."""
+
+WEIGHTS = (
+    "a document counts in pairs and lists together with others: one of weight 2 is not two of them, nor is one of "
+    "weight 0 left out of the list; rankers without weights say so in a warning"
+)
+WHOLE_QUERY = "the ranker looks at all documents of a query, by sorting, scaling inside it or combining orders"
+NO_CLASSIFIER = "scikit-learn takes whoever has predict_proba for a classifier; McRank gives probabilities of levels"
+BY_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+EVEN_BY_WEIGHTS = ("linear-regression-ranker", "rank-svm", "single-feature", "random-ranker")
+LOOKING_AT_ALL = (
+    "sortnet", "deepnet", "dense-comparator", "rankde", "swarm-rank", "gp-rank", "es-rank", "iesr-rank", "iesvm-rank",
+    "cma-rank", "nested-ranker", "rank-aggregation",
+)  # fmt: skip
+
+
+def expected_failures(name: str) -> dict[str, str]:
+    """The checks that cannot hold for a ranker, with the reason."""
+    found = {} if name in EVEN_BY_WEIGHTS else dict.fromkeys(BY_WEIGHTS, WEIGHTS)
+    if name in LOOKING_AT_ALL:
+        found["check_methods_subset_invariance"] = WHOLE_QUERY
+    if name == "mc-rank":
+        found |= dict.fromkeys(("check_estimator_sparse_array", "check_estimator_sparse_matrix"), NO_CLASSIFIER)
+    return found
+
+
+def one_list_class(cls: type[Ranker]) -> type[Ranker]:
+    """The same ranker, whose rows are one list where nobody names queries, as scikit-learn's checks never do."""
+
+    def one(X, qid):
+        return np.zeros(np.shape(X if hasattr(X, "shape") else np.asarray(X))[0], int) if qid is None else qid
+
+    def fit(self, X, y=None, *, qid=None, valid=None, sample_weight=None):
+        return cls.fit(self, X, y, qid=one(X, qid), valid=valid, sample_weight=sample_weight)
+
+    def score(self, X, y=None, *, qid=None):
+        return cls.score(self, X, y, qid=one(X, qid))
+
+    return type(cls.__name__, (cls,), {"fit": fit, "score": score, "__module__": __name__})
+
+
+# under the names of their rankers, so that they can be pickled
+globals().update({entry.cls: one_list_class(ranker_class(name)) for name, entry in RANKERS.items()})
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in RANKERS]
+)
+def test_scikit_learns_checks(name):
+    given = quick(name)
+    ranker = globals()[type(given).__name__](**given.get_params(deep=False))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = check_estimator(ranker, expected_failed_checks=expected_failures(name), on_fail=None, on_skip=None)
+    failed = {one["check_name"]: str(one["exception"])[:300] for one in found if one["status"] == "failed"}
+    assert not failed
+    assert len(found) > 40
+    assert {one["check_name"] for one in found if one["status"] == "xfail"} == set(expected_failures(name))
+
+
+def test_every_reason_is_about_a_ranker_of_the_table():
+    assert set(FAST) | set(EVEN_BY_WEIGHTS) | set(LOOKING_AT_ALL) <= set(RANKERS)

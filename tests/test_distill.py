@@ -1,0 +1,85 @@
+"""Distillation: the student follows the teacher, never a label, and the loss is measured on other queries."""
+
+import numpy as np
+import pytest
+
+from ordino import Dataset, RankAggregation, RankSVM, SortNet, distill, export_model
+from ordino.distilling import STUDENTS
+from ordino.errors import DataError, ParameterError
+from ordino.testing import easy_data
+
+DATA = easy_data(n_queries=20)
+QUICK = {
+    "lambda-mart": {"rounds": 30, "learning_rate": 0.2},
+    "ranknet": {"epochs": 50, "hidden": (8,), "learning_rate": 0.02},
+    "rank-svm": {},
+}
+
+
+@pytest.fixture(scope="module")
+def teacher():
+    return SortNet(hidden=4, epochs=3, max_iter=1).fit(DATA)
+
+
+@pytest.mark.parametrize("into", STUDENTS)
+def test_even_a_comparator_reaches_solr(teacher, into):
+    found = distill(teacher, into, easy_data(n_queries=24, seed=1), params=QUICK[into])
+    assert found.pairs_kept > 0.8
+    assert found.queries == 6
+    assert found.loss.interval.low <= found.loss.difference <= found.loss.interval.high
+    for to in ("solr", "opensearch", "onnx"):
+        assert export_model(found.student, to, data=DATA).certificate.passed
+
+
+@pytest.mark.parametrize("into", STUDENTS)
+def test_features_far_from_zero(into):
+    """What is taken off and divided by in learning goes into the weights."""
+    data = easy_data(n_queries=24, seed=1)
+    far = data.replace(X=1000 + 5 * data.X)
+    found = distill(RankSVM().fit(far), into, far, params=QUICK[into])
+    assert found.pairs_kept > 0.85
+
+
+@pytest.mark.parametrize("into", STUDENTS)
+def test_labels_play_no_role_in_learning(teacher, into):
+    data = easy_data(n_queries=16, seed=2)
+    upside_down = data.replace(y=2 - data.y)
+    one, two = (distill(teacher, into, some, params=QUICK[into]).student for some in (data, upside_down))
+    np.testing.assert_array_equal(one.predict(DATA), two.predict(DATA))
+
+
+def test_the_queries_that_measure_are_not_learned_from(teacher):
+    """Other documents in the held-out queries, the same student."""
+    data = easy_data(n_queries=16, seed=2)
+    _, test = data.split(0.75)
+    held_out = np.isin(data.qid, test.query_ids)
+    X = np.where(held_out[:, None], data.X[::-1], data.X)
+    one, two = (distill(teacher, "rank-svm", Dataset(x, data.y, data.qid)).student for x in (data.X, X))
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+
+
+def test_a_teacher_is_its_own_best_student():
+    ranker = RankSVM().fit(DATA)
+    found = distill(ranker, "rank-svm", easy_data(n_queries=30, seed=1), test=easy_data(n_queries=8, seed=3))
+    assert found.pairs_kept > 0.97
+    assert abs(found.loss.difference) < 0.02
+    assert "lost" in str(found)
+
+
+def test_ensembles_and_missing_values():
+    data = easy_data(n_queries=20, seed=1)
+    holed = data.replace(X=np.where(np.random.default_rng(0).random(data.X.shape) < 0.1, np.nan, data.X))
+    members = RankAggregation([RankSVM(missing="median"), RankSVM(missing="median", C=1.0)]).set_params(n=2)
+    for into in STUDENTS:
+        student = distill(RankSVM(missing="median").fit(holed), into, holed, params=QUICK[into]).student
+        assert np.isfinite(student.predict(holed)).all()
+        assert export_model(student, "solr", data=holed).certificate.passed
+    found = distill(members.set_params(ranker=[RankSVM(), RankSVM(C=1.0)]).fit(DATA), "rank-svm", data)
+    assert found.pairs_kept > 0.9
+
+
+def test_refusals(teacher):
+    with pytest.raises(ParameterError, match="unknown student"):
+        distill(teacher, "magic", DATA)
+    with pytest.raises(DataError, match="empty"):
+        distill(teacher, "rank-svm", DATA.select_queries(np.array([0])))

@@ -1,0 +1,77 @@
+"""OrdinalClassifier: scikit-learn's own checks, thresholds against its logistic regression, and what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ordino import LinearRegressionRanker, OrdinalClassifier, RankNet
+from ordino.errors import ParameterError
+from ordino.ordinal import fit_thresholds, probabilities
+
+QUICK = RankNet(hidden=16, epochs=60, learning_rate=0.02)
+
+
+OTHER_ARRAYS = {"check_array_api_input": "would need SCIPY_ARRAY_API=1 before anything is imported"}
+
+
+@parametrize_with_checks([OrdinalClassifier(QUICK, folds=2)], expected_failed_checks=lambda _: OTHER_ARRAYS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def graded(n=400, seed=3):
+    """Three classes along a line, with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    return X, np.digitize(X @ [2.0, -1.0, 0.0] + rng.logistic(size=n), [-1.5, 1.0])
+
+
+def test_two_classes_are_logistic_regression():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=300)
+    grades = (scores + rng.logistic(size=300) > 0.5).astype(int)
+    slope, thresholds = fit_thresholds(scores, grades)
+    theirs = LogisticRegression(C=1e6).fit(scores[:, None], grades)
+    assert slope == pytest.approx(theirs.coef_[0, 0], rel=2e-3)
+    assert thresholds == pytest.approx(-theirs.intercept_, abs=5e-3)
+    np.testing.assert_allclose(
+        probabilities(scores, slope, thresholds), theirs.predict_proba(scores[:, None]), atol=2e-3
+    )
+
+
+def test_probabilities_are_calibrated_and_classes_keep_their_order():
+    X, y = graded()
+    model = OrdinalClassifier(LinearRegressionRanker(alpha=1.0)).fit(X[:300], y[:300])
+    found = model.predict_proba(X[300:])
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert (np.diff(model.thresholds_) > 0).all()
+    assert model.slope_ > 0
+    np.testing.assert_allclose(found.mean(axis=0), np.bincount(y[300:]) / 100, atol=0.08)
+    assert model.score(X[300:], y[300:]) > 0.55
+    names = np.array(["a", "b", "c"])
+    assert OrdinalClassifier(LinearRegressionRanker(alpha=1.0)).fit(X, names[y]).classes_.tolist() == ["a", "b", "c"]
+
+
+def test_thresholds_come_from_rows_that_the_ranker_had_not_seen():
+    X, y = graded(60)
+    sure = OrdinalClassifier(QUICK, folds=1).fit(X, y).slope_
+    careful = OrdinalClassifier(QUICK, folds=5).fit(X, y).slope_
+    assert careful < sure
+    assert OrdinalClassifier(QUICK, seed=1).fit(X, y).slope_ != careful
+
+
+def test_what_is_refused():
+    X, y = graded(40)
+    with pytest.raises(ParameterError, match="SortNet gives places in a list, not scores"):
+        OrdinalClassifier("sortnet").fit(X, y)
+    with pytest.raises(ParameterError, match="folds=0"):
+        OrdinalClassifier(folds=0).fit(X, y)
+
+
+def test_the_rankers_scaling_by_list_is_left_out():
+    X, y = graded(80)
+    model = OrdinalClassifier(RankNet(hidden=4, epochs=5, scaling="zscore")).fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(X)[:1], model.predict_proba(X[:1]))
+    assert clone(model).ranker.scaling == "zscore"

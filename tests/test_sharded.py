@@ -1,0 +1,104 @@
+"""A model over shards: the same as over the whole, whoever works on which shard; what is done is not done again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import ordino
+from ordino import RankNet, sharded, synthetic, write_shards
+from ordino.data.source import canonical
+from ordino.errors import DataError, OrdinoError
+from ordino.sharded import evaluate_shards, rank_shards
+from shell import ordino as command
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    home = tmp_path_factory.mktemp("sharded")
+    data = synthetic("mq", queries=20, seed=1)
+    ranker = RankNet(hidden=4, epochs=2).fit(data)
+    ordino.save(ranker, home / "model.ordino")
+    return home, data, ranker, write_shards(data, home / "shards", 4)
+
+
+def test_the_mean_is_that_of_the_whole_and_not_of_the_workers(made):
+    home, data, ranker, shards = made
+    whole = ordino.evaluate(canonical(data), ranker.predict(canonical(data)), metrics=["ndcg@10", "map"])
+    one = evaluate_shards(home / "model.ordino", shards, ["ndcg@10", "map"], n_jobs=1)
+    two = evaluate_shards(home / "model.ordino", shards, ["ndcg@10", "map"], n_jobs=2)
+    for name in whole:
+        assert one[name] == two[name] == whole[name]
+        assert one.per_query[name].tobytes() == whole.per_query[name].tobytes()
+    assert (one.n_empty, one.n_queries, one.n_short) == (whole.n_empty, whole.n_queries, whole.n_short)
+
+
+def test_ranks_of_shards_are_those_of_the_whole(made, tmp_path):
+    home, data, ranker, shards = made
+    assert rank_shards(home / "model.ordino", shards, tmp_path, n_jobs=1) == 4
+    found = np.concatenate([np.loadtxt(tmp_path / f"shard-{i:05d}.txt", ndmin=1) for i in range(4)])
+    assert found.tolist() == ranker.predict(canonical(data)).tolist()
+
+
+def test_a_worker_that_does_not_see_the_folder_hands_its_ranking_back(made, tmp_path):
+    home, _, _, shards = made
+    rank_shards(home / "model.ordino", shards, tmp_path, n_jobs=1)
+    task = next(iter(sharded._tasks(home / "model.ordino", shards)))
+    away = sharded._ranked(replace(task, out=tmp_path / "nowhere" / "shard-00000.txt"))
+    assert away == (tmp_path / "shard-00000.txt").read_bytes()
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_finished_shards_are_not_done_again(made, tmp_path):
+    home, _, _, shards = made
+    rank_shards(home / "model.ordino", shards, tmp_path, n_jobs=1)
+    (tmp_path / "shard-00002.txt").unlink()
+    assert rank_shards(home / "model.ordino", shards, tmp_path, n_jobs=1) == 1
+    assert rank_shards(home / "model.ordino", shards, tmp_path, n_jobs=1) == 0
+    assert rank_shards(home / "model.ordino", shards, tmp_path, form="trec", n_jobs=1) == 4
+    ordino.save(RankNet(hidden=4, epochs=3).fit(made[1]), tmp_path / "other.ordino")
+    assert rank_shards(tmp_path / "other.ordino", shards, tmp_path, form="trec", n_jobs=1) == 4
+
+
+def test_a_shard_that_is_damaged_fails_alone(made, tmp_path):
+    home, data, _, _ = made
+    shards = write_shards(data, tmp_path / "s", 3)
+    shards.files[1].write_bytes(b"\0" * shards.files[1].stat().st_size)
+    with pytest.raises(OrdinoError, match=r"a shard failed, all others are done:\n- shard 1: "):
+        rank_shards(home / "model.ordino", shards, tmp_path / "out", n_jobs=1)
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.txt")) == ["shard-00000.txt", "shard-00002.txt"]
+
+
+def test_a_model_of_other_features_is_refused_at_once(made, tmp_path):
+    shards = write_shards(synthetic("mslr", queries=2, seed=1), tmp_path / "s", 1)
+    with pytest.raises(DataError, match="136"):
+        rank_shards(made[0] / "model.ordino", shards, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["rank", "model.ordino", "shards"], "shards are ranked into a folder; name one with --out"),
+        (["rank", "model.ordino", "all.txt", "--cluster", "auto"], "a cluster works on shards"),
+        (["train", "shards", "--ranker", "rank-svm", "--valid", "0.2", "--out", "m.ordino"], "shards are learned"),
+        (["synth", "mq", "--shards", "2", "--out", "x"], "--shards needs --queries"),
+        (["convert", "all.txt", "x", "--shards", "2", "--scaling", "minmax"], "--shards writes one folder, without"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_one_sentence(made, monkeypatch, capsys, words, sentence):
+    home, data, _, _ = made
+    monkeypatch.chdir(home)
+    ordino.write_letor(data, "all.txt")
+    assert command(*words) != 0
+    assert sentence in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+def test_training_on_shards_from_the_command_line_is_training_on_the_file(made, monkeypatch, capsys):
+    home, data, _, _ = made
+    monkeypatch.chdir(home)
+    canonical(data).save("whole.arrow")
+    for source, out in (("whole.arrow", "one.ordino"), ("shards", "two.ordino")):
+        assert command("train", source, "--ranker", "rank-svm", "--out", out) == 0
+    one, two = (ordino.load(name).coef_.tobytes() for name in ("one.ordino", "two.ordino"))
+    assert one == two
+    assert ordino.load("two.ordino").n_queries_in_ == 20
