@@ -20,7 +20,8 @@ from loss_oracles import pairwise as sum_of_pairs
 from networks.torch_oracle import TorchNet, distance
 from ordino import Dataset
 from ordino.data.source import canonical
-from ordino.evolve.strategies import BASES, MUTATIONS, DifferentialEvolution, ParticleSwarm
+from ordino.evolve.differential import BASES, DifferentialEvolution
+from ordino.evolve.strategies import MUTATIONS, ParticleSwarm
 from ordino.losses import LOSSES
 from ordino.networks.supply import ComparedPairs
 from ordino.rankers import RANKERS, ranker_class

@@ -20,7 +20,7 @@ from ordino import LinearRegressionRanker, RankNet, synthetic
 from ordino.data import folds
 from ordino.data import synthetic as made
 from ordino.data.web.distillation import distillation
-from ordino.evolve import genetic_programming, strategies
+from ordino.evolve import DifferentialEvolution, genetic_programming, strategies
 from ordino.experiment.compare import comparison, significance
 from ordino.experiment.plan.plan import Plan, repeat_seeds
 from ordino.explain import paths, permutation_importance
@@ -69,8 +69,10 @@ SEEDED: dict[str, Callable[[int], Any]] = {
     "data.web.distillation.distillation": lambda seed: distillation(2, 40, seed).X.tolist(),
     "evolve.strategies.uniform_population": lambda seed: strategies.uniform_population(3, 2, seed=seed).tolist(),
     **{
-        f"evolve.strategies.{kind.__name__}": lambda seed, kind=kind: asked(kind(START, seed=seed))
-        for kind in (strategies.DifferentialEvolution, strategies.ParticleSwarm, strategies.EvolutionStrategy)
+        f"{kind.__module__.removeprefix('ordino.')}.{kind.__name__}": lambda seed, kind=kind: asked(
+            kind(START, seed=seed)
+        )
+        for kind in (DifferentialEvolution, strategies.ParticleSwarm, strategies.EvolutionStrategy)
     },
     "evolve.strategies.CMA": lambda seed: asked(strategies.CMA(START[0], seed=seed)),
     "evolve.genetic_programming.GeneticProgramming": lambda seed: [

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from ordino.experiment.run.backend import local_backend
 
 from goldens.variants import make
 from laws.tasks import later_first
@@ -21,7 +22,6 @@ from ordino.data.scaling import make_scaler
 from ordino.data.source import canonical
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
-from ordino.experiment.run.backend import local_backend
 from ordino.experiment.run.task import _open_part
 from ordino.metrics import parse_metric
 from ordino.parameters import parameters_of
