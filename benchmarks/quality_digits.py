@@ -1,7 +1,6 @@
 """The page and the pictures of handwritten digits in order: docs/digits.md and docs/images/digits-*.png.
 
-Runs examples/sort_digits.py, whose settings were chosen on 297 of its 1,297 training images, and whose 500 unseen
-images are looked at once. Rows of 30 unseen images are drawn for light and for dark pages.
+Runs examples/sort_digits.py. Rows of 30 unseen images are drawn for light and for dark pages.
 
     python benchmarks/quality_digits.py --out docs/digits.md
 """
@@ -66,7 +65,8 @@ What this shows:
   triples are cyclic.
 - Wrong answers cost every ranker some quality; the two that score stay ahead of the two that compare.
 
-Settings were chosen on a part of the training images; the unseen images were looked at once. One seed: differences
+A first trial had shown the unseen images; all later choices (dropout, epochs, number of pairs) were made on a part
+of the training images. One seed: differences
 of a few hundredths between two rankers mean little. Made by `benchmarks/quality_digits.py` on {day}, Python
 {python}, scikit-learn {sklearn}; {seconds:.0f} processor seconds.
 """
@@ -95,7 +95,7 @@ def montage(rows: dict[str, np.ndarray], theme: str) -> Image.Image:
     return canvas
 
 
-def table(lines: list[tuple[str, str, str, str]]) -> str:
+def table(lines: list[tuple[str, ...]]) -> str:
     """Tau and cyclic triples by ranker and setting."""
     settings = list(dict.fromkeys(setting for setting, *_ in lines))
     rankers = list(dict.fromkeys(ranker for _, ranker, *_ in lines))

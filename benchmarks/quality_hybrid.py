@@ -126,7 +126,8 @@ def draw_figure(rows: list[dict[str, Any]], out: Path) -> None:
     color = alt.Color("ranker:N", title=None, scale=alt.Scale(domain=names, range=list(COLORS[: len(names)])))
     across = alt.Scale(type="log", domain=[SIZES[0], SIZES[-1]], nice=False)
     up = alt.Scale(domain=[LOWEST, HIGHEST], nice=False, clamp=True)
-    base = alt.Chart(alt.Data(values=points)).encode(
+    data = alt.Data(values=points)  # type: ignore[no-untyped-call]
+    base = alt.Chart(data).encode(
         x=alt.X("size:Q", title="judged training queries", scale=across, axis=alt.Axis(values=list(SIZES), grid=False))
     )
     title = "NDCG@10 above reciprocal rank fusion"
@@ -151,8 +152,8 @@ def page(rows: list[dict[str, Any]], figure: str) -> str:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "lightgbm"))
     text = (__doc__ or "").partition("\n\n    ORDINO_DATA")[0].partition("\n\n")[2].rpartition("\n\n")[0]
     fallback = (
-        f"AutoRanker ran with 4 kinds of members and 4 folds. It fell back to fusion in {backs}. It has as many draws as the "
-        "machine had time for." if auto
+        f"AutoRanker ran with 4 kinds of members and 4 folds. It fell back to fusion in {backs}. It has as many draws "
+        "as the machine had time for." if auto
         else "AutoRanker was not run: give it draws with `--auto`."
     )  # fmt: skip
     return "\n".join(

@@ -40,7 +40,13 @@ def made_trial(task: Task, seed: int) -> Trial:
         return {metric: hashed(*who, part, metric).random(parts[part].n_queries) for metric in task.measures}
 
     test = values("test")
-    names = ["error", "train", "valid", *(f"{of}_{what}" for of in ("train", "valid") for what in ("known", "new"))]
+    names = [
+        "best",
+        "error",
+        "train",
+        "valid",
+        *(f"{of}_{what}" for of in ("train", "valid") for what in ("known", "new")),
+    ]
     names += [f"{what}_{layer}" for what in ("mean", "std") for layer in ("1", "2", "3", "4", "out")]
     steps = [
         {"iteration": i, "epoch": i + 1} | {name: float(hashed(*who, "step", i, name).random()) for name in names}

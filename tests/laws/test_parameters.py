@@ -54,6 +54,7 @@ CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
     ("single-feature", "profile"): {"metric": "ndcg@2"},
     ("kernel-ranknet", "rate"): {"learning_rate": 5.0, "epochs": 8},
     ("kernel-ranknet", "kernel"): {"scaling": "minmax"},
+    ("rankde", "top"): {"mutation": "current-to-pbest/1"},
     ("lambda-mart", "seed"): {"query_share": 0.5},
     ("mc-rank", "seed"): {"query_share": 0.5},
 }
@@ -89,6 +90,11 @@ VALUES: dict[tuple[str, str], list[Any]] = {
     ("", "ranker"): ["single-feature"],
     ("", "top"): [3],
     ("rankde", "metric"): ["ndcg@3"],
+    ("rankde", "self_adaptive"): ["jde", "shade"],
+    ("rankde", "top"): [0.9],
+    ("rankde", "shrink_to"): [4],
+    ("rankde", "local_search"): [3],
+    ("rank-fusion", "features"): [("f1",), "f2"],
     ("single-feature", "metric"): ["ndcg@1"],
 }
 """Other legal values, where the field does not say any that must matter on a small set."""

@@ -16,7 +16,7 @@ import pytest
 
 import ordino
 from order.comparators import random_network
-from ordino import LinearRegressionRanker, RankNet, synthetic
+from ordino import LinearRegressionRanker, OrdinalClassifier, RankNet, synthetic
 from ordino.data import folds
 from ordino.data import synthetic as made
 from ordino.data.web.distillation import distillation
@@ -69,11 +69,10 @@ SEEDED: dict[str, Callable[[int], Any]] = {
     "data.web.distillation.distillation": lambda seed: distillation(2, 40, seed).X.tolist(),
     "evolve.strategies.uniform_population": lambda seed: strategies.uniform_population(3, 2, seed=seed).tolist(),
     **{
-        f"{kind.__module__.removeprefix('ordino.')}.{kind.__name__}": lambda seed, kind=kind: asked(
-            kind(START, seed=seed)
-        )
-        for kind in (DifferentialEvolution, strategies.ParticleSwarm, strategies.EvolutionStrategy)
+        f"evolve.strategies.{kind.__name__}": lambda seed, kind=kind: asked(kind(START, seed=seed))
+        for kind in (strategies.ParticleSwarm, strategies.EvolutionStrategy)
     },
+    "evolve.differential.DifferentialEvolution": lambda seed: asked(DifferentialEvolution(START, seed=seed)),
     "evolve.strategies.CMA": lambda seed: asked(strategies.CMA(START[0], seed=seed)),
     "evolve.genetic_programming.GeneticProgramming": lambda seed: [
         tree.text() for tree in genetic_programming.GeneticProgramming(3, population=5, seed=seed).ask()
@@ -98,6 +97,9 @@ SEEDED: dict[str, Callable[[int], Any]] = {
         CIRCLES, DATA.X, DATA.offsets, seed=seed
     ).comparisons.tolist(),
     "order.sorting.start_order": lambda seed: start_order(DATA.offsets, seed).tolist(),
+    "ordinal.OrdinalClassifier": lambda seed: (
+        OrdinalClassifier("linear-regression-ranker", seed=seed).fit(DATA.X, DATA.y).slope_
+    ),
     "streams.spawned": lambda seed: spawned(seed, "a").entropy,
     "streams.stream": lambda seed: stream(seed, "a").random(),
     "streams.spawn_seed": lambda seed: spawn_seed(seed, "a"),
