@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from ordino.experiment.run.backend import local_backend
 
 from goldens.variants import make
 from laws.tasks import later_first
 from ordino import Dataset, LinearRegressionRanker, evaluate, load, write_letor
+from ordino.backends import local_backend
 from ordino.data.folds import Fold, Folds
 from ordino.data.prepare import binarize_labels
 from ordino.data.scaling import make_scaler
