@@ -4,6 +4,7 @@ import re
 import shutil
 import sqlite3
 from html import unescape
+from itertools import pairwise
 from urllib.parse import quote
 
 import numpy as np
@@ -690,3 +691,28 @@ def test_files_are_told_apart_by_what_is_in_them(place, tmp_path, capsys):
     assert "there is no such file or folder" in capsys.readouterr().err
     assert ordino("studio") == 2
     assert ordino("studio", place.store, "--host", "0.0.0.0", "--port", "70000") == 2
+
+
+def test_the_slope_graph_has_every_document_at_its_places():
+    from ordino.studio.shelf import Opened, Place
+    from ordino.studio.slope import IDEAL, WIDE, draw_slope
+
+    random = np.random.default_rng(1)
+    labels = random.integers(0, 4, 30).astype(float)
+    scores = {"A": random.random(30), "B": random.random(30)}
+    opened = Opened(Place("1", "Fold1", 0), [f"d{i}" for i in range(30)], labels, scores)
+    graph = draw_slope(opened, ["A", "B"], {"A": 0.5, "B": 0.5}, 10, WIDE)
+    assert [column.name for column in graph.columns] == [IDEAL, "A", "B"]
+    ideal = [doc for doc in graph.documents if doc.chips[0].x == graph.columns[0].x]
+    assert [float(doc.grade) for doc in ideal] == sorted(labels, reverse=True)[:10]
+    for number, ranker in enumerate(("A", "B"), start=1):
+        order = [f"d{i}" for i in np.argsort(-scores[ranker])]
+        shown = {doc.name: chip for doc in graph.documents for chip in doc.chips if chip.x == graph.columns[number].x}
+        first = sorted((chip.y, name) for name, chip in shown.items() if not chip.place)
+        assert [name for _, name in first] == order[:10]
+        lower = {name: int(chip.place) for name, chip in shown.items() if chip.place}
+        assert lower == {doc.name: order.index(doc.name) + 1 for doc in ideal if doc.name not in order[:10]}
+    for doc in graph.documents:  # a line between two neighboring columns that both show it, a dotted end elsewhere
+        places = [number for number, column in enumerate(graph.columns) if column.x in {chip.x for chip in doc.chips}]
+        joined = sum(b - a == 1 for a, b in pairwise(places))
+        assert sum(not line.out for line in doc.lines) == joined

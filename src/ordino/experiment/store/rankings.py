@@ -48,8 +48,8 @@ def blocks(offsets: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
 
     Examples
     --------
-    >>> list(blocks(np.array([0, 10_000, 20_000, 20_001])))
-    [(0, 2), (2, 3)]
+    >>> list(blocks(np.array([0, 10_000, 20_000, 20_001]))), list(blocks(np.array([0, 5])))
+    ([(0, 2), (2, 3)], [(0, 1)])
     """
     first = 0
     for last in range(1, len(offsets)):
