@@ -46,8 +46,8 @@ def made(n_queries: int, n_docs: int, n_features: int, *, share: float = 0.25, n
     hidden = X[:, :n_useful] @ rng.normal(size=n_useful) / np.sqrt(n_useful) + (X[:, 0] > 1) - (X[:, 1] > 0.5)
     hidden = hidden + noise * rng.normal(size=rows)
     cuts = np.quantile(hidden, [1 - share, 1 - share / 3])
-    X = X * rng.lognormal(0, 0.5, (n_queries, n_features))[qid] + rng.normal(0, 2, (n_queries, n_features))[qid]
-    train, valid = Dataset(X, np.digitize(hidden, cuts).astype(float), qid).split(0.75, seed=SEED)
+    shown = X * rng.lognormal(0, 0.5, (n_queries, n_features))[qid] + rng.normal(0, 2, (n_queries, n_features))[qid]
+    train, valid = Dataset(shown, np.digitize(hidden, cuts).astype(float), qid).split(0.75, seed=SEED)
     return train, valid
 
 
@@ -140,8 +140,8 @@ HEADER = (
     "# Defaults against tuned",
     "",
     f"Made by `benchmarks/quality_defaults.py`, which says how defaults are chosen. {METRIC} on the validation part",
-    "that also chose epochs and rounds: of the defaults, and the best of the defaults and as many settings as the table says,",
-    "drawn by Optuna from the ranker's own search space. Seconds: processor time of one fit with defaults,",
+    "that also chose epochs and rounds: of the defaults, and the best of the defaults and as many settings as the",
+    "table says, drawn by Optuna from the ranker's own search space. Seconds: processor time of one fit with defaults,",
     "compiling included where it was not done before. A ranker or set that is missing was not run.",
 )
 

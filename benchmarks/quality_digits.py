@@ -95,7 +95,7 @@ def montage(rows: dict[str, np.ndarray], theme: str) -> Image.Image:
     return canvas
 
 
-def table(lines: list[tuple[str, str, str, str]]) -> str:
+def table(lines: list[tuple[str, ...]]) -> str:
     """Tau and cyclic triples by ranker and setting."""
     settings = list(dict.fromkeys(setting for setting, *_ in lines))
     rankers = list(dict.fromkeys(ranker for _, ranker, *_ in lines))

@@ -126,7 +126,8 @@ def draw_figure(rows: list[dict[str, Any]], out: Path) -> None:
     color = alt.Color("ranker:N", title=None, scale=alt.Scale(domain=names, range=list(COLORS[: len(names)])))
     across = alt.Scale(type="log", domain=[SIZES[0], SIZES[-1]], nice=False)
     up = alt.Scale(domain=[LOWEST, HIGHEST], nice=False, clamp=True)
-    base = alt.Chart(alt.Data(values=points)).encode(
+    data = alt.Data(values=points)  # type: ignore[no-untyped-call]
+    base = alt.Chart(data).encode(
         x=alt.X("size:Q", title="judged training queries", scale=across, axis=alt.Axis(values=list(SIZES), grid=False))
     )
     title = "NDCG@10 above reciprocal rank fusion"

@@ -433,6 +433,22 @@ def test_model_has_a_card_and_can_be_taken_along(studio, place, tmp_path):
     assert type(load(tmp_path / "m.ordino")).__name__ == "LambdaMART"
 
 
+def test_certificates_of_exports_are_shown(place, tmp_path):
+    from ordino import LinearRegressionRanker, save
+    from ordino.export import export_model
+    from ordino.testing import easy_data
+
+    ranker = LinearRegressionRanker().fit(easy_data())
+    save(ranker, tmp_path / "linear.ordino")
+    (tmp_path / "solr").mkdir()
+    found = export_model(ranker, "solr", data=easy_data())
+    (tmp_path / "solr" / "certificate.json").write_text(found.files["certificate.json"])
+    body = text_of(open_studio(tmp_path / "linear.ordino").get("/model"))
+    assert "Certificates of exports" in body
+    assert "ranks as the model does" in body
+    assert "solr/certificate.json" in body
+
+
 def test_models_without_a_store(place):
     client = open_studio(place.model, place.data)
     assert client.get("/model").status_code == 200
@@ -551,6 +567,19 @@ def test_a_damaged_store_shows_its_whole_trials(tmp_path):
     assert f"The first {found[1]} trials are shown." in body
 
 
+def test_damage_that_only_a_board_meets(tmp_path):
+    """The list of trials is whole, but the values of the fifth are not what was written."""
+    path = tmp_path / "changed.sqlite"
+    with Store(path) as store:
+        store.add(*made_trials(["A", "B", "C"], folds=2))
+    with sqlite3.connect(path) as connection:
+        changed = "UPDATE query_values SET numbers = zeroblob(length(numbers)) WHERE trial = 5 AND metric = 'map'"
+        connection.execute(changed)
+    body = text_of(open_studio(path).get("/board"))
+    assert "changed.sqlite cannot be read: the file is damaged after trial 4." in body
+    assert "The first 4 trials are shown." in body
+
+
 def test_a_store_that_is_being_written(tmp_path):
     """Trials arrive while pages are shown: each page shows those that were there, and none breaks."""
     path = tmp_path / "live.sqlite"
@@ -647,3 +676,17 @@ def test_trial_values_of_many_queries_fold_into_bars(tmp_path):
     assert answer.text.count("data-value=") == 240
     assert "the mean of 13 queries" in text_of(answer)
     assert len(answer.content) < 150_000
+
+
+def test_files_are_told_apart_by_what_is_in_them(place, tmp_path, capsys):
+    from shell import ordino
+
+    renamed = tmp_path / "renamed.bin"
+    shutil.copy(place.model, renamed)
+    assert ordino("studio", place.data, renamed, place.store, "--check") == 0
+    printed = capsys.readouterr().out.splitlines()[1:]
+    assert printed == [f"store\t{place.store}", f"model\t{renamed}", f"data\t{place.data}"]
+    assert ordino("studio", tmp_path / "nowhere", "--check") == 1
+    assert "there is no such file or folder" in capsys.readouterr().err
+    assert ordino("studio") == 2
+    assert ordino("studio", place.store, "--host", "0.0.0.0", "--port", "70000") == 2

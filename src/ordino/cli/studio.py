@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ordino.cli.output import say
+from ordino.cli.output import print_table, say
 
 
 def studio(
@@ -21,14 +21,15 @@ def studio(
     host: Annotated[str | None, typer.Option(help="Address to listen on; this machine alone by default.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
+    check: Annotated[bool, typer.Option("--check", help="Say what would be shown, and stop.")] = False,
 ) -> None:
     """Look at rankings in the browser: boards, two rankers query by query, one query, and why.
 
     Only this machine can ask, with the token in the address; nothing is written but grades, to the file of --judge.
 
-    Example: ordino studio bench.sqlite
+    Example: ordino studio bench.sqlite --check
 
-    Example: ordino studio model.ordino test.txt --no-browser
+    Example: ordino studio model.ordino test.txt --no-browser --check
     """
     from functools import partial
 
@@ -46,6 +47,10 @@ def studio(
     if judge is not None and not judge.absolute().parent.is_dir():
         raise ParameterError(f"--judge {judge}: there is no folder {judge.parent}; make it first, or name another")
     sources = find_sources(things or [], judged=judge, results=results)
+    if check:
+        kinds = {"store": [sources.store] if sources.store else [], "model": sources.models, "data": sources.data}
+        print_table(["kind", "file"], [(kind, str(path)) for kind, paths in kinds.items() for path in paths])
+        return
     token = new_token()
     address = check_address(host, port, token)
     with open_port(address) as listening:

@@ -323,7 +323,7 @@ class Dataset:
         """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.files.from_frame`."""
         from ordino.data.files import from_frame
 
-        roles = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+        roles: dict[str, Any] = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
         return from_frame(frame, **roles, features=features, categories=categories)
 
     @staticmethod

@@ -76,7 +76,7 @@ def read_data(
     if isinstance(read, Dataset):
         refuse_categories(read, str(path), categories)
         return chosen_features(read, str(path), features, drop)
-    named = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
+    named: dict[str, Any] = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     chosen: dict[str, Any] = {"features": features, "drop": drop, "categories": categories}
     return table_data(read, str(path), **chosen, labelled=labelled, one_list=one_list, **named)
 

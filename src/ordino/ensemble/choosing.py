@@ -77,7 +77,7 @@ class Choice:
             if self.trials[old.trial].kind.ranker == family
         ]
         rises = [(self.measure(change) - now)[which] for change in changes]
-        best = int(np.argmax([np.nanmean(rise) if np.isfinite(rise).any() else -np.inf for rise in rises]))
+        best = int(np.argmax([float(np.nanmean(rise)) if np.isfinite(rise).any() else -np.inf for rise in rises]))
         return changes[best] if t_of(rises[best]) >= least_t else None
 
     def _affordable(self, chosen: list[Member], best: list[Member], which: Mask) -> list[Member]:

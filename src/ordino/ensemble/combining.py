@@ -33,7 +33,7 @@ def standardized(scores: Floats, offsets: NDArray[np.int64]) -> Floats:
     spread = np.sqrt(np.add.reduceat(away * away, offsets[:-1]) / counts)
     low, high = np.minimum.reduceat(scores, offsets[:-1]), np.maximum.reduceat(scores, offsets[:-1])
     spread[~(low < high) | ~np.isfinite(spread)] = np.inf
-    return np.nan_to_num(away / np.repeat(spread, counts))
+    return np.asarray(np.nan_to_num(away / np.repeat(spread, counts)), np.float64)
 
 
 def t_of(gains: Floats) -> float:
@@ -70,7 +70,7 @@ def greedy_weights(members: Sequence[Floats], measure: Measure, which: Mask) -> 
         total = total + members[chosen]
         if reached[chosen] > best:
             best, best_taken = reached[chosen], taken.copy()
-    return best_taken / best_taken.sum()
+    return np.asarray(best_taken / best_taken.sum(), np.float64)
 
 
 class Weighed(NamedTuple):

@@ -54,17 +54,17 @@ class Coder(Net[CodedBatch]):
         given = batch.given
         h, codes = self.encode(given)
         decoder = self._crossed(self.W[1])
-        missed = codes @ decoder  # half of the sums and differences, where there are two sides
+        missed: Floats = codes @ decoder  # half of the sums and differences, where there are two sides
         missed[0] += self.b[1]
         missed -= given if self.sides == 1 else given * np.float32(0.5)
-        error = float(np.vdot(missed, missed)) / missed[0].size
+        error: float = float(np.vdot(missed, missed)) / missed[0].size
         if not learn:
             return error
         missed *= np.float32(2 / missed[0].size)
         (encoder_slopes, decoder_slopes), (first_b, second_b) = self.views(self.slopes)
         self._keep(decoder_slopes, codes.swapaxes(1, 2) @ missed)
         np.matmul(np.ones(len(missed[0]), np.float32), missed[0], out=second_b)  # faster than a sum of rows
-        d = with_difference(missed @ decoder.swapaxes(1, 2))  # (sides, n_pairs, n_hidden)
+        d = with_difference(np.asarray(missed @ decoder.swapaxes(1, 2), np.float32))  # (sides, n_pairs, n_hidden)
         wide = (-1, d.shape[2])
         make_row_kernels(self.activation).slope_rows(d.reshape(wide), h.reshape(wide), np.float32(1), first_b)
         self._keep(encoder_slopes, given.swapaxes(1, 2) @ with_difference(d))

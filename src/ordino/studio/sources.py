@@ -132,6 +132,10 @@ class OpenStore:
             return store
         return self._recovered(store)
 
+    def _recover(self) -> None:
+        self.store = self._recovered(self.store)
+        self.view = StoreView(self.store)
+
     def _recovered(self, store: Store) -> Store:
         """A copy of what can be read of a damaged store."""
         trials, reason = store.whole_trials()
@@ -167,9 +171,8 @@ class OpenStore:
         except DataError:
             if self.damage is not None:
                 raise
-            self.store = self._recovered(self.store)  # what is damaged may be what a board alone reads
-            self.view = StoreView(self.store)
-            if not self.damage or not any(one[:2] == group[:2] for one in self.view.groups()):
+            self._recover()  # what is damaged may be what a board alone reads
+            if group.dataset not in {one.dataset for one in self.view.groups()}:
                 raise
             found = make()
         return found

@@ -173,7 +173,7 @@ class Store(AbstractContextManager["Store"]):
         return self._trials(wanted, *(() if experiment is None else (experiment,)))
 
     def whole_trials(self) -> tuple[list[Trial], str]:
-        """The trials of a damaged file before the first that cannot be read, in the order of writing, and the reason."""
+        """The trials of a damaged file before the first that cannot be read, as they were written, and the reason."""
         found: list[Trial] = []
         names, last = ", ".join((*COLUMNS, SUMS)), 0
         question = f"SELECT number, {names} FROM trials WHERE number > ? ORDER BY number LIMIT 1"

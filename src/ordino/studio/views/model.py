@@ -55,7 +55,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "weights": _weights(asked.weights),
         "parameters": _parameters(asked, card),
         "audit": _audit(studio, asked, card, wanted=bool(ask.text("audit"))),
-        "certificates": _certificates(asked.path),
+        "certificates": _certificates(asked.path, card),
         "size": asked.path.stat().st_size if asked.path else 0,
     }
 
@@ -246,19 +246,17 @@ def _audit(studio: Any, asked: Asked, card: dict[str, Any] | None, *, wanted: bo
     return {"offered": False, "needs": False, "rows": studio.memory.get(("audit", str(path)), make)}
 
 
-def _certificates(path: Path | None) -> list[tuple[str, str, str]]:
-    """What `ordino export` has certified of this model: files beside it that tell an engine and whether it passed."""
+def _certificates(path: Path | None, card: dict[str, Any] | None) -> list[tuple[str, str, str]]:
+    """What `ordino export` has certified of such a model, in folders beside it."""
     found = []
-    for file in sorted(path.parent.glob(f"{path.stem}*.json")) if path is not None else []:
+    for file in sorted(path.parent.glob("*/certificate.json")) if path is not None and card is not None else []:
         with suppress(OSError, ValueError, AttributeError):
             told = json.loads(file.read_text(encoding="utf-8"))
-            if "engine" in told and "passed" in told:
+            if (told.get("ranker"), told.get("features")) == (card["ranker"], card["features"]["count"]):
+                passed = bool(told.get("passed"))
+                what = "ranks as the model does" if passed else "ranks in another order"
                 found.append(
-                    (
-                        "note" if told["passed"] else "error",
-                        f"{told['engine']} {'ranks as the model does' if told['passed'] else 'ranks in another order'}",
-                        file.name,
-                    )
+                    ("note" if passed else "error", f"{told['engine']} {what}", f"{file.parent.name}/{file.name}")
                 )
     return found
 
