@@ -53,7 +53,7 @@ CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
     ("rank-aggregation", "resample"): {"ranker": "oap-bpm"},
     **{("rank-svm", name): {"C": (0.001, 10.0)} for name in ("metric", "profile")},
     **{("sortnet", name): LONGER for name in ("dropout", "input_dropout", "l2")},
-    ("sortnet", "falling"): LONGER | {"epochs": 260, "batch": None},
+    ("sortnet", "falling"): LONGER | {"epochs": 260, "batch": None, "patience": None},
     **{(name, "rate"): {"learning_rate": 3.0, "epochs": 15} for name in ("deepnet", "dense-comparator")},
     ("single-feature", "profile"): {"metric": "ndcg@2"},
     ("kernel-ranknet", "rate"): {"learning_rate": 5.0, "epochs": 8},
