@@ -26,6 +26,7 @@ INNER = {"nested-ranker": {"ranker": "rank-boost"}, "rank-aggregation": {"ranker
 """What the rankers that are made of others are made of here."""
 
 TREES = {"model": "trees"}
+LONGER = {"epochs": 40, "learning_rate": 0.05, "max_iter": 4}  # so that another comparator than the first is kept
 EARLY = {"start": "zeros", "generations": 30}  # where a search still finds better weights
 CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
     **{("", name): {"epochs": 30, "rounds": 60, "generations": 60} for name in ("patience",)},
@@ -51,6 +52,9 @@ CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
     **{("rank-aggregation", name): {"resample": "queries"} for name in ("n", "method", "ranker", "seed")},
     ("rank-aggregation", "resample"): {"ranker": "oap-bpm"},
     **{("rank-svm", name): {"C": (0.001, 10.0)} for name in ("metric", "profile")},
+    **{("sortnet", name): LONGER for name in ("dropout", "input_dropout", "l2")},
+    ("sortnet", "falling"): LONGER | {"epochs": 260, "batch": None, "patience": None},
+    **{(name, "rate"): {"learning_rate": 3.0, "epochs": 15} for name in ("deepnet", "dense-comparator")},
     ("single-feature", "profile"): {"metric": "ndcg@2"},
     ("kernel-ranknet", "rate"): {"learning_rate": 5.0, "epochs": 8},
     ("kernel-ranknet", "kernel"): {"scaling": "minmax"},
