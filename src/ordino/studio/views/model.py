@@ -248,8 +248,10 @@ def _audit(studio: Any, asked: Asked, card: dict[str, Any] | None, *, wanted: bo
 
 def _certificates(path: Path | None, card: dict[str, Any] | None) -> list[tuple[str, str, str]]:
     """What `ordino export` has certified of such a model, in folders beside it."""
+    if path is None or card is None:
+        return []
     found = []
-    for file in sorted(path.parent.glob("*/certificate.json")) if path is not None and card is not None else []:
+    for file in sorted(path.parent.glob("*/certificate.json")):
         with suppress(OSError, ValueError, AttributeError):
             told = json.loads(file.read_text(encoding="utf-8"))
             if (told.get("ranker"), told.get("features")) == (card["ranker"], card["features"]["count"]):
