@@ -51,7 +51,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
         How many parts the rows are cut into, to score each by a ranker that has not seen it. 1 sets the thresholds by
         the rows that were learned.
     list_size
-        How many rows a list has that the ranker learns from. Networks take more steps with shorter lists.
+        How many rows, about, a list has that the ranker learns from: all pairs of a list are compared.
     seed
         How the rows are cut, into folds and lists. The ranker has a seed of its own.
 
@@ -73,7 +73,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
     (True, (2, 3))
     """
 
-    def __init__(self, ranker: str | Ranker = "ranknet", *, folds: int = 5, list_size: int = 50, seed: int = 0) -> None:
+    def __init__(
+        self, ranker: str | Ranker = "ranknet", *, folds: int = 5, list_size: int = 1000, seed: int = 0
+    ) -> None:
         self.ranker = ranker
         self.folds = folds
         self.list_size = list_size
