@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordino import Dataset, LambdaMART, QueryKFold, RankDE, RankNet, RankSVM
+from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
 from ordino.testing import easy_data
 
@@ -46,10 +47,16 @@ def test_a_share_lies_between_0_and_1(valid):
 
 def test_a_share_of_the_queries_is_held_out_whole():
     ranker = LambdaMART(rounds=5, min_leaf=5).fit(X, y, qid=qid, valid=0.25)
-    train, held_out = DATA.split(0.75)
+    train, held_out = canonical(DATA).split(0.75)
     same = LambdaMART(rounds=5, min_leaf=5).fit(train, valid=held_out)
     assert ranker.n_queries_in_ == 9
     np.testing.assert_array_equal(ranker.predict(DATA), same.predict(DATA))
+
+
+def test_the_order_of_the_queries_does_not_choose_who_is_held_out():
+    turned = DATA.select_queries(np.arange(DATA.n_queries)[::-1])
+    one, other = (LambdaMART(rounds=5, min_leaf=5).fit(data, valid=0.25) for data in (DATA, turned))
+    np.testing.assert_array_equal(one.predict(DATA), other.predict(DATA))
 
 
 def test_repeats_hold_out_the_same_share():

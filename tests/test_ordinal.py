@@ -66,6 +66,8 @@ def test_what_is_refused():
     X, y = graded(40)
     with pytest.raises(ParameterError, match="SortNet gives places in a list, not scores"):
         OrdinalClassifier("sortnet").fit(X, y)
+    with pytest.raises(ParameterError, match="list_size=1"):
+        OrdinalClassifier(list_size=1).fit(X, y)
     with pytest.raises(ParameterError, match="folds=0"):
         OrdinalClassifier(folds=0).fit(X, y)
 
@@ -75,3 +77,10 @@ def test_the_rankers_scaling_by_list_is_left_out():
     model = OrdinalClassifier(RankNet(hidden=4, epochs=5, scaling="zscore")).fit(X, y)
     np.testing.assert_array_equal(model.predict_proba(X)[:1], model.predict_proba(X[:1]))
     assert clone(model).ranker.scaling == "zscore"
+
+
+def test_the_ranker_learns_from_lists_of_the_size_asked_for():
+    X, y = graded(400)
+    fitted = [OrdinalClassifier(QUICK, list_size=n, folds=1).fit(X, y).ranker_ for n in (20, 150, 1000)]
+    assert [one.n_queries_in_ for one in fitted] == [20, 3, 1]
+    assert [one.longest_query_in_ for one in fitted] == [20, 134, 400]

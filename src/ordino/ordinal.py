@@ -38,8 +38,9 @@ STEEPEST = 50.0  # the largest logarithm of a slope or of a gap
 class OrdinalClassifier(ClassifierMixin, BaseEstimator):
     """A scikit-learn classifier for classes in an order, made of a ranker and thresholds on its scores.
 
-    Classes have the order in which they sort: 0 < 1 < 2, or "a" < "b". All rows are one list to the ranker; features
-    are brought to mean 0 and deviation 1, and the ranker's own scaling, which may look at whole lists, is left out.
+    Classes have the order in which they sort: 0 < 1 < 2, or "a" < "b". The ranker learns from lists of rows drawn at
+    random; features are brought to mean 0 and deviation 1, and the ranker's own scaling, which may look at whole lists,
+    is left out.
     Comparators (SortNet, DeepNet), which give places in a list and no scores, are refused.
 
     Parameters
@@ -49,8 +50,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
     folds
         How many parts the rows are cut into, to score each by a ranker that has not seen it. 1 sets the thresholds by
         the rows that were learned.
+    list_size
+        How many rows, about, a list has that the ranker learns from: all pairs of a list are compared.
     seed
-        How the rows are cut. The ranker has a seed of its own.
+        How the rows are cut, into folds and lists. The ranker has a seed of its own.
 
     Attributes
     ----------
@@ -70,9 +73,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
     (True, (2, 3))
     """
 
-    def __init__(self, ranker: str | Ranker = "ranknet", *, folds: int = 5, seed: int = 0) -> None:
+    def __init__(
+        self, ranker: str | Ranker = "ranknet", *, folds: int = 5, list_size: int = 1000, seed: int = 0
+    ) -> None:
         self.ranker = ranker
         self.folds = folds
+        self.list_size = list_size
         self.seed = seed
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -80,6 +86,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
         rows, labels = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(labels)
         check_int("folds", self.folds, low=1)
+        check_int("list_size", self.list_size, low=2)
         self.classes_, grades = np.unique(labels, return_inverse=True)
         self.mean_, deviation = rows.mean(axis=0), rows.std(axis=0)
         self.deviation_ = np.where(deviation > 0, deviation, 1.0)
@@ -116,9 +123,12 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
         ranker = ranker_class(self.ranker)() if isinstance(self.ranker, str) else clone(self.ranker)
         if "scaling" in ranker.get_params(deep=False):
             ranker.set_params(scaling=None)
+        order = stream(self.seed, "lists").permutation(len(grades))
+        lists = np.empty(len(grades), np.intp)
+        lists[order] = np.arange(len(grades)) * max(round(len(grades) / self.list_size), 1) // len(grades)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingToLearnWarning)
-            fitted: Ranker = ranker.fit(Dataset(scaled, grades))
+            fitted: Ranker = ranker.fit(Dataset(scaled, grades, lists))
         if hasattr(fitted, "network_"):
             name = type(fitted).__name__
             raise ParameterError(f"{name} gives places in a list, not scores; use a ranker that scores, as 'ranknet'")

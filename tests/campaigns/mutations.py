@@ -36,7 +36,7 @@ COMPUTED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 LAWS = {
     "cli": ["options", "seeds"], "data": ["seeds"], "evolve": ["parameters", "seeds", "formulas"], "order": ["seeds"],
     "experiment": ["which_data", "seeds"], "papers": ["protocols"], "explain": ["seeds"],
-    **dict.fromkeys(("rankers", "networks", "boosting", "svm"), ["parameters", "formulas", "which_data"]),
+    **{one: ["parameters", "formulas", "which_data"] for one in ("rankers", "networks", "boosting", "svm")},
     "losses": ["formulas"],
 }  # fmt: skip
 TESTS = {

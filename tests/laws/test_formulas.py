@@ -20,7 +20,8 @@ from loss_oracles import pairwise as sum_of_pairs
 from networks.torch_oracle import TorchNet, distance
 from ordino import Dataset
 from ordino.data.source import canonical
-from ordino.evolve.strategies import BASES, MUTATIONS, DifferentialEvolution, ParticleSwarm
+from ordino.evolve.differential import BASES, DifferentialEvolution
+from ordino.evolve.strategies import MUTATIONS, ParticleSwarm
 from ordino.losses import LOSSES
 from ordino.networks.supply import ComparedPairs
 from ordino.rankers import RANKERS, ranker_class
@@ -43,6 +44,8 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "rankde": ("laws.test_formulas:test_a_mutant_is_its_equation",),
     "swarm-rank": ("laws.test_formulas:test_a_particle_moves_by_its_equation",),
     **dict.fromkeys(("es-rank", "iesr-rank", "iesvm-rank"), ("laws.test_formulas:test_steps_have_their_distribution",)),
+    "rank-fusion": ("order.test_fusion:test_reciprocal_rank_fusion_by_hand",),
+    "auto": ("rankers.test_auto:test_greedy_weights_take_what_is_good_and_the_gate_needs_evidence",),
     "cma-rank": ("evolve.test_strategies:test_cma_is_the_package_itself",),
     "gp-rank": ("evolve.test_strategies:test_formulas_stay_within_their_depth_and_the_fittest_lives",),
     "rank-svm": ("rankers.test_ranksvm:test_objective_of_an_explicit_pair_solver",),

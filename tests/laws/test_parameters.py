@@ -26,6 +26,7 @@ INNER = {"nested-ranker": {"ranker": "rank-boost"}, "rank-aggregation": {"ranker
 """What the rankers that are made of others are made of here."""
 
 TREES = {"model": "trees"}
+LONGER = {"epochs": 40, "learning_rate": 0.05, "max_iter": 4}  # so that another comparator than the first is kept
 EARLY = {"start": "zeros", "generations": 30}  # where a search still finds better weights
 CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
     **{("", name): {"epochs": 30, "rounds": 60, "generations": 60} for name in ("patience",)},
@@ -51,6 +52,9 @@ CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
     **{("rank-aggregation", name): {"resample": "queries"} for name in ("n", "method", "ranker", "seed")},
     ("rank-aggregation", "resample"): {"ranker": "oap-bpm"},
     **{("rank-svm", name): {"C": (0.001, 10.0)} for name in ("metric", "profile")},
+    **{("sortnet", name): LONGER for name in ("dropout", "input_dropout", "l2")},
+    ("sortnet", "falling"): LONGER | {"epochs": 260, "batch": None, "patience": None},
+    **{(name, "rate"): {"learning_rate": 3.0, "epochs": 15} for name in ("deepnet", "dense-comparator")},
     ("single-feature", "profile"): {"metric": "ndcg@2"},
     ("kernel-ranknet", "rate"): {"learning_rate": 5.0, "epochs": 8},
     ("kernel-ranknet", "kernel"): {"scaling": "minmax"},
@@ -158,8 +162,10 @@ def plainly(name: str, settings: str, again: bool) -> list[Any]:
     return learned(name, dict(eval(settings)), again=again)
 
 
+ELSEWHERE = {"auto"}  # searches for seconds; tests/rankers/test_auto.py
+QUICK = [name for name in RANKERS if name not in ELSEWHERE]
 CASES = [
-    (name, parameter) for name in RANKERS for parameter in parameters_of(ranker_class(name)) if parameter not in FREE
+    (name, parameter) for name in QUICK for parameter in parameters_of(ranker_class(name)) if parameter not in FREE
 ]
 
 
@@ -170,6 +176,9 @@ def test_every_parameter_has_an_effect(name: str, parameter: str, monkeypatch: p
     if parameter == "missing":
         check_missing(name, context)
         return
+    if parameter == "hold_out":
+        check_hold_out(name)
+        return
     if parameter == "top":
         for limit in ("LONG", "SAMPLE"):  # documents of a query from which on it matters
             monkeypatch.setattr(meetings, limit, 4)
@@ -179,6 +188,14 @@ def test_every_parameter_has_an_effect(name: str, parameter: str, monkeypatch: p
         if repr(value) == repr(context.get(parameter, known.default)):
             continue
         assert learned(name, context | {parameter: value}, again=again) != before, f"{parameter}={value!r} of {name}"
+
+
+def check_hold_out(name: str) -> None:
+    """Without validation data, a part of enough queries is held out: what is learned from all of them is another."""
+    many = documents(3, n_queries=60, n_docs=5)
+    assert make(name, {}).fit(many).predict(TEST).tolist() != (
+        make(name, {"hold_out": None}).fit(many).predict(TEST).tolist()
+    )
 
 
 def check_missing(name: str, context: dict[str, Any]) -> None:
@@ -198,7 +215,7 @@ def check_missing(name: str, context: dict[str, Any]) -> None:
     assert not np.allclose(made[0], made[2], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", RANKERS)
+@pytest.mark.parametrize("name", QUICK)
 def test_a_seed_has_an_effect_or_there_is_none(name: str) -> None:
     """Two seeds differ and one seed twice does not; a ranker that says that nothing is random has no use for one."""
     context = settings_of(name, "seed")

@@ -111,6 +111,10 @@ ELSEWHERE = {
     "evolve.strategies.WeightSearch": "what the strategies share",
     "explain.why.why": "draws only where there are many features; tests/explain/test_why.py",
     "metrics.block.Block.pairs": "draws only where there are many pairs; tests/metrics",
+    "data.dataset.split_numbers": "what Dataset.split asks",
+    "distilling.door.distill": "the seed of the student, a ranker; test_parameters.py",
+    "ensemble.paths.Part": "made by AutoRanker; tests/rankers/test_auto.py",
+    "ensemble.trials.Bench": "made by AutoRanker; tests/rankers/test_auto.py",
     "ranker.Ranker.with_seed": "test_parameters.py",
 }
 OUTSIDE = ("cli", "rankers", "networks", "experiment.papers", "experiment.run", "experiment.store", "boosting")

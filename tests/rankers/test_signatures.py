@@ -1,25 +1,16 @@
 """Signatures tell the truth: one list of parameters makes the signature, help, errors, conversion and search space."""
 
 import inspect
-import sys
 
 import pytest
 from sklearn.base import clone
 
-from goldens.variants import make, variants
 from ordino import Dataset
-from ordino import ranker as contract
 from ordino.errors import ParameterError
 from ordino.parameters import Choices, Range, parameters_of
 from ordino.ranker import Ranker
 from ordino.rankers import RANKERS, ranker_class
 from ordino.testing import easy_data
-
-FREE = {"verbose", "n_jobs"}  # without effect on the result
-UNRECORDED = (  # variants that read what no recorded one does
-    ("sortnet", {"initializer": "autoencoders"}),
-    ("dense-comparator", {"initializer": "autoencoders", "select": "pairs"}),
-)
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -100,40 +91,6 @@ def test_wrong_values_are_refused_in_a_sentence(name):
         elif known.choices:
             with pytest.raises(ParameterError, match=r"did you mean|choose from"):
                 cls(**{parameter: "no such name"}).fit(easy_data())
-
-
-class Read:
-    """Which parameters of a ranker are read by our code while it is used."""
-
-    def __init__(self, ranker: Ranker) -> None:
-        own = type(ranker)
-        self.names: set[str] = set()
-        names, read = set(parameters_of(own)), self.names
-
-        def look(one, name, real=object.__getattribute__):
-            if name in names and "ordino" in sys._getframe(1).f_code.co_filename:
-                read.add(name)
-            return real(one, name)
-
-        self.cls = type(own.__name__, (own,), {"__getattribute__": look, "__module__": own.__module__})
-
-
-def test_no_parameter_is_without_effect(monkeypatch):
-    """Every parameter is read by the code that fits, scores or measures, in one variant or another."""
-    verified = contract.parameters_of
-    monkeypatch.setattr(contract, "parameters_of", lambda cls: {} if cls.__dict__.get("spied") else verified(cls))
-    data, valid = easy_data(), easy_data(n_queries=6, seed=1)
-    read: dict[str, set[str]] = {}
-    for name, changes in (*variants().values(), *UNRECORDED):
-        ranker = make(name, changes)
-        watched = Read(ranker)
-        watched.cls.spied = True
-        spy = watched.cls(**ranker.get_params(deep=False))
-        watched.names.clear()
-        spy.fit(data, valid=valid).score(data)
-        read.setdefault(name, set()).update(watched.names)
-    for name, names in read.items():
-        assert set(parameters_of(ranker_class(name))) - names - FREE == set(), name
 
 
 def test_a_subclass_of_a_user_keeps_its_parameters():

@@ -89,6 +89,8 @@ def train(
         for name, part in (("train", documents), ("valid", held_out))
         if part is not None
     }
+    if hasattr(model, "quality_"):  # AutoRanker's, on queries that chose nothing
+        reached["out of fold"] = model.quality_["mean"]
     notes = {
         "source": Path(data).name,
         "labels": "as given" if binarize is None else f"1 from {binarize:g} on, else 0",

@@ -52,7 +52,9 @@ MODELS = ("linear", "network", "trees", "kernel", "pairs")
 def kernel_features(fold: Fold) -> tuple[Fold, Callable[[Dataset], Dataset]]:
     """The fold on features of a kernel, and what makes them."""
     scaler = StandardScaler().fit(fold.train.X)
-    kernel = Nystroem(gamma=1 / fold.train.n_features, n_components=N_COMPONENTS, random_state=0)
+    kernel = Nystroem(
+        gamma=1 / fold.train.n_features, n_components=min(N_COMPONENTS, fold.train.n_docs), random_state=0
+    )
     kernel.fit(scaler.transform(fold.train.X))
 
     def through(data: Dataset) -> Dataset:
