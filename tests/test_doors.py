@@ -29,8 +29,8 @@ def test_two_rankers_or_their_scores_or_their_evaluations_compare_alike(trees):
     evaluations = [evaluate(TEST, one.predict(TEST), metrics=["map", "mrr"]) for one in (trees, other)]
     assert found == by_scores == ordino.compare(*evaluations)
     assert found[0].difference == pytest.approx(evaluations[0]["map"] - evaluations[1]["map"])
-    assert "p is Holm-corrected for 2 metrics; 12 queries in both" in str(found)
-    assert "Holm-corrected for 2" in found._repr_html_()
+    assert "p of 2 is Holm-corrected for the 2 metrics; 12 queries in both" in str(found)
+    assert "Holm-corrected for the 2" in found._repr_html_()
 
 
 def test_models_of_other_libraries_compare_by_their_predictions(trees):

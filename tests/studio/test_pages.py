@@ -716,3 +716,13 @@ def test_the_slope_graph_has_every_document_at_its_places():
         places = [number for number, column in enumerate(graph.columns) if column.x in {chip.x for chip in doc.chips}]
         joined = sum(b - a == 1 for a, b in pairwise(places))
         assert sum(not line.out for line in doc.lines) == joined
+
+
+def test_a_ranker_of_members_is_explained_by_one_that_agrees(place, tmp_path):
+    from ordino import LinearRegressionRanker, RankAggregation, SingleFeature, save
+
+    ranker = RankAggregation([LinearRegressionRanker(), SingleFeature()]).fit(place.trials)
+    save(ranker, tmp_path / "both.ordino")
+    body = text_of(open_studio(tmp_path / "both.ordino", place.data).get("/why"))
+    assert "both ranks by the orders of its members; this is told of" in body
+    assert "Feature by feature" in body

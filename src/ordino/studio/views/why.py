@@ -1,6 +1,7 @@
 """Why: what each feature adds to the difference of two documents, and what would happen if a value were another."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     first, second = _pair(ask, opened, ids)
     a, b = opened.doc_ids.index(first), opened.doc_ids.index(second)
     try:
-        found = why(model, a, b, query=documents)
+        found, member = _explained(model, a, b, documents)
     except OrdinoError as error:
         then = "Query shows its order beside the others."
         raise StateError(State(str(error)[:1].upper() + str(error)[1:] + ".", then, kind="late")) from None
@@ -86,6 +87,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "measure": measure,
         "measures": measures,
         "found": found,
+        "member": member,
         "method": METHODS.get(found.method, found.method),
         "scores": (float(scores[a]), float(scores[b])),
         "at": at,
@@ -102,8 +104,26 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "largest_group": max((abs(adds) for _, _, adds in groups), default=1.0) or 1.0,
         "prefix": EDIT,
         "top": top,
-        "is_pairs": found.method == "line" and isinstance(model.form(), Pairs),
+        "is_pairs": found.method == "line" and _is_pairs(model),
     }
+
+
+def _explained(model: Any, a: int, b: int, documents: Dataset) -> tuple[Why, str]:
+    """Why a stands above or below b; of a ranker that ranks by the orders of its members, by one that agrees most."""
+    if not hasattr(model, "rankers_"):
+        return why(model, a, b, query=documents), ""
+    scores = np.asarray(model.predict(documents))
+    sign = 1.0 if scores[a] >= scores[b] else -1.0
+    told: list[tuple[float, Why, str]] = []
+    for member in model.rankers_:
+        with suppress(OrdinoError):
+            spread = float(np.std(np.asarray(member.predict(documents)))) or 1.0
+            found = why(member, a, b, query=documents)
+            told.append((sign * found.difference / spread, found, type(member).__name__))
+    if not told:
+        return why(model, a, b, query=documents), ""
+    _, best, name = max(told, key=lambda one: one[0])
+    return best, name
 
 
 def _pair(ask: Ask, opened: Opened, ids: Sequence[str]) -> tuple[str, str]:
@@ -246,7 +266,7 @@ def _turn(model: Any, documents: Dataset, row: int, feature: str, edits: Mapping
         return None
     low, high = float(known.min()), float(known.max())
     margin = 0.05 * (high - low) or 1.0
-    n_points = PAIR_POINTS if isinstance(model.form(), Pairs) else POINTS
+    n_points = PAIR_POINTS if _is_pairs(model) else POINTS
     spaced_out = np.linspace(low - margin, high + margin, n_points).tolist()
     tried = sorted({*spaced_out, float(values[row]), *([edits[feature]] if feature in edits else [])})
     others = {name: value for name, value in edits.items() if name != feature}
@@ -287,6 +307,11 @@ def _turn(model: Any, documents: Dataset, row: int, feature: str, edits: Mapping
         scale.ticks(4),
         told,
     )
+
+
+def _is_pairs(model: Any) -> bool:
+    """Whether a ranker compares documents, or may have members that do: scoring then takes every pair."""
+    return hasattr(model, "rankers_") or isinstance(model.form(), Pairs)
 
 
 def _told_turn(changes: Sequence[tuple[float, int]]) -> str:
