@@ -57,7 +57,9 @@ def test_a_model_remembers_its_categories(words, table, tmp_path, capsys):
     data = ordino.read_data(table, qid="shop", label="bought", categories=["city", "code"])
     oslo = data.X[:, 1] == data.categories["city"].index("Oslo")
     assert scores[oslo].min() > scores[~oslo].max()
-    code, said, _ = run(capsys, "explain", model, table, *TABLE, "--why", "0", "1")
+    shop = data.restore(data.qid)
+    a, b = next((i, j) for i in np.flatnonzero(oslo) for j in np.flatnonzero(~oslo) if shop[i] == shop[j])
+    code, said, _ = run(capsys, "explain", model, table, *TABLE, "--why", str(a), str(b))
     assert (code, "city" in said) == (0, True)
     assert "map     0.9600" in run(capsys, "evaluate", model, table, *TABLE, "-m", "map")[1]  # 2 of 50 have no Oslo
 

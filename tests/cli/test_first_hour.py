@@ -110,7 +110,6 @@ def test_help_prints_no_kind_after_a_flag(words, capsys, monkeypatch):
     [
         ("optuna", ["search", "all.txt", "-r", "rank-svm"], "ordino search", "search"),
         ("altair", ["report", "bench.sqlite", "--figures", "f"], "a figure", "plots"),
-        ("vl_convert", ["report", "bench.sqlite", "-o", "p.html"], "an HTML page", "plots"),
         ("jinja2", ["report", "bench.sqlite", "-o", "p.html"], "an HTML page", "plots"),
         ("xgboost", ["params", "xgboost"], "the ranker xgboost", "peers"),
         ("catboost", ["train", "train.txt", "-r", "catboost", "-o", "m.ordino"], "the ranker catboost", "peers"),

@@ -248,7 +248,7 @@ def test_params_prints_defaults_as_one_would_type_them(capsys):
         (["train", "train.txt", "-r", "ranknet", "-p", "epochs", "-o", "m"], 1, "write name=value"),
         (["train", "train.txt", "-r", "ranknet", "-p", "epochs=no", "-o", "m"], 1, "epochs='no'"),
         (["train", "train.txt", "-r", "ranknet", "--scaling", "zcore", "-o", "m"], 1, "did you mean 'zscore'?"),
-        (["train", "train.txt", "-r", "lambda-mart", "--scaling", "zscore", "-o", "m"], 1, "ordino convert DATA"),
+        (["train", "train.txt", "-r", "random-ranker", "--scaling", "zscore", "-o", "m"], 1, "ordino convert DATA"),
         (["train", "train.txt", "-r", "ranknet"], 2, "--out"),
         (
             ["train", "train.txt", "-r", "rank-svm", "-o", "nowhere/m"],

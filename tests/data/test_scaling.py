@@ -290,7 +290,10 @@ def test_a_data_set_comes_back_also_where_frames_are_asked_for():
 @all_scalers
 def test_another_number_of_features_is_refused(name):
     scaler = make_scaler(name).fit(np.zeros((2, 46)))
-    with pytest.raises(DataError, match=r"^the scaler was fitted with 46 features but the data has 136$"):
+    with pytest.raises(
+        DataError,
+        match=r"is expecting 46 features as input: the scaler was fitted with 46 features but the data has 136$",
+    ):
         scaler.transform(np.zeros((2, 136)))
 
 

@@ -163,13 +163,17 @@ def test_a_query_in_two_parts_is_refused(tmp_path):
         write_shards(iter([some(), some()]), tmp_path / "s", 2)
 
 
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [({"y": [1]}, "shards have their own labels"), ({"valid": 0.2}, "cannot be taken from shards; write validation")],
-)
-def test_what_shards_bring_themselves_is_refused(tmp_path, given, sentence):
-    with pytest.raises(DataError, match=sentence):
-        ordino.RankSVM().fit(write_shards(some(), tmp_path / "s", 2), **given)
+def test_what_shards_bring_themselves_is_refused(tmp_path):
+    with pytest.raises(DataError, match="shards have their own labels"):
+        ordino.RankSVM().fit(write_shards(some(), tmp_path / "s", 2), [1])
+
+
+def test_a_share_of_shards_is_that_of_the_whole(tmp_path):
+    data, ranker = some(60), ordino.RankNet(hidden=4, epochs=3)
+    shards = write_shards(data, tmp_path / "s", 3)
+    for how in ({}, {"valid": 0.3}):  # by itself a network holds out a fifth
+        assert ranker.fit(shards, **how).predict(data).tobytes() == ranker.fit(data, **how).predict(data).tobytes()
+        assert ranker.n_queries_in_ == (48 if not how else 42)
 
 
 def test_validation_in_shards_goes_with_training_in_shards(tmp_path):

@@ -174,8 +174,8 @@ def test_a_range_is_drawn_evenly_or_by_its_logarithm(log):
         def suggest_float(self, name, low, high, *, log):
             return "float", name, low, high, log
 
-    assert tuning._draw(Asked(), "a", Range(1, 8, log)) == ("int", "a", 1, 8, log)
-    assert tuning._draw(Asked(), "a", Range(0.5, 8, log)) == ("float", "a", 0.5, 8, log)
+    assert tuning.draw(Asked(), "a", Range(1, 8, log)) == ("int", "a", 1, 8, log)
+    assert tuning.draw(Asked(), "a", Range(0.5, 8, log)) == ("float", "a", 0.5, 8, log)
 
 
 def test_validation_data_that_says_nothing_is_told(store):

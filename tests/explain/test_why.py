@@ -23,7 +23,7 @@ from ordino.testing import easy_data
 from rankers.test_contract import quick
 
 COMBINATIONS = {"NestedRanker", "RankAggregation", "AutoRanker"}  # the last has its own test
-SINGLE = [name for name, entry in RANKERS.items() if entry.cls not in COMBINATIONS]
+SINGLE = [name for name, entry in RANKERS.items() if entry.cls not in COMBINATIONS | {"RankFusion"}]
 
 
 def network(activation, *, seed=0, hidden=7, n_features=4):
@@ -48,6 +48,14 @@ def test_the_reasons_sum_to_the_difference_of_the_scores(name):
     if not any(isinstance(part, PairNetwork) for part in vars(ranker).values()):
         scores = ranker.predict(query)
         assert reasons.difference == pytest.approx(scores[3] - scores[8], abs=1e-4 * max(1.0, abs(scores).max()))
+
+
+def test_a_fusion_has_no_reasons_of_its_own():
+    data = easy_data()
+    with pytest.raises(
+        ParameterError, match="a RankFusion ranks by places in each run, which no document has by itself"
+    ):
+        why(quick("rank-fusion").fit(data), 3, 8, query=data[0].X)
 
 
 def test_a_linear_ranker_is_explained_by_its_weights():

@@ -193,9 +193,9 @@ def test_every_parameter_has_an_effect(name: str, parameter: str, monkeypatch: p
 def check_hold_out(name: str) -> None:
     """Without validation data, a part of enough queries is held out: what is learned from all of them is another."""
     many = documents(3, n_queries=60, n_docs=5)
-    assert make(name, {}).fit(many).predict(TEST).tolist() != (
-        make(name, {"hold_out": None}).fit(many).predict(TEST).tolist()
-    )
+    held, all_of_them = (make(name, changes).fit(many) for changes in ({}, {"hold_out": None}))
+    assert (held.n_queries_in_, all_of_them.n_queries_in_) == (48, 60)
+    assert (held.predict(TEST).tolist(), held.history_) != (all_of_them.predict(TEST).tolist(), all_of_them.history_)
 
 
 def check_missing(name: str, context: dict[str, Any]) -> None:

@@ -274,7 +274,10 @@ DATA = easy_data()
 @pytest.mark.parametrize(
     ("action", "sentence"),
     [
-        (lambda: Slopes().fit(DATA.X), "y is missing; give one label for each row of X, or a Dataset"),
+        (
+            lambda: Slopes().fit(DATA.X),
+            "y is missing: fit\\(\\) requires y to be passed, but the target y is None; give one label",
+        ),
         (lambda: Slopes().fit(DATA, DATA.y), "a Dataset has its own labels, queries and weights; leave out y"),
         (lambda: Slopes().fit(Dataset(DATA.X[:0], DATA.y[:0])), "there are no documents to learn from"),
         (lambda: Slopes().fit(DATA, valid=(DATA.X[:0], DATA.y[:0], [])), "valid has no documents; leave it out"),

@@ -317,7 +317,7 @@ def test_sortnet_stops_when_no_pair_is_new():
 def test_a_sort_records_the_pairs_that_the_network_gets_wrong_the_better_first():
     ranker = SortNet(hidden=4, max_iter=0, scaling=None).fit(DATA)
     known = _KnownPairs(DATA)
-    ranker._sorted_into(known, ranker.network_, "train")
+    ranker._sorted_into(known, ranker.network_, "train", 0)
     better, worse = known.learning_set().rows(DATA.n_docs)
     assert len(better)
     assert (DATA.y[better] > DATA.y[worse]).all()

@@ -69,7 +69,7 @@ class Hinge(_Sorting):
 
     Examples
     --------
-    >>> Hinge().fit_transform([[1], [2], [3]]).round(1).tolist()
+    >>> Hinge().fit_transform([[1], [2], [3]]).astype(float).round(1).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.5, 0.2]]
     """
 

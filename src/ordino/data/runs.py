@@ -82,7 +82,7 @@ def from_runs(
     --------
     >>> bm25, dense = {"q": {"a": 7.5, "b": 3.0}}, {"q": {"b": 0.9, "c": 0.4}}
     >>> data = from_runs({"bm25": bm25, "dense": dense}, {"q": {"a": 1, "b": 0}})
-    >>> data.feature_names[:4], data.X[:, :4].round(4).tolist()[1:]
+    >>> data.feature_names[:4], data.X[:, :4].astype(float).round(4).tolist()[1:]
     (('bm25_score', 'bm25_rank', 'bm25_rr', 'bm25_missing'), [[3.0, 2.0, 0.0161, 0.0], [3.0, 3.0, 0.0, 1.0]])
     >>> data.doc_ids.tolist(), data.y.tolist(), data.judged.tolist()
     (['a', 'b', 'c'], [1.0, 0.0, 0.0], [True, True, False])

@@ -115,6 +115,10 @@ def why(
                 f"a pipeline that ends in {type(last).__name__} cannot be explained; explain that ranker"
             )
         return _of_parts(last, a, b, query, orders, seed)
+    if hasattr(last, "runs_"):
+        raise ParameterError(
+            f"a {type(last).__name__} ranks by places in each run, which no document has by itself; compare its runs_"
+        )
     if hasattr(last, "rankers_"):
         raise ParameterError(
             f"a {type(last).__name__} ranks by the orders of its members; explain one of its rankers_ instead"

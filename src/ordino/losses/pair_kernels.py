@@ -175,17 +175,14 @@ def weigh_pairs(w, levels, bounds, n_levels, which, ties):  # type: ignore[no-un
     for level in range(n_levels):
         if which == EXACT:
             low, top = partners(levels, level, which)
-            below = 0.0
-            for b in range(bounds[low], bounds[top]):
-                below += w[b]
+            below = w[bounds[low] : bounds[top]].sum()
         inside, inside_squared = 0.0, 0.0
         for a in range(bounds[level], bounds[level + 1]):
             inside += w[a]
             inside_squared += w[a] * w[a]
         total += inside * below
         if ties:
-            apart = inside * inside - inside_squared
-            total += apart / 2.0 if apart > 0.0 else 0.0
+            total += max(inside * inside - inside_squared, 0.0) / 2.0
         below = inside if which == NEIGHBORS else below + inside
     return total
 
@@ -214,9 +211,8 @@ def _pairs_of_queries(
             low, high = np.inf, -np.inf
             for i in range(n):
                 s[i] = scores[m, order[i]]
-                low = s[i] if s[i] < low else low  # min and max would be compiled one by one
-                high = s[i] if s[i] > high else high
-                if s[i] != s[i]:
+                low, high = min(low, s[i]), max(high, s[i])
+                if np.isnan(s[i]):
                     low = -np.inf
             apart = high - low
             if not LEAST < apart <= LIMIT:

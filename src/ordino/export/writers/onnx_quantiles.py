@@ -58,7 +58,7 @@ def pieces(known: Floats) -> tuple[np.ndarray[Any, np.dtype[np.float32]], Floats
     Examples
     --------
     >>> ends, rows = pieces(np.array([0.0, 1.0, 2.0]))
-    >>> ends.tolist(), rows[:, 2].tolist(), rows[:, 3].tolist()
+    >>> ends.round(3).tolist(), rows[:, 2].tolist(), rows[:, 3].tolist()
     ([0.0, 1.0, 2.0], [0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 0.5, 0.0])
     """
     if not known[0] < known[-1]:  # constant, or unknown: its two sides and itself
