@@ -158,6 +158,7 @@ def test_the_search_works_from_a_folder(site, browser):
         assert any(path.endswith("/rankers/lambda-mart.html") for path in found)
 
 
+@pytest.mark.slow  # every page in a browser
 def test_pages_show_all_their_code_and_are_not_endless(site, browser):
     with browser.new_context(offline=True, viewport={"width": 1280, "height": 900}) as context:
         page = context.new_page()
