@@ -14,8 +14,8 @@ settings.register_profile("ordino", deadline=None)  # times depend on the machin
 settings.load_profile("ordino")
 
 EXPECTED_SKIPS = ("ORDINO_DATA names no folder", "SCIPY_ARRAY_API is not set")
-"""How the reasons begin for which a test may be left out in CI: real collections are licensed, and not everywhere; and a
-check of scikit-learn's wants arrays of other libraries, which no ranker takes."""
+"""How the reasons begin for which a test may be left out in CI: real collections are licensed, and not everywhere;
+a check of scikit-learn's wants arrays of other libraries, which no ranker takes."""
 
 
 def skips_of(config):
