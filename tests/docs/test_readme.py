@@ -45,6 +45,13 @@ def test_figures_are_those_of_the_results():
             assert re.search(rf"^\| {ranker} \|.*\b{re.escape(figure)}\b", RESULTS, re.MULTILINE), (ranker, figure)
 
 
+def test_the_row_of_autoranker_is_that_of_its_page():
+    page = (ROOT / "docs" / "results" / "auto.md").read_text(encoding="utf-8")
+    [(ndcg, mean_ap)] = re.findall(r"^\| AutoRanker, .* \| (\d\.\d+) / (\d\.\d+) \|$", README, re.MULTILINE)
+    part = page.partition("## MQ2008, 1 minute")[2].partition("## ")[0]
+    assert re.search(rf"^\| AutoRanker \| 5 \| {ndcg} \|.*\| {mean_ap} \|", part, re.MULTILINE)
+
+
 def test_the_commands_run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     block = README.partition("## On the command line")[2].split("```")[1]
