@@ -189,6 +189,8 @@ WRONG = {
     "big": ({"rows": [[1, 10**30, None]]}, "feature 'clicks' is null"),
     "unknown column": ({"features": ["bm25", "age", "klicks"], "rows": [[1, 2, 3]]}, "unknown feature 'klicks'"),
     "missing column": ({"features": ["bm25", "age"], "rows": [[1, 2]]}, "feature 'clicks' is missing"),
+    "features null": ({"features": None, "rows": [[1, 2, 3]]}, "features is null; give a list, or leave it out"),
+    "ids null": ({"ids": None, "rows": []}, "ids is null; give a list, or leave it out"),
     "features no list": ({"features": 7, "rows": [[1, True, 3]]}, "features must be a list of names"),
     "column twice": ({"features": ["bm25", "age", "age"], "rows": [[1, 2, 3]]}, "features has 'age' twice"),
     "short row": ({"rows": [[1, 2, 3], [1, 2]]}, "row 1 has 2 values but there are 3 features"),

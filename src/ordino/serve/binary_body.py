@@ -92,7 +92,8 @@ def read_msgpack(body: Body, model: Model, limits: Limits, top: int | None, expl
         X = in_model_order(np.frombuffer(rows, ROW_BYTES).reshape(-1, width), order)
         check_rows(len(X), limits)
         check_width(X, model)
-        found = from_object({**value, "rows": [], "ids": None}, model, limits, top, explain)
+        rest = {name: given for name, given in value.items() if name != "ids"}
+        found = from_object({**rest, "rows": []}, model, limits, top, explain)
         return Asked(Documents(X, check_ids(value.get("ids"), len(X))), found.top, found.explain)
     return from_object(value, model, limits, top, explain)
 
