@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 @pytest.mark.slow
 def test_schemathesis_finds_nothing(model_files, tmp_path):
     path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
-    with running(model_files["linear"], "--processes", "1", "--quiet") as (_, url):  # nobody reads its log
+    with running(model_files["linear"], "--processes", "1") as (_, url):
         words = [str(Path(sys.executable).with_name("st")), "--config-file", str(HERE / "schemathesis.toml"), "run"]
         words += [f"{url}/openapi.json", "--max-examples", "50", "--seed", "1", "--no-color"]
         words += ["--phases", "examples,coverage,fuzzing"]
