@@ -10,10 +10,11 @@ from ordino.errors import ParameterError
 from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import probability_losses
 from ordino.networks import comparing, first_layer
+from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.first_layer import FirstLayer
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.optimizers import OPTIMIZERS
-from ordino.networks.pair_net import PairNet, stacked_autoencoders
+from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs, PairBatch
 from ordino.networks.training import Learner, quality_by_error, train

@@ -29,14 +29,22 @@ def at_lines(room: Floats) -> Floats:
     return room[start : start + len(room) - LINE]
 
 
-def crossed(both: Floats, sides: int) -> Floats:
-    """Weights (2, n_features, n_own) for x and y as those for the two rows of a pair; slopes in these as in those."""
-    if sides == 1:
+def with_difference(both: Floats) -> Floats:
+    """The sum and the difference of two arrays, (2, ...); a single one, (1, ...), stays what it is."""
+    if len(both) == 1:
         return both
     result = np.empty_like(both)
     np.add(both[0], both[1], out=result[0])
     np.subtract(both[0], both[1], out=result[1])
-    np.multiply(result, np.float32(0.5), out=result)
+    return result
+
+
+def crossed(both: Floats, sides: int) -> Floats:
+    """Weights (2, n_features, n_own) for x and y as those for the two rows of a pair; slopes in these as in those."""
+    if sides == 1:
+        return both
+    result = with_difference(both)
+    result *= np.float32(0.5)
     return result
 
 

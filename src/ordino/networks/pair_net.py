@@ -9,25 +9,18 @@ The first layer is a sum of two projections, each computed once for each documen
 features are dropped: then every pair has its own.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.interrupts import all_or_nothing
-from ordino.layers import ACTIVATIONS, Layer
 from ordino.networks.first_layer import LINE, MOST_DOCUMENTS, FirstLayer, at_lines, crossed
-from ordino.networks.nets import Floats, Net, RowNet, diverging_quietly, even_parts, threshold_of, whole
+from ordino.networks.nets import Floats, Net, diverging_quietly, even_parts, threshold_of, whole
 from ordino.networks.pair_kernels import LANES, make_chunk
-from ordino.networks.rates import Schedule
-from ordino.networks.supply import Batch, PairBatch, random_parts
-from ordino.networks.training import Learner, train
-from ordino.streams import spawn_seed
+from ordino.networks.supply import PairBatch
 
 CHUNK = 4096  # pairs that one thread works on at a time; with fewer, threads would wait more than they work
-BATCH = 512  # pairs in a step of an auto-encoder
 
 
 @final
@@ -114,54 +107,3 @@ class _Room:
         self.neurons[2] = 1
         self.lanes, self.slopes = np.zeros(LANES, np.uint32), np.empty(n_deep, np.float32)
         self.first = FirstLayer(sides)
-
-
-def stacked_autoencoders(
-    X: Floats, rows: NDArray[np.int64], hidden: Sequence[int], *, shared: bool, activation: str, schedule: Schedule,
-    seed: int,
-) -> list[Layer]:  # fmt: skip
-    """First weights of the hidden layers of a pair network, learned without labels (DeepNet, 4.3.1).
-
-    Layer after layer, a network of that layer and a linear decoder learns to give back its own input: the pairs [x, y]
-    for the first, what the layers below make of them for the others. The decoder shares its weights like every layer,
-    so that what is learned keeps N>([x, y]) = N<([y, x]): a layer's neurons stand for x, their duals for y.
-    ``rows``, shape ``(2, n_pairs)``, are those of X that make up the pairs.
-    """
-    layers: list[Layer] = []
-    for number, width in enumerate(hidden):
-        supply = _Reconstruction(X, rows, tuple(layers), activation)
-        n_inputs = 2 * X.shape[1] if number == 0 else hidden[number - 1]
-        coder = RowNet(
-            [n_inputs, width, n_inputs], shared=shared, activation=activation, initializer="glorot",
-            seed=spawn_seed(seed, "auto-encoder", number),
-        )  # fmt: skip
-        with all_or_nothing():  # half a start is none
-            [trained] = train([Learner(coder, supply, schedule)], schedule.epochs, label="auto-encoder")
-        layers.append(trained.layers[0])
-    return layers
-
-
-@final
-@dataclass(frozen=True)
-class _Reconstruction:
-    """Batches of what the layers below make of pairs, which the network learns to give back."""
-
-    X: Floats
-    rows: NDArray[np.int64]
-    below: tuple[Layer, ...]
-    activation: str
-
-    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
-        """All pairs once, in random order."""
-        return map(self._chunk, random_parts(self.rows.shape[1], BATCH, rng))
-
-    def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
-        target = np.concatenate(self.X[self.rows[:, chosen]], axis=1)  # (n_pairs, n_inputs)
-        for W, b in self.below:
-            target = ACTIVATIONS[self.activation](target @ W + b)
-
-        def loss(outputs: Floats) -> tuple[float, Floats]:
-            missed = outputs - target
-            return float((missed**2).mean(dtype=np.float64)), missed * np.float32(2 / target.size)
-
-        return Batch(target, loss, len(chosen) / self.rows.shape[1])
