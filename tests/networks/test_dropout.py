@@ -83,6 +83,14 @@ def test_dropout_acts_in_learning_alone(make, batch):
     assert without.error(batch) == without.error(batch)
 
 
+@pytest.mark.parametrize("hidden", [(WIDTH,), (WIDTH, WIDTH)], ids=["shallow", "deep"])
+def test_masks_of_a_step_are_gone_when_it_is_over(hidden):
+    kind = {"activation": "tanh", "initializer": "glorot", "shared": True, "seed": 0}
+    net, without = PairNet(3, hidden, dropout=SHARE, input_dropout=SHARE, **kind), PairNet(3, hidden, **kind)
+    net.error(PAIRS)
+    assert net.error(PAIRS, learn=False) == pytest.approx(without.error(PAIRS, learn=False), rel=1e-6)
+
+
 def test_what_neurons_give_is_the_same_on_average():
     """Neurons that give 1: the slope in a last weight, the mean of what its neuron gives over the rows, is near 1."""
     pull = np.full((N_ROWS, 1), 1 / N_ROWS, np.float32)

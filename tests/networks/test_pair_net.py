@@ -211,7 +211,7 @@ def test_products_by_pair_and_by_document_say_the_same(shared):
     """Random pairs of many documents have rows of their own; many pairs of few documents share their products."""
     few, many = (PairBatch(rows, *LearningSet.of(np.column_stack((A, B)), FIRST_FEATURE.target, len(rows)), 1.0)
                  for rows in (X, np.concatenate((X, np.zeros((1000, 3), np.float32)))))  # fmt: skip
-    assert len(A) > first_layer.MOST_DOCUMENTS * len(few.X)
+    assert len(A) > first_layer.FEW_PAIRS * len(few.X)
     by_document, by_pair = shaken(make_network(shared=shared)), shaken(make_network(shared=shared))
     assert by_document.error(few) == pytest.approx(by_pair.error(many), rel=1e-6)
     np.testing.assert_allclose(by_document.slopes, by_pair.slopes, rtol=1e-5, atol=1e-7)

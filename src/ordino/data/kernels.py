@@ -199,10 +199,10 @@ def shares_below(
                 out[i, j] = 0.0
             elif x >= known[last]:
                 out[i, j] = 1.0
-            else:
-                above = _first_above(known, x, False)  # known[above - 1] <= x < known[above]
+            else:  # no constants False and True: the search would be compiled for each of them
+                above = _first_above(known, x, x != x)  # known[above - 1] <= x < known[above]
                 if known[above - 1] == x:
-                    first = _first_above(known, x, True) if known[above - 2] == x else above - 1
+                    first = _first_above(known, x, x == x) if known[above - 2] == x else above - 1
                     out[i, j] = (references[first] + references[above - 1]) / 2
                 else:
                     way = (x - known[above - 1]) / (known[above] - known[above - 1])

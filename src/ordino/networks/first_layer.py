@@ -10,17 +10,25 @@ so two products serve a neuron and its dual. Where there are fewer documents tha
 each document and added up for the pairs; but not where features are dropped, for every pair then drops others.
 """
 
-from typing import Any, final
+from math import prod
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.networks.pair_kernels import LANES, gather_pairs, meet_documents, number_documents, part_documents
+from ordino.networks.pair_kernels import (
+    LANES,
+    drop_inputs,
+    gather_pairs,
+    meet_documents,
+    number_documents,
+    part_documents,
+)
 
 Floats = NDArray[np.float32]
 
 LINE = 16  # numbers in a line of the cache
-MOST_DOCUMENTS = 0.8  # pairs a document, up to which random pairs have more documents than there are pairs
+FEW_PAIRS = 1.25  # a document: up to here, products for each pair take no longer than those for each document
 
 
 def at_lines(room: Floats) -> Floats:
@@ -56,7 +64,7 @@ class FirstLayer:
         self._sides = sides
         self._by_pair = True
         self._mark, self._stamp = np.zeros((2, 0), np.int32), 0
-        self._arrays: dict[str, NDArray[Any]] = {}
+        self._arrays: dict[str, Floats] = {}
 
     def forward(
         self, X: Floats, codes: NDArray[np.int64], weights: Floats, dropout: NDArray[np.uint32], number: int,
@@ -70,18 +78,19 @@ class FirstLayer:
         n_pairs, (_, n_features, n_own) = len(codes), weights.shape
         self._by_pair = by_pair
         # a line apart, or the rows of one pair would share few places in the cache
-        self.result = self._array("result", (2, n_own), -(-n_pairs // LANES) * LANES + LINE)
+        self.result = self._array("result", 2, n_own, -(-n_pairs // LANES) * LANES + LINE)
         self.result[:, :, n_pairs:] = 0
-        into = self.result[:, :, :n_pairs]
         if by_pair:
-            rows = self.rows = self._array("rows", (2,), n_pairs, n_features)
-            gather_pairs(X, codes, dropout, number, first_input, self._sides, rows)
-            np.matmul(weights.swapaxes(1, 2), rows.swapaxes(1, 2), out=into)
+            rows = self.rows = self._array("rows", 2, n_pairs, n_features)
+            gather_pairs(X, codes, self._sides, rows)
+            if dropout[2]:
+                drop_inputs(rows, dropout, number, first_input, self._sides)
+            np.matmul(weights.swapaxes(1, 2), rows.swapaxes(1, 2), out=self.result[:, :, :n_pairs])
             return self.result
         self.rows, self._pairs = self._gather(X, codes)  # (n_docs, n_features), (2, n_pairs)
-        table = self._array("table", (), len(self.rows), 2 * n_own)
+        table = self._array("table", len(self.rows), 2 * n_own)
         np.matmul(self.rows, np.concatenate(tuple(weights), axis=1), out=table)
-        meet_documents(table, self._pairs, self._sides, into)
+        meet_documents(table, self._pairs, self._sides, self.result)
         return self.result
 
     def backward(self) -> Floats:
@@ -90,7 +99,7 @@ class FirstLayer:
             slopes: Floats = self.result[:, :, : self.rows.shape[1]] @ self.rows  # (2, n_own, n_features)
             return slopes.swapaxes(1, 2)
         n_own = self.result.shape[1]
-        back = self._array("table", (), len(self.rows), 2 * n_own)
+        back = self._array("table", len(self.rows), 2 * n_own)
         back.fill(0)
         part_documents(self.result, self._pairs, self._sides, back)
         return (self.rows.T @ back).reshape(-1, 2, n_own).swapaxes(0, 1)
@@ -102,14 +111,12 @@ class FirstLayer:
         self._stamp += 1
         docs, pairs = np.empty(2 * len(codes), np.int32), np.empty((2, len(codes)), np.int32)
         n_docs = number_documents(codes, len(X), self._mark, self._stamp, docs, pairs)
-        rows = self._array("rows", (), n_docs, X.shape[1])
+        rows = self._array("rows", n_docs, X.shape[1])
         return np.take(X, docs[:n_docs], axis=0, out=rows, mode="clip"), pairs
 
-    def _array(self, name: str, outer: tuple[int, ...], n: int, *inner: int) -> Floats:
-        """An array (*outer, n, *inner) that is kept for later; it has what was left in it."""
-        kept = self._arrays.get(name)
-        axis = len(outer)
-        if kept is None or kept.shape[axis] < n or kept.shape[:axis] != outer or kept.shape[axis + 1 :] != inner:
-            kept = self._arrays[name] = np.zeros((*outer, n, *inner), np.float32)
-        view: Floats = kept[(slice(None),) * axis + (slice(n),)]
-        return view
+    def _array(self, name: str, *shape: int) -> Floats:
+        """An array without gaps that is kept for later; it has what was left in it."""
+        size = prod(shape)
+        if len(self._arrays.get(name, ())) < size:
+            self._arrays[name] = np.zeros(size, np.float32)
+        return self._arrays[name][:size].reshape(shape)

@@ -47,29 +47,36 @@ def number_documents(codes: Any, n_docs: int, mark: Any, stamp: int, docs: Any, 
 
 
 @njit(**OUTER)
-def gather_pairs(X: Any, codes: Any, dropout: Any, number: int, first: int, sides: int, rows: Any) -> None:
+def gather_pairs(X: Any, codes: Any, sides: int, rows: Any) -> None:
     """Write the two rows of each pair ``a * n_docs + b`` to ``rows`` (2, n_pairs, n_features).
 
-    They are a and b in a dense net (one side), a + b and a - b in a CmpNN (two sides). Features are dropped first, and
-    the others scaled so that the mean stays; as inputs of a network they are numbered from ``first`` on. A CmpNN drops
-    a feature of both documents.
+    They are a and b in a dense net (one side), a + b and a - b in a CmpNN (two sides).
     """
-    n_features, threshold = X.shape[1], dropout[2]
-    scale = np.float32(2.0**32 / (2.0**32 - threshold))
     for p in range(codes.shape[0]):
         a = codes[p] // X.shape[0]
         b = codes[p] - a * X.shape[0]
-        lane = lane_of(number + p, dropout[0])
-        for k in range(n_features):
+        for k in range(X.shape[1]):
             x, y = X[a, k], X[b, k]
-            if threshold:
-                keeps = ZERO if is_dropped(lane, first + k, dropout[1], threshold) else scale
-                x *= keeps
-                if sides == 1:
-                    keeps = ZERO if is_dropped(lane, first + n_features + k, dropout[1], threshold) else scale
-                y *= keeps
             rows[0, p, k] = x + y if sides == 2 else x
             rows[1, p, k] = x - y if sides == 2 else y
+
+
+@njit(**OUTER)
+def drop_inputs(rows: Any, dropout: Any, number: int, first: int, sides: int) -> None:
+    """Drop features of pairs, (2, n_pairs, n_features), and scale the others so that the mean stays.
+
+    As inputs of a network they are numbered from ``first`` on. A CmpNN (two sides) drops a feature of both documents,
+    and so of their sum and difference.
+    """
+    n_features, scale = rows.shape[2], np.float32(2.0**32 / (2.0**32 - dropout[2]))
+    for p in range(rows.shape[1]):
+        lane = lane_of(number + p, dropout[0])
+        for k in range(n_features):
+            keeps = ZERO if is_dropped(lane, first + k, dropout[1], dropout[2]) else scale
+            rows[0, p, k] *= keeps
+            if sides == 1:
+                keeps = ZERO if is_dropped(lane, first + n_features + k, dropout[1], dropout[2]) else scale
+            rows[1, p, k] *= keeps
 
 
 @njit(**OUTER)
@@ -111,7 +118,7 @@ def _cross_entropy(m: Any, t: Any) -> Any:
     z = (ONE - half) / (THREE + half)
     q = z * z
     rest = TWO * z * (((((C5 * q + C4) * q + C3) * q + C2) * q + C1) * q + ONE)
-    return max(m, ZERO) - t * m + rest, HALF + (HALF if m > ZERO else -HALF) * half - t
+    return (m if m > ZERO else ZERO) - t * m + rest, HALF + (HALF if m > ZERO else -HALF) * half - t
 
 
 @njit(**INNER)
@@ -130,7 +137,73 @@ def _in_double(m: Any, t: Any) -> Any:
     return margin(np.float64(m), np.float64(t))
 
 
-def _chunk(
+def _shallow_chunk(
+    first: Any, target: Any, biases: Any, weights: Any, widths: Any, sides: int, dropout: Any, number: int, share: Any,
+    room: Any, lanes: Any, slopes: Any,
+) -> float:  # fmt: skip
+    """Template: what :func:`_deep_chunk` gives where there is one hidden layer; quick to compile, and to run."""
+    h, d, kept = room[0], room[1], room[2]
+    n_pairs, n_hidden, own = target.shape[0], widths[0], first.shape[1]
+    scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
+    shrink, error = ONE / scale, 0.0
+    for start in range(0, n_pairs, LANES):
+        for p in range(LANES):
+            lanes[p] = lane_of(number + start + p, dropout[0])
+        for i in range(n_hidden):
+            k, sign = (i, ONE) if i < own else (i - own, -ONE)
+            if i < own:
+                for p in range(LANES):
+                    kept[k, p] = ZERO if is_dropped(lanes[p], k, dropout[1], dropout[2]) else scale
+            for p in range(LANES):
+                h[i, p] = (first[0, k, start + p] + sign * first[1, k, start + p]) + biases[i]
+            for p in range(LANES):
+                h[i, p] = squash(h[i, p]) * kept[k, p]
+        for j in range(n_hidden, n_hidden + 2):
+            for p in range(LANES):
+                h[j, p] = biases[j]
+            for i in range(0, n_hidden, 2):
+                second = i + 1 if i + 1 < n_hidden else i
+                w0, w1 = weights[2 * i + j - n_hidden], weights[2 * second + j - n_hidden] if second > i else ZERO
+                for p in range(LANES):
+                    h[j, p] += w0 * h[i, p] + w1 * h[second, p]
+        count = LANES if start + LANES <= n_pairs else n_pairs - start
+        for p in range(count):
+            t = np.float32(target[start + p])
+            right, above = pair_error(h[n_hidden, p], t)
+            wrong, below = pair_error(h[n_hidden + 1, p], ONE - t)
+            error += right + wrong
+            d[0, p] = share * np.float32(above)
+            d[1, p] = share * np.float32(below)
+        if share == ZERO:
+            continue
+        of_wins, of_loses = ZERO, ZERO
+        for p in range(LANES):
+            d[0, p] = d[0, p] if p < count else ZERO
+            d[1, p] = d[1, p] if p < count else ZERO
+            of_wins += d[0, p]
+            of_loses += d[1, p]
+        slopes[n_hidden] += of_wins
+        slopes[n_hidden + 1] += of_loses
+        for i in range(n_hidden):
+            k = i if i < own else i - own
+            wins, loses, of_wins, of_loses, total = weights[2 * i], weights[2 * i + 1], ZERO, ZERO, ZERO
+            for p in range(LANES):
+                of_wins += d[0, p] * h[i, p]
+                of_loses += d[1, p] * h[i, p]
+            for p in range(LANES):
+                h[i, p] = (wins * d[0, p] + loses * d[1, p]) * (kept[k, p] * slope(h[i, p] * shrink))
+                total += h[i, p]
+            slopes[i] += total
+            slopes[n_hidden + 2 + 2 * i] += of_wins
+            slopes[n_hidden + 3 + 2 * i] += of_loses
+        for k in range(own):
+            for p in range(LANES):
+                first[0, k, start + p] = h[k, p] + h[own + k, p] if sides == 2 else h[k, p]
+                first[1, k, start + p] = h[k, p] - h[own + k, p] if sides == 2 else h[k, p]
+    return error
+
+
+def _deep_chunk(
     first: Any, target: Any, biases: Any, weights: Any, widths: Any, sides: int, dropout: Any, number: int, share: Any,
     room: Any, lanes: Any, slopes: Any,
 ) -> float:  # fmt: skip
@@ -148,7 +221,7 @@ def _chunk(
     shrink = ONE / scale
     error = 0.0
     for start in range(0, n_pairs, LANES):
-        count = min(LANES, n_pairs - start)
+        count = LANES if start + LANES <= n_pairs else n_pairs - start
         for p in range(LANES):
             lanes[p] = lane_of(number + start + p, dropout[0])
         for k in range(own):
@@ -232,10 +305,14 @@ def _chunk(
 
 
 @cache
-def make_chunk(activation: str, loss: str) -> Any:
-    """The step of networks with this activation of hidden neurons and this loss of a pair's two outputs."""
+def make_chunk(activation: str, loss: str, deep: bool) -> Any:
+    """The step of networks with this activation of hidden neurons and this loss of a pair's two outputs.
+
+    If ``deep``, there are several hidden layers.
+    """
     options = {**OUTER, "fastmath": {"reassoc", "nsz", "contract"}}
     named = {"squash": ACTIVATIONS[activation], "slope": SLOPES[activation]}
     slow = specialize(_in_double, f"{loss}_in_double", INNER, margin=LOSSES[loss].kernel.margin)
     named["pair_error"] = QUICK.get(loss, slow)
-    return specialize(_chunk, f"pairs_{activation}_{loss}", options, **named)
+    template, name = (_deep_chunk, "deep") if deep else (_shallow_chunk, "shallow")
+    return specialize(template, f"pairs_{name}_{activation}_{loss}", options, **named)

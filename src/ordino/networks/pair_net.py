@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.networks.first_layer import LINE, MOST_DOCUMENTS, FirstLayer, at_lines, crossed
+from ordino.networks.first_layer import FEW_PAIRS, LINE, FirstLayer, at_lines, crossed
 from ordino.networks.nets import Floats, Net, diverging_quietly, even_parts, threshold_of, whole
 from ordino.networks.pair_kernels import LANES, make_chunk
 from ordino.networks.supply import PairBatch
@@ -39,7 +39,7 @@ class PairNet(Net[PairBatch]):
         **options: Any,
     ) -> None:  # fmt: skip
         super().__init__([2 * n_features, *hidden, 2], **options)
-        self._kernel, self._widths = make_chunk(self.activation, loss), np.array(self.sizes[1:])
+        self._kernel, self._widths = make_chunk(self.activation, loss, len(hidden) > 1), np.array(self.sizes[1:])
         self._dropped_inputs = threshold_of(input_dropout)
         numbers: Any = np.arange(len(self.theta))
         places_W, places_b = self.views(numbers)
@@ -76,7 +76,7 @@ class PairNet(Net[PairBatch]):
         except IndexError:  # other threads have them all
             room = _Room(int(self._widths.sum()), len(deep), self.sides)
         (of_hidden, of_inputs), n_neurons = masks, len(room.neurons[0])
-        by_pair = bool(of_inputs[2]) or len(batch.codes) < MOST_DOCUMENTS * len(batch.X)
+        by_pair = bool(of_inputs[2]) or len(batch.codes) < FEW_PAIRS * len(batch.X)
         reached = room.first.forward(batch.X, batch.codes[start:stop], first, of_inputs, start, n_neurons, by_pair)
         room.slopes.fill(0)
         error: float = self._kernel(

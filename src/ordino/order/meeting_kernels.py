@@ -107,7 +107,8 @@ def _meet_rows(
                 wins, total, ahead = np.int64(0), np.int64(0), np.int64(0)
                 for b in range(n):
                     margin, middle = margins[b], middles[b]
-                    p = max(win(middle + abs(margin), middle - abs(margin)), ABOVE_HALF) if margin != 0 else 0.5
+                    p = win(middle + abs(margin), middle - abs(margin))
+                    p = (p if p > ABOVE_HALF else ABOVE_HALF) if margin != 0 else 0.5
                     share = np.int64(p * UNIT)
                     share = share if margin >= 0 else UNIT - share
                     won, is_ahead = 1 + (margin > 0) - (margin < 0), np.int64(margin >= 0)
