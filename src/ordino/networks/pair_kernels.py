@@ -5,6 +5,10 @@ after layer, and a column for each of these pairs: ``h`` holds what the neurons 
 it, ``kept`` by how much dropout multiplies it. They stay in the processor's cache, and every inner loop runs over the
 columns. ``biases`` has a number for each row; ``weights`` has a matrix (n_in, n_out) for each layer above the first
 hidden one, in which the duals of a CmpNN have columns of their own.
+
+Compiled loops check whether arrays could overlap, and take another way through the loop where they lie close together:
+sums in another order, which round otherwise. So sums of several numbers are taken inside ``room`` alone, whose rows
+always lie alike; a loop that looks at another array makes one sum or product of each number, or none.
 """
 
 from functools import cache
@@ -155,9 +159,9 @@ def _shallow_chunk(
                 for p in range(LANES):
                     kept[k, p] = ZERO if is_dropped(lanes[p], k, dropout[1], dropout[2]) else scale
             for p in range(LANES):
-                h[i, p] = (first[0, k, start + p] + sign * first[1, k, start + p]) + biases[i]
+                h[i, p] = first[0, k, start + p] + sign * first[1, k, start + p]
             for p in range(LANES):
-                h[i, p] = squash(h[i, p]) * kept[k, p]
+                h[i, p] = squash(h[i, p] + biases[i]) * kept[k, p]
         for j in range(n_hidden, n_hidden + 2):
             for p in range(LANES):
                 h[j, p] = biases[j]
@@ -171,9 +175,11 @@ def _shallow_chunk(
             t = np.float32(target[start + p])
             right, above = pair_error(h[n_hidden, p], t)
             wrong, below = pair_error(h[n_hidden + 1, p], ONE - t)
-            error += right + wrong
+            h[n_hidden, p] = right + wrong
             d[0, p] = share * np.float32(above)
             d[1, p] = share * np.float32(below)
+        for p in range(count):
+            error += h[n_hidden, p]
         if share == ZERO:
             continue
         of_wins, of_loses = ZERO, ZERO
@@ -227,16 +233,16 @@ def _deep_chunk(
         for k in range(own):
             for p in range(LANES):
                 plus, minus = first[0, k, start + p], first[1, k, start + p]
-                h[k, p] = (plus + minus) + biases[k]
+                h[k, p] = plus + minus
                 if sides == 2:
-                    h[own + k, p] = (plus - minus) + biases[k]
+                    h[own + k, p] = plus - minus
         below, at = 0, 0
         for layer in range(n_layers - 1):
             n_in, n_out = widths[layer], widths[layer + 1]
             above, half = below + n_in, n_in // sides
             for k in range(below, above):
                 for p in range(LANES):
-                    h[k, p] = squash(h[k, p])
+                    h[k, p] = squash(h[k, p] + biases[k])
                 if dropout[2]:
                     if k < below + half:
                         for p in range(LANES):
@@ -248,7 +254,7 @@ def _deep_chunk(
                         h[k, p] *= kept[k, p]
             for j in range(above, above + n_out):
                 for p in range(LANES):
-                    h[j, p] = biases[j]
+                    h[j, p] = ZERO
                 for i in range(below, above, 4):  # four neurons at a time: what they add up to stays in registers
                     place, last = at + (i - below) * n_out + j - above, above - 1
                     w0, w1 = weights[place], weights[place + n_out] if i < last else ZERO
@@ -260,11 +266,13 @@ def _deep_chunk(
             below, at = above, at + n_in * n_out
         for p in range(count):
             t = np.float32(target[start + p])
-            right, wins = pair_error(h[below, p], t)
-            wrong, loses = pair_error(h[below + 1, p], ONE - t)
-            error += right + wrong
+            right, wins = pair_error(h[below, p] + biases[below], t)
+            wrong, loses = pair_error(h[below + 1, p] + biases[below + 1], ONE - t)
+            h[below, p] = right + wrong
             d[below, p] = share * np.float32(wins)
             d[below + 1, p] = share * np.float32(loses)
+        for p in range(count):
+            error += h[below, p]
         if share == ZERO:
             continue
         for j in range(below, below + 2):
