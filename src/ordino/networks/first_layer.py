@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ordino.networks.pair_kernels import (
     LANES,
     drop_inputs,
-    gather_pairs,
     meet_documents,
     number_documents,
     part_documents,
@@ -82,7 +81,7 @@ class FirstLayer:
         self.result[:, :, n_pairs:] = 0
         if by_pair:
             rows = self.rows = self._array("rows", 2, n_pairs, n_features)
-            gather_pairs(X, codes, self._sides, rows)
+            self._gather_pairs(X, codes, rows)
             if dropout[2]:
                 drop_inputs(rows, dropout, number, first_input, self._sides)
             np.matmul(weights.swapaxes(1, 2), rows.swapaxes(1, 2), out=self.result[:, :, :n_pairs])
@@ -103,6 +102,19 @@ class FirstLayer:
         back.fill(0)
         part_documents(self.result, self._pairs, self._sides, back)
         return (self.rows.T @ back).reshape(-1, 2, n_own).swapaxes(0, 1)
+
+    def _gather_pairs(self, X: Floats, codes: NDArray[np.int64], rows: Floats) -> None:
+        """Write the two rows of each pair ``a * n_docs + b`` to ``rows``, (2, n_pairs, n_features)."""
+        a, b = np.divmod(codes, len(X))
+        if self._sides == 1:
+            np.take(X, a, axis=0, out=rows[0], mode="clip")
+            np.take(X, b, axis=0, out=rows[1], mode="clip")
+            return
+        first, second = self._array("documents", *rows.shape)
+        np.take(X, a, axis=0, out=first, mode="clip")
+        np.take(X, b, axis=0, out=second, mode="clip")
+        np.add(first, second, out=rows[0])
+        np.subtract(first, second, out=rows[1])
 
     def _gather(self, X: Floats, codes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int32]]:
         """The rows of the documents in these pairs, and the numbers of each pair's documents among them."""

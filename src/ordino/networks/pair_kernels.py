@@ -51,21 +51,6 @@ def number_documents(codes: Any, n_docs: int, mark: Any, stamp: int, docs: Any, 
 
 
 @njit(**OUTER)
-def gather_pairs(X: Any, codes: Any, sides: int, rows: Any) -> None:
-    """Write the two rows of each pair ``a * n_docs + b`` to ``rows`` (2, n_pairs, n_features).
-
-    They are a and b in a dense net (one side), a + b and a - b in a CmpNN (two sides).
-    """
-    for p in range(codes.shape[0]):
-        a = codes[p] // X.shape[0]
-        b = codes[p] - a * X.shape[0]
-        for k in range(X.shape[1]):
-            x, y = X[a, k], X[b, k]
-            rows[0, p, k] = x + y if sides == 2 else x
-            rows[1, p, k] = x - y if sides == 2 else y
-
-
-@njit(**OUTER)
 def drop_inputs(rows: Any, dropout: Any, number: int, first: int, sides: int) -> None:
     """Drop features of pairs, (2, n_pairs, n_features), and scale the others so that the mean stays.
 
@@ -172,9 +157,10 @@ def _shallow_chunk(
                     h[j, p] += w0 * h[i, p] + w1 * h[second, p]
         count = LANES if start + LANES <= n_pairs else n_pairs - start
         for p in range(count):
-            t = np.float32(target[start + p])
-            right, above = pair_error(h[n_hidden, p], t)
-            wrong, below = pair_error(h[n_hidden + 1, p], ONE - t)
+            d[0, p] = target[start + p]
+        for p in range(LANES):
+            right, above = pair_error(h[n_hidden, p], d[0, p])
+            wrong, below = pair_error(h[n_hidden + 1, p], ONE - d[0, p])
             h[n_hidden, p] = right + wrong
             d[0, p] = share * np.float32(above)
             d[1, p] = share * np.float32(below)
@@ -203,9 +189,10 @@ def _shallow_chunk(
             slopes[n_hidden + 2 + 2 * i] += of_wins
             slopes[n_hidden + 3 + 2 * i] += of_loses
         for k in range(own):
+            dual, share_of_dual = (own + k, ONE) if sides == 2 else (k, ZERO)
             for p in range(LANES):
-                first[0, k, start + p] = h[k, p] + h[own + k, p] if sides == 2 else h[k, p]
-                first[1, k, start + p] = h[k, p] - h[own + k, p] if sides == 2 else h[k, p]
+                first[0, k, start + p] = h[k, p] + share_of_dual * h[dual, p]
+                first[1, k, start + p] = h[k, p] - share_of_dual * h[dual, p]
     return error
 
 
@@ -230,12 +217,10 @@ def _deep_chunk(
         count = LANES if start + LANES <= n_pairs else n_pairs - start
         for p in range(LANES):
             lanes[p] = lane_of(number + start + p, dropout[0])
-        for k in range(own):
+        for i in range(widths[0]):
+            k, sign = (i, ONE) if i < own else (i - own, -ONE)
             for p in range(LANES):
-                plus, minus = first[0, k, start + p], first[1, k, start + p]
-                h[k, p] = plus + minus
-                if sides == 2:
-                    h[own + k, p] = plus - minus
+                h[i, p] = first[0, k, start + p] + sign * first[1, k, start + p]
         below, at = 0, 0
         for layer in range(n_layers - 1):
             n_in, n_out = widths[layer], widths[layer + 1]
@@ -260,14 +245,16 @@ def _deep_chunk(
                     w0, w1 = weights[place], weights[place + n_out] if i < last else ZERO
                     w2 = weights[place + 2 * n_out] if i + 1 < last else ZERO
                     w3 = weights[place + 3 * n_out] if i + 2 < last else ZERO
-                    h1, h2, h3 = h[min(i + 1, last)], h[min(i + 2, last)], h[min(i + 3, last)]
+                    h1, h2 = h[i + 1 if i < last else last], h[i + 2 if i + 1 < last else last]
+                    h3 = h[i + 3 if i + 2 < last else last]
                     for p in range(LANES):
                         h[j, p] += (w0 * h[i, p] + w1 * h1[p]) + (w2 * h2[p] + w3 * h3[p])
             below, at = above, at + n_in * n_out
         for p in range(count):
-            t = np.float32(target[start + p])
-            right, wins = pair_error(h[below, p] + biases[below], t)
-            wrong, loses = pair_error(h[below + 1, p] + biases[below + 1], ONE - t)
+            d[below, p] = target[start + p]
+        for p in range(LANES):
+            right, wins = pair_error(h[below, p] + biases[below], d[below, p])
+            wrong, loses = pair_error(h[below + 1, p] + biases[below + 1], ONE - d[below, p])
             h[below, p] = right + wrong
             d[below, p] = share * np.float32(wins)
             d[below + 1, p] = share * np.float32(loses)
@@ -306,9 +293,10 @@ def _deep_chunk(
                     total += d[i, p]
                 slopes[i] += total
         for k in range(own):
+            dual, share_of_dual = (own + k, ONE) if sides == 2 else (k, ZERO)
             for p in range(LANES):
-                first[0, k, start + p] = d[k, p] + d[own + k, p] if sides == 2 else d[k, p]
-                first[1, k, start + p] = d[k, p] - d[own + k, p] if sides == 2 else d[k, p]
+                first[0, k, start + p] = d[k, p] + share_of_dual * d[dual, p]
+                first[1, k, start + p] = d[k, p] - share_of_dual * d[dual, p]
     return error
 
 
