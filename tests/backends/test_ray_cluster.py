@@ -98,7 +98,7 @@ def _work_without_files(function, task, files, job):
     from dataclasses import replace
 
     moved = replace(task, files={part: Path("/nowhere") / Path(path).name for part, path in task.files.items()})
-    here = ray_cluster._with_files_here(moved, elsewhere, job)
+    here = ray_cluster.with_files_here(moved, elsewhere, job)
     assert all(str(path).startswith(str(ray_cluster._folder(job))) for path in here.files.values())
     return ray_cluster.attempt(function, here)
 
