@@ -20,7 +20,7 @@ class CrewHere:
     def __len__(self):
         return len(self.benches)
 
-    def each(self, function, *shared, own=None, among=None, lasting=False):
+    def each(self, function, *shared, own=None, among=None, lasting=False, once=False):
         numbers = range(len(self)) if among is None else among
         found = []
         for place, number in enumerate(numbers):
@@ -54,7 +54,7 @@ def workers_here(monkeypatch, n_workers, *, dying=()):
     made = []
 
     @contextmanager
-    def open_crew(cluster, most):
+    def open_crew(cluster, most, *, exactly=False):
         made.append(CrewHere(n_workers, dying=dying))
         try:
             yield made[-1]

@@ -66,11 +66,12 @@ def refuse_words(words: Iterable[str]) -> None:
 @contextmanager
 def given_data(
     X: ArrayLike | Dataset | ShardedDataset | Divided, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
-    valid: Validation, sample_weight: ArrayLike | None, choose: Callable[[int, Validation], Validation],
+    valid: Validation, sample_weight: ArrayLike | None, choose: Callable[[int, Validation], Validation], *,
+    by_shard: bool = False,
 ) -> Iterator[tuple[Any, Any]]:  # fmt: skip
     """What to learn from and what to choose by, in canonical order; features of shards stay on disk meanwhile.
 
-    Shards with a cluster are with its workers.
+    Shards with a cluster are with its workers; if ``by_shard``, each with one of its own.
 
     ``choose`` may hold out a share of so many queries where no validation data was given.
     """
@@ -87,7 +88,7 @@ def given_data(
         raise DataError("shards have their own labels, queries and weights; leave out y, qid and sample_weight")
     chosen = choose(X.n_queries, valid)
     if X.cluster is not None:
-        with divided_data(X, _held_out_elsewhere(X, chosen)) as given:
+        with divided_data(X, _held_out_elsewhere(X, chosen), by_shard=by_shard) as given:
             yield given
         return
     with room_on_disk() as room:

@@ -62,7 +62,11 @@ class Judge:
     def mean_elsewhere(self, data: Divided, score: Callable[..., Scores], *given: Any) -> float:
         """The mean for the scores that ``score(part, *given)`` gives to the parts of divided data."""
         measure = str(self.metric), self.profile.name
-        return mean_of_counted(np.concatenate(data.each(values_of_part, *measure, score, *given)))
+        return self.mean_of(data.each(values_of_part, *measure, score, *given))
+
+    def mean_of(self, parts: Sequence[Scores]) -> float:
+        """The mean of values of queries that come in parts."""
+        return mean_of_counted(np.concatenate(parts))
 
     def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
         return self.metric.quality(self.metric.per_query(y, scores, offsets, profile=self.profile))
@@ -147,7 +151,10 @@ def values_of_part(
 ) -> Scores:
     """The measure of each query of its part, for scores that are made there."""
     data = bench.data[name]
-    return Judge(metric, profile).per_query(data, score(data, *given)) if data.n_queries else np.zeros(0)
+    scores = score(data, *given)
+    if np.isnan(scores).any():  # worse than anything
+        return np.full(data.n_queries, -np.inf)
+    return Judge(metric, profile).per_query(data, scores) if data.n_queries else np.zeros(0)
 
 
 def linear_part(data: Dataset, coef: Scores) -> Scores:

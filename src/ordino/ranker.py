@@ -67,6 +67,9 @@ class Ranker(BaseEstimator, ABC):
     divides: ClassVar[bool] = False
     """Whether one training can be divided over a cluster: ``_fit`` then takes :class:`~ordino.division.Divided`."""
 
+    by_shard: ClassVar[bool] = False
+    """Whether each shard is then with a worker of its own, because the number of parts decides what is learned."""
+
     uses_weights: ClassVar[bool] = False
     """Whether document weights are used in training; if not, ``fit`` warns about them."""
 
@@ -161,7 +164,7 @@ class Ranker(BaseEstimator, ABC):
         check_splitter()
         if isinstance(X, ShardedDataset) and X.cluster is not None:
             self._check_divides()
-        with given_data(X, y, qid, valid, sample_weight, self._validation) as given:
+        with given_data(X, y, qid, valid, sample_weight, self._validation, by_shard=self.by_shard) as given:
             data, held_out = self._prepare(*given)
             try:
                 # a factorization that threads share rounds by their number

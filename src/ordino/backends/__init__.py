@@ -16,11 +16,11 @@ def open_backend(n_jobs: int, cluster: str | None = None) -> Backend:
     return RayCluster(cluster)
 
 
-def open_crew(cluster: str, most: int) -> AbstractContextManager[Crew]:
-    """A crew of at most so many workers on a cluster at this address."""
+def open_crew(cluster: str, most: int, *, exactly: bool = False) -> AbstractContextManager[Crew]:
+    """A crew of at most so many workers on a cluster at this address, or of exactly so many."""
     from ordino.backends.ray_crew import ray_crew
 
-    return ray_crew(cluster, most)
+    return ray_crew(cluster, most, exactly=exactly)
 
 
 __all__ = ["Backend", "Crew", "Failure", "local_backend", "open_backend", "open_crew"]

@@ -23,7 +23,8 @@ from ordino.threads import enter_worker
 class Bench:
     """What a worker has before it: its parts of data sets by their names, on disk, and what it made of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str = "127.0.0.1") -> None:
+        self.address = address  # at which other workers can speak to this one
         self._folder = TemporaryDirectory(prefix="ordino-rows-", ignore_cleanup_errors=True)
         self.room = Room(Path(self._folder.name))
         self.data: dict[str, Dataset] = {}
@@ -58,12 +59,13 @@ class Crew(Protocol):
 
     def each(
         self, function: Callable[..., Any], *shared: Any, own: Sequence[Any] | None = None,
-        among: Sequence[int] | None = None, lasting: bool = False,
+        among: Sequence[int] | None = None, lasting: bool = False, once: bool = False,
     ) -> list[Any]:  # fmt: skip
         """What ``function(bench, *shared)`` gives, in the order of the workers; what fails raises its sentence.
 
         With ``own``, it is ``function(bench, own[i], *shared)``; with ``among``, only these workers are asked. A call
-        is ``lasting`` if it changes the bench for the calls after it.
+        is ``lasting`` if it changes the bench for the calls after it. One that is made ``once`` is made by all workers
+        at the same time and cannot be made again: if one of them dies, an error says so.
         """
 
     def shrink(self, n_workers: int) -> None:

@@ -20,7 +20,9 @@ class _Worker:  # an actor
     """A bench on some machine of the cluster."""
 
     def __init__(self) -> None:
-        self._bench = Bench()
+        from ray.util import get_node_ip_address
+
+        self._bench = Bench(get_node_ip_address())
 
     def ready(self) -> None:
         """The worker has begun."""
@@ -45,13 +47,19 @@ class _Worker:  # an actor
 class RayCrew:
     """Actors of a Ray cluster."""
 
-    def __init__(self, address: str, most: int) -> None:
+    def __init__(self, address: str, most: int, *, exactly: bool = False) -> None:
         self._cluster = RayCluster(address)
         self._ray, self._address = self._cluster.ray, address
         free = int(self._ray.available_resources().get("CPU", 1))
         self._actors: list[Any] = []
         try:
-            self._actors = self._ready([self._hire(1) for _ in range(max(1, min(free, most)))])
+            n_workers, processors = (most, min(1.0, free / most)) if exactly else (max(1, min(free, most)), 1.0)
+            self._actors = self._ready([self._hire(processors) for _ in range(n_workers)])
+            if exactly and len(self) < most:
+                raise OrdinoError(
+                    f"--cluster {address}: {most} shards need as many workers, and only {len(self)} could begin; wait "
+                    "for the work of others, or write fewer shards"
+                )
         except BaseException:
             self.close()
             raise
@@ -62,7 +70,7 @@ class RayCrew:
 
     def each(
         self, function: Callable[..., Any], *shared: Any, own: Sequence[Any] | None = None,
-        among: Sequence[int] | None = None, lasting: bool = False,
+        among: Sequence[int] | None = None, lasting: bool = False, once: bool = False,
     ) -> list[Any]:  # fmt: skip
         """Results in the order of the workers."""
         numbers = list(range(len(self)) if among is None else among)
@@ -71,6 +79,8 @@ class RayCrew:
             given = shared if own is None else (own[place], *shared)
             calls.append((function, given, self._cluster.shipped(given[0]) if own is not None else {}))
         under_way = [self._ask(number, call) for number, call in zip(numbers, calls, strict=True)]
+        if once:
+            self._watch(under_way)
         found = [self._result(*one) for one in zip(numbers, calls, under_way, strict=True)]
         for one in found:
             if isinstance(one, Failure):
@@ -96,7 +106,20 @@ class RayCrew:
                     self._ray.kill(actor)
         self._cluster.close()
 
-    def _hire(self, processors: int) -> Any:
+    def _watch(self, under_way: Sequence[Any]) -> None:
+        """Wait for all, and end at once if one dies, since the others would wait for it."""
+        waiting = list(under_way)
+        while waiting:
+            [one], waiting = self._ray.wait(waiting, num_returns=1)
+            try:
+                self._ray.get(one)
+            except self._ray.exceptions.RayError as error:
+                raise OrdinoError(
+                    f"--cluster {self._address}: a worker died in the middle of a step that all make together "
+                    f"({type(error).__name__}); run again"
+                ) from None
+
+    def _hire(self, processors: float) -> Any:
         how = {"env_vars": dict.fromkeys(ONE_THREAD, "1")}
         spread: Any = {"num_cpus": processors, "scheduling_strategy": "SPREAD", "runtime_env": how}
         return self._ray.remote(**spread)(_Worker).remote()
@@ -143,9 +166,9 @@ class RayCrew:
 
 
 @contextmanager
-def ray_crew(address: str, most: int) -> Iterator[Crew]:
-    """A crew of at most so many workers, while it is needed."""
-    made = RayCrew(address, most)
+def ray_crew(address: str, most: int, *, exactly: bool = False) -> Iterator[Crew]:
+    """A crew of at most so many workers, or of exactly so many, while it is needed."""
+    made = RayCrew(address, most, exactly=exactly)
     try:
         yield made
     finally:

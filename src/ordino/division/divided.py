@@ -70,10 +70,10 @@ class Divided:
 
     def each(
         self, function: Callable[..., Any], *shared: Any, own: Sequence[Any] | None = None,
-        among: Sequence[int] | None = None, lasting: bool = False,
+        among: Sequence[int] | None = None, lasting: bool = False, once: bool = False,
     ) -> list[Any]:  # fmt: skip
         """What ``function(bench, name, *shared)`` gives in each worker, see :meth:`ordino.backends.crew.Crew.each`."""
-        return self.crew.each(function, self.name, *shared, own=own, among=among, lasting=lasting)
+        return self.crew.each(function, self.name, *shared, own=own, among=among, lasting=lasting, once=once)
 
     def check_no_nan(self, name: str, ranker: str) -> None:
         """Refuse missing values."""

@@ -31,27 +31,36 @@ TRAIN, VALID = "train", "valid"  # how workers call the data
 
 @contextmanager
 def divided_data(
-    source: ShardedDataset, valid: ShardedDataset | Dataset | Sequence[NDArray[np.intp]] | None
+    source: ShardedDataset,
+    valid: ShardedDataset | Dataset | Sequence[NDArray[np.intp]] | None,
+    *,
+    by_shard: bool = False,
 ) -> Iterator[tuple[Divided, Divided | None]]:
     """What to learn from and what to choose by, with the workers of the source's cluster.
 
-    Validation data is given, or the numbers of the queries to learn from and of those that are held out.
+    Validation data is given, or the numbers of the queries to learn from and of those that are held out. With
+    ``by_shard``, there are as many workers as shards, however many processors the cluster has.
     """
     assert source.cluster is not None, "only data with a cluster is divided"
-    with backends.open_crew(source.cluster, len(source)) as crew:
+    with backends.open_crew(source.cluster, len(source), exactly=by_shard) as crew:
         if isinstance(valid, ShardedDataset | Dataset):
-            [data] = divide(crew, source)
+            [data] = divide(crew, source, by_shard=by_shard)
             yield data, divide_held_out(crew, valid)
         else:
-            data, *held_out = divide(crew, source, valid)
+            data, *held_out = divide(crew, source, valid, by_shard=by_shard)
             yield data, held_out[0] if held_out else None
 
 
-def divide(crew: Crew, source: ShardedDataset, numbers: Sequence[NDArray[np.intp]] | None = None) -> list[Divided]:
+def divide(
+    crew: Crew, source: ShardedDataset, numbers: Sequence[NDArray[np.intp]] | None = None, *, by_shard: bool = False
+) -> list[Divided]:
     """The queries of shards in the hands of a crew; or those with the first numbers, and those with the second."""
     found = _looked_over(crew, source)
     kept, held_out = (np.arange(len(found.counts)), None) if numbers is None else numbers
-    bounds = _cut(found.counts[kept], found.pairs[kept], len(crew))
+    if by_shard:
+        bounds = np.searchsorted(kept, offsets_of(np.array([queries for _, queries in source.sizes])))
+    else:
+        bounds = _cut(found.counts[kept], found.pairs[kept], len(crew))
     crew.shrink(len(bounds) - 1)
     edges = np.concatenate(([0], kept[bounds[1:-1]], [len(found.counts)])).astype(np.int64)
     runs = _runs(source, found.counts, edges)

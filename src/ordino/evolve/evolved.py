@@ -193,7 +193,10 @@ def prune_weights(coef: Floats, *, threshold: float | None = None, keep: int | N
 
 
 def run_search(
-    ranker: Any, data: Dataset | Divided, valid: Dataset | Divided | None, fitness_class: type[Any],
+    ranker: Any,
+    data: Dataset | Divided,
+    valid: Dataset | Divided | None,
+    fitness_class: type[Any],
     begin: Callable[[], Strategy],
 ) -> tuple[Any, Run]:
     """Search for the individual with the best fitness; the ranker gets ``history_`` and ``fitness_``.

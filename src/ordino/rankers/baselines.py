@@ -127,7 +127,9 @@ def squares_of_rows(data: Dataset, means: NDArray[np.float64]) -> NDArray[np.flo
     return np.asarray(sum(weights[rows] @ (_table(data, rows) - means) ** 2 for rows in blocks))
 
 
-def units(means: NDArray[np.float64], variances: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def units(
+    means: NDArray[np.float64], variances: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The deviation of each feature, and what features and label are multiplied by; labels stay in their own unit."""
     scale = np.sqrt(variances)
     scale[scale <= 1e-9 * np.abs(means)] = 0.0  # constant but for rounding
@@ -136,9 +138,7 @@ def units(means: NDArray[np.float64], variances: NDArray[np.float64]) -> tuple[N
     return scale[:-1], per_unit
 
 
-def triangle_of_rows(
-    data: Dataset, means: NDArray[np.float64], per_unit: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def triangle_of_rows(data: Dataset, means: NDArray[np.float64], per_unit: NDArray[np.float64]) -> NDArray[np.float64]:
     """The triangle of the QR decomposition of the rows, made of one block of rows after another."""
     weights = data.doc_weights
     triangle = np.zeros((0, data.n_features + 1))

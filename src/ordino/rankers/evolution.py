@@ -206,7 +206,9 @@ def mutation_param() -> Any:
     )
 
 
-def given_start(ranker: ESRank | IESRRank | IESVMRank, data: Dataset | Divided, valid: Dataset | Divided | None) -> Floats:
+def given_start(
+    ranker: ESRank | IESRRank | IESVMRank, data: Dataset | Divided, valid: Dataset | Divided | None
+) -> Floats:
     """The weights that ``start`` stands for, shape ``(1, n_features)``."""
     return start_weights(ranker.start, data, valid)[None]
 
