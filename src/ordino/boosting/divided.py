@@ -61,7 +61,7 @@ def grow_divided(
 # In a worker
 
 
-def find_place(bench: Bench, name: str) -> tuple[str, int]:  # noqa: ARG001
+def find_place(bench: Bench, _: str) -> tuple[str, int]:
     """Where this worker can be spoken to: its address and a port that nobody uses."""
     with socket.socket() as free:
         free.bind(("", 0))
@@ -89,7 +89,7 @@ def set_up(
 @sentences_of_lightgbm()
 def boost(
     bench: Bench,
-    name: str,
+    _: str,
     held_out: str | None,
     metric: str,
     profile: str,
@@ -103,6 +103,6 @@ def boost(
     return exhausted, Judge(metric, profile).per_query(bench.data[held_out], scores)
 
 
-def read_model(bench: Bench, name: str, best_round: int) -> str:  # noqa: ARG001
+def read_model(bench: Bench, _: str, best_round: int) -> str:
     """The trees, which are the same in all workers."""
     return model_text(bench.made["booster"], best_round)

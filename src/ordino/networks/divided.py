@@ -155,7 +155,7 @@ def set_up(bench: Bench, beyond: Dataset | None, name: str, ranker: Any, sizes: 
 def whole_step(
     bench: Bench,
     place: tuple[int, int],
-    name: str,
+    _: str,
     theta: NDArray[np.float32],
     masks: Any,
 ) -> tuple[float, NDArray[np.float32]]:
@@ -169,7 +169,7 @@ def whole_step(
 def slopes_of_blocks(
     bench: Bench,
     place: tuple[int, list[int], int],
-    name: str,
+    _: str,
     theta: NDArray[np.float32],
     masks: Any,
 ) -> Partial:

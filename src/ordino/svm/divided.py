@@ -122,19 +122,19 @@ def set_up(bench: Bench, place: tuple[int, int], name: str, pairs: str, n_pairs:
     bench.made["pairs"] = Piece(made, first_block)
 
 
-def sums_of_part(bench: Bench, name: str, steps: Steps, low: float, high: float) -> Partial:  # noqa: ARG001
+def sums_of_part(bench: Bench, _: str, steps: Steps, low: float, high: float) -> Partial:
     """In a worker: value and shortfall of its blocks."""
     piece: Piece = bench.made["pairs"]
     return piece.partial(piece.sums(steps, low, high)[0])
 
 
-def slopes_of_part(bench: Bench, name: str, steps: Steps, low: float, high: float) -> Partial:  # noqa: ARG001
+def slopes_of_part(bench: Bench, _: str, steps: Steps, low: float, high: float) -> Partial:
     """In a worker: the slopes of its blocks."""
     piece: Piece = bench.made["pairs"]
     return piece.partial(piece.pairs.features_of_blocks(piece.sums(steps, low, high)[1].slope))
 
 
-def curvature_of_part(bench: Bench, name: str, steps: Steps, low: float, high: float, v: Vector) -> Partial:  # noqa: ARG001
+def curvature_of_part(bench: Bench, _: str, steps: Steps, low: float, high: float, v: Vector) -> Partial:
     """In a worker: the curvature of its blocks, times v."""
     piece: Piece = bench.made["pairs"]
     at = piece.sums(steps, low, high)[1]
