@@ -162,7 +162,7 @@ class Ranker(BaseEstimator, ABC):
         """
         refuse_words(unknown)
         check_splitter()
-        if isinstance(X, ShardedDataset) and X.cluster is not None:
+        if isinstance(X, Divided) or (isinstance(X, ShardedDataset) and X.cluster is not None):
             self._check_divides()
         with given_data(X, y, qid, valid, sample_weight, self._validation, by_shard=self.by_shard) as given:
             data, held_out = self._prepare(*given)

@@ -58,11 +58,12 @@ def divide(
     found = _looked_over(crew, source)
     kept, held_out = (np.arange(len(found.counts)), None) if numbers is None else numbers
     if by_shard:
-        bounds = np.searchsorted(kept, offsets_of(np.array([queries for _, queries in source.sizes])))
+        edges = _starts(source)
+        bounds = np.searchsorted(kept, edges)
     else:
         bounds = _cut(found.counts[kept], found.pairs[kept], len(crew))
+        edges = np.concatenate(([0], kept[bounds[1:-1]], [len(found.counts)])).astype(np.int64)
     crew.shrink(len(bounds) - 1)
-    edges = np.concatenate(([0], kept[bounds[1:-1]], [len(found.counts)])).astype(np.int64)
     runs = _runs(source, found.counts, edges)
     if held_out is not None:
         runs = [replace(run, held_out=np.isin(np.arange(run.first, run.last), held_out)) for run in runs]
@@ -117,13 +118,18 @@ def _shards(source: ShardedDataset, numbers: Ints) -> work.Run:
 
 def _runs(source: ShardedDataset, counts: Ints, bounds: Ints) -> list[work.Run]:
     """The run of each worker, with the shards that it reads."""
-    starts, runs = offsets_of(np.array([queries for _, queries in source.sizes])), []
+    starts, runs = _starts(source), []
     for first, last in pairwise(bounds.tolist()):
         inside = np.flatnonzero((starts[:-1] < last) & (starts[1:] > first) & (first < last))
         begins = tuple(starts[inside].tolist())
         size = {"first": first, "last": last, "n_docs": int(counts[first:last].sum())}
         runs.append(replace(_shards(source, inside), begins=begins, **size))
     return runs
+
+
+def _starts(source: ShardedDataset) -> Ints:
+    """The number of the first query of each shard, and that of all."""
+    return offsets_of(np.array([queries for _, queries in source.sizes]))
 
 
 def _cut(counts: Ints, pairs: NDArray[np.float64], n_workers: int) -> Ints:

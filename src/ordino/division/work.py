@@ -101,6 +101,7 @@ def check(bench: Bench, name: str, said: str, ranker: str) -> None:
 
 def scale(bench: Bench, name: str, scaler: Scaler) -> None:
     """Scale the documents of this name."""
+    bench.made.pop("sorted", None)  # which was needed to learn the scaling
     if bench.data[name].n_docs:
         bench.data[name] = transformed(scaler, bench.data[name])
 
