@@ -92,7 +92,8 @@ def on_ray() -> OnRay:
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
     try:
-        return OnRay(*bookkeeping(made.address), *training(made.address))
+        overhead, gain = bookkeeping(made.address)
+        return OnRay(overhead, gain, *training(made.address))
     finally:
         made.shutdown()  # type: ignore[no-untyped-call]
 

@@ -5,7 +5,8 @@ numbers, and then the sums of the groups. A machine that has some of the rows gi
 whole, and the rows of those that it shares with its neighbors: little to send, and nothing to round differently.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,14 +57,30 @@ def partial_sum(rows: Floats, size: int, begin: int, axis: int = 0) -> Partial:
     return Partial(begin, _slice(rows, 0, first, axis).copy(), sums, _slice(rows, last, n, axis).copy())
 
 
+def partial_of(rows: Iterable[Floats], size: int, begin: int) -> Partial:
+    """The same for rows that come one after another; no more than a group of them is kept.
+
+    Examples
+    --------
+    >>> partial_of(iter(np.ones(5)), 2, 3)
+    Partial(begin=3, head=array([1.]), sums=array([2., 2.]), tail=array([], dtype=float64))
+    """
+    coming, number = iter(rows), begin
+    parts: list[Partial] = []
+    while waiting := list(islice(coming, size - number % size)):
+        parts.append(partial_sum(np.stack(waiting), size, number))
+        number += len(waiting)
+    return Partial(begin, parts[0].head, np.concatenate([part.sums for part in parts]), parts[-1].tail)
+
+
 def sum_of_partials(parts: Sequence[Partial], size: int, axis: int = 0) -> Floats:
     """The sum of a table from what is known of its parts, in their order.
 
     Examples
     --------
     >>> rows = np.arange(7.0)
-    >>> sum_of_partials([partial_sum(rows[:3], 2, 0), partial_sum(rows[3:], 2, 3)], 2) == ordered_sum(rows, 2)
-    True
+    >>> sum_of_partials([partial_sum(rows[:3], 2, 0), partial_sum(rows[3:], 2, 3)], 2).tolist()
+    21.0
     """
     sums: list[Floats] = []
     loose: list[Floats] = []  # rows of a group that is not whole yet

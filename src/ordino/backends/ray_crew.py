@@ -22,7 +22,7 @@ class _Worker:  # an actor
     def __init__(self) -> None:
         from ray.util import get_node_ip_address
 
-        self._bench = Bench(get_node_ip_address())
+        self._bench = Bench(get_node_ip_address())  # type: ignore[no-untyped-call]
 
     def ready(self) -> None:
         """The worker has begun."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.backends.crew import Bench
-from ordino.boosting.trees import ALWAYS, Grown, model_text, outputs_of, sentences_of_lightgbm, training_groups
+from ordino.boosting.trees import ALWAYS, DIGITS, Grown, model_text, outputs_of, sentences_of_lightgbm, training_groups
 from ordino.division import Divided
 from ordino.errors import DataError
 from ordino.forms import load_lightgbm
@@ -45,7 +45,7 @@ def grow_divided(
     with Steps(type(ranker).__name__, rounds, verbose=ranker.verbose) as steps:
         for step in steps:
             exhausted, reached = zip(*data.each(boost, held_out, metric, profile, once=True), strict=True)
-            if valid is None or choice.takes_value(Judge(metric, profile).mean_of(reached)):
+            if valid is None or choice.takes_value(round(Judge(metric, profile).mean_of(reached), DIGITS)):
                 best_round = step + 1
             if choice.history and np.isnan(choice.history[0]):
                 raise DataError(f"valid has no query that {metric} in profile {profile!r} counts; use other data")

@@ -51,8 +51,8 @@ def train(model: Any, data: str, valid: str | None, out: Path, cluster: str | No
     metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
     source = {"source": Path(data).name, "shards": len(shards), "documents": shards.n_docs, "queries": shards.n_queries}
     save(model, out, notes=source | {"interrupted": PRESSES.pressed > 0})
-    work = {"n_jobs": options.shared_options().threads, "cluster": cluster}
-    reached = evaluate_shards(out, shards, [metric], profile, **work)[metric]
+    n_jobs = options.shared_options().threads
+    reached = evaluate_shards(out, shards, [metric], profile, n_jobs=n_jobs, cluster=cluster)[metric]
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], [("train", f"{reached:.4f}")])
     if not json:
         say(f"{out}: {type(model).__name__}")

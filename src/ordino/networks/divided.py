@@ -26,7 +26,7 @@ from ordino.layers import Layer, forward
 from ordino.networks.nets import RowNet, diverging_quietly, row_errors
 from ordino.networks.supply import QueryBatches, Slices
 from ordino.ranker import Ranker
-from ordino.reduction import GROUP, Partial, partial_sum, sum_of_partials
+from ordino.reduction import GROUP, Partial, partial_of, sum_of_partials
 
 Floats = NDArray[np.float64]
 SMALL = 64  # queries of a batch that one worker makes alone
@@ -66,6 +66,7 @@ class DividedBatches:
     def step(self, net: RowNet, first: int, last: int) -> float:
         """The error of a network on some queries; its slopes become those of the error."""
         masks, bounds = net.masks(len(net.sizes) - 2, learn=True), self._data.bounds
+        own: list[Any] = []
         if self._is_small:
             worker = int(np.searchsorted(bounds, first, side="right")) - 1
             own = [(first - bounds[worker], last - bounds[worker])]
@@ -74,7 +75,6 @@ class DividedBatches:
             return float(error)
         cuts = np.unique(np.clip(self._heads, first, last))
         workers = [k for k, (start, stop) in enumerate(pairwise(bounds)) if start < last and stop > first]
-        own = []
         for start, stop in ((bounds[k], bounds[k + 1]) for k in workers):
             ours = cuts[(cuts >= start) & (cuts <= stop)]
             number = int(np.searchsorted(cuts, ours[0]))
@@ -161,8 +161,7 @@ def whole_step(
 ) -> tuple[float, NDArray[np.float32]]:
     """Error and slopes of a whole batch."""
     piece: Piece = bench.made["network"]
-    error, _ = piece.slopes(theta, masks, *place)
-    return error, piece.net.slopes
+    return piece.slopes(theta, masks, *place)[0], piece.net.slopes
 
 
 @diverging_quietly
@@ -176,14 +175,15 @@ def slopes_of_blocks(
     """Weight, error and slopes of its blocks of a batch; the first has this number, and so many rows before it."""
     piece: Piece = bench.made["network"]
     number, cuts, row = place
-    rows = np.zeros((len(cuts) - 1, 2 + len(theta)))
-    for i, (first, last) in enumerate(pairwise(cuts)):
+
+    def sums(first: int, last: int) -> Floats:
+        nonlocal row
         error, weight = piece.slopes(theta, masks, first, last, row)
-        factor = 1.0 if piece.batches.loss.average == "sum" else weight
-        rows[i, 0], rows[i, 1] = weight, factor * error
-        rows[i, 2:] = factor * piece.net.slopes.astype(np.float64)
         row += int(piece.batches.data.counts[first:last].sum())
-    return partial_sum(rows, GROUP, number)
+        factor = 1.0 if piece.batches.loss.average == "sum" else weight
+        return np.concatenate(([weight, factor * error], factor * piece.net.slopes.astype(np.float64)))
+
+    return partial_of((sums(first, last) for first, last in pairwise(cuts)), GROUP, number)
 
 
 def scores_of_part(data: Dataset, layers: list[Layer], activation: str) -> Floats:

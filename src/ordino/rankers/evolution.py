@@ -277,7 +277,7 @@ class IESVMRank(EvolvedRanker):
     _start, _search = given_start, one_plus_one
 
 
-def start_weights(start: Start, data: Dataset | Divided, valid: Dataset | Divided | None) -> Floats:
+def start_weights(start: Start, data: Dataset | Divided, valid: Any) -> Floats:
     """Initial weights, shape ``(n_features,)``; a ranker is fitted on the data without further scaling.
 
     Examples
@@ -296,7 +296,8 @@ def start_weights(start: Start, data: Dataset | Divided, valid: Dataset | Divide
             raise ParameterError(f"start={start!r} is not a linear ranker; give one with coef_, such as 'rank-svm'")
         if "scaling" in ranker.get_params():
             ranker.set_params(scaling=None)  # the data has been scaled already
-        start = ranker.fit(data, valid=valid).coef_
+        given: Any = data  # a data set, or one that is divided already
+        start = ranker.fit(given, valid=valid).coef_
     weights = np.array(start, np.float64)
     if weights.shape != (data.n_features,) or not np.isfinite(weights).all():
         raise ParameterError(
