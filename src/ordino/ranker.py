@@ -153,7 +153,8 @@ class Ranker(BaseEstimator, ABC):
         ----------
         X, y, qid
             Features, labels and the query of each row, as for :class:`ordino.Dataset`; or the data set itself as X. A
-            :class:`ordino.ShardedDataset` is learned from without reading all of it into memory.
+            :class:`ordino.ShardedDataset` is learned from without reading all of it into memory, and by the workers of
+            a cluster if it has one.
         valid
             Validation data for model selection, which is never trained on: a data set, ``(X, y, qid)``, or the share
             of the queries to hold out, such as 0.2.
