@@ -13,6 +13,7 @@ from ordino.backends.seam import ONE_THREAD, Failure
 from ordino.errors import DataError, OrdinoError
 
 WAIT = 120.0  # seconds that a worker has to begin
+SOON = 10.0  # seconds that the death of a worker takes to be noticed
 DEATHS = 3  # of one worker in a row, after which it is given up
 
 
@@ -107,17 +108,24 @@ class RayCrew:
         self._cluster.close()
 
     def _watch(self, under_way: Sequence[Any]) -> None:
-        """Wait for all, and end at once if one dies, since the others would wait for it."""
+        """Wait for all, and end at once if one dies or fails, since the others would wait for it."""
         waiting = list(under_way)
+        failure: Failure | None = None
         while waiting:
-            [one], waiting = self._ray.wait(waiting, num_returns=1)
+            # one that died may be the reason why another failed, and is heard of a little later
+            done, waiting = self._ray.wait(waiting, num_returns=1, timeout=None if failure is None else SOON)
+            if not done:
+                break
             try:
-                self._ray.get(one)
+                found = self._ray.get(done[0])
+                failure = found if failure is None and isinstance(found, Failure) else failure
             except self._ray.exceptions.RayError as error:
                 raise OrdinoError(
                     f"--cluster {self._address}: a worker died in the middle of a step that all make together "
                     f"({type(error).__name__}); run again"
                 ) from None
+        if failure is not None:
+            raise DataError(failure.sentence)
 
     def _hire(self, processors: float) -> Any:
         how = {"env_vars": dict.fromkeys(ONE_THREAD, "1")}

@@ -94,9 +94,9 @@ class DividedBatches:
         given = self._data.each(first_queries, n_more)
         beyond: list[Dataset | None] = [None] * len(given)
         for k in range(len(given) - 1):
-            beyond[k] = concatenate(given[k + 1 :]).select_queries(
-                np.arange(min(n_more, self._data.n_queries - bounds[k + 1]))
-            )
+            last = int(np.searchsorted(bounds, bounds[k + 1] + n_more))  # who has the last of them
+            more = concatenate(given[k + 1 : last + 1])
+            beyond[k] = more.select_queries(np.arange(min(n_more, more.n_queries)))
         return beyond
 
 
