@@ -45,6 +45,7 @@ class Studio:
     memory: Memory = field(default_factory=Memory)
     _workers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(WORKERS))
     _under_way: dict[Hashable, Future[Any]] = field(default_factory=dict)
+    _told: dict[Hashable, tuple[str, str]] = field(default_factory=dict)
 
     def begin(self, ask: Ask) -> None:
         """Begin with a page that is likely to be asked for."""
@@ -52,18 +53,24 @@ class Studio:
 
         self._workers.submit(VIEWS[ask.page], self, ask)
 
+    def tell(self, ask: Ask, sentence: str, then: str) -> None:
+        """What a page says from now on while it is under way."""
+        self._told[_key(ask)] = sentence, then
+
     def shown(self, ask: Ask, view: Callable[[Any, Ask], dict[str, Any]]) -> dict[str, Any]:
         """What a view shows; a state that says so where it takes long, until the same page is asked for again."""
-        key = (ask.page, tuple(ask.given))
+        key = _key(ask)
         work = self._under_way.pop(key, None) or self._workers.submit(view, self, ask)
         try:
             found: dict[str, Any] = work.result(self.patience)
+            self._told.pop(key, None)
             return found
         except TimeoutError:
             while len(self._under_way) >= MOST_UNDER_WAY:
                 self._under_way.pop(next(iter(self._under_way))).cancel()
             self._under_way[key] = work
-            sentence, then = SLOW.get(ask.page, ("Reading the store …", "So many trials take a moment."))
+            known = SLOW.get(ask.page, ("Reading the store …", "So many trials take a moment."))
+            sentence, then = self._told.get(key, known)
             raise StateError(State(sentence, f"{then} You may leave the page.", role="status"), 202) from None
 
     @contextmanager
@@ -83,6 +90,10 @@ class Studio:
             yield opened
         finally:
             opened.close()
+
+
+def _key(ask: Ask) -> Hashable:
+    return ask.page, tuple(ask.given)
 
 
 def _unreadable(name: str, sentence: str) -> State:

@@ -11,6 +11,7 @@ from ordino.checks import check_choice
 from ordino.errors import DataError
 from ordino.experiment.store.file_format import INFO, SUMS, check, to_info, to_list, to_values, typed
 from ordino.experiment.store.store import MEMORY, Store
+from ordino.experiment.store.sums import KNOWN, READ, READ_QUERIES, Sum, read_queries, read_sums
 from ordino.experiment.store.trial import Trial, TrialInfo, Values, grouped
 
 PAGE = 500
@@ -132,6 +133,30 @@ class StoreView(AbstractContextManager["StoreView"]):
         while page := self.values(metric, part=part, group=group, limit=PAGE, offset=offset):
             yield from page
             offset += PAGE
+
+    def chosen(self, metric: str, keys: Sequence[str]) -> Iterator[tuple[str, Values]]:
+        """The same for the trials with these keys."""
+        for start in range(0, len(keys), PAGE):
+            rows = self._store.rows(
+                "SELECT key, numbers, sum FROM trials JOIN query_values ON trial = number AND part = 'test' "
+                "AND metric = ? WHERE key IN (SELECT value FROM json_each(?)) ORDER BY number",
+                metric, json.dumps(keys[start : start + PAGE]),
+            )  # fmt: skip
+            with self._store.reading():
+                yield from [(key, to_values(key, "test", metric, *found)) for key, *found in rows]
+
+    def sums(self, metric: str, settings: Iterable[str]) -> dict[str, Sum]:
+        """By setting the sums over its trials, where the store has them."""
+        if not self._has_sums():
+            return {}
+        return read_sums(self._store.rows(READ, metric, json.dumps(list(settings))), metric)
+
+    def test_queries(self, data: Iterable[str]) -> dict[str, list[Any]]:
+        """By fingerprint of a fold the ids of its test queries, where the store has them."""
+        return read_queries(self._store.rows(READ_QUERIES, json.dumps(list(data)))) if self._has_sums() else {}
+
+    def _has_sums(self) -> bool:
+        return bool(self._store.rows(KNOWN)[0][0] == 2)
 
     def values_of(self, key: str, metric: str, *, part: str = "test") -> Values:
         """The values of one metric in one trial."""

@@ -37,3 +37,42 @@ const draw = async () => {
 };
 draw();
 document.addEventListener("htmx:afterSettle", draw);
+
+// Parallel coordinates: dragging along an axis writes its range into the form that the plot names, and sends it.
+let stroke = null;
+const valueAt = (axis, y) => {
+  const { top, bottom } = axis.querySelector(".axis").getBoundingClientRect();
+  const share = Math.max(0, Math.min(1, (bottom - y) / (bottom - top)));
+  const [low, high] = [Number(axis.dataset.low), Number(axis.dataset.high)];
+  return "log" in axis.dataset ? low * (high / low) ** share : low + (high - low) * share;
+};
+const reach = y => {
+  const { axis, from } = stroke;
+  const line = axis.querySelector(".axis").getBoundingClientRect();
+  const [first, last] = [Math.max(Math.min(from, y), line.top), Math.min(Math.max(from, y), line.bottom)];
+  const shade = axis.querySelector(".brush");
+  shade.setAttribute("y", 44 + first - line.top);
+  shade.setAttribute("height", Math.max(0, last - first));
+  const form = document.getElementById(axis.closest("[data-parallel]").dataset.parallel);
+  form.elements.axis.value = axis.dataset.axis;
+  form.elements.low.value = valueAt(axis, last).toPrecision(4);
+  form.elements.high.value = valueAt(axis, first).toPrecision(4);
+  return form;
+};
+document.addEventListener("pointerdown", event => {
+  const plot = event.target.closest?.("svg[data-parallel]");
+  if (!plot || event.button) return;
+  const away = axis => {
+    const box = axis.querySelector(".axis").getBoundingClientRect();
+    return Math.abs(box.left - event.clientX);
+  };
+  const axes = [...plot.querySelectorAll("[data-axis]")];
+  stroke = { axis: axes.reduce((best, axis) => (away(axis) < away(best) ? axis : best)), from: event.clientY };
+  event.preventDefault();
+});
+document.addEventListener("pointermove", event => stroke && reach(event.clientY));
+document.addEventListener("pointerup", event => {
+  if (stroke && Math.abs(event.clientY - stroke.from) > 3) reach(event.clientY).requestSubmit();
+  stroke = null;
+});
+document.addEventListener("pointercancel", () => (stroke = null));

@@ -9,8 +9,13 @@ const prepare = root => {
     const enter = graph.querySelector("a.picked") ?? documents[0];
     for (const link of documents) link.setAttribute("tabindex", link === enter ? "0" : "-1");
   }
+  for (const plot of root.querySelectorAll("svg[data-brush]")) {
+    const bars = [...plot.querySelectorAll("[data-value]")];
+    const [first] = reach(plot);
+    const told = { role: "slider", tabindex: 0, "aria-valuemin": 1, "aria-valuemax": bars.length, "aria-valuenow": first + 1 };
+    for (const [name, value] of Object.entries(told)) plot.setAttribute(name, value);
+  }
 };
-prepare(document);
 document.addEventListener("htmx:afterSettle", () => prepare(document));
 
 let second = null; // the document taken by x, which Enter on another one compares with
@@ -35,6 +40,20 @@ document.addEventListener("keydown", event => {
   }
 });
 
+// Lines of a table: up and down go to the same link of the next line.
+document.addEventListener("keydown", event => {
+  const link = event.target.closest?.("tbody a");
+  if (!link || event.ctrlKey || event.metaKey || event.altKey) return;
+  const linksOf = row => [...row.querySelectorAll("a")];
+  const rows = [...link.closest("tbody").rows].filter(row => linksOf(row).length);
+  const [at, place] = [rows.indexOf(link.closest("tr")), linksOf(link.closest("tr")).indexOf(link)];
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+  if (to === undefined || !rows[to]) return;
+  event.preventDefault();
+  const links = linksOf(rows[to]);
+  links[Math.min(place, links.length - 1)].focus();
+});
+
 // Keys of all pages: g and a letter, [ and ], ?, t, Esc, and the grades of Judge. Fields keep their letters.
 let going = false;
 document.addEventListener("keydown", event => {
@@ -56,8 +75,18 @@ document.addEventListener("keydown", event => {
   } else if (event.key === "Escape") {
     if (keys?.open) keys.open = false;
     else document.querySelector("main [data-escape]")?.click();
-  } else document.querySelector(`main [data-key="${CSS.escape(event.key)}"]:not(:disabled)`)?.click();
+  } else if (event.key !== " " || event.target === document.body) {
+    const found = document.querySelector(`main [data-key="${CSS.escape(event.key)}"]:not(:disabled)`);
+    if (found) event.preventDefault();
+    else if ("[]".includes(event.key)) goThroughFindings(event.key === "]" ? 1 : -1);
+    found?.click();
+  }
 });
+const goThroughFindings = by => {
+  const findings = [...document.querySelectorAll(".findings > li")];
+  const at = findings.indexOf(document.activeElement);
+  findings[Math.max(0, Math.min(findings.length - 1, at + by))]?.focus();
+};
 
 // Bars: dragging writes the limits into the form that the plot names, and sends it when the pointer is let go.
 let brushing = null;
@@ -92,6 +121,33 @@ document.addEventListener("pointerup", () => {
   brushing = null;
 });
 document.addEventListener("pointercancel", () => (brushing = null));
+
+// The brush by keys: arrows move it by a bar, with Shift its far end; the form is sent when the keys rest.
+function reach(plot) {
+  const bars = [...plot.querySelectorAll("[data-value]")];
+  const shade = plot.querySelector(".brush");
+  const [start, width] = ["x", "width"].map(name => parseFloat(shade.getAttribute(name)));
+  const middle = bar => parseFloat(bar.getAttribute("x")) + parseFloat(bar.getAttribute("width")) / 2;
+  const inside = bars.flatMap((bar, i) => (middle(bar) >= start && middle(bar) <= start + width ? [i] : []));
+  return inside.length ? [inside[0], inside.at(-1)] : [-1, -1];
+}
+let resting = 0;
+document.addEventListener("keydown", event => {
+  const plot = event.target.closest?.("svg[data-brush]");
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (!plot || !by || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  const bars = [...plot.querySelectorAll("[data-value]")];
+  let [first, last] = reach(plot);
+  if (event.shiftKey && first >= 0) last += by;
+  else [first, last] = [first + by, last + by];
+  if (first < 0 || last >= bars.length || last < first) return;
+  show(plot, bars[first], bars[last]);
+  plot.setAttribute("aria-valuenow", first + 1);
+  clearTimeout(resting);
+  resting = setTimeout(() => document.getElementById(plot.dataset.brush)?.requestSubmit(), 400);
+});
+prepare(document);
 
 // Tables to take along: a click copies them; without this file, or where copying is forbidden, it downloads them.
 document.addEventListener("click", async event => {

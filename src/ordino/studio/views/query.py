@@ -69,6 +69,8 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         place = find_place(ask, places)
         wanted = [one for one in ask.several("rankers") if one in labels] or labels[:SHOWN]
         opened = shelf.open(place, wanted)
+        named = shelf.named_documents(place) if isinstance(shelf, StoreShelf) else None
+        changed = None if named is None else shelf.changed(place, named)
     rankers = [one for one in wanted if one in opened.scores]
     if not rankers:
         then = "The limit of what is kept beside the store was reached. Raise it and train again: --rankings"
@@ -93,7 +95,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "costs": sorted(filter(None, (costliest(opened, one, measure, profile, values[one]) for one in rankers)),
                         key=lambda cost: -cost.adds),
         "detail": _detail(opened, picked, tables) if picked else None, "values": values,
-        "second": ask.text("second"), "unkept": [one for one in wanted if one not in rankers],
+        "second": ask.text("second"), "changed": changed, "unkept": [one for one in wanted if one not in rankers],
         "table": [[_cell(opened, order, i) for order in tables.values()] for i in range(k)], "columns": list(tables),
     }  # fmt: skip
 

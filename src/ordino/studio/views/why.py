@@ -30,6 +30,7 @@ METHODS = {
     "stumps": "one feature after the other; the parts add up to the whole",
     "trees": "by the SHAP values of the trees; the parts add up to the whole",
     "line": "by the gradient along the line between the two; the parts add up to the whole",
+    "runs": "by letting the runs join one after the other, in all orders; the parts add up to the whole",
     "orders": "by replacing one after the other, in 64 random orders; the parts add up to the whole",
 }
 
@@ -55,8 +56,12 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         ranker = ask.choice("ranker", labels, labels[0])
         opened = shelf.open(place, [ranker])
         model, documents = shelf.model(ranker, place), shelf.documents(place)
+        studio.tell(ask, *_slowly(ranker, model))
+        scores = np.asarray(model.predict(documents))
+        if (changed := shelf.changed(place, documents, ranker, scores)) is not None:
+            links = [("The stored rankings of this query", ask.link("query", query=place.query))]
+            raise StateError(changed._replace(links=links))
     measure = ask.choice("measure", measures, measures[0])
-    scores = np.asarray(model.predict(documents))
     opened = opened._replace(scores={ranker: scores})
     order = opened.order(ranker)
     ids = [opened.doc_ids[i] for i in order]
@@ -106,6 +111,16 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "top": top,
         "is_pairs": found.method == "line" and _is_pairs(model),
     }
+
+
+def _slowly(ranker: str, model: Any) -> tuple[str, str]:
+    """What the page says while it is under way."""
+    how = {"line": "along a line", "orders": "in random orders"}
+    kind = "line" if _is_pairs(model) else "orders"
+    return (
+        f"Explaining {len(model.feature_names()):,} features …",
+        f"{ranker} is explained {how[kind]}, which takes a few seconds.",
+    )
 
 
 def _explained(model: Any, a: int, b: int, documents: Dataset) -> tuple[Why, str]:
@@ -227,7 +242,10 @@ def _scored(model: Any, documents: Dataset, row: int, changes: Sequence[Mapping[
 
 def _columns(model: Any, edits: Mapping[str, float]) -> dict[int, float]:
     names = list(model.feature_names())
-    return {names.index(feature): value for feature, value in edits.items()}
+    columns = {names.index(feature): value for feature, value in edits.items()}
+    marks = dict(zip(model.columns_, model.marks_, strict=True)) if hasattr(model, "marks_") else {}
+    found = {marks[column]: 0.0 for column in columns if marks.get(column, -1) >= 0}  # a run that scores it has it
+    return columns | found
 
 
 def _place_of(scores: NDArray[np.float64], row: int) -> int:
