@@ -14,7 +14,7 @@ from trials import made_trials
 
 def with_data(trials):
     """As if they were run: each fold has the fingerprint of its data."""
-    return [replace(trial, data=f"data of {trial.fold}", chosen_by="map") for trial in trials]
+    return [replace(trial, data=f"data of {trial.fold}", ranker=f"ranker-{trial.label}".lower()) for trial in trials]
 
 
 @pytest.fixture

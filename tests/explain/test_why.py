@@ -66,7 +66,7 @@ def test_a_fusion_is_explained_by_its_runs():
 def test_runs_add_up_to_the_difference_by_any_rule(method):
     data = easy_data()
     ranker = RankFusion(method=method).fit(data)
-    query = data[0]
+    query = data[0].X
     found = why(ranker, 3, 8, query=query)
     scores = ranker.predict(query)
     assert found.difference == pytest.approx(scores[3] - scores[8])

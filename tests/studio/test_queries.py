@@ -285,7 +285,7 @@ def test_a_range_picks_settings(tmp_path):
     every = client.get("/search")
     assert every.text.count("<polyline") == 40
     assert "The best settings" in text_of(every)
-    some = client.get("/search?axis=hidden&low=10&high=19&where=scaling:2:2")
+    some = client.get("/search?axis=hidden&low=10&high=19&where=scaling:1:1")
     assert some.text.count('<polyline class="picked"') == 5  # of ten, every second is scaled
     assert "The 5 settings that are picked" in text_of(some)
     assert 'Picked: hidden from 10 to 19; scaling "zscore"' in text_of(some)

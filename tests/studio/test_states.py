@@ -204,7 +204,8 @@ def test_nothing_that_would_hurt(tmp_path):
 
 def test_an_empty_brush_tells_its_limits(studio):
     answer = studio.get("/compare?a=LambdaMART&b=RandomRanker&low=-0.99&high=-0.98")
-    assert "No query has a difference between −0.99 and −0.98. Show all 24" in text_of(answer)
+    assert "No query has a difference between −0.99 and −0.98." in text_of(answer)
+    assert "/compare?a=LambdaMART&b=RandomRanker" in links(answer, "compare")  # shows all
 
 
 def copied(place, folder):
@@ -235,7 +236,7 @@ def test_data_that_has_changed_is_not_explained(place, tmp_path, change):
 
 
 def test_data_named_beside_a_store_is_held_against_it(place, tmp_path):
-    place.trials.replace(y=np.roll(place.trials.y, 1)).save(tmp_path / "later.arrow")
+    place.trials.replace(y=place.trials.y + 1).save(tmp_path / "later.arrow")
     assert CHANGED in text_of(open_studio(place.store, tmp_path / "later.arrow").get("/query"))
     assert CHANGED not in text_of(open_studio(place.store, place.data).get("/query"))
 

@@ -1,5 +1,6 @@
 """The pages, the files they need and the door in front of them."""
 
+import gc
 import secrets
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -9,8 +10,11 @@ from mimetypes import guess_type
 from typing import Any, final
 from urllib.parse import parse_qsl
 
+import numpy as np
+
 from ordino.errors import OrdinoError
-from ordino.pages.environment import STATIC
+from ordino.metrics import parse_metric
+from ordino.pages.environment import STATIC, compile_templates
 from ordino.studio.ask import Ask, State, StateError, missing
 from ordino.studio.frame import NAV, frame, refusal_page
 from ordino.studio.sources import Memory, OpenStore, Sources
@@ -47,11 +51,13 @@ class Studio:
     _under_way: dict[Hashable, Future[Any]] = field(default_factory=dict)
     _told: dict[Hashable, tuple[str, str]] = field(default_factory=dict)
 
-    def begin(self, ask: Ask) -> None:
-        """Begin with a page that is likely to be asked for."""
+    def warm_up(self) -> None:
+        """Begin with what the first pages need, while the browser opens: templates, kernels, and the board."""
         from ordino.studio.views import VIEWS
 
-        self._workers.submit(VIEWS[ask.page], self, ask)
+        self._workers.submit(prepare)
+        if self.sources.store is not None:  # the first board of a large store of an earlier version takes a second
+            self._workers.submit(VIEWS["board"], self, Ask("board", []))
 
     def tell(self, ask: Ask, sentence: str, then: str) -> None:
         """What a page says from now on while it is under way."""
@@ -109,6 +115,14 @@ def _unreadable(name: str, sentence: str) -> State:
     return State(f"{name} cannot be read: the file is damaged.", then, code, kind="wrong", role="alert")
 
 
+def prepare() -> None:
+    """Load what every process loads once: the templates, and the kernels of the metrics."""
+    compile_templates()
+    scores = np.array([2.0, 1.0])
+    parse_metric("ndcg@10").per_query(np.array([1.0, 0.0]), scores, np.array([0, 2]), profile="standard")
+    gc.freeze()  # to look through all that was loaded for garbage takes longer than a page
+
+
 def make_app(
     sources: Sources, *, token: str | None, hosts: frozenset[str] | None, patience: float = PATIENCE, warm: bool = False
 ) -> App:
@@ -117,8 +131,8 @@ def make_app(
     from starlette.routing import Route
 
     studio = Studio(sources, patience)
-    if warm and sources.store is not None:  # the first board of a large store takes seconds
-        studio.begin(Ask("board", []))
+    if warm:
+        studio.warm_up()
     app = Starlette(
         routes=[
             Route("/", _first_page(studio)),

@@ -73,7 +73,7 @@ def numbers_of(values: Sequence[Any]) -> tuple[list[float], list[str]]:
     Examples
     --------
     >>> numbers_of([0.5, 2]), numbers_of(["zscore", None, "zscore"])
-    (([0.5, 2.0], []), ([2.0, 1.0, 2.0], ['null', '"zscore"']))
+    (([0.5, 2.0], []), ([1.0, 2.0, 1.0], ['"zscore"', 'null']))
     """
     if all(isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value) for value in values):
         return [float(value) for value in values], []

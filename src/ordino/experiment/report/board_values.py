@@ -52,8 +52,8 @@ def query_means(
     """
     own = [trial for trial in trials if name in trial.test]
     label_of = {trial.key: trial.label for trial in own}
-    total = {trial.label: np.zeros(n_queries) for trial in trials}
-    count = {trial.label: np.zeros(n_queries) for trial in trials}
+    labels = dict.fromkeys(trial.label for trial in trials)
+    total, count = ({label: np.zeros(n_queries) for label in labels} for _ in range(2))
     by_setting = grouped(((trial.label, settings[trial.key]), trial.key) for trial in own)
     sums = view.sums(name, {setting for _, setting in by_setting})
     missing: list[str] = []

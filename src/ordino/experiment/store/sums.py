@@ -15,6 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
+from ordino.experiment.store.file_format import FAR
 from ordino.experiment.store.trial import Trial, TrialInfo, Values
 from ordino.plain import as_json
 
@@ -31,9 +32,10 @@ CREATE TABLE IF NOT EXISTS sums (
 ) WITHOUT ROWID
 """,
     "CREATE TABLE IF NOT EXISTS test_queries (data TEXT PRIMARY KEY, query_ids TEXT NOT NULL, sum INTEGER NOT NULL)",
+    f"CREATE INDEX IF NOT EXISTS far ON trials (number, {', '.join(FAR)})",  # what stands behind long columns
 )
 """No part of the format: an Ordino that does not know them reads and writes the store as before."""
-KNOWN = "SELECT count(*) FROM sqlite_master WHERE name IN ('sums', 'test_queries')"
+KNOWN = "SELECT count(*) FROM sqlite_master WHERE name IN ('sums', 'test_queries', 'far')"
 READ = (
     "SELECT setting, trials, totals, counts, sum FROM sums "
     "WHERE metric = ? AND setting IN (SELECT value FROM json_each(?))"
