@@ -184,7 +184,9 @@ def test_a_line_far_away_does_not_stretch_the_axis():
 
 def test_compare_tells_p_alone_and_of_its_family(studio):
     body = text_of(studio.get("/compare?a=LambdaMART&b=RandomRanker"))
-    assert re.search(r"p [=<] \S+ for this measure alone by Wilcoxon, \S.* after Holm’s correction for the four measures", body)
+    assert re.search(
+        r"p [=<] \S+ for this measure alone by Wilcoxon, \S.* after Holm’s correction for the four measures", body
+    )
     assert "p alone" in body
     assert "p of four" in body
 

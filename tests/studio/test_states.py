@@ -14,7 +14,7 @@ from ordino.experiment.store.file_format import VERSION
 from ordino.experiment.store.kept import Kept, kept_path, models_folder
 from ordino.studio.frame import NAV
 from ordino.studio.views import VIEWS
-from studio_place import heading, open_studio, text_of
+from studio_place import heading, links, open_studio, text_of
 from trials import made_trials
 
 PAGES = [entry.name for group in NAV.values() for entry in group]

@@ -186,16 +186,18 @@ def _cell(opened: Opened, order: Any, i: int) -> tuple[str, float]:
 
 
 def _detail(opened: Opened, doc: str, orders: Mapping[str, Any]) -> dict[str, Any]:
-    """The document that is picked: its places, and who stands first where it does not."""
+    """The document that is picked: its places, and what can be asked of them."""
     row = opened.row(doc)
     places = {name: int(np.flatnonzero(order == row)[0]) + 1 for name, order in orders.items()}
     rankers = [one for one in places if one != IDEAL]
-    lowest = max(rankers, key=lambda one: places[one])
-    first = opened.doc_ids[orders[lowest][0]]
-    is_first = places[lowest] == 1
-    second = opened.doc_ids[orders[lowest][min(1, len(orders[lowest]) - 1)]]
-    return {
-        "doc": doc, "label": float(opened.labels[row]) if row is not None else 0.0, "places": places, "ranker": lowest,
-        "above": doc if is_first else first, "below": second if is_first else doc,
-        "question": "Why is it first?" if is_first else "Why is it not higher?",
-    }  # fmt: skip
+    whose = "" if len(rankers) == 1 else " for {}"
+    highest, lowest = (choose(rankers, key=lambda one: places[one]) for choose in (min, max))
+    questions = []
+    if places[highest] == 1 and len(opened.doc_ids) > 1:
+        second = opened.doc_ids[orders[highest][1]]
+        questions.append((f"Why is it first{whose.format(highest)}?", highest, doc, second))
+    if places[lowest] > 1:
+        first = opened.doc_ids[orders[lowest][0]]
+        questions.append((f"Why is it not higher{whose.format(lowest)}?", lowest, first, doc))
+    label = float(opened.labels[row]) if row is not None else 0.0
+    return {"doc": doc, "label": label, "places": places, "questions": questions}
