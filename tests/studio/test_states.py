@@ -154,7 +154,7 @@ def test_slow_work_tells_what_takes_long(place, monkeypatch):
     slow.get("/query")  # the board is remembered
     answer = slow.get("/why?ranker=LambdaMART")
     assert answer.status_code == 202
-    told = "Explaining 12 features … LambdaMART is explained in random orders, which takes a few seconds."
+    told = "Explaining 12 features … The first look at a model loads and compiles what it is made of."
     assert f"{told} You may leave the page." in text_of(answer)
 
 
@@ -216,7 +216,7 @@ def copied(place, folder):
     return folder / "web.sqlite"
 
 
-CHANGED = "The data has changed since these trials were made. What you see are the stored figures."
+CHANGED = "The data has changed since these trials were made."
 
 
 @pytest.mark.parametrize("change", ["features", "labels"])

@@ -1,4 +1,4 @@
-// Ordino studio. Every reading page works without this file; it adds keys, a brush to the bars, and copying.
+// Ordino studio. Every reading page works without this file; it adds keys and copying.
 "use strict";
 
 // Keys of the slope graph: one stop of Tab; then up and down go through the documents, in the ideal order.
@@ -9,13 +9,8 @@ const prepare = root => {
     const enter = graph.querySelector("a.picked") ?? documents[0];
     for (const link of documents) link.setAttribute("tabindex", link === enter ? "0" : "-1");
   }
-  for (const plot of root.querySelectorAll("svg[data-brush]")) {
-    const bars = [...plot.querySelectorAll("[data-value]")];
-    const [first] = reach(plot);
-    const told = { role: "slider", tabindex: 0, "aria-valuemin": 1, "aria-valuemax": bars.length, "aria-valuenow": first + 1 };
-    for (const [name, value] of Object.entries(told)) plot.setAttribute(name, value);
-  }
 };
+prepare(document);
 document.addEventListener("htmx:afterSettle", () => prepare(document));
 
 let second = null; // the document taken by x, which Enter on another one compares with
@@ -87,67 +82,6 @@ const goThroughFindings = by => {
   const at = findings.indexOf(document.activeElement);
   findings[Math.max(0, Math.min(findings.length - 1, at + by))]?.focus();
 };
-
-// Bars: dragging writes the limits into the form that the plot names, and sends it when the pointer is let go.
-let brushing = null;
-const show = (plot, a, b) => {
-  const bars = [...plot.querySelectorAll("[data-value]")];
-  const [left, right] = bars.indexOf(a) <= bars.indexOf(b) ? [a, b] : [b, a];
-  const start = parseFloat(left.getAttribute("x"));
-  const shade = plot.querySelector(".brush");
-  shade.setAttribute("x", `${start}%`);
-  shade.setAttribute("width", `${parseFloat(right.getAttribute("x")) + parseFloat(right.getAttribute("width")) - start}%`);
-  const form = document.getElementById(plot.dataset.brush);
-  form.elements.high.value = (Math.ceil(Number(left.dataset.value) * 1000) / 1000).toFixed(3);
-  form.elements.low.value = (Math.floor(Number(right.dataset.value) * 1000) / 1000).toFixed(3);
-};
-const nearest = (plot, x) => {
-  const away = bar => {
-    const box = bar.getBoundingClientRect();
-    return Math.abs((box.left + box.right) / 2 - x);
-  };
-  return [...plot.querySelectorAll("[data-value]")].reduce((best, bar) => (away(bar) < away(best) ? bar : best));
-};
-document.addEventListener("pointerdown", event => {
-  const plot = event.target.closest?.("svg[data-brush]");
-  if (!plot || event.button) return;
-  brushing = { plot, from: nearest(plot, event.clientX) };
-  event.preventDefault();
-  show(plot, brushing.from, brushing.from);
-});
-document.addEventListener("pointermove", event => brushing && show(brushing.plot, brushing.from, nearest(brushing.plot, event.clientX)));
-document.addEventListener("pointerup", () => {
-  if (brushing) document.getElementById(brushing.plot.dataset.brush).requestSubmit();
-  brushing = null;
-});
-document.addEventListener("pointercancel", () => (brushing = null));
-
-// The brush by keys: arrows move it by a bar, with Shift its far end; the form is sent when the keys rest.
-function reach(plot) {
-  const bars = [...plot.querySelectorAll("[data-value]")];
-  const shade = plot.querySelector(".brush");
-  const [start, width] = ["x", "width"].map(name => parseFloat(shade.getAttribute(name)));
-  const middle = bar => parseFloat(bar.getAttribute("x")) + parseFloat(bar.getAttribute("width")) / 2;
-  const inside = bars.flatMap((bar, i) => (middle(bar) >= start && middle(bar) <= start + width ? [i] : []));
-  return inside.length ? [inside[0], inside.at(-1)] : [-1, -1];
-}
-let resting = 0;
-document.addEventListener("keydown", event => {
-  const plot = event.target.closest?.("svg[data-brush]");
-  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!plot || !by || event.ctrlKey || event.metaKey || event.altKey) return;
-  event.preventDefault();
-  const bars = [...plot.querySelectorAll("[data-value]")];
-  let [first, last] = reach(plot);
-  if (event.shiftKey && first >= 0) last += by;
-  else [first, last] = [first + by, last + by];
-  if (first < 0 || last >= bars.length || last < first) return;
-  show(plot, bars[first], bars[last]);
-  plot.setAttribute("aria-valuenow", first + 1);
-  clearTimeout(resting);
-  resting = setTimeout(() => document.getElementById(plot.dataset.brush)?.requestSubmit(), 400);
-});
-prepare(document);
 
 // Tables to take along: a click copies them; without this file, or where copying is forbidden, it downloads them.
 document.addEventListener("click", async event => {

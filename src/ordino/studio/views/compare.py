@@ -11,6 +11,7 @@ from ordino.experiment.compare.comparison import Comparison
 from ordino.experiment.compare.significance import TESTS
 from ordino.experiment.compare.unpaired import UnpairedComparisons
 from ordino.experiment.report.board import Board, compare_labels
+from ordino.experiment.report.notes import BETTER
 from ordino.experiment.store.rankings import Facts
 from ordino.metrics import parse_metric
 from ordino.pages.numbers import fixed, measure_title, signed, spelled
@@ -69,6 +70,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     common = {
         "group": group, "groups": groups, "board": board, "labels": labels, "a": a, "b": b, "tests": TESTS,
         "damage": opened.damage, "found": found, "n_measures": spelled(len(found)),
+        "notes": [note for note in board.notes if not note.startswith((BETTER, "Also"))],
     }  # fmt: skip
     if isinstance(found, UnpairedComparisons):
         return common | {"is_paired": False, "shared": board.measures, "measure": board.measures[0]}

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ordino.metrics import parse_metric
 from ordino.pages.numbers import grade_text, listed, ordinal, spelled
 from ordino.studio.ask import Ask, State, StateError, missing
 from ordino.studio.shelf import ModelShelf, Opened, Place, Shelf, StoreShelf
 from ordino.studio.slope import IDEAL, SLIM, WIDE, draw_slope, ideal_order
+from ordino.studio.values import costliest, value_of
 from ordino.studio.views.board import chosen_board, chosen_group
 
 SHOWN = 5
@@ -20,19 +20,6 @@ SLIM_SHOWN = 5
 DEPTHS = (5, 10, 20)
 LISTED = 200
 """Queries up to which they are offered in a list."""
-
-
-class Cost(NamedTuple):
-    """Two documents in the wrong order, and what exchanging them would add."""
-
-    ranker: str
-    above: str
-    above_grade: float
-    above_place: int
-    below: str
-    below_grade: float
-    below_place: int
-    adds: float
 
 
 @contextmanager
@@ -100,13 +87,6 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def value_of(measure: str, profile: str, opened: Opened, scores: Any) -> float:
-    """The measure of this query."""
-    offsets = np.array([0, len(opened.labels)])
-    value = parse_metric(measure).per_query(opened.labels, np.asarray(scores, np.float64), offsets, profile=profile)[0]
-    return float(np.nan_to_num(value))
-
-
 def finding(opened: Opened, rankers: Sequence[str], k: int) -> str:
     """Where the documents of the highest grade went."""
     highest = opened.highest
@@ -143,37 +123,6 @@ def _went(places: Mapping[str, int]) -> str:
         return f"{ordinal(common)} for {who}; the others place it {ordinal(low)} to {ordinal(high)}"
     named, at = listed([one for _, one in others]), listed([ordinal(place) for place, _ in others])
     return f"{ordinal(common)} for {who}; {named} {'places' if len(others) == 1 else 'place'} it {at}"
-
-
-def costliest(opened: Opened, ranker: str, measure: str, profile: str, now: float) -> Cost | None:
-    """The exchange of two documents in the wrong order that would add most to the measure.
-
-    For each place of the first 20 and each higher grade, the lowest and the highest document of it are tried: to move
-    the worse of two further down never costs.
-    """
-    order = opened.order(ranker)
-    y = opened.labels[order]
-    swaps: list[tuple[int, int]] = []
-    for i in range(min(20, len(y))):
-        for label in np.unique(y[i + 1 :][y[i + 1 :] > y[i]]):
-            where = np.flatnonzero(y[i + 1 :] == label) + i + 1
-            swaps += [(i, int(j)) for j in {where[0], where[-1]}]
-    if not swaps:
-        return None
-    tiled = np.tile(y, (len(swaps), 1))
-    for row, (i, j) in enumerate(swaps):
-        tiled[row, [i, j]] = y[[j, i]]
-    falling = np.tile(-np.arange(len(y), dtype=np.float64), len(swaps))
-    offsets = np.arange(len(swaps) + 1) * len(y)
-    metric = parse_metric(measure)
-    values = metric.quality(np.nan_to_num(metric.per_query(tiled.ravel(), falling, offsets, profile=profile)))
-    best = int(np.argmax(values))
-    adds = float(values[best] - metric.quality(now))
-    if adds <= 1e-9:
-        return None
-    i, j = swaps[best]
-    ids = [opened.doc_ids[doc] for doc in (order[i], order[j])]
-    return Cost(ranker, ids[0], float(y[i]), i + 1, ids[1], float(y[j]), j + 1, adds)
 
 
 def _grades(opened: Opened) -> list[tuple[float, int]]:
