@@ -249,6 +249,14 @@ def test_papers_show_both_numbers(studio):
     assert studio.get("/papers.svg?target=ranknet.table1").headers["content-type"] == "image/svg+xml"
 
 
+def test_long_tables_of_papers_have_pages(studio):
+    targets = re.findall(r"<option[^>]*>([^<]+)</option>", studio.get("/papers").text)
+    long = next(one for one in targets if "from=61" in studio.get(f"/papers?target={one}").text)
+    second = studio.get(f"/papers?target={long}&from=61")
+    assert "61 to" in text_of(second)
+    assert second.text.count('<th scope="row"') <= studio.get(f"/papers?target={long}").text.count('<th scope="row"')
+
+
 def test_judging_writes_one_line_a_grade_and_nothing_is_lost(place, tmp_path):
     file = tmp_path / "judged.qrels"
     client = open_studio(place.data, judged=file)
