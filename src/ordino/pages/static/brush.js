@@ -81,7 +81,7 @@ document.addEventListener("htmx:afterSettle", prepareBars);
 let stroke = null;
 const valueAt = (axis, y) => {
   const { top, bottom } = axis.querySelector(".axis").getBoundingClientRect();
-  const share = Math.max(0, Math.min(1, (bottom - y) / (bottom - top)));
+  const share = y - top < 6 ? 1 : bottom - y < 6 ? 0 : (bottom - y) / (bottom - top); // near an end is the end
   const [low, high] = [Number(axis.dataset.low), Number(axis.dataset.high)];
   return "log" in axis.dataset ? low * (high / low) ** share : low + (high - low) * share;
 };
