@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from mimetypes import guess_type
 from typing import Any, final
 from urllib.parse import parse_qsl
@@ -116,8 +117,9 @@ def _unreadable(name: str, sentence: str) -> State:
 
 
 def prepare() -> None:
-    """Load what every process loads once: the templates, and the kernels of the metrics."""
+    """Load what every process loads once: the templates, the kernels of the metrics, and what trees are read with."""
     compile_templates()
+    import_module("lightgbm")
     scores = np.array([2.0, 1.0])
     parse_metric("ndcg@10").per_query(np.array([1.0, 0.0]), scores, np.array([0, 2]), profile="standard")
     gc.freeze()  # to look through all that was loaded for garbage takes longer than a page

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ordino.errors import ParameterError
 from ordino.experiment.compare.significance import TESTS
 from ordino.experiment.report import made, text
 from ordino.experiment.report.board import Board
@@ -62,12 +63,13 @@ def chosen_board(opened: OpenStore, ask: Ask, group: Group, *, every: bool = Fal
     test = ask.choice("test", TESTS, "wilcoxon")
     against = ask.text("against")
     measures = ask.several("measures") or None
-    plain = opened.board(group, measures, None, test, every=every)
-    if not against or against == BEST:
-        return plain
-    if against not in {line.label for line in plain.lines}:
-        raise missing(f"There is no ranker “{against}” on this board.", "", [(BEST, ask.here(against=None))])
-    return opened.board(group, measures, against, test, every=every)
+    baseline = None if against in ("", BEST) else against
+    try:
+        return opened.board(group, measures, baseline, test, every=every)
+    except ParameterError as error:
+        if baseline is None or "baseline" not in str(error):
+            raise
+        raise missing(f"There is no ranker “{against}” on this board.", "", [(BEST, ask.here(against=None))]) from None
 
 
 def _lacking(board: Board) -> list[State]:

@@ -215,7 +215,7 @@ def _plots(facts: Facts | None, both: NDArray[np.intp], d: Floats, picked: NDArr
     small, large = float(max(1, sizes.min())), float(sizes.max())
     kinds = [
         ("Documents of the query, by logarithm", Scale(0.9 * small, 1.1 * max(large, small + 1), log=True), sizes),
-        ("Share of relevant documents", Scale(-0.03, 1.03), relevant / np.maximum(sizes, 1)),
+        ("Share of relevant documents", Scale(-0.08, 1.08), relevant / np.maximum(sizes, 1)),
         ("Highest grade of the query", Scale(-0.5, top + 0.5), highest + jitter),
     ]
     plots = []

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from math import log
 from typing import Any, NamedTuple
 
 from ordino.experiment.report.curves import PARTS
@@ -117,7 +118,7 @@ def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
 
 def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
     """Lines in grey, one picked by pointing; each is named at its end."""
-    last = {point[by]: point for point in points}
+    names = _apart(list({point[by]: point for point in points}.values()))
     return json.dumps(
         {
             "data": {"values": points},
@@ -142,7 +143,7 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
                     },
                 },
                 {
-                    "data": {"values": list(last.values())},
+                    "data": {"values": names},
                     "mark": {"type": "text", "align": "left", "dx": 5, "color": "@quiet", "fontSize": 12},
                     "encoding": {
                         "x": {"field": "step", "type": "quantitative"},
@@ -154,6 +155,20 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
             "description": f"{title} while the rankers learned",
         }
     )
+
+
+def _apart(ends: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Where the names of curves stand: at their ends, or below a name that is in the way."""
+    values = [one["value"] for one in ends]
+    room, reach = 0.06 * ((max(values) - min(values)) or 1.0), log(max(one["step"] for one in ends) + 1) or 1.0
+    placed: list[dict[str, Any]] = []
+    for one in sorted(ends, key=lambda end: -end["value"]):
+        y = one["value"]
+        for other in placed:
+            if abs(log(one["step"] + 1) - log(other["step"] + 1)) < 0.25 * reach and other["value"] - y < room:
+                y = other["value"] - room
+        placed.append(one | {"value": y})
+    return placed
 
 
 def _spec_growing(one: Report) -> str:
