@@ -108,8 +108,51 @@ def test_words_of_other_libraries_are_translated(word, ours):
 
 
 @pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda ranker: ranker.predict(X, group=[2, 3]), r"predict\(\) has no argument group; use qid="),
+        (lambda ranker: ranker.rank(X, groups=qid), r"rank\(\) has no argument groups; use qid="),
+        (lambda ranker: ranker.score(X, y, groups=qid), r"score\(\) has no argument groups; use qid="),
+        (lambda ranker: ranker.score(X, y, weight=y), r"score\(\) has no argument weight; use sample_weight="),
+        (
+            lambda ranker: ranker.predict(X, num_iteration=3),
+            r"predict\(\) has no argument num_iteration; it takes X and",
+        ),
+        (lambda ranker: ranker.predict(X, eval_set=3), r"predict\(\) has no argument eval_set; it takes X and qid"),
+        (lambda ranker: ranker.fit(X, y, qid), r"takes the queries by name; write fit\(X, y, qid=qid\)"),
+        (lambda ranker: ranker.predict(X, qid), r"takes the queries by name; write predict\(X, qid=qid\)"),
+        (lambda ranker: ranker.rank(X, qid), r"takes the queries by name; write rank\(X, qid=qid\)"),
+        (lambda ranker: ranker.score(X, y, qid), r"takes the queries by name; write score\(X, y, qid=qid\)"),
+    ],
+)
+def test_every_method_answers_in_our_words(call, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        call(RankSVM())
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: LambdaMART(max_depth=3), r"LightGBM gets it by options=\{'max_depth': ...\}"),
+        (lambda: LambdaMART(objective="lambdarank"), r"it always learns its own; ordino.Scorer\(loss=...\)"),
+        (lambda: LambdaMART(device="gpu"), "everything runs on the processor, so leave it out"),
+        (lambda: RankSVM(random_state=0), "RankSVM has no parameter random_state; nothing in it is drawn at random"),
+        (lambda: LambdaMART("gbdt", 31), r"takes its parameters by name, such as LambdaMART\(rounds=...\)"),
+        (lambda: LambdaMART(n_jobs=-1).fit(DATA), "n_jobs=-1; .* or None for as many as are worth it"),
+    ],
+)
+def test_what_has_no_word_here_is_told(make, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
     ("cls", "name", "ours"),
     [
+        (LambdaMART, "subsample", "query_share"),
+        (LambdaMART, "colsample_bytree", "feature_share"),
+        (LambdaMART, "label_gain", "gain"),
+        (LambdaMART, "eval_at", "metric"),
         (LambdaMART, "n_estimators", "rounds"),
         (RankNet, "n_estimators", "epochs"),
         (LambdaMART, "random_state", "seed"),

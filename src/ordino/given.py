@@ -46,20 +46,34 @@ FOREIGN_WORDS = {
 """What people type who know LightGBM, XGBoost, CatBoost or Keras, and what it is here."""
 
 
-def refuse_words(words: Iterable[str]) -> None:
-    """Refuse arguments of ``fit`` that other libraries have, in our words.
+CALLS = {
+    "fit": ("X, y, qid, valid and sample_weight; settings are parameters of the ranker", "fit(X, y, qid=qid)"),
+    "predict": ("X and qid", "predict(X, qid=qid)"),
+    "rank": ("X and qid", "rank(X, qid=qid)"),
+    "score": ("X, y, qid and sample_weight", "score(X, y, qid=qid)"),
+}
+"""What the methods of a ranker take, and how one types it."""
+
+
+def refuse_words(call: str, unnamed: Sequence[object], words: Iterable[str]) -> None:
+    """Refuse arguments of a method that other libraries have, in our words.
 
     Examples
     --------
-    >>> refuse_words(["groups"])
+    >>> refuse_words("fit", (), ["groups"])
     Traceback (most recent call last):
     ordino.errors.ParameterError: fit() has no argument groups; use qid=..., the query of each row
+    >>> refuse_words("predict", ([1, 1, 2],), ())
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: predict() takes the queries by name; write predict(X, qid=qid)
     """
+    known, typed = CALLS[call]
+    if unnamed:
+        raise ParameterError(f"{call}() takes the queries by name; write {typed}")
     for word in words:
-        known = "it takes X, y, qid, valid and sample_weight; settings are parameters of the ranker"
-        raise ParameterError(
-            f"fit() has no argument {word}; " + (f"use {FOREIGN_WORDS[word]}" if word in FOREIGN_WORDS else known)
-        )
+        ours = FOREIGN_WORDS.get(word, "")
+        is_ours = bool(ours) and (call == "fit" or ours.startswith(_QID) or (call == "score" and "weight" in word))
+        raise ParameterError(f"{call}() has no argument {word}; " + (f"use {ours}" if is_ours else f"it takes {known}"))
 
 
 @contextmanager

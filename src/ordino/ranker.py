@@ -133,7 +133,7 @@ class Ranker(BaseEstimator, ABC):
         self,
         X: ArrayLike | Dataset | ShardedDataset,
         y: ArrayLike | None = None,
-        *,
+        *unnamed: Any,
         qid: ArrayLike | Sequence[Any] | None = None,
         valid: Validation = None,
         sample_weight: ArrayLike | None = None,
@@ -152,7 +152,7 @@ class Ranker(BaseEstimator, ABC):
         sample_weight
             How much each document counts in training, or each query (in the order of their first rows).
         """
-        refuse_words(unknown)
+        refuse_words("fit", unnamed, unknown)
         check_splitter()
         with given_data(X, y, qid, valid, sample_weight, self._validation) as given:
             data, held_out = self._prepare(*given)
@@ -240,13 +240,19 @@ class Ranker(BaseEstimator, ABC):
             self.categories_in_ = data.categories
         return prepared, prepared_valid
 
-    def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
+    def predict(
+        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
+    ) -> NDArray[np.float64]:
         """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
+        refuse_words("predict", unnamed, unknown)
         data = self.documents(X, qid)
         return data.restore(self._scores_of(data))
 
-    def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
+    def rank(
+        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
+    ) -> NDArray[np.intp]:
         """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
+        refuse_words("rank", unnamed, unknown)
         data = self.documents(X, qid)
         order = np.lexsort((-self._scores_of(data), query_numbers(data.offsets)))
         return order if data.order is None else data.order[order]
@@ -282,14 +288,15 @@ class Ranker(BaseEstimator, ABC):
         return np.bincount(self.scaler_.sources, values, self.n_features_in_).astype(np.float64)
 
     def score(
-        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *unnamed: Any,
+        qid: ArrayLike | Sequence[Any] | None = None, sample_weight: ArrayLike | None = None, **unknown: Any,
     ) -> float:  # fmt: skip
         """The ranker's ``metric`` (NDCG@10 if it has none) in its ``profile``, averaged over queries.
 
         Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated. With
         ``sample_weight``, one for each row or for each query, a query counts by the mean weight of its documents.
         """
+        refuse_words("score", unnamed, unknown)
         self._check_fitted()
         data = as_dataset(X, y, qid, sample_weight, call="score").as_grouped()  # without the caller's order and back
         metric = parse_metric(getattr(self, "metric", "ndcg@10"))
