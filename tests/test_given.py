@@ -223,3 +223,13 @@ def test_a_share_is_held_out_inside_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), LambdaMART(rounds=3, min_leaf=5)).fit(X, y, qid=qid, valid=0.25)
     assert pipeline[-1].n_queries_in_ == 9
     assert "valid" in pipeline[-1].history_[0]
+
+
+@pytest.mark.usefixtures("routing")
+def test_validation_data_that_the_steps_of_a_pipeline_would_not_change_is_refused():
+    pipeline = make_pipeline(StandardScaler(), LambdaMART(rounds=3, min_leaf=5))
+    for valid in ((X, y, qid), DATA):
+        with pytest.raises(DataError, match=r"do not change validation data; give valid=0\.2"):
+            pipeline.fit(X, y, qid=qid, valid=valid)
+    alone = make_pipeline(LambdaMART(rounds=3, min_leaf=5)).fit(X, y, qid=qid, valid=(X, y, qid))
+    assert "valid" in alone[-1].history_[0]

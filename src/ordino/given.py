@@ -195,6 +195,21 @@ def check_splitter() -> None:
         )
 
 
+def check_pipeline(valid: Validation) -> None:
+    """Refuse validation data inside a pipeline: the steps before the ranker do not change it.
+
+    It would be measured as raw features by a ranker that learned from changed ones, and nothing would show it.
+    """
+    caller = sys._getframe(2)
+    if valid is None or isinstance(valid, int | float | np.number):
+        return
+    if caller.f_globals.get("__name__") == "sklearn.pipeline" and len(caller.f_locals["self"].steps) > 1:
+        raise DataError(
+            "the steps of a pipeline before the ranker do not change validation data; give valid=0.2, a share of the "
+            "queries to hold out, or fit the steps first and the ranker with fit(X, y, qid=qid, valid=(X, y, qid))"
+        )
+
+
 def is_in_search() -> bool:
     """Whether scikit-learn or Optuna called: a fit that Ctrl-C cut short must then not count as one of many."""
     frame: FrameType | None = sys._getframe(1)

@@ -29,7 +29,15 @@ from ordino.data.scaling import make_scaler
 from ordino.data.shards import ShardedDataset
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
-from ordino.given import Validation, as_dataset, check_splitter, given_data, is_in_search, refuse_words
+from ordino.given import (
+    Validation,
+    as_dataset,
+    check_pipeline,
+    check_splitter,
+    given_data,
+    is_in_search,
+    refuse_words,
+)
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
@@ -154,6 +162,7 @@ class Ranker(BaseEstimator, ABC):
         """
         refuse_words("fit", unnamed, unknown)
         check_splitter()
+        check_pipeline(valid)
         with given_data(X, y, qid, valid, sample_weight, self._validation) as given:
             data, held_out = self._prepare(*given)
             try:
