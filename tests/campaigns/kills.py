@@ -77,7 +77,7 @@ def contents(store: Path) -> dict[str, str]:
 def kill(wanted: int, seed: int) -> dict[str, Any]:
     """Kill runs until there were enough; what was counted."""
     rng, problems = random.Random(seed), list[str]()
-    counts = dict.fromkeys(("kills", "among trials", "stores", "lost", "changed", "left"), 0)
+    counts = dict.fromkeys(("kills", "among trials", "stores", "lost", "changed", "failed", "left"), 0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "temporary").mkdir()
@@ -112,6 +112,7 @@ def kill(wanted: int, seed: int) -> dict[str, Any]:
             if len(found) == TRIALS or process.exitcode not in (0, -signal.SIGKILL):
                 counts["stores"] += 1
                 if process.exitcode not in (0, -signal.SIGKILL):
+                    counts["failed"] += 1
                     problems.append(f"a run that goes on ended with {process.exitcode}")
                 store, seen = folder / f"store{counts['stores']}.sqlite", {}
         time.sleep(2)  # workers notice that their run is gone
@@ -131,7 +132,12 @@ def campaign(long: bool, kept: Kept | None = None) -> Outcome:
     return Outcome(
         "killed runs",
         tried=tried,
-        failures={"trials lost": n["lost"], "doubled or changed": n["changed"], "folders left": n["left"]},
+        failures={
+            "trials lost": n["lost"],
+            "doubled or changed": n["changed"],
+            "runs that could not go on": n["failed"],
+            "folders left": n["left"],
+        },
         problems=[problem for part in parts for problem in part["problems"]],
     )
 

@@ -19,7 +19,7 @@ TRAINED = "-train train.txt -ranker 4 -r 1 -i 2 -metric2t MAP -norm linear -tvs 
         (f"{TRAINED} -test test.txt -metric2T NDCG@5", 2, "ca.ordino"),
         ("-load ranklib.txt -rank test.txt -score scored.txt", 2, "scored.txt"),
         ("-load linear.ordino -rank test.txt -indri out.txt", 1, "out.run"),
-        ("-train all.txt -ranker 9 -kcv 2", 1, None),
+        ("-train all.txt -ranker 9 -kcv 3", 1, None),
         ("train -train train.txt -ranker 2 -round 3 -validate test.txt -silent", 1, "model.ordino"),
     ],
 )
