@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import sklearn
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, cross_val_score, learning_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ordino import Dataset, LambdaMART, QueryKFold, RankDE, RankNet, RankSVM
+from ordino import Dataset, LambdaMART, OrdinalClassifier, QueryKFold, RankDE, RankNet, RankSVM
 from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
 from ordino.testing import easy_data
@@ -188,9 +188,42 @@ def test_weights_of_documents_and_of_queries():
         RankSVM().fit(X, y, qid=qid, sample_weight=-np.ones(len(X)))
 
 
-def test_searches_without_routing_are_refused():
-    with pytest.raises(ValueError, match="enable_metadata_routing"):
-        cross_val_score(RankSVM(), X, y, cv=3, error_score="raise")
+SEARCHED = {"alone": RankSVM(), "pipeline": make_pipeline(StandardScaler(), RankSVM())}
+GRIDS = {"alone": {"C": [0.1, 1.0]}, "pipeline": {"ranksvm__C": [0.1, 1.0]}}
+
+
+@pytest.mark.parametrize("searched", SEARCHED)
+def test_searches_without_routing_are_refused(searched):
+    """Also where scikit-learn would count a refused fit as NaN and go on, as it does by default."""
+    for search in (
+        lambda model: cross_val_score(model, X, y, cv=3),
+        lambda model: cross_val_score(model, X, y, groups=qid, cv=GroupKFold(3)),
+        lambda model: GridSearchCV(model, GRIDS[searched], cv=3).fit(X, y),
+        lambda model: learning_curve(model, X, y, cv=3),
+    ):
+        with pytest.raises(DataError, match=r"^fit\(\) needs qid=.*enable_metadata_routing"):
+            search(SEARCHED[searched])
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("searched", SEARCHED)
+def test_searches_that_cut_queries_are_refused_whatever_becomes_of_failed_fits(searched):
+    model = SEARCHED[searched]
+    with pytest.raises(DataError, match=r"^the splitter cut \d+ quer.*ordino.QueryKFold"):
+        cross_val_score(model, X, y, cv=7, params={"qid": qid})
+    with pytest.raises(DataError, match=r"^the splitter cut \d+ quer.*ordino.QueryKFold"):
+        GridSearchCV(model, GRIDS[searched], cv=7).fit(X, y, qid=qid)
+
+
+def test_a_ranker_inside_another_model_has_its_queries_from_there():
+    model = OrdinalClassifier(RankSVM())
+    assert (cross_val_score(model, X, y.astype(int), cv=2, error_score="raise") > 0.2).all()
+
+
+@pytest.mark.usefixtures("routing")
+def test_groups_of_scikit_learn_serve_too():
+    values = cross_val_score(RankSVM(), X, y, cv=GroupKFold(3), params={"qid": qid, "groups": qid})
+    assert np.isfinite(values).all()
 
 
 @pytest.mark.usefixtures("routing")

@@ -33,6 +33,7 @@ from ordino.given import (
     Validation,
     as_dataset,
     check_pipeline,
+    check_search,
     check_splitter,
     given_data,
     is_in_search,
@@ -120,6 +121,11 @@ class Ranker(BaseEstimator, ABC):
             check_names(type(self), (name.partition("__")[0] for name in params))
         super().set_params(**params)
         return self
+
+    def __sklearn_clone__(self) -> Self:
+        check_search(self)
+        copy: Self = super().__sklearn_clone__()
+        return copy
 
     @abstractmethod
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:

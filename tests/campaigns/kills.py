@@ -116,8 +116,12 @@ def kill(wanted: int, seed: int) -> dict[str, Any]:
                     problems.append(f"a run that goes on ended with {process.exitcode}")
                 store, seen = folder / f"store{counts['stores']}.sqlite", {}
         time.sleep(2)  # workers notice that their run is gone
+        for left in (folder / "temporary").iterdir():
+            os.utime(left, (0, 0))  # as if the next run came later: a folder without a lock is given a minute
         start(folder, folder / "last.sqlite", 1).join()
-        counts["left"] = len(list((folder / "temporary").iterdir()))
+        left_over = sorted(str(path.relative_to(folder)) for path in (folder / "temporary").iterdir())
+        counts["left"] = len(left_over)
+        problems += [f"{path} was left" for path in left_over]
     return {**counts, "stores": counts["stores"] + 1, "problems": problems}
 
 
