@@ -317,8 +317,8 @@ class Dataset:
 
     @staticmethod
     def from_frame(
-        frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
-        features: Sequence[str] | None = None, categories: Sequence[str] = (),
+        frame: Any, *, label: str | None = "label", qid: str | None = None, doc_id: str | None = None,
+        weight: str | None = None, features: Sequence[str] | None = None, categories: Sequence[str] = (),
     ) -> Dataset:  # fmt: skip
         """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.files.from_frame`."""
         from ordino.data.files import from_frame

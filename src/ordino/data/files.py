@@ -20,7 +20,7 @@ from ordino.data import compressed
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
 from ordino.data.csv_tables import read_csv
 from ordino.data.dataset import Dataset
-from ordino.data.frames import as_floats, as_table, encode, is_number
+from ordino.data.frames import as_floats, as_table, encode, find_queries, is_number
 from ordino.errors import DataError, NoQueriesError, ParameterError, import_extra, unknown_name
 
 if TYPE_CHECKING:
@@ -288,11 +288,10 @@ def from_frame(
 ) -> Dataset:  # fmt: skip
     """A data set from a pandas, polars, Arrow or other eager frame with one row for each document.
 
-    ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; without ``qid`` all rows are one query, and
-    ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are the columns that are
-    features, in this order; by default all others. They must be numbers, booleans or categories; nulls become NaN.
-    ``categories`` are columns of text or codes to take as categories; ``has_text`` takes all text so.
-    ``judged`` names a column of booleans: whether somebody judged the document.
+    ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; queries are in ``qid`` by default, or all rows are one
+    if there is no such column; ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are
+    by default all other columns: numbers, booleans or categories; nulls become NaN. ``categories`` are columns of text
+    or codes to take as such, ``has_text`` takes all text so; ``judged`` says whether somebody judged a document.
 
     Examples
     --------
@@ -303,6 +302,7 @@ def from_frame(
     (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
     """
     table = as_table(frame)
+    qid = find_queries(map(str, table.columns), label) if qid is None and features is None else qid
     special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight, "judged": judged}
     named = {role: column for role, column in special.items() if column is not None}
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:
