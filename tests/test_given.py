@@ -1,5 +1,8 @@
 """What people type who know other libraries: the right thing, or one sentence that says what to type."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import sklearn
@@ -7,9 +10,11 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_p
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import ordino
 from ordino import Dataset, LambdaMART, OrdinalClassifier, QueryKFold, RankDE, RankNet, RankSVM
 from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
+from ordino.ranker import NotFittedError
 from ordino.testing import easy_data
 
 DATA = easy_data()
@@ -144,6 +149,31 @@ def test_every_method_answers_in_our_words(call, sentence):
 def test_what_has_no_word_here_is_told(make, sentence):
     with pytest.raises(ParameterError, match=sentence):
         make()
+
+
+@pytest.mark.parametrize(
+    ("look", "error", "sentence"),
+    [
+        (lambda: ordino.LGBMRanker, AttributeError, "no attribute 'LGBMRanker'; use ordino.LambdaMART"),
+        (lambda: ordino.Lambdamart, AttributeError, "use ordino.LambdaMART"),
+        (lambda: ordino.nothing_like_it, AttributeError, "no attribute 'nothing_like_it'$"),
+        (lambda: RankSVM().best_iteration_, AttributeError, "no attribute 'best_iteration_'; use best_round_"),
+        (lambda: RankSVM().nothing_like_it, AttributeError, "no attribute 'nothing_like_it'$"),
+        (lambda: LambdaMART().feature_importances_, NotFittedError, "this LambdaMART is not fitted yet"),
+        (lambda: Dataset(X, y, group=[180]), ParameterError, r"Dataset\(\) has no argument group; use qid="),
+        (lambda: Dataset(X, y, colour="red"), ParameterError, r"no argument colour; see help\(ordino.Dataset\)"),
+        (lambda: QueryKFold(3, random_state=1), ParameterError, "no argument random_state; it is called seed here"),
+    ],
+)
+def test_what_is_looked_for_in_the_wrong_place_is_told(look, error, sentence):
+    with pytest.raises(error, match=sentence):
+        look()
+
+
+def test_a_ranker_is_copied_and_pickled_with_all_its_attributes():
+    fitted = RankSVM().fit(DATA)
+    for copied in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(copied.predict(DATA), fitted.predict(DATA))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,7 @@ from ordino.given import (
 )
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
-from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
+from ordino.parameters import ATTRIBUTES, check_names, parameters_of, with_checked_names, with_parameters
 from ordino.threads import products
 
 
@@ -121,6 +121,14 @@ class Ranker(BaseEstimator, ABC):
             check_names(type(self), (name.partition("__")[0] for name in params))
         super().set_params(**params)
         return self
+
+    if not TYPE_CHECKING:  # a type checker shall go on to find what is not there
+
+        def __getattr__(self, name: str) -> Any:
+            if isinstance(getattr(type(self), name, None), property):
+                self._check_fitted()  # what the property raised, which Python takes for a missing attribute
+            hint = f"; use {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     def __sklearn_clone__(self) -> Self:
         check_search(self)

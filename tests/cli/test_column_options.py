@@ -111,6 +111,19 @@ def test_messages_use_the_words_of_the_command_line(shop, capsys, command, words
     assert error.startswith("ordino: shop.csv: ")
 
 
+@pytest.mark.parametrize("chosen", [["--features", "3,1"], ["--drop", "2,4"]], ids=" ".join)
+def test_a_model_remembers_which_features_of_text_it_was_trained_with(folder, capsys, chosen):
+    """Text has no names by which the features would be found again."""
+    assert ordino("train", "train.txt", "-r", "linear-regression-ranker", *chosen, "-o", "m.ordino") == 0
+    assert ordino("rank", "m.ordino", "test.txt", *chosen, "-o", "named.txt") == 0
+    assert ordino("rank", "m.ordino", "test.txt", "-o", "remembered.txt") == 0
+    assert (folder / "remembered.txt").read_text() == (folder / "named.txt").read_text()
+    assert ordino("evaluate", "m.ordino", "test.txt") == 0
+    capsys.readouterr()
+    assert ordino("rank", "m.ordino", "test.txt", "--features", "1,2,3", "-o", "other.txt") == 1
+    assert "features" in capsys.readouterr().err
+
+
 def test_lines_without_qid_are_refused_unless_asked_for(folder, capsys):
     (folder / "flat.txt").write_text("2 1:0.5 2:1\n0 1:0.25 2:3\n1 1:0.75 2:2\n")
     train = ["train", "flat.txt", "-r", "linear-regression-ranker", "-o", "m.ordino"]

@@ -66,6 +66,9 @@ def test_commands_and_options_that_are_offered_exist():
         (["rank", "--model", "m.ordino", "t.txt"], "name the file after the command"),
         (["doctor", "t.txt", "--n-jobs", "2"], "No such option: --n-jobs; use --threads"),
         (["rankers", "--metric", "map"], "No such option: --metric"),
+        (["bench", "t.txt", "--kcv", "5"], "No such option: --kcv; use --folds"),
+        (["train", "t.txt", "v.txt", "-r", "prank", "-o", "m"], "(v.txt); validation data goes after --valid"),
+        (["compare", "a.ordino", "b.ordino", "t.txt"], "ordino compare a.ordino b.ordino --data test.txt"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )

@@ -81,6 +81,10 @@ OPTIONS = {
     "--norm": "--scaling",
     "--metric": "--metrics",
     "--silent": "--quiet",
+    "--score": "--out",
+    "--indri": "--out, with a name that ends in .run",
+    "--kcv": "--folds",
+    "--cv": "--folds",
 }
 """Options that people try, and what to type."""
 

@@ -98,15 +98,17 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read what was typed; an option that other tools have is answered with ours."""
-        typed = list(args)
+        typed, known = list(args), [param.name for param in self.params]
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
             name = getattr(error, "option_name", None)
             if name is not None and type(error).__name__ == "NoSuchOption":
-                answer = option_here(name, [param.name for param in self.params], _named_ranker(typed))
+                answer = option_here(name, known, _named_ranker(typed))
                 error.message = f"No such option: {name}" + (f"; {answer}" if answer else "")  # type: ignore[attr-defined]
                 error.possibilities = [] if answer else error.possibilities  # type: ignore[attr-defined]
+            if "unexpected extra argument" in getattr(error, "message", "") and "valid" in known:
+                error.message += "; validation data goes after --valid"  # type: ignore[attr-defined]
             raise
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
@@ -258,6 +260,9 @@ _OURS = re.compile(rf"(?<![\w.-])({'|'.join([*_COLUMNS, 'valid'])})=(?:True\b|\.
 
 
 _PHRASES = {
+    "raise n_features or leave the feature out": (
+        "choose features as in training with --features or --drop, or import the model with --n-features"
+    ),
     "put ordino.OneHot() before it in a pipeline": "train it with --one-hot",
     "ordino.OneHot()": "--one-hot",
     "use LambdaMART": "use lambda-mart",
