@@ -89,7 +89,10 @@ def test_what_training_dropped_from_text_is_dropped_again(folder, capsys):
     assert ordino("train", "train.txt", *words) == 0
     assert read_card("m.ordino")["features"]["count"] == 44
     assert ordino("rank", "m.ordino", "test.txt", "--drop", "1,46", "-o", "s.txt") == 0
-    assert ordino("rank", "m.ordino", "test.txt", "-o", "s.txt") == 1
+    assert ordino("rank", "m.ordino", "test.txt", "-o", "same.txt") == 0
+    assert (folder / "same.txt").read_text() == (folder / "s.txt").read_text()
+    assert ordino("rank", "m.ordino", "test.txt", "--drop", "1", "-o", "s.txt") == 1
+    assert "choose features as in training with --features or --drop" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

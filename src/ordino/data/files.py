@@ -302,16 +302,16 @@ def from_frame(
     (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
     """
     table = as_table(frame)
-    qid = find_queries(map(str, table.columns), label) if qid is None and features is None else qid
     special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight, "judged": judged}
     named = {role: column for role, column in special.items() if column is not None}
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
-    columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
-    found = encode(
-        _as_categories(table, categories), columns, has_text=has_text, otherwise="choose others with features="
-    )
+    others = [column for column in table.columns if column not in named.values()]
+    qid = find_queries(map(str, others)) if qid is None and features is None else qid
+    columns = [column for column in others if column != qid] if features is None else list(features)
+    typed = _as_categories(table, categories)
+    found = encode(typed, columns, has_text=has_text, otherwise="choose others with features=")
     return Dataset(
         found.X,
         np.zeros(len(table)) if label is None else _filled(table, label),

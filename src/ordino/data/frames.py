@@ -60,18 +60,18 @@ QUERY_NAMES = ("query", "query_id", "queryid", "q_id", "group_id", "session_id",
 """What columns of query ids are called elsewhere."""
 
 
-def find_queries(columns: Iterable[str], label: str | None) -> str | None:
-    """The column of query ids where none was named: the one called qid, or None if there is none.
+def find_queries(columns: Iterable[str]) -> str | None:
+    """The column of query ids among those that have no other role: the one called qid, or None if there is none.
 
     Examples
     --------
-    >>> find_queries(["bm25", "qid"], "grade"), find_queries(["bm25", "grade"], "grade")
+    >>> find_queries(["bm25", "qid"]), find_queries(["bm25", "age"])
     ('qid', None)
-    >>> find_queries(["bm25", "srch_id"], "grade")
+    >>> find_queries(["bm25", "srch_id"])
     Traceback (most recent call last):
     ordino.errors.DataError: column 'srch_id' would be a feature; name it with qid=, or choose others with features=
     """
-    known = [column for column in columns if column != label]
+    known = list(columns)
     if "qid" in known:
         return "qid"
     if taken := next((column for column in known if column.lower() in QUERY_NAMES), None):
