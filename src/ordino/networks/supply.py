@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.losses import Loss
+from ordino.losses.base import Queries
 from ordino.networks.learning_sets import LearningSet
 
 Floats = NDArray[np.float64]
@@ -68,6 +69,10 @@ class QueryBatches:
     batch: int | None
     transform: Callable[[NDArray[np.float32]], NDArray[np.float32]] = lambda X: X
 
+    @cached_property
+    def _prepared(self) -> Queries:
+        return self.loss.prepare(self.data.y, self.data.offsets, self.data.weights)
+
     def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
         """Slices in random order; the place of the first cut is random too."""
         n_queries = self.data.n_queries
@@ -80,11 +85,10 @@ class QueryBatches:
     def _slice(self, start: int, stop: int) -> Batch:
         data = self.data
         first, last = data.offsets[start], data.offsets[stop]
-        y, offsets = data.y[first:last], data.offsets[start : stop + 1] - first
-        weights = None if data.weights is None else data.weights[first:last]
+        prepared = self._prepared.part(start, stop)
 
         def loss(scores: Outputs) -> tuple[Floats, Outputs]:
-            values, slopes = self.loss.value_and_gradient(scores[..., 0], y, offsets, weights=weights)
+            values, slopes = self.loss.of_prepared(scores[..., 0], prepared)
             return values, slopes[..., None]
 
         return Batch(self.transform(data.X[first:last]), loss, (stop - start) / data.n_queries, takes_several=True)
