@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,10 +31,19 @@ from ordino.data.shards import ShardedDataset
 from ordino.division import Divided
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
-from ordino.given import Validation, as_dataset, check_splitter, given_data, is_in_search, refuse_words
+from ordino.given import (
+    Validation,
+    as_dataset,
+    check_pipeline,
+    check_search,
+    check_splitter,
+    given_data,
+    is_in_search,
+    refuse_words,
+)
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
-from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
+from ordino.parameters import ATTRIBUTES, check_names, parameters_of, with_checked_names, with_parameters
 from ordino.threads import products
 
 
@@ -121,6 +130,19 @@ class Ranker(BaseEstimator, ABC):
         super().set_params(**params)
         return self
 
+    if not TYPE_CHECKING:  # a type checker shall go on to find what is not there
+
+        def __getattr__(self, name: str) -> Any:
+            if isinstance(getattr(type(self), name, None), property):
+                self._check_fitted()  # what the property raised, which Python takes for a missing attribute
+            hint = f"; use {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
+    def __sklearn_clone__(self) -> Self:
+        check_search(self)
+        copy: Self = super().__sklearn_clone__()
+        return copy
+
     @abstractmethod
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         """Learn from checked, scaled data in canonical order."""
@@ -141,7 +163,7 @@ class Ranker(BaseEstimator, ABC):
         self,
         X: ArrayLike | Dataset | ShardedDataset,
         y: ArrayLike | None = None,
-        *,
+        *unnamed: Any,
         qid: ArrayLike | Sequence[Any] | None = None,
         valid: Validation = None,
         sample_weight: ArrayLike | None = None,
@@ -161,8 +183,9 @@ class Ranker(BaseEstimator, ABC):
         sample_weight
             How much each document counts in training, or each query (in the order of their first rows).
         """
-        refuse_words(unknown)
+        refuse_words("fit", unnamed, unknown)
         check_splitter()
+        check_pipeline(valid)
         if isinstance(X, Divided) or (isinstance(X, ShardedDataset) and X.cluster is not None):
             self._check_divides()
         with given_data(X, y, qid, valid, sample_weight, self._validation, by_shard=self.by_shard) as given:
@@ -256,13 +279,19 @@ class Ranker(BaseEstimator, ABC):
             self.categories_in_ = data.categories
         return prepared, prepared_valid
 
-    def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
+    def predict(
+        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
+    ) -> NDArray[np.float64]:
         """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
+        refuse_words("predict", unnamed, unknown)
         data = self.documents(X, qid)
         return data.restore(self._scores_of(data))
 
-    def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
+    def rank(
+        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
+    ) -> NDArray[np.intp]:
         """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
+        refuse_words("rank", unnamed, unknown)
         data = self.documents(X, qid)
         order = np.lexsort((-self._scores_of(data), query_numbers(data.offsets)))
         return order if data.order is None else data.order[order]
@@ -298,14 +327,15 @@ class Ranker(BaseEstimator, ABC):
         return np.bincount(self.scaler_.sources, values, self.n_features_in_).astype(np.float64)
 
     def score(
-        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *unnamed: Any,
+        qid: ArrayLike | Sequence[Any] | None = None, sample_weight: ArrayLike | None = None, **unknown: Any,
     ) -> float:  # fmt: skip
         """The ranker's ``metric`` (NDCG@10 if it has none) in its ``profile``, averaged over queries.
 
         Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated. With
         ``sample_weight``, one for each row or for each query, a query counts by the mean weight of its documents.
         """
+        refuse_words("score", unnamed, unknown)
         self._check_fitted()
         data = as_dataset(X, y, qid, sample_weight, call="score").as_grouped()  # without the caller's order and back
         metric = parse_metric(getattr(self, "metric", "ndcg@10"))

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.boosting.lightgbm_options import check_options
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
 from ordino.division import Divided
@@ -71,12 +72,6 @@ def leaves_param(default: int) -> Any:
     """The parameter ``leaves``."""
     text = "Maximum number of leaves per tree. Millions of documents call for hundreds."
     return param(default, text, low=2, high=131072, space=Range(4, 63, log=True))
-
-
-def check_options(given: object) -> None:
-    """Refuse anything but a mapping of LightGBM's parameters."""
-    if not isinstance(given, Mapping):
-        raise ParameterError(f"options={given!r}; give a mapping of LightGBM's parameters, or None")
 
 
 class Grown(NamedTuple):

@@ -99,6 +99,8 @@ def train(
         "reached": {metric: reached},
         "interrupted": was_interrupted,
     }
+    if given.feature_names is None and (columns.features or columns.drop):  # text has no names to find them by
+        notes["columns"] = {"features": columns.features and list(columns.features), "drop": list(columns.drop)}
     save(model if encode is None else _piped(encode, model), out, data=given, valid=held_out, notes=notes)
     rows = [(name, f"{value:.4f}") for name, value in reached.items()]
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], rows)
