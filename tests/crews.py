@@ -22,10 +22,11 @@ class CrewHere:
 
     def each(self, function, *shared, own=None, among=None, lasting=False, once=False):
         numbers = range(len(self)) if among is None else among
-        found = []
+        call, found = self.calls, []
+        self.calls += 1
         for place, number in enumerate(numbers):
             given = shared if own is None else (own[place], *shared)
-            if (self.calls, number) in self.dying:
+            if (call, number) in self.dying:
                 self.benches[number].clear()
                 self.benches[number] = Bench()
                 for told in self.told[number]:
@@ -33,7 +34,6 @@ class CrewHere:
             found.append(self.tell(number, function, given))
             if lasting:
                 self.told[number].append((function, given))
-        self.calls += 1
         return found
 
     def tell(self, number, function, given):

@@ -127,11 +127,16 @@ def test_least_squares_of_parts_are_those_of_the_whole(monkeypatch, made):
 def test_trees_of_one_shard_are_those_of_memory(monkeypatch, made):
     """With more shards, LightGBM's workers must run side by side: ``tests/backends`` has them on Ray."""
     home, data, valid = made
-    params = {"rounds": 6, "min_leaf": 5, "query_share": 0.8, "bags": 2}
-    whole = make_ranker("lambda-mart", params).fit(data, valid=valid)
-    found = learn(monkeypatch, "lambda-mart", params, home, 1, 1, ShardedDataset(home / "valid"))
-    assert found.predict(valid).tobytes() == whole.predict(valid).tobytes()
-    assert found.history_ == whole.history_
+    held_out = ShardedDataset(home / "valid")
+    for params in (
+        {"rounds": 6, "min_leaf": 5, "query_share": 0.8, "bags": 2},
+        {"rounds": 30, "min_leaf": 5, "patience": 2, "metric": "map"},
+        {"rounds": 4, "min_leaf": 5000},  # nothing can be learned
+    ):
+        whole = make_ranker("lambda-mart", params).fit(data, valid=valid)
+        found = learn(monkeypatch, "lambda-mart", params, home, 1, 1, held_out)
+        assert found.predict(valid).tobytes() == whole.predict(valid).tobytes()
+        assert found.history_ == whole.history_
 
 
 def test_a_share_that_is_held_out_is_that_of_one_machine(monkeypatch, made):
