@@ -21,6 +21,7 @@ import sys
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -133,7 +134,13 @@ def make_store(path: Path, n_trials: int, n_queries: int) -> None:
     folder = models_folder(path)
     folder.mkdir()
     data.save(documents_path(folder, "cafe"))
-    common = {"dataset": "many", "fold": "Fold1", "profile": "standard", "data": "cafe", "chosen_by": "ndcg@10"}
+    common: dict[str, Any] = {
+        "dataset": "many",
+        "fold": "Fold1",
+        "profile": "standard",
+        "data": "cafe",
+        "chosen_by": "ndcg@10",
+    }
     with Store(path) as store, Kept(kept_path(path), megabytes=4000) as kept:
         kept.add_lists("cafe", listed_of(data))
         cells = [{"dataset": "many", "fold": "Fold1", "label": f"Ranker{number:02d}"} for number in range(RANKERS)]
@@ -156,7 +163,7 @@ def make_store(path: Path, n_trials: int, n_queries: int) -> None:
                     scores = np.asarray(models[ranker].predict(data), float)
                 kept.add_scores(trial.key, data.offsets, scores)
         for number in range(200):
-            params = {
+            params: dict[str, Any] = {
                 "l2": float(rng.random()),
                 "hidden": int(rng.integers(4, 64)),
                 "scaling": ("zscore", None)[number % 2],

@@ -90,6 +90,8 @@ def compare(
     """
     names = None if metrics is None else split_names(metrics)
     found: Mapping[str, Comparisons | UnpairedComparisons]
+    if things[0].endswith(".ordino") and data is None:
+        raise typer.BadParameter(f"models are compared on data: ordino compare {' '.join(things[:2])} --data test.txt")
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
     elif len(things) >= 2 and (data is None) != (qrels is None):
