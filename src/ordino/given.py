@@ -207,7 +207,7 @@ def check_search(ranker: object) -> None:
     for name, found in _calls_above():
         if name != "<genexpr>" or "train" not in found:
             continue
-        searched = found.get("estimator", found.get("base_estimator"))
+        searched: Any = found.get("estimator", found.get("base_estimator"))
         routed, shared = found.get("routed_params"), found.get("fit_and_score_kwargs", {})
         params = shared.get("fit_params") if routed is None else routed.estimator.fit
         last = searched.steps[-1][1] if hasattr(searched, "steps") else searched
