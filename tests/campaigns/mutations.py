@@ -6,14 +6,16 @@ mistakes.toml are written out, each with its kind; the others are drawn. Each is
 its file run against the copy, the laws with them. The default is a draw of twelve; ``--long`` makes all that are
 written out and 200 drawn ones.
 
-    python tests/campaigns/mutations.py [--long] [--record]
+    python tests/campaigns/mutations.py [--long] [--record] [--keep FILE] [--minutes 5]
 """
 
+import argparse
 import ast
 import os
 import re
 import shutil
 import sys
+import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +28,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from campaigns.forked import first_failure, load_libraries
-from campaigns.ledger import Outcome, main
+from campaigns.ledger import Outcome, record
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -44,10 +46,15 @@ TESTS: dict[str, str] = {
     "boosting": "goldens rankers/test_trees rankers/test_boosting laws/test_formulas laws/test_which_data "
     "laws/test_parameters",
     "cli": "cli laws/test_options laws/test_which_data test_surface",
-    "cli/export": "export imports test_distill laws/test_options cli",
-    "cli/serve": "serve/test_service serve/test_process laws/test_options cli",
-    "cli/studio": "laws/test_options studio/test_pages cli",
-    "cli/shards": "test_sharded laws/test_options data/test_shards cli",
+    "cli/bench": "laws/test_options:bench+search+reproduce cli",
+    "cli/data": "laws/test_options:synth+convert+inspect+doctor+reading cli data/test_runs",
+    "cli/evaluate": "laws/test_options:rank+evaluate+explain+reading cli",
+    "cli/export": "laws/test_options:export+import+distill cli export imports test_distill",
+    "cli/report": "laws/test_options:compare+report cli",
+    "cli/serve": "laws/test_options:serve serve/test_process cli",
+    "cli/shards": "laws/test_options:shards test_sharded data/test_shards cli",
+    "cli/studio": "laws/test_options:studio studio/test_pages cli",
+    "cli/train": "laws/test_which_data:train laws/test_options:train cli",
     "data": "data laws/test_seeds rankers/test_base test_given",
     "distilling": "test_distill",
     "ensemble": "rankers/test_auto",
@@ -71,7 +78,7 @@ TESTS: dict[str, str] = {
     "parameters.py": "rankers/test_signatures rankers/test_base cli/test_models laws/test_options",
     "pipelines.py": "explain/test_why_pipelines test_distill test_model_file rankers/test_base",
     "ranker.py": "rankers/test_base rankers/test_contract test_given rankers/test_weights laws/test_which_data",
-    "rankers": "goldens laws/test_formulas laws/test_which_data laws/test_parameters rankers",
+    "rankers": "rankers laws/test_which_data laws/test_parameters",
     "rankers/auto": "rankers/test_auto laws/test_parameters",
     "rankers/fusion": "order/test_run_fusion rankers/test_combined laws/test_parameters goldens",
     "rankers/portfolio": "rankers/test_auto",
@@ -84,7 +91,12 @@ TESTS: dict[str, str] = {
     "testing.py": "rankers/test_contract rankers/test_base laws/test_seeds",
     "web": "web serve/test_service studio/test_pages",
 }
-"""By path in the package, the longest that fits: the tests that ought to notice, the likeliest first."""
+"""By path in the package, the longest that fits: the tests that ought to notice, the likeliest first.
+
+Words after a colon choose among the tests of a file, as pytest's -k does.
+"""
+BY_RANKER = "goldens/test_goldens laws/test_formulas laws/test_which_data laws/test_parameters"
+"""Tests whose names say which ranker they are about."""
 
 
 @dataclass(frozen=True)
@@ -157,16 +169,16 @@ def mistakes_in(path: Path, source: str) -> Iterator[Mistake]:
 def written(page: Path = WRITTEN) -> tuple[list[Mistake], list[str]]:
     """The mistakes that are written out, and those whose place in the code is no longer there."""
     found, stale = [], []
-    for entry in tomllib.loads(page.read_text(encoding="utf-8"))["mistake"]:
-        path = SOURCE / "ordino" / entry["file"]
+    for file, table in tomllib.loads(page.read_text(encoding="utf-8")).items():
+        path = SOURCE / "ordino" / file
         source = path.read_text(encoding="utf-8") if path.exists() else ""
-        start = source.find(entry["before"])
-        if start < 0:
-            stale.append(f"{entry['file']}: {entry['before']!r}")
-            continue
-        line, stop = source.count("\n", 0, start) + 1, start + len(entry["before"])
-        tests = tuple(entry.get("tests", "").split())
-        found.append(Mistake(path, line, entry["kind"], start, stop, entry["after"], tests))
+        for kind, before, after, *tests in table["mistakes"]:
+            start = source.find(before)
+            if start < 0:
+                stale.append(f"{file}: {before!r}")
+                continue
+            line, stop = source.count("\n", 0, start) + 1, start + len(before)
+            found.append(Mistake(path, line, kind, start, stop, after, tuple(" ".join(tests).split())))
     return found, stale
 
 
@@ -180,9 +192,24 @@ def tests_of(mistake: Mistake, copy: Path) -> list[str]:
     """The tests that ought to notice a mistake, each once; its doctests are those of the copy."""
     inside = mistake.path.relative_to(SOURCE / "ordino").as_posix()
     place = max((one for one in TESTS if re.match(rf"{re.escape(one)}($|/|\.py$)", inside) or not one), key=len)
-    names = dict.fromkeys([*mistake.tests, *TESTS[place].split()])
-    own = [f"tests/{name}.py" if "test_" in name.rpartition("/")[2] else f"tests/{name}" for name in names]
-    return [str(copy / mistake.path.relative_to(SOURCE)), *own]
+    table = (SOURCE / "ordino" / "rankers" / "__init__.py").read_text(encoding="utf-8")
+    about = (
+        re.findall(rf'"([\w-]+)",\s+"\w+",\s+"{mistake.path.stem}",', table)
+        if folder_of(mistake.path) == "rankers"
+        else []
+    )
+    own = [f"{name}:{'+'.join(about)}" for name in BY_RANKER.split()] if about else []
+    return [
+        str(copy / mistake.path.relative_to(SOURCE)),
+        *map(_words, dict.fromkeys([*own, *mistake.tests, *TESTS[place].split()])),
+    ]
+
+
+def _words(name: str) -> str:
+    """Words for pytest: a file or a folder, and what chooses among its tests."""
+    path, _, chosen = name.partition(":")
+    found = f"tests/{path}.py" if "test_" in path.rpartition("/")[2] else f"tests/{path}"
+    return f"{found} -k {chosen.replace('+', ' or ')}" if chosen else found
 
 
 def choose(n: int, seed: int) -> list[Mistake]:
@@ -218,27 +245,34 @@ def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure) -> 
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # compiled code stays valid
 
 
-def campaign(long: bool, n: int | None = None, seed: int = 0) -> Outcome:
-    """Make the mistakes one by one and count by folder what was noticed."""
-    mistakes = choose(n or (N_LONG if long else N_SHORT), seed)
-    if long:
-        out, stale = written()
-        mistakes = out + mistakes
-        for one in stale:
-            print(f"no longer there: {one}", flush=True)
+def campaign(mistakes: Sequence[Mistake], kept: Path | None = None, minutes: float = np.inf) -> Outcome:
+    """Make the mistakes one by one, as many as there is time for, and count by folder what was noticed.
+
+    What a file of an earlier campaign says was noticed counts as well and is not tried again.
+    """
+    known = (
+        dict(line.rsplit(" | ", 1) for line in kept.read_text("utf-8").splitlines()) if kept and kept.exists() else {}
+    )
     made, noticed, problems = Counter[str](), Counter[str](), []
+    begun = time.monotonic()
     load_libraries()
     with TemporaryDirectory() as home:
         copy = Path(home) / "src"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("*.pyc"))  # with what numba has compiled
-        for mistake in mistakes:
+        for mistake in dict.fromkeys(mistakes):
+            by = known.get(str(mistake), "")
+            if not by and time.monotonic() - begun > 60 * minutes:
+                continue
+            if not by:
+                by = noticed_by(mistake, copy)
+                print(f"{mistake} | {by}" if by else f"SURVIVED {mistake}", flush=True)
+                if kept and by:
+                    with kept.open("a", encoding="utf-8") as file:
+                        file.write(f"{mistake} | {by}\n")
             folder = folder_of(mistake.path)
             made[folder] += 1
-            by = noticed_by(mistake, copy)
             noticed[folder] += bool(by)
-            print(f"{mistake} | {by}" if by else f"SURVIVED {mistake}", flush=True)
-            if not by:
-                problems.append(str(mistake))
+            problems += [] if by else [str(mistake)]
     scores = ", ".join(f"{folder} {noticed[folder]} of {made[folder]}" for folder in sorted(made))
     return Outcome(
         "mutations",
@@ -248,5 +282,28 @@ def campaign(long: bool, n: int | None = None, seed: int = 0) -> Outcome:
     )
 
 
+def main() -> None:
+    """Run the campaign from the command line."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--long", action="store_true", help="all that are written out, and 200 drawn ones")
+    parser.add_argument("--record", action="store_true", help="write the counts into docs/reliability.md")
+    parser.add_argument(
+        "--keep", type=Path, help="file for what was noticed; a campaign that was stopped goes on from it"
+    )
+    parser.add_argument("--minutes", type=float, default=np.inf, help="begin no further mistake after so long")
+    parser.add_argument("--seed", type=int, default=0, help="of the mistakes that are drawn")
+    given = parser.parse_args()
+    mistakes, stale = written() if given.long else ([], [])
+    for one in stale:
+        print(f"no longer there: {one}", flush=True)
+    mistakes += choose(N_LONG if given.long else N_SHORT, given.seed)
+    order = np.random.default_rng(given.seed).permutation(len(mistakes))  # so that a part is a fair sample
+    outcome = campaign([mistakes[i] for i in order], given.keep, given.minutes)
+    print(outcome.row(""))
+    if given.record:
+        record(outcome)
+    raise SystemExit(bool(outcome.problems))
+
+
 if __name__ == "__main__":
-    main(campaign)
+    main()

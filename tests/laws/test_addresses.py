@@ -127,7 +127,7 @@ def opened(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def answers(opened):
-    """By address what a studio says that has answered every address before, and what one says that remembers nothing."""
+    """By address what a studio says that has answered them all before, and what one says that remembers nothing."""
     clients = opened[2](), opened[2]()
     for address in ADDRESSES:
         clients[0].get(f"/{address}")
