@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import socket
 import sqlite3
 import webbrowser
@@ -22,13 +23,13 @@ import typer.main
 
 from cli.conftest import folder, models  # noqa: F401  (the files that the words name)
 from laws.words import CASES, FIT, JSON, READ
-from ordino import Dataset, import_model, save, sharded
+from ordino import Dataset, import_model, load, save, sharded
 from ordino.backends import local_backend
 from ordino.cli.app import app
 from ordino.data.files import read_data, write_data
 from ordino.experiment.run import driver
 from ordino.experiment.store import Store
-from ordino.model_file import read_card
+from ordino.model_file import is_model_file, read_card
 from ordino.serve import start
 from ordino.serve.app import Setup
 from ordino.serve.spool import Spool
@@ -146,24 +147,37 @@ def result_of(words: str, place: Path, called: list[Any], capsysbinary: Any) -> 
         elif path.is_file() and before.get(path) != path.stat().st_mtime_ns:
             written[str(path.relative_to(place))] = contents(path, words)
             path.unlink()
-    return {"code": code, "printed": printed, "written": written, "called": list(called), "is_silent": not noise}
+    numbers = re.findall(r"\d+\.\d+", printed), {name: values for name, (_, values) in written.items()}
+    told = {name: text for name, (text, _) in written.items()}
+    asked = {"called": list(called), "is_silent": not noise}
+    return {"code": code, "printed": printed, "written": told, "numbers": numbers, **asked}
 
 
-def contents(path: Path, words: str) -> str:
-    """A store by what its trials say, AutoRanker (which keeps times) by its card, any other file by its bytes."""
+def contents(path: Path, words: str) -> tuple[str, Any]:
+    """What a file says, and what of it was computed: an option may be repeated in a file without any effect.
+
+    A store says what its trials say and found, AutoRanker (which keeps times) what is on its card.
+    """
     if "-r auto" in words:
-        return str(read_card(path)["parameters"])
+        return str(read_card(path)["parameters"]), None
     if path.name.endswith(".kept.sqlite"):
         with closing(sqlite3.connect(path)) as connection:
-            return str(connection.execute("select count(*) from rankings").fetchone())
+            return str(connection.execute("select count(*) from rankings").fetchone()), None
     if path.suffix == ".sqlite":
         with closing(sqlite3.connect(path)) as connection:
             tables = [row[0] for row in connection.execute("select name from sqlite_master where type='table'")]
         assert tables
         with Store(path) as store:
-            told = ("experiment", "label", "params", "fold", "seed", "profile", "chosen_by", "test")
-            return str([[getattr(trial, name) for name in told] for trial in store.trials()])
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+            trials = list(store.trials())
+        told = ("experiment", "label", "params", "fold", "seed", "profile", "chosen_by", "test")
+        return str([[getattr(one, name) for name in told] for one in trials]), [dict(one.test) for one in trials]
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    if not is_model_file(path):
+        return digest, digest
+    model = load(path)
+    if getattr(model, "categories_in_", None):
+        return digest, read_card(path)["form"]
+    return digest, model.predict(np.random.default_rng(0).random((20, model.n_features_in_))).tolist()
 
 
 def options_of(command: str) -> set[str]:
@@ -193,6 +207,20 @@ def test_json_is_json(command, place, called, capsysbinary):
     assert plain["printed"] != told["printed"]
 
 
+COMPUTED = {
+    "seed",
+    "profile",
+    "test",
+    "param",
+    "scaling",
+    "binarize",
+    "weight",
+    "one_hot",
+    "repeats",
+    "trials",
+    "metric",
+}
+"""Options that may be repeated in what is printed and written, but must change what is computed."""
 EVERY = [(command, option) for command, own in CASES.items() for option in own] + [
     ("reading", option) for option in READ
 ]
@@ -217,3 +245,5 @@ def test_every_option_reaches_what_it_names(command, option, place, called, caps
     allowed = {0, 1} if option == "one_list" else {0}
     assert {first["code"], second["code"]} <= allowed
     assert first != second
+    if option in COMPUTED:
+        assert first["numbers"] != second["numbers"]

@@ -143,7 +143,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "figures": ("report bench.sqlite", "report bench.sqlite --figures pictures"),
         "metrics": ("report bench.sqlite", "report bench.sqlite -m map"),
         "baseline": ("report bench.sqlite", "report bench.sqlite --baseline RankNet"),
-        "test": ("report bench.sqlite", "report bench.sqlite --test paired-t"),
+        "test": ("report bench.sqlite --format csv", "report bench.sqlite --format csv --test paired-t"),
         "experiment": ("report two.sqlite", "report two.sqlite --experiment second"),
     },
     "reproduce": {
