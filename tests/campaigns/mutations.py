@@ -34,6 +34,7 @@ ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
 WRITTEN = Path(__file__).with_name("mistakes.toml")
 N_SHORT, N_LONG = 12, 200
+NOBODY = "nobody"  # noticed it
 SECONDS = 600  # that the tests of one mistake may take on a busy machine
 PARTS = {"train": "valid", "valid": "test", "test": "valid", "data": "valid", "held_out": "data"}
 COMPARED = {
@@ -248,31 +249,31 @@ def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure) -> 
 def campaign(mistakes: Sequence[Mistake], kept: Path | None = None, minutes: float = np.inf) -> Outcome:
     """Make the mistakes one by one, as many as there is time for, and count by folder what was noticed.
 
-    What a file of an earlier campaign says was noticed counts as well and is not tried again.
+    What a file of an earlier campaign says was noticed is not tried again; what was not is, if there is time.
     """
     known = (
         dict(line.rsplit(" | ", 1) for line in kept.read_text("utf-8").splitlines()) if kept and kept.exists() else {}
     )
     made, noticed, problems = Counter[str](), Counter[str](), []
     begun = time.monotonic()
-    load_libraries()
+    if minutes:
+        load_libraries()
     with TemporaryDirectory() as home:
         copy = Path(home) / "src"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("*.pyc"))  # with what numba has compiled
         for mistake in dict.fromkeys(mistakes):
             by = known.get(str(mistake), "")
-            if not by and time.monotonic() - begun > 60 * minutes:
-                continue
-            if not by:
-                by = noticed_by(mistake, copy)
-                print(f"{mistake} | {by}" if by else f"SURVIVED {mistake}", flush=True)
-                if kept and by:
+            if by in ("", NOBODY) and time.monotonic() - begun < 60 * minutes:
+                by = noticed_by(mistake, copy) or NOBODY
+                print(f"{mistake} | {by}", flush=True)
+                if kept:
                     with kept.open("a", encoding="utf-8") as file:
                         file.write(f"{mistake} | {by}\n")
-            folder = folder_of(mistake.path)
-            made[folder] += 1
-            noticed[folder] += bool(by)
-            problems += [] if by else [str(mistake)]
+            if by:
+                folder = folder_of(mistake.path)
+                made[folder] += 1
+                noticed[folder] += by != NOBODY
+                problems += [str(mistake)] if by == NOBODY else []
     scores = ", ".join(f"{folder} {noticed[folder]} of {made[folder]}" for folder in sorted(made))
     return Outcome(
         "mutations",
@@ -287,9 +288,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--long", action="store_true", help="all that are written out, and 200 drawn ones")
     parser.add_argument("--record", action="store_true", help="write the counts into docs/reliability.md")
-    parser.add_argument(
-        "--keep", type=Path, help="file for what was noticed; a campaign that was stopped goes on from it"
-    )
+    parser.add_argument("--keep", type=Path, help="file of what was tried; a campaign that was stopped goes on from it")
     parser.add_argument("--minutes", type=float, default=np.inf, help="begin no further mistake after so long")
     parser.add_argument("--seed", type=int, default=0, help="of the mistakes that are drawn")
     given = parser.parse_args()

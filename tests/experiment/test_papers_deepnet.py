@@ -172,6 +172,23 @@ def test_what_is_chosen_is_trained_after_the_search(folder, monkeypatch):
     assert "4 layers 0." in chosen
 
 
+def test_what_is_shown_with_dropout_was_trained_with_it(folder, monkeypatch):
+    monkeypatch.setattr(search, "best_dropout", lambda *_: 0.5)
+
+    class FakeTrials:
+        def of(self, *_):
+            return []
+
+        def by_seed(self, _, label, metric, part):
+            return (float(label.split("dropout=")[1].split(",")[0]),)
+
+    found = search.tuned_dropout(Request(folder, repeats=1), FakeTrials())
+    shown = {(one.labels[1], *one.ours) for one in found if isinstance(one, Number)}
+    assert shown == {(depth, 0.0) for depth in protocol.DEPTHS} | {
+        (f"{depth}, dropout", 0.5) for depth in protocol.DEPTHS
+    }
+
+
 def test_the_best_of_the_grid_is_that_of_validation():
     cells = [("a", "valid", 0.3), ("a", "test", 0.1), ("b", "valid", 0.2), ("b", "test", 0.9)]
     numbers = [Number(("td", name, part, "map"), None, (value,)) for name, part, value in cells]

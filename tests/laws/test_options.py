@@ -175,8 +175,8 @@ def contents(path: Path, words: str) -> tuple[str, Any]:
     if not is_model_file(path):
         return digest, digest
     model = load(path)
-    if getattr(model, "categories_in_", None):
-        return digest, read_card(path)["form"]
+    if hasattr(model, "steps") or getattr(model, "categories_in_", None):
+        return digest, read_card(path)["steps"]
     return digest, model.predict(np.random.default_rng(0).random((20, model.n_features_in_))).tolist()
 
 
