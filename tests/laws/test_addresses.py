@@ -19,8 +19,7 @@ from ordino.experiment.store.kept import models_folder
 from ordino.metrics import evaluate
 from ordino.studio import views
 from ordino.studio.sources import Memory
-from studio.test_pages import text_of
-from studio_place import RESULTS, open_studio
+from studio_place import RESULTS, open_studio, text_of
 
 QUESTIONS = {
     (path.stem, name)

@@ -2,6 +2,7 @@
 
 RUN = "-r random-ranker --folds 3 --n-jobs 1 -m map"
 BOTH = "compare linear.ordino model.ordino"
+THREE = f"{BOTH} scores.txt --data test.txt"
 DRAWN = "--trials 1 --space epochs=1..2 --folds 3 --n-jobs 1 -m map"
 FIT = "--ranker linear-regression-ranker"
 TREES = "--drop url --categories other -r lambda-mart -p rounds=2 -p min_leaf=5"
@@ -60,6 +61,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "seed": ("train train.txt -r random-ranker -o m", "train train.txt -r random-ranker -o m --seed 4"),
         "one_hot": (f"train all.csv {TREES} -o m", f"train all.csv {TREES} -o m --one-hot"),
         "minutes": (f"train train.txt {AUTO} -o m", f"train train.txt {AUTO} -o m --minutes 3"),
+        "cluster": ("train shards -r prank -o m", "train shards -r prank -o m --cluster auto"),
     },
     "train on shards": {"valid": ("train shards -r prank -o m", "train shards -r prank -o m --valid train.txt")},
     "rank": {
@@ -137,6 +139,8 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "test": ("compare bench.sqlite RankNet LambdaMART", "compare bench.sqlite RankNet LambdaMART --test paired-t"),
     },
+    "compare of files": {"test": (f"{BOTH} --data test.txt --json", f"{BOTH} --data test.txt --json --test paired-t")},
+    "compare of several": {"test": (f"{THREE} --json", f"{THREE} --json --test paired-t")},
     "report": {
         "format": ("report bench.sqlite", "report bench.sqlite --format csv"),
         "out": ("report bench.sqlite", "report bench.sqlite --out r.md"),

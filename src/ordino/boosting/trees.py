@@ -19,7 +19,7 @@ from ordino.boosting.lightgbm_options import check_options
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
 from ordino.division import Divided
-from ordino.errors import DataError, NothingToLearnWarning, ParameterError
+from ordino.errors import DataError, NothingToLearnWarning
 from ordino.forms import Form, Trees, load_lightgbm, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
