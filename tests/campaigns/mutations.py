@@ -20,6 +20,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -213,14 +214,20 @@ def _words(name: str) -> str:
     return f"{found} -k {chosen.replace('+', ' or ')}" if chosen else found
 
 
-def choose(n: int, seed: int) -> list[Mistake]:
-    """Mistakes drawn so that every kind and every folder has its turn."""
-    rng = np.random.default_rng(seed)
+@cache
+def possible() -> dict[tuple[str, str], list[Mistake]]:
+    """All mistakes that can be drawn, by folder and kind."""
     found: dict[tuple[str, str], list[Mistake]] = {}
     for path in sorted((SOURCE / "ordino").rglob("*.py")):
         if not path.name.endswith("kernels.py"):  # compiled code is compared with slow loops, and takes long to build
             for one in mistakes_in(path, path.read_text(encoding="utf-8")):
                 found.setdefault((folder_of(path), one.kind), []).append(one)
+    return found
+
+
+def choose(n: int, seed: int) -> list[Mistake]:
+    """Mistakes drawn so that every kind and every folder has its turn."""
+    rng, found = np.random.default_rng(seed), possible()
     groups = list(found)
     drawn = [groups[i] for i in rng.permutation(len(groups))]
     return [found[drawn[i % len(drawn)]][rng.integers(len(found[drawn[i % len(drawn)]]))] for i in range(n)]

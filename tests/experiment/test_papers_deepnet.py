@@ -1,5 +1,7 @@
 """DeepNet's experiments: the numbers of the thesis, pair errors, choices on validation data, the plan of Table 3.1."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -180,7 +182,7 @@ def test_what_is_shown_with_dropout_was_trained_with_it(folder, monkeypatch):
             return []
 
         def by_seed(self, _, label, metric, part):
-            return (float(label.split("dropout=")[1].split(",")[0]),)
+            return (float(re.search(r"dropout=([\d.]+)", label)[1]),)
 
     found = search.tuned_dropout(Request(folder, repeats=1), FakeTrials())
     shown = {(one.labels[1], *one.ours) for one in found if isinstance(one, Number)}

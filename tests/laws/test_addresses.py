@@ -145,6 +145,7 @@ def test_every_question_has_a_case():
     assert QUESTIONS - asked - POSTED == set()
 
 
+@pytest.mark.slow  # sixty pages, some of them twice
 @pytest.mark.parametrize(
     ("page", "name"), [(page, name) for page, own in CASES.items() for name, (a, b) in own.items() if a != b]
 )
@@ -154,12 +155,14 @@ def test_every_question_has_an_effect(page, name, answers):
     assert text_of(first) != text_of(second)
 
 
+@pytest.mark.slow  # sixty pages, some of them twice
 @pytest.mark.parametrize("address", REMEMBERED)
 def test_a_page_depends_on_its_address_alone(address, answers):
     warm, fresh = answers
     assert text_of(warm[address]) == text_of(fresh[address])
 
 
+@pytest.mark.slow  # sixty pages, some of them twice
 @pytest.mark.parametrize("profile", ["standard", "sklearn"])
 @pytest.mark.parametrize("name", ["one", "two"])
 def test_the_figures_are_those_of_the_data_and_the_profile(name, profile, opened, answers):
