@@ -73,6 +73,17 @@ def greedy_weights(members: Sequence[Floats], measure: Measure, which: Mask) -> 
     return np.asarray(best_taken / best_taken.sum(), np.float64)
 
 
+def gate(gains: Floats) -> float:
+    """How much of what was learned is let in: t - 1 of its gains on unseen queries, at least 0 and at most 1.
+
+    Examples
+    --------
+    >>> gate(np.array([0.1, 0.2, 0.3, 0.0])), gate(np.array([0.1, -0.1])), gate(np.zeros(3))
+    (1.0, 0.0, 0.0)
+    """
+    return float(np.clip(t_of(gains) - 1, 0, 1))
+
+
 class Weighed(NamedTuple):
     """Weights of members, and how much of them is greedy."""
 
@@ -93,10 +104,33 @@ def weigh(members: Sequence[Floats], measure: Measure, fold: NDArray[np.intp], w
         learned = greedy_weights(members, measure, which & (fold != k))
         own = which & (fold == k)
         by_greedy[own] = measure(mixture(members, learned))[own]
-    share = float(np.clip(t_of((by_greedy - by_equal)[which]) - 1, 0, 1))
+    share = gate((by_greedy - by_equal)[which])
     if share == 0:
         return Weighed(equal, 0.0)
     return Weighed((1 - share) * equal + share * greedy_weights(members, measure, which), share)
+
+
+class Beside(NamedTuple):
+    """How much of what was learned stands beside something simple, and the scores of unseen documents by both."""
+
+    share: float
+    scores: Floats
+
+
+def beside(
+    unseen: Floats, simple: Floats, measure: Measure, fold: NDArray[np.intp], counts: NDArray[np.int64]
+) -> Beside:
+    """As much of what was learned as the gate lets in, and for the rest something simple that needs no learning.
+
+    ``fold`` and ``counts`` have the fold and the number of documents of each query: the scores of a fold are made with
+    the share that the other folds give.
+    """
+    gains = measure(unseen) - measure(simple)
+    shares = np.zeros(len(fold))
+    for k in np.unique(fold):
+        shares[fold == k] = gate(gains[fold != k])
+    by_doc = np.repeat(shares, counts)
+    return Beside(gate(gains), by_doc * unseen + (1 - by_doc) * simple)
 
 
 def mixture(members: Sequence[Floats], weights: Floats) -> Floats:
