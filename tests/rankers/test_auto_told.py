@@ -7,6 +7,7 @@ import pytest
 
 import ordino
 import shell
+from ordino.data.source import canonical
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import beside, gate, standardized
 from ordino.ensemble.search import kind_of
@@ -69,7 +70,7 @@ def test_a_saved_ranker_tells_its_members_and_features(ranker, saved):
 
 def test_what_a_member_adds_is_what_the_whole_loses_without_it_out_of_fold(ranker):
     """Written again from the plan: the scores of every fold by a ranker that has not seen it, member by member."""
-    data = DATA.as_grouped()
+    data = canonical(DATA)
     bench = Bench(
         data, judge=Judge("ndcg@10", "standard"), n_folds=2, seed=0,
         make=lambda kind: make_member(kind, metric="ndcg@10", profile="standard", n_jobs=1),

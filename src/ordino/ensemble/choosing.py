@@ -124,7 +124,7 @@ class Choice:
         in_the_end = self.members(np.full(self.bench.data.n_queries, True))
         for fold in range(self.bench.n_folds):
             own = self.bench.docs(fold)
-            members, weights, _ = self.ensemble(self.bench.fold != fold)
+            members, weights, *_ = self.ensemble(self.bench.fold != fold)
             found[own] = mixture([self.scores(member)[own] for member in members], weights)
             keep = {*in_the_end, *members}
             self._scores = {member: scores for member, scores in self._scores.items() if member in keep}

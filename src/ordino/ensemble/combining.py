@@ -1,8 +1,8 @@
 """How members become one: their scores as z-scores inside each query, added with equal weights.
 
 Weights that are learned are learned from noise where queries are few. So greedy weights (forward selection with
-replacement, Caruana et al., ICML 2004) only come in through a gate: t is their gain over equal weights on queries that
-did not choose them, divided by its standard error, and their share is t - 1, at least 0 and at most 1.
+replacement, Caruana et al., ICML 2004) only come in through a gate: their gain over equal weights on queries that did
+not choose them, in standard errors, less one, is their share, at least 0 and at most 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtr
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -74,14 +75,17 @@ def greedy_weights(members: Sequence[Floats], measure: Measure, which: Mask) -> 
 
 
 def gate(gains: Floats) -> float:
-    """How much of what was learned is let in: t - 1 of its gains on unseen queries, at least 0 and at most 1.
+    """How much of what was learned is let in: z - 1 of its gains on unseen queries, at least 0 and at most 1.
+
+    z is as rare under the normal law as t is under Student's: with few queries, t says less than it seems.
 
     Examples
     --------
-    >>> gate(np.array([0.1, 0.2, 0.3, 0.0])), gate(np.array([0.1, -0.1])), gate(np.zeros(3))
+    >>> gate(np.array([0.1, 0.2, 0.3, 0.2])), gate(np.array([0.1, -0.1, 0.05])), gate(np.zeros(3))
     (1.0, 0.0, 0.0)
     """
-    return float(np.clip(t_of(gains) - 1, 0, 1))
+    n = int(np.isfinite(gains).sum())
+    return float(np.clip(ndtri(stdtr(max(n - 1, 1), t_of(gains))) - 1, 0, 1))
 
 
 class Weighed(NamedTuple):
