@@ -35,6 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kept", type=Path, default=Path("members.jsonl"))
     parser.add_argument("--shapes", default=",".join(SHAPES), help="separated by commas")
+    parser.add_argument("--smaller", type=int, default=1, help="take so many times fewer queries, but at least 20")
     parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
     parser.add_argument("--out", type=Path, help="write the table to this file")
     args = parser.parse_args()
@@ -42,7 +43,7 @@ def main() -> None:
     done = [json.loads(line) for line in args.kept.read_text().splitlines()] if args.kept.exists() else []
     for name in args.shapes.split(","):
         if name not in {row["shape"] for row in done} and time.monotonic() < until:
-            done.append({"shape": name} | measured(*parts(name)))
+            done.append({"shape": name} | measured(*parts(name, smaller=args.smaller)))
             with args.kept.open("a") as file:
                 file.write(json.dumps(done[-1]) + "\n")
     lines = [*HEADER, "", f"{date.today().isoformat()}, seed {SEED}.", "", *table(done)]
