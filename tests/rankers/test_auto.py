@@ -178,7 +178,9 @@ def test_a_fold_that_is_late_leaves_fewer_queries_to_the_next_and_the_plan_says_
     trial.run(3, clock)
     assert trial.shares[0] == 1.0
     assert 1.0 > trial.shares[1] > trial.shares[2] > 0
-    assert [trial._part(fold).data.n_queries for fold in range(3)] == [max(round(40 * share), 2) for share in trial.shares]
+    assert [trial._part(fold).data.n_queries for fold in range(3)] == [
+        max(round(40 * share), 2) for share in trial.shares
+    ]
     row = json.loads(json.dumps(trial.row))
     search = searching.Search(bench, clock=Clock(None), most_trials=None, cost=lambda _: 1.0, tell=lambda *_: None)
     search.replay([row], 1)

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import norm
+from scipy.stats import t as student
 
 import ordino
 import shell
@@ -142,6 +144,8 @@ def test_the_gate_lets_in_what_is_shown():
     assert gate(-gains) == 0.0
     assert gate(np.tile([0.1, -0.1], 20)) == 0.0
     assert gate(np.array([0.1, np.nan])) == 0.0
+    few = np.array([0.1, 0.2, 0.0])  # t is 1.73, but with three queries that is as rare as z = 1.17
+    assert gate(few) == pytest.approx(norm.isf(student.sf(3**0.5, 2)) - 1)
 
 
 def test_what_stands_beside_is_measured_with_the_share_of_other_folds():
