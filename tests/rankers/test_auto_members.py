@@ -1,4 +1,4 @@
-"""AutoRanker is never clearly worse than the best of its members alone; benchmarks/quality_members.py has larger sets."""
+"""AutoRanker is never clearly worse than the best of its members alone; the benchmark has larger sets."""
 
 import importlib
 from pathlib import Path
