@@ -284,7 +284,7 @@ def test_a_store_that_nobody_can_write_to_is_read(path, monkeypatch):
         store.add(TRIAL)
     before = path.read_bytes()
     monkeypatch.setattr(os, "access", lambda *_: False)
-    monkeypatch.setattr(Store, "_transaction", None)  # a read-only disk has none
+    monkeypatch.setattr("ordino.experiment.store.store.transaction", None)  # a read-only disk has none
     with StoreView(path) as view:
         assert [trial.key for trial in view.trials()] == ["abc"]
     assert path.read_bytes() == before

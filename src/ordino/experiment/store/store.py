@@ -15,6 +15,7 @@ from typing import Any, final
 from ordino.errors import DataError
 from ordino.experiment.store import file_format
 from ordino.experiment.store.file_format import APPLICATION, COLUMNS, INFO, SUMS, VERSION
+from ordino.experiment.store.transaction import transaction
 from ordino.experiment.store.trial import Trial
 
 PATIENCE = 60.0  # seconds to wait for another run's transaction
@@ -64,7 +65,7 @@ class Store(AbstractContextManager["Store"]):
             if frozen:
                 self._open_frozen()
             else:
-                with self._transaction():
+                with transaction(self._connection):
                     self._bring_up_to_date()
                 # readers never wait for writers; what was committed survives a killed process
                 self._connection.execute("PRAGMA journal_mode = WAL")
@@ -126,17 +127,6 @@ class Store(AbstractContextManager["Store"]):
             what = f"a trial in the store is damaged ({reason})"
             raise DataError(f"{self.path}: {what}; use a copy of the file, or run into a new one") from None
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All or nothing."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -154,7 +144,7 @@ class Store(AbstractContextManager["Store"]):
         """Write trials in one transaction; a trial whose key is already in the store is skipped."""
         names = (*COLUMNS, SUMS)
         marks = ", ".join("?" * len(names))
-        with self._transaction():
+        with transaction(self._connection):
             for trial in trials:
                 written = self._connection.execute(
                     f"INSERT INTO trials ({', '.join(names)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING",
