@@ -284,7 +284,7 @@ def test_a_store_that_nobody_can_write_to_is_read(path, monkeypatch):
         store.add(TRIAL)
     before = path.read_bytes()
     monkeypatch.setattr(os, "access", lambda *_: False)
-    monkeypatch.setattr(Store, "_transaction", None)  # a read-only disk has none
+    monkeypatch.setattr("ordino.experiment.store.store.transaction", None)  # a read-only disk has none
     with StoreView(path) as view:
         assert [trial.key for trial in view.trials()] == ["abc"]
     assert path.read_bytes() == before
@@ -413,6 +413,7 @@ def test_a_store_of_format_5_gets_its_checksums(path):
     with Store(path) as store:
         store.add(TRIAL)
     with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP INDEX far")
         connection.execute("ALTER TABLE trials DROP COLUMN sums")
         connection.execute("ALTER TABLE query_values DROP COLUMN sum")
         connection.execute("PRAGMA user_version = 5")

@@ -11,6 +11,7 @@ import xgboost
 from ordino import Dataset, evaluate, import_model, load, read_letor, save, why
 from ordino.errors import ModelFileError, OrdinoError, ParameterError
 from ordino.explain import feature_weights, permutation_importance
+from serving import service
 
 RANKLIB = Path(__file__).parents[1] / "fixtures" / "engines" / "ranklib"
 TEST = read_letor(RANKLIB / "test.txt")
@@ -272,3 +273,13 @@ def test_hostile_text_of_lightgbm_gets_one_sentence(old, new, tmp_path):
     text = a_lightgbm_text()
     assert old in text
     refused_in_one_sentence(tmp_path, text.replace(old, new, 1), "lightgbm")
+
+
+@pytest.mark.parametrize("file", sorted(RANKLIB.glob("*.model.txt")), ids=lambda file: file.name)
+def test_the_service_gives_the_scores_of_an_imported_model(file, tmp_path):
+    ranker = import_model(file, "ranklib", n_features=TEST.n_features)
+    save(ranker, tmp_path / "imported.ordino")
+    rows = TEST.X[:20]
+    with service(tmp_path, {"imported": tmp_path / "imported.ordino"}) as served:
+        items = served.client.post("/v1/models/imported/rank", json={"rows": rows.tolist()}).json()["items"]
+    assert {item["id"]: item["score"] for item in items} == dict(enumerate(ranker.predict(rows).tolist()))

@@ -31,10 +31,10 @@ def as_npy(array, **options):
     return file.getvalue()
 
 
-def as_arrow(columns, **options):
+def as_arrow(columns, rows_of_a_piece=None, **options):
     table, sink = pa.table(columns), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
-        writer.write_table(table)
+        writer.write_table(table, max_chunksize=rows_of_a_piece)
     return sink.getvalue().to_pybytes()
 
 
@@ -50,7 +50,8 @@ BODIES = {
     "rows, spread out": ("Application/JSON; charset=utf-8", json.dumps(BACKWARDS, indent=3)),
     "arrow": (ARROW, as_arrow({"id": IDS} | features_of(X))),
     "arrow of doubles": (ARROW, as_arrow(features_of(X.astype(float)) | {"doc_id": IDS})),
-    "arrow in pieces": (ARROW, as_arrow({"id": IDS} | features_of(X))),
+    "arrow in pieces": (ARROW, as_arrow({"id": IDS} | features_of(X), rows_of_a_piece=3)),
+    "arrow of singles and doubles": (ARROW, as_arrow({"id": IDS} | features_of(X) | {NAMES[1]: X[:, 1].astype(float)})),
     "npy": ("application/x-npy", as_npy(X)),
     "npy of doubles in Fortran's order": ("application/x-npy", as_npy(np.asfortranarray(X.astype(float)))),
     "msgpack items": ("application/msgpack", msgpack.packb({"items": items()})),
@@ -91,6 +92,23 @@ def test_every_body_gets_the_bits_of_ordino_rank(client, ranked, model, body):
     assert [item["score"] for item in reply["items"]] == sorted(ranked[model][:10], reverse=True)
     assert reply["model"] == model
     assert reply["took"] >= 0
+
+
+def test_arrow_columns_may_have_any_kind_of_number(client):
+    columns = {NAMES[0]: np.arange(4, dtype=np.float16), NAMES[1]: np.arange(4, dtype=np.uint8), NAMES[2]: [7, 5, 3, 1]}
+    rows = np.column_stack([np.asarray(columns[name], float) for name in NAMES]).tolist()
+    items = [post(client, body, kind).json()["items"] for kind, body in
+             ((ARROW, as_arrow(columns)), ("application/json", {"rows": rows}))]  # fmt: skip
+    assert items[0] == items[1]
+
+
+def test_null_in_arrow_is_a_missing_value(client):
+    holes = [None, 1.5, None, 2.0]
+    rows = [[1.0, hole, 3.0] for hole in holes]
+    columns = {NAMES[0]: [1.0] * 4, NAMES[1]: holes, NAMES[2]: [3.0] * 4}
+    items = [post(client, body, kind, "trees").json()["items"] for kind, body in
+             ((ARROW, as_arrow(columns)), ("application/json", {"rows": rows}))]  # fmt: skip
+    assert items[0] == items[1]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 17, 33])
@@ -171,6 +189,8 @@ WRONG = {
     "big": ({"rows": [[1, 10**30, None]]}, "feature 'clicks' is null"),
     "unknown column": ({"features": ["bm25", "age", "klicks"], "rows": [[1, 2, 3]]}, "unknown feature 'klicks'"),
     "missing column": ({"features": ["bm25", "age"], "rows": [[1, 2]]}, "feature 'clicks' is missing"),
+    "features null": ({"features": None, "rows": [[1, 2, 3]]}, "features is null; give a list, or leave it out"),
+    "ids null": ({"ids": None, "rows": []}, "ids is null; give a list, or leave it out"),
     "features no list": ({"features": 7, "rows": [[1, True, 3]]}, "features must be a list of names"),
     "column twice": ({"features": ["bm25", "age", "age"], "rows": [[1, 2, 3]]}, "features has 'age' twice"),
     "short row": ({"rows": [[1, 2, 3], [1, 2]]}, "row 1 has 2 values but there are 3 features"),

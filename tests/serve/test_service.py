@@ -18,8 +18,9 @@ from ordino import LinearRegressionRanker
 from ordino.errors import OrdinoError, ParameterError
 from ordino.model_file.container import read_file
 from ordino.serve.metrics import Metrics
+from ordino.serve.rank import rank as rank_documents
 from ordino.serve.settings import Limits, named_models
-from ordino.serve.work import Work
+from ordino.serve.work import LaterError, Work
 from ordino.web.answers import RefusedError
 from serving import NAMES, Served, service, small_data
 
@@ -240,14 +241,50 @@ def test_work_that_takes_too_long_is_given_up():
 
     async def run():
         with pytest.raises(RefusedError, match=r"more than 0\.1 seconds") as refused:
-            await work.do(lambda _: is_over.wait(10))
+            await work.do(lambda _: is_over.wait(10), is_quick=False)
         is_over.set()
-        return refused.value.status, await work.do(lambda until: until)
+        return refused.value.status, await work.do(lambda until: until, is_quick=False)
 
     status, until = asyncio.run(run())
     assert status == 503
     assert until > time.monotonic() - 10
     work.close()
+
+
+def test_what_is_quick_is_done_at_once_and_all_else_in_a_thread():
+    work, loop = Work(Limits()), threading.get_ident()
+
+    def tells_later(until):
+        if until is None:
+            raise LaterError
+        return threading.get_ident()
+
+    async def run():
+        return [await work.do(lambda _: threading.get_ident(), is_quick=True),
+                await work.do(lambda _: threading.get_ident(), is_quick=False),
+                await work.do(tells_later, is_quick=True)]  # fmt: skip
+
+    at_once, in_thread, later = asyncio.run(run())
+    assert at_once == loop
+    assert in_thread == later != loop
+    work.close()
+
+
+@pytest.mark.parametrize(
+    ("quick", "more", "tried"), [(0.0005, {}, [True]), (0.0005, {"explain": True}, [True, False]), (0.0, {}, [False])]
+)
+def test_a_quick_model_answers_at_once_but_does_not_explain_so(tmp_path, model_files, monkeypatch, quick, more, tried):
+    at_once = []
+
+    def noted(*given, until, **options):
+        at_once.append(until is None)
+        return rank_documents(*given, until=until, **options)
+
+    monkeypatch.setattr("ordino.serve.app.rank", noted)
+    monkeypatch.setattr("ordino.serve.model.QUICK", quick)
+    with service(tmp_path, {"linear": model_files["linear"]}) as served:
+        assert rank(served.client, BODY | more).status_code == 200
+    assert at_once == tried
 
 
 def test_explanations_that_take_too_long_are_given_up(tmp_path, model_files, monkeypatch):

@@ -1,6 +1,9 @@
 """The page to try a model, in a browser: it ranks, explains, tells errors, and asks for the token."""
 
+import re
+
 import pytest
+from playwright.sync_api import expect
 from test_process import running
 
 TOKEN = "a-token-of-some-length"
@@ -13,7 +16,7 @@ def test_the_page_ranks_and_explains(browser, model_files):
         troubles = []
         page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
         page.goto(url)
-        page.wait_for_function("document.querySelector('#body').value.includes('bm25')")
+        expect(page.locator("#body")).to_have_value(re.compile("bm25"))
         page.check("#explain")
         page.click("button")
         page.wait_for_selector("#items tr:nth-child(3)")
@@ -37,7 +40,7 @@ def test_the_page_asks_for_the_token(browser, model_files):
         page.wait_for_selector("#token:visible")
         page.fill("#token", TOKEN)
         page.keyboard.press("Tab")
-        page.wait_for_function("document.querySelector('#body').value.includes('bm25')")
+        expect(page.locator("#body")).to_have_value(re.compile("bm25"))
         page.click("button")
         page.wait_for_selector("#items tr")
         page.close()

@@ -28,7 +28,7 @@ def serve(
     max_rows: Annotated[int, typer.Option(min=1, help="Documents of one request.")] = 10_000,
     max_megabytes: Annotated[int, typer.Option(min=1, max=2000, help="Size of one request's body.")] = 32,
     timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for a body to arrive, and to be answered.")] = 10.0,
-    queue: Annotated[int, typer.Option(min=1, help="Requests that a process takes at a time.")] = 64,
+    queue: Annotated[int, typer.Option(min=1, help="Requests that a process takes at a time.")] = 256,
     check: Annotated[bool, typer.Option("--check", help="Load the models, say what they are, and stop.")] = False,
 ) -> None:
     """Serve models over HTTP: rank documents, or reorder responses of Solr, Elasticsearch and OpenSearch.

@@ -1,6 +1,6 @@
 """What a writer gives: files, and what a person must know of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -65,6 +65,24 @@ class Written:
 def single(value: Any) -> float:
     """A number rounded to single precision, as the double that prints and reads back to it exactly."""
     return float(np.float32(value))
+
+
+def all_different(names: Iterable[str]) -> list[str]:
+    """Names, those that come again with a number behind.
+
+    Examples
+    --------
+    >>> all_different(["a_b", "a_b", "ok"])
+    ['a_b', 'a_b_2', 'ok']
+    """
+    made: list[str] = []
+    for base in names:
+        plain, number = base, 1
+        while plain in made:
+            number += 1
+            plain = f"{base}_{number}"
+        made.append(plain)
+    return made
 
 
 def size_note(text: str | bytes, limit: int, what: str) -> str:

@@ -32,7 +32,7 @@ from ordino.serve.openapi import describe
 from ordino.serve.rank import JSON, rank, reader_of
 from ordino.serve.settings import MOST, Limits
 from ordino.serve.shelf import Shelf
-from ordino.serve.work import Work
+from ordino.serve.work import SHORT, Work
 from ordino.threads import products
 from ordino.web.answers import App, RefusedError, error_body
 from ordino.web.bodies import header_of, read_body
@@ -158,10 +158,10 @@ class Service:
         top, explain = _top(asked), _explain(asked)
         accept = header_of(request.scope, b"accept")
 
-        def answer(body: Body, until: float) -> tuple[bytes, str, int]:
+        def answer(body: Body, until: float | None) -> tuple[bytes, str, int]:
             return rank(model, read, body, self.limits, top=top, explain=explain, accept=accept, until=until)
 
-        content, kind, n = await self._answer(request, answer)
+        content, kind, n = await self._answer(request, answer, model)
         _note(request, "rank", model, n)
         return Response(content, media_type=kind)
 
@@ -175,7 +175,9 @@ class Service:
         asked = _query(request, "top", "model")
         top, model = _top(asked), self.shelf.only(asked.get("model"))
         _note(request, "rerank", model)
-        content, n = await self._answer(request, lambda body, _: rerank(engine, model, body, self.limits, top=top))
+        content, n = await self._answer(
+            request, lambda body, _: rerank(engine, model, body, self.limits, top=top), model
+        )
         _note(request, "rerank", model, n)
         return Response(content, media_type=JSON)
 
@@ -199,7 +201,7 @@ class Service:
         if not header:
             _need_json(request)
         content, headers, n = await self._answer(
-            request, lambda body, _: inference.infer(model, body, header, self.limits)
+            request, lambda body, _: inference.infer(model, body, header, self.limits), model
         )
         _note(request, "infer", model, n)
         return Response(content, headers=headers)
@@ -214,7 +216,7 @@ class Service:
             raise RefusedError(404, f"model {model.name!r} has version {model.version} now, not {wanted[:50]!r}")
         return model
 
-    async def _answer(self, request: Request, answer: Callable[[Body, float], Result]) -> Result:
+    async def _answer(self, request: Request, answer: Callable[[Body, float | None], Result], model: Model) -> Result:
         """Take a place, read the body, and work on it."""
         if header_of(request.scope, b"content-encoding").lower() not in ("", "identity"):
             raise RefusedError(415, "compressed bodies are not read; send the body as it is")
@@ -223,7 +225,8 @@ class Service:
             try:
                 limits = self.limits
                 body = await read_body(request.scope, request.receive, limit=limits.bytes, seconds=limits.seconds)
-                return await self.work.do(partial(answer, body))
+                is_quick = model.is_quick and len(body) <= SHORT
+                return await self.work.do(partial(answer, body), is_quick=is_quick)
             finally:
                 self.metrics.note_taken(self.work.taken - 1)
 

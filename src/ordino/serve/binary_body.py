@@ -92,7 +92,8 @@ def read_msgpack(body: Body, model: Model, limits: Limits, top: int | None, expl
         X = in_model_order(np.frombuffer(rows, ROW_BYTES).reshape(-1, width), order)
         check_rows(len(X), limits)
         check_width(X, model)
-        found = from_object({**value, "rows": [], "ids": None}, model, limits, top, explain)
+        rest = {name: given for name, given in value.items() if name != "ids"}
+        found = from_object({**rest, "rows": []}, model, limits, top, explain)
         return Asked(Documents(X, check_ids(value.get("ids"), len(X))), found.top, found.explain)
     return from_object(value, model, limits, top, explain)
 
@@ -101,12 +102,8 @@ def read_arrow(body: Body, model: Model, limits: Limits, top: int | None, explai
     """An Arrow stream with a column for each feature, and a column ``id`` or ``doc_id`` if there are ids."""
     layout, batches = _arrow_batches(body, model, limits)
     n = sum(map(len, batches))
-    parts = [np.zeros((0, len(layout.features)), np.float32)]
-    for batch in batches:
-        columns = batch.columns
-        values = [_numbers(columns[j], name, model) for j, name in layout.features]
-        parts.append(np.ascontiguousarray(np.array(values).T))
-    X = parts[1] if len(batches) == 1 else np.concatenate(parts)
+    parts = [_matrix(batch, layout, model) for batch in batches] or [np.zeros((0, len(layout.features)), np.float32)]
+    X = parts[0] if len(parts) == 1 else np.concatenate(parts)
     ids: Any = range(n)
     if layout.ids is not None:
         ids = [value for batch in batches for value in batch.column(layout.ids).to_pylist()]
@@ -116,12 +113,16 @@ def read_arrow(body: Body, model: Model, limits: Limits, top: int | None, explai
 
 
 class Layout(NamedTuple):
-    """What a schema says: the columns of features, their order, and the column of ids, if there is one."""
+    """What a schema says: the columns of features, their order, and the column of ids, if there is one.
+
+    It is plain if all features are float32 or all are float64, which pyarrow makes a matrix of by itself.
+    """
 
     schema: Any
     features: list[tuple[int, str]]
     order: list[int] | None
     ids: int | None
+    is_plain: bool
 
 
 def _arrow_batches(body: Body, model: Model, limits: Limits) -> tuple[Layout, list[Any]]:
@@ -171,7 +172,10 @@ def _layout(message: Any, model: Model) -> Layout:
         features = [(j, name) for j, name in enumerate(names) if j != ids]
         if len(model.schemas) >= SCHEMAS:
             model.schemas.clear()
-        model.schemas[key] = Layout(schema, features, column_order([name for _, name in features], model), ids)
+        order = column_order([name for _, name in features], model)
+        kinds = {schema.types[j] for j, _ in features}
+        is_plain = not model.categories and (kinds == {pa.float32()} or kinds == {pa.float64()})
+        model.schemas[key] = Layout(schema, features, order, ids, is_plain)
     layout: Layout = model.schemas[key]
     return layout
 
@@ -192,13 +196,19 @@ def _check_schema(schema: Any, model: Model) -> None:
             raise refuse(f"column {field.name[:100]!r} is {str(kind)[:50]}; give numbers")
 
 
+def _matrix(batch: Any, layout: Layout, model: Model) -> NDArray[Any]:
+    """The features of a record batch, a row for each document; null is NaN."""
+    if layout.is_plain:
+        chosen = batch if layout.ids is None else batch.select([j for j, _ in layout.features])
+        X: NDArray[Any] = chosen.to_tensor(null_to_nan=True, row_major=True).to_numpy()
+        return X
+    values = [_numbers(batch.column(j), name, model) for j, name in layout.features]
+    return np.array(values, np.float64).reshape(len(values), len(batch)).T
+
+
 def _numbers(column: Any, name: str, model: Model) -> Any:
-    if pa.types.is_floating(column.type) and name not in model.categories:
-        return column.to_numpy(zero_copy_only=False)  # null is NaN
-    if pa.types.is_integer(column.type) and name not in model.categories:
-        if column.null_count:
-            return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return column.to_numpy()
+    if name not in model.categories:
+        return column.to_numpy(zero_copy_only=False)
     return [value_of(value, name, f"row {row}", model) for row, value in enumerate(column.to_pylist())]
 
 

@@ -127,6 +127,9 @@ def from_object(
 
 def asked(given: dict[str, Any], documents: Documents, top: int | None, explain: bool) -> Asked:
     """The request, in which the body has the last word on ``top`` and ``explain``."""
+    for name in ("features", "ids"):
+        if name in given and given[name] is None:
+            raise refuse(f"{name} is null; give a list, or leave it out")
     if "top" in given:
         wanted = given["top"]
         if type(wanted) not in (int, float) or not 1 <= wanted <= MOST or wanted != int(wanted):

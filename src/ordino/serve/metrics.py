@@ -7,6 +7,7 @@ processes that are gone still count, so that no counter falls.
 import mmap
 import os
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from typing import final
 
@@ -36,25 +37,22 @@ class Metrics:
             "taken": (1,),
         }
         path = folder / f"metrics.{os.getpid()}"
-        self._size = sum(int(np.prod(shape)) for shape in sizes.values())
+        self._size = sum(prod(shape) for shape in sizes.values())
         if not path.exists():
             path.write_bytes(bytes(8 * self._size))
         with path.open("r+b") as file:
-            self._values = np.frombuffer(mmap.mmap(file.fileno(), 0), np.float64)
+            values = np.frombuffer(mmap.mmap(file.fileno(), 0), np.float64)
         self._sizes = sizes
+        self.mine = self._parts(values)
+        """The counters of this process."""
 
     def _parts(self, values: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         parts, start = {}, 0
         for name, shape in self._sizes.items():
-            size = int(np.prod(shape))
+            size = prod(shape)
             parts[name] = values[start : start + size].reshape(shape)
             start += size
         return parts
-
-    @property
-    def mine(self) -> dict[str, NDArray[np.float64]]:
-        """The counters of this process."""
-        return self._parts(self._values)
 
     def note(self, route: str, status: int, seconds: float, model: str | None, documents: int) -> None:
         """Count a request that was answered."""

@@ -19,6 +19,7 @@ from ordino.serve.documents import Asked, refuse
 from ordino.serve.json_body import read_json
 from ordino.serve.model import Model
 from ordino.serve.settings import Limits
+from ordino.serve.work import LaterError
 from ordino.web.answers import RefusedError
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -61,15 +62,21 @@ def best_first(scores: Floats) -> NDArray[np.intp]:
 
 
 def rank(
-    model: Model, read: Reader, body: Body, limits: Limits, *, top: int | None, explain: bool, accept: str, until: float
-) -> tuple[bytes, str, int]:
-    """The body of the reply, its content type, and the number of documents that were scored."""
+    model: Model, read: Reader, body: Body, limits: Limits, *, top: int | None, explain: bool, accept: str,
+    until: float | None,
+) -> tuple[bytes, str, int]:  # fmt: skip
+    """The body of the reply, its content type, and the number of documents that were scored.
+
+    Without a time ``until`` which it may take, only what is quick is done: nothing is explained.
+    """
     start = time.perf_counter()
     asked = read(body, model, limits, top, explain)
+    if asked.explain and until is None:
+        raise LaterError
     documents = asked.documents
     scores = model.scores(documents.X)
     order = best_first(scores)[: asked.top]
-    reasons = explained(model, asked, order, limits, until) if asked.explain else None
+    reasons = explained(model, asked, order, limits, until) if asked.explain and until is not None else None
     took = round((time.perf_counter() - start) * 1000, 3)
     n = len(scores)
     kind = reply_kind(accept)

@@ -24,7 +24,7 @@ class Limits:
     """Documents of a request."""
     seconds: float = 10.0
     """Time for the body to arrive, and again to be answered."""
-    queue: int = 64
+    queue: int = 256
     """Requests that a process takes at a time, the one it works on included."""
     explained: int = 50
     """Documents of a reply that are explained."""

@@ -1,13 +1,14 @@
-"""The thread that scores, and the queue in front of it.
+"""Who scores, and the queue in front of it.
 
-A process has one thread that reads bodies and scores, while the loop goes on to take requests and to answer probes.
-More processors are used by more processes.
+A process has one thread for what takes long, while the loop goes on to take requests and to answer probes. What takes
+milliseconds is done by the loop itself: to hand it over, and two threads that want Python's lock, would cost as much
+again. More processors are used by more processes.
 """
 
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar, final
 
 from ordino.serve.settings import Limits
@@ -17,6 +18,11 @@ from ordino.web.bodies import CLOSE
 
 Result = TypeVar("Result")
 AGAIN = {"retry-after": "1"}
+SHORT = 2 << 20  # bytes of a body that is read in milliseconds
+
+
+class LaterError(Exception):
+    """What was called at once takes long; it is to be called in the thread."""
 
 
 @final
@@ -43,11 +49,18 @@ class Work:
             self.taken -= 1
             self.bytes -= size
 
-    async def do(self, work: Callable[[float], Result]) -> Result:
-        """Call a function in the thread, with the time until which it may take; 503 if it takes longer."""
+    async def do(self, work: Callable[[float | None], Result], *, is_quick: bool) -> Result:
+        """Call a function: at once if it is quick; else in the thread, with the time until which it may take.
+
+        The answer is 503 if it takes longer. What is called at once gets no time, and raises :class:`LaterError` if it
+        finds out that it takes long.
+        """
         seconds = self.limits.seconds
         until = time.monotonic() + seconds
         try:
+            if is_quick:
+                with suppress(LaterError):
+                    return work(None)
             async with asyncio.timeout(seconds):
                 return await asyncio.get_running_loop().run_in_executor(self.pool, work, until)
         except TimeoutError:

@@ -30,6 +30,7 @@ from ordino.experiment.store.rankings import (
     unpack_list,
     unpack_scores,
 )
+from ordino.experiment.store.transaction import transaction
 
 APPLICATION = 0x4F72646B  # "Ordk"
 VERSION = 1
@@ -137,7 +138,7 @@ class Kept(AbstractContextManager["Kept"]):
         if version and application != APPLICATION:
             raise DataError(f"{self.path}: this file does not belong to a store; move it away")
         if version == 0 and is_new:
-            with self._transaction():
+            with transaction(self._connection):
                 for command in SCHEMA.split(";")[:-1]:
                     self._connection.execute(command)
                 self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -161,16 +162,6 @@ class Kept(AbstractContextManager["Kept"]):
             raise
         except (sqlite3.DatabaseError, ValueError, TypeError, IndexError) as error:
             raise self._refused(error) from None
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
 
     def _rows(self, question: str, *values: object) -> list[Any]:
         return self._connection.execute(question, values).fetchall()
@@ -203,16 +194,19 @@ class Kept(AbstractContextManager["Kept"]):
     def _add(self, table: str, rows: Sequence[tuple[Any, ...]], *more: tuple[str, Sequence[tuple[Any, ...]]]) -> bool:
         if self.size + sum(len(row[-1]) for row in rows) > self._limit:
             return False
-        with self._transaction():
+        with transaction(self._connection):
             for name, some in ((table, rows), *more):
                 marks = ", ".join("?" * len(some[0])) if some else ""
                 self._connection.executemany(f"INSERT OR REPLACE INTO {name} VALUES ({marks})", some)
         return True
 
-    def keys(self) -> set[str]:
-        """The trials whose rankings are here."""
+    def keys(self, among: Sequence[str] | None = None) -> set[str]:
+        """The trials whose rankings are here, of all or of those asked for."""
+        question, given = "SELECT trial FROM rankings WHERE first = 0", list[str]()
+        if among is not None:
+            question, given = f"{question} AND trial IN (SELECT value FROM json_each(?))", [json.dumps(list(among))]
         with self._sentences():
-            return {key for (key,) in self._rows("SELECT trial FROM rankings WHERE first = 0")}
+            return {key for (key,) in self._rows(question, *given)}
 
     def facts(self, data: str) -> Facts | None:
         """What is known of each query of a test part."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from ordino.boosting.model_text import DEFAULT_LEFT, NAN_MISSING, TextTree, TreeText, write_trees
 from ordino.export.family import PlainTrees, Tree
-from ordino.export.written import Written
+from ordino.export.written import Written, all_different
 
 
 def write_lightgbm(form: PlainTrees, name: str, **_: object) -> Written:  # noqa: ARG001
@@ -32,15 +32,7 @@ def safe_names(names: tuple[str, ...]) -> list[str]:
     >>> safe_names(("a b", "a_b", "ok"))
     ['a_b', 'a_b_2', 'ok']
     """
-    made: list[str] = []
-    for name in names:
-        plain = base = re.sub(r"[\s\",:\[\]{}=]", "_", name) or "_"
-        number = 1
-        while plain in made:
-            number += 1
-            plain = f"{base}_{number}"
-        made.append(plain)
-    return made
+    return all_different(re.sub(r"[\s\",:\[\]{}=]", "_", name) or "_" for name in names)
 
 
 def _tree(tree: Tree) -> TextTree:

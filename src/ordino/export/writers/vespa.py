@@ -10,7 +10,7 @@ import numpy as np
 
 from ordino.export.family import Affine, Floats, PlainLinear, PlainNetwork, PlainTrees, Preparation, SymLog, Tree
 from ordino.export.shapes import nested
-from ordino.export.written import Written, size_note
+from ordino.export.written import Written, all_different, size_note
 
 ACTIVATIONS = {
     "relu": "max(0.0, {z})",
@@ -59,15 +59,7 @@ def identifiers(names: tuple[str, ...]) -> list[str]:
     >>> identifiers(("title bm25", "title_bm25", "2nd"))
     ['title_bm25', 'title_bm25_2', '_2nd']
     """
-    made: list[str] = []
-    for name in names:
-        plain = base = re.sub(r"^(?=\d)", "_", re.sub(r"\W", "_", name, flags=re.ASCII)) or "_"
-        number = 1
-        while plain in made:
-            number += 1
-            plain = f"{base}_{number}"
-        made.append(plain)
-    return made
+    return all_different(re.sub(r"^(?=\d)", "_", re.sub(r"\W", "_", name, flags=re.ASCII)) or "_" for name in names)
 
 
 def _number(value: float) -> str:
