@@ -40,6 +40,13 @@ class Reason(NamedTuple):
     """Above 0 if it speaks for a, below 0 if it speaks for b."""
 
 
+class MemberReason(NamedTuple):
+    """What one member of an ensemble adds to the difference."""
+
+    member: str
+    adds: float
+
+
 @final
 @dataclass(frozen=True)
 class Why:
@@ -52,21 +59,27 @@ class Why:
     """linear, stumps, trees (all three exact), line (an integral along the line from b to a), orders (sampled), runs
     (what each run of a fusion adds when it joins, over all orders of joining); or several, where the scores of several
     rankers are added."""
+    members: tuple[MemberReason, ...] = ()
+    """What each member of an ensemble adds; together the difference."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         reasons = [reason._asdict() for reason in self.reasons]
-        return {"difference": self.difference, "method": self.method, "reasons": reasons}
+        members = {"members": [member._asdict() for member in self.members]} if self.members else {}
+        return {"difference": self.difference, "method": self.method, "reasons": reasons, **members}
 
     def __str__(self) -> str:
         width = max(len("feature"), *(len(reason.feature) for reason in self.reasons))
         rows = [f"{'feature':<{width}}  {'a':>10}  {'b':>10}  {'adds':>10}"]
         rows += [f"{name:<{width}}  {a:>10.4g}  {b:>10.4g}  {adds:>+10.4f}" for name, a, b, adds in self.reasons]
-        return "\n".join([*rows, f"{'together':<{width}}  {'':>10}  {'':>10}  {self.difference:>+10.4f}"])
+        rows.append(f"{'together':<{width}}  {'':>10}  {'':>10}  {self.difference:>+10.4f}")
+        return "\n".join([*rows, *(f"{adds:+.4f} by {member}" for member, adds in self.members)])
 
     def _repr_html_(self) -> str:
         rows = [(name, f"{a:.4g}", f"{b:.4g}", f"{adds:+.4f}") for name, a, b, adds in self.reasons]
-        return html_table(["feature", "a", "b", "adds"], [*rows, ("together", "", "", f"{self.difference:+.4f}")])
+        table = html_table(["feature", "a", "b", "adds"], [*rows, ("together", "", "", f"{self.difference:+.4f}")])
+        members = [(member, f"{adds:+.4f}") for member, adds in self.members]
+        return table + (html_table(["member", "adds"], members) if members else "")
 
 
 def why(
@@ -145,12 +158,16 @@ def _of_parts(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset | None, or
     data, rows = ranker.documents(docs), [int(a), int(b)]
     _check_rows(rows, data)
     total, methods = np.zeros(ranker.n_features_in_), set()
-    for form, seen, weight, source in ranker.explained_parts(data):
+    members: dict[str, float] = {}
+    for member, form, seen, weight, source in ranker.explained_parts(data):
         first, second = seen.X[rows].astype(np.float64)
         parts, method = _divided(form, first, second, orders, seed)
         total += weight * np.bincount(source, parts, ranker.n_features_in_)
+        members[member] = members.get(member, 0.0) + weight * float(parts.sum())
         methods.add(method)
-    return _told(ranker.feature_names(), data.X[rows].astype(np.float64), total, " and ".join(sorted(methods)))
+    told = tuple(MemberReason(*one) for one in sorted(members.items(), key=lambda one: -abs(one[1])))
+    raw, method = data.X[rows].astype(np.float64), " and ".join(sorted(methods))
+    return _told(ranker.feature_names(), raw, total, method, told)
 
 
 def _of_runs(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset, orders: int, seed: int) -> Why:
@@ -182,10 +199,10 @@ def _of_runs(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset, orders: in
     return _told(ranker.runs_, scores[:, rows].T, parts, "runs")
 
 
-def _told(names: Sequence[str], raw: Floats, parts: Floats, method: str) -> Why:
+def _told(names: Sequence[str], raw: Floats, parts: Floats, method: str, members: tuple[MemberReason, ...] = ()) -> Why:
     order = np.argsort(-np.abs(parts), kind="stable")
     reasons = tuple(Reason(names[j], float(raw[0, j]), float(raw[1, j]), float(parts[j])) for j in order)
-    return Why(float(parts.sum()), reasons, method)
+    return Why(float(parts.sum()), reasons, method, members)
 
 
 def _check_rows(rows: list[int], data: Dataset) -> None:

@@ -83,6 +83,11 @@ class RankFusion(Ranker):
                 of_run[data.X[:, mark] > 0] = np.nan
         return scores
 
+    def by_run(self, data: Dataset) -> Dataset:
+        """What each run adds to the scores as a feature, where the rule is a sum over runs, as rrf is."""
+        parts = [fuse_runs(one[None], data.offsets, self.method, k=self.k) for one in self.run_scores(data)]
+        return data.replace(X=np.stack(parts, axis=1), feature_names=self.runs_)
+
     def _check_learned(self) -> None:
         places = [*self.columns_, *self.marks_]
         if len(self.columns_) != len(self.marks_) or not self.columns_:

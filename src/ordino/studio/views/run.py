@@ -118,7 +118,8 @@ def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
 
 def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
     """Lines in grey, one picked by pointing; each is named at its end."""
-    names = _apart(list({point[by]: point for point in points}.values()))
+    values = [point["value"] for point in points]
+    names = _apart(list({point[by]: point for point in points}.values()), max(values) - min(values))
     return json.dumps(
         {
             "data": {"values": points},
@@ -157,10 +158,9 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
     )
 
 
-def _apart(ends: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _apart(ends: list[dict[str, Any]], span: float) -> list[dict[str, Any]]:
     """Where the names of curves stand: at their ends, or below a name that is in the way."""
-    values = [one["value"] for one in ends]
-    room, reach = 0.06 * ((max(values) - min(values)) or 1.0), log(max(one["step"] for one in ends) + 1) or 1.0
+    room, reach = 0.07 * (span or 1.0), log(max(one["step"] for one in ends) + 1) or 1.0
     placed: list[dict[str, Any]] = []
     for one in sorted(ends, key=lambda end: -end["value"]):
         y = one["value"]
