@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ordino.distilling import distill as distill
     from ordino.experiment.doors import bench as bench
     from ordino.experiment.doors import compare as compare
-    from ordino.explain import why as why
+    from ordino.explain.why import why as why
     from ordino.export import export_model as export_model
     from ordino.imports import import_model as import_model
     from ordino.metrics import evaluate as evaluate
