@@ -196,7 +196,7 @@ def race(earlier: str | None, only: list[str]) -> None:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | ({"PYTHONPATH": earlier} if name == "before" else {"PYTHONPATH": here}),
+            env=os.environ | {"PYTHONPATH": (earlier or "") if name == "before" else here},
         )
         for name in teams
     }

@@ -6,6 +6,10 @@ are never looked at. The collection differs in shape on purpose: the first fold 
 names their folder), and made sets: like MQ2007, like TD2003, like MSLR, few queries, many documents a query, sparse
 relevance, noisy labels, 5 and 700 features.
 
+``--times`` measures what a fit with defaults takes on the first fold of MQ2008: processor time of all threads, after a
+fit on 30 queries that compiles what must be compiled, beside LambdaMART in the same process. No default may take more
+than 30 times as long as LambdaMART's.
+
 Every ranker on every set is a line of a JSON file, so that a run that was stopped goes on where it was.
 
     ORDINO_DATA=folds python benchmarks/quality_defaults.py --out docs/results/defaults.md
@@ -31,29 +35,21 @@ from ordino.data.folds import read_folds
 from ordino.experiment.run.tuning import draw
 from ordino.parameters import parameters_of
 from ordino.rankers import RANKERS, ranker_class
+from shapes import SEED, SHAPES
 
-SEED, METRIC = 0, "ndcg@10"
+METRIC = "ndcg@10"
+TIMED, TIMED_ON, BESIDE, MOST_TIMES = "times", "MQ2008", "lambda-mart", 30
 LEFT_OUT = ("random-ranker", "single-feature", "nested-ranker", "rank-aggregation", "auto")
 Parts = tuple[Dataset, Dataset]
 
 
-def made(n_queries: int, n_docs: int, n_features: int, *, share: float = 0.25, noise: float = 1.0) -> Parts:
-    """Queries with features of their own level and spread, some of which make the label, by sums and by thresholds."""
-    rng = np.random.default_rng(SEED)
-    rows, qid = n_queries * n_docs, np.repeat(np.arange(n_queries), n_docs)
-    X = rng.normal(size=(rows, n_features)).astype(np.float32)
-    n_useful = max(n_features // 5, 3)
-    hidden = X[:, :n_useful] @ rng.normal(size=n_useful) / np.sqrt(n_useful) + (X[:, 0] > 1) - (X[:, 1] > 0.5)
-    hidden = hidden + noise * rng.normal(size=rows)
-    cuts = np.quantile(hidden, [1 - share, 1 - share / 3])
-    shown = X * rng.lognormal(0, 0.5, (n_queries, n_features))[qid] + rng.normal(0, 2, (n_queries, n_features))[qid]
-    train, valid = Dataset(shown, np.digitize(hidden, cuts).astype(float), qid).split(0.75, seed=SEED)
-    return train, valid
+def split(name: str) -> Callable[[], Parts]:
+    def load() -> Parts:
+        n_queries, make = SHAPES[name]
+        train, valid = make(n_queries).split(0.75, seed=SEED)
+        return train, valid
 
-
-def shape(name: str, queries: int) -> Parts:
-    train, valid = ordino.synthetic(name, queries=queries, seed=1).split(0.75, seed=SEED)
-    return train, valid
+    return load
 
 
 def letor(name: str) -> Callable[[], Parts]:
@@ -67,15 +63,7 @@ def letor(name: str) -> Callable[[], Parts]:
 
 COLLECTION: dict[str, Callable[[], Parts]] = {
     **({name: letor(name) for name in ("MQ2008", "MQ2007")} if "ORDINO_DATA" in os.environ else {}),
-    "like MQ2007": lambda: shape("mq", 240),
-    "like MSLR": lambda: shape("mslr", 120),
-    "like TD2003": lambda: made(50, 1000, 44, share=0.01),
-    "few queries": lambda: made(24, 40, 30),
-    "many documents": lambda: made(20, 2000, 20),
-    "sparse relevance": lambda: made(300, 60, 40, share=0.02),
-    "noisy labels": lambda: made(300, 30, 40, noise=4.0),
-    "5 features": lambda: made(300, 30, 5),
-    "700 features": lambda: made(120, 30, 700),
+    **{name: split(name) for name in SHAPES if name != "5 documents a query"},
 }
 
 
@@ -85,13 +73,19 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(COLLECTION), help="separated by commas")
     parser.add_argument("--rankers", default=",".join(name for name in RANKERS if name not in LEFT_OUT))
     parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--times", action="store_true", help="measure the time of fits instead")
     parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
     parser.add_argument("--out", type=Path, help="write the table to this file")
     args = parser.parse_args()
     until = time.monotonic() + 60 * args.stop_after
     done = [json.loads(line) for line in args.kept.read_text().splitlines()] if args.kept.exists() else []
     known = {(row["set"], row["ranker"]) for row in done}
-    for name in args.sets.split(","):
+    for name in args.rankers.split(",") if args.times else ():
+        if (TIMED, name) not in known and time.monotonic() < until:
+            done.append({"set": TIMED, "ranker": name} | timed(name, *COLLECTION[TIMED_ON]()))
+            with args.kept.open("a") as file:
+                file.write(json.dumps(done[-1]) + "\n")
+    for name in args.sets.split(",") if not args.times else ():
         parts = None
         for ranker in args.rankers.split(","):
             if (name, ranker) in known or time.monotonic() > until:
@@ -136,6 +130,21 @@ def measured(name: str, train: Dataset, valid: Dataset, n_trials: int) -> dict[s
     return {"default": default, "tuned": best, "seconds": round(seconds, 2)}
 
 
+def timed(name: str, train: Dataset, valid: Dataset) -> dict[str, float]:
+    """Seconds of processor time of a fit with defaults, and of one of LambdaMART right after it."""
+    small = train.select_queries(np.arange(30))
+    seconds = {}
+    for key, one in (("seconds", name), (BESIDE, BESIDE)):
+        cls = ranker_class(one)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            cls().fit(small, valid=valid.select_queries(np.arange(10)))
+            begun = time.process_time()
+            cls().fit(train, valid=valid)
+        seconds[key] = round(time.process_time() - begun, 3)
+    return seconds
+
+
 HEADER = (
     "# Defaults against tuned",
     "",
@@ -147,13 +156,23 @@ HEADER = (
 
 
 def table(done: list[dict[str, Any]]) -> Iterator[str]:
-    """A row for each ranker and set."""
+    """A row for each ranker and set, and the times if they were measured."""
     yield "| set | ranker | defaults | tuned | defaults / tuned | trials | seconds |"
     yield "|---|---|---:|---:|---:|---:|---:|"
-    for row in done:
+    for row in (one for one in done if one["set"] != TIMED):
         ratio = row["default"] / row["tuned"] if row["tuned"] else float("nan")
         cells = [f"{row['default']:.4f}", f"{row['tuned']:.4f}", f"{100 * ratio:.1f} %", f"{row['trials']}"]
         yield f"| {row['set']} | {row['ranker']} | {' | '.join(cells)} | {row['seconds']:.1f} |"
+    times = sorted((row["seconds"] / row[BESIDE], row["ranker"], row) for row in done if row["set"] == TIMED)
+    if not times:
+        return
+    yield from ("", f"## Time of a fit with defaults on {TIMED_ON}, first fold", "")
+    yield f"Processor time of all threads, compiled before, beside a fit of {BESIDE} in the same process."
+    slow = [f"{name} ({ratio:.0f})" for ratio, name, _ in times if ratio > MOST_TIMES]
+    yield f"More than {MOST_TIMES} times as long: {', '.join(slow) or 'none'}."
+    yield from ("", f"| ranker | seconds | {BESIDE} | times |", "|---|---:|---:|---:|")
+    for ratio, name, row in times:
+        yield f"| {name} | {row['seconds']:.2f} | {row[BESIDE]:.2f} | {ratio:.1f} |"
 
 
 if __name__ == "__main__":

@@ -152,8 +152,8 @@ def page(rows: list[dict[str, Any]], figure: str) -> str:
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "lightgbm"))
     text = (__doc__ or "").partition("\n\n    ORDINO_DATA")[0].partition("\n\n")[2].rpartition("\n\n")[0]
     fallback = (
-        f"AutoRanker ran with 4 kinds of members and 4 folds. It fell back to fusion in {backs}. It has as many draws "
-        "as the machine had time for." if auto
+        "AutoRanker ran with 4 kinds of members and 4 folds, and keeps fusion in the mean as far as no gain over it is "
+        f"shown. It was nothing but fusion in {backs}." if auto
         else "AutoRanker was not run: give it draws with `--auto`."
     )  # fmt: skip
     return "\n".join(

@@ -17,6 +17,7 @@ from ordino.data.dataset import Dataset, split_numbers
 from ordino.data.on_disk import room_on_disk, rows_on_disk, select_on_disk
 from ordino.data.shards import ShardedDataset
 from ordino.data.source import canonical
+from ordino.division import Divided, divided_data
 from ordino.errors import DataError, ParameterError
 from ordino.plain import count_of
 
@@ -85,13 +86,19 @@ def refuse_words(call: str, unnamed: Sequence[object], words: Iterable[str]) -> 
 
 @contextmanager
 def given_data(
-    X: ArrayLike | Dataset | ShardedDataset, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
-    valid: Validation, sample_weight: ArrayLike | None, choose: Callable[[int, Validation], Validation],
-) -> Iterator[tuple[Dataset, Dataset | None]]:  # fmt: skip
+    X: ArrayLike | Dataset | ShardedDataset | Divided, y: ArrayLike | None, qid: ArrayLike | Sequence[Any] | None,
+    valid: Validation, sample_weight: ArrayLike | None, choose: Callable[[int, Validation], Validation], *,
+    by_shard: bool = False,
+) -> Iterator[tuple[Any, Any]]:  # fmt: skip
     """What to learn from and what to choose by, in canonical order; features of shards stay on disk meanwhile.
+
+    Shards with a cluster are with its workers; if ``by_shard``, each with one of its own.
 
     ``choose`` may hold out a share of so many queries where no validation data was given.
     """
+    if isinstance(X, Divided):  # inside the training of another ranker
+        yield X, valid
+        return
     if not isinstance(X, ShardedDataset):
         if isinstance(valid, ShardedDataset):
             raise DataError("valid is in shards but the training data is not; give both in the same way")
@@ -101,6 +108,10 @@ def given_data(
     if y is not None or qid is not None or sample_weight is not None:
         raise DataError("shards have their own labels, queries and weights; leave out y, qid and sample_weight")
     chosen = choose(X.n_queries, valid)
+    if X.cluster is not None:
+        with divided_data(X, _held_out_elsewhere(X, chosen), by_shard=by_shard) as given:
+            yield given
+        return
     with room_on_disk() as room:
         if isinstance(chosen, int | float | np.number):
             kept, held_out = _share_numbers(X.n_queries, chosen)
@@ -109,6 +120,13 @@ def given_data(
         else:
             other = rows_on_disk(chosen, room) if isinstance(chosen, ShardedDataset) else as_held_out(chosen)
             yield rows_on_disk(X, room), other
+
+
+def _held_out_elsewhere(X: ShardedDataset, chosen: Validation) -> Any:
+    """Validation data for workers: shards, a data set, or the numbers of the queries to keep and to hold out."""
+    if isinstance(chosen, int | float | np.number):
+        return _share_numbers(X.n_queries, chosen)
+    return chosen if isinstance(chosen, ShardedDataset) else as_held_out(chosen)
 
 
 def as_dataset(

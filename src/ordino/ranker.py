@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -27,6 +28,7 @@ from ordino.data.frames import check_no_categories, recode
 from ordino.data.on_disk import transformed
 from ordino.data.scaling import make_scaler
 from ordino.data.shards import ShardedDataset
+from ordino.division import Divided
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
 from ordino.given import (
@@ -70,6 +72,12 @@ class Ranker(BaseEstimator, ABC):
 
     takes_categories: ClassVar[bool] = False
     """Whether features may be categorical; their values are then the numbers of categories."""
+
+    divides: ClassVar[bool] = False
+    """Whether one training can be divided over a cluster: ``_fit`` then takes :class:`~ordino.division.Divided`."""
+
+    by_shard: ClassVar[bool] = False
+    """Whether each shard is then with a worker of its own, because the number of parts decides what is learned."""
 
     uses_weights: ClassVar[bool] = False
     """Whether document weights are used in training; if not, ``fit`` warns about them."""
@@ -167,7 +175,8 @@ class Ranker(BaseEstimator, ABC):
         ----------
         X, y, qid
             Features, labels and the query of each row, as for :class:`ordino.Dataset`; or the data set itself as X. A
-            :class:`ordino.ShardedDataset` is learned from without reading all of it into memory.
+            :class:`ordino.ShardedDataset` is learned from without reading all of it into memory, and by the workers of
+            a cluster if it has one.
         valid
             Validation data for model selection, which is never trained on: a data set, ``(X, y, qid)``, or the share
             of the queries to hold out, such as 0.2.
@@ -177,7 +186,9 @@ class Ranker(BaseEstimator, ABC):
         refuse_words("fit", unnamed, unknown)
         check_splitter()
         check_pipeline(valid)
-        with given_data(X, y, qid, valid, sample_weight, self._validation) as given:
+        if isinstance(X, Divided) or (isinstance(X, ShardedDataset) and X.cluster is not None):
+            self._check_divides()
+        with given_data(X, y, qid, valid, sample_weight, self._validation, by_shard=self.by_shard) as given:
             data, held_out = self._prepare(*given)
             try:
                 # a factorization that threads share rounds by their number
@@ -211,10 +222,11 @@ class Ranker(BaseEstimator, ABC):
         """The validation data to use: what was given, unless the ranker holds out a share by itself."""
         return valid
 
-    def _prepare(self, data: Dataset, held_out: Dataset | None) -> tuple[Dataset, Dataset | None]:
+    def _prepare(self, data: Any, held_out: Any) -> tuple[Any, Any]:
         """Check parameters and data, learn the scaling, note what was seen; the scaled training and validation data.
 
-        What comes in canonical order stays in it: scaling changes no order of rows.
+        What comes in canonical order stays in it: scaling changes no order of rows. Data that is divided over a
+        cluster is checked and scaled by those who have it.
         """
         for name, known in parameters_of(type(self)).items():
             known.verify(name, getattr(self, name))
@@ -246,9 +258,13 @@ class Ranker(BaseEstimator, ABC):
             held_out = recode(held_out, data.categories)
         scaling = getattr(self, "scaling", None)
         scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
-        scaler = None if scaler is None else scaler.fit(data)
-        prepared = data if scaler is None else transformed(scaler, data)
-        prepared_valid = held_out if scaler is None or held_out is None else transformed(scaler, held_out)
+        if scaler is not None:
+            scaler = scaler.fit_elsewhere(data) if isinstance(data, Divided) else scaler.fit(data)
+        prepared, prepared_valid = (
+            part if scaler is None or part is None
+            else part.scaled(scaler) if isinstance(part, Divided) else transformed(scaler, part)
+            for part in (data, held_out)
+        )  # fmt: skip
         # nothing is refused from here on: an earlier fit stays whole until the new one begins
         self.scaler_ = scaler
         self.n_features_in_ = data.n_features
@@ -354,23 +370,32 @@ class Ranker(BaseEstimator, ABC):
         self._check_nan(data, "X")
         return data
 
+    def _check_divides(self) -> None:
+        """Refuse a cluster, for a ranker whose training cannot be divided."""
+        if not self.divides:
+            raise ParameterError(
+                f"the training of {type(self).__name__} cannot be divided over a cluster; leave out cluster, and it "
+                "learns from the shards on this machine"
+            )
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
-    def _check_contrast(self, data: Dataset) -> None:
+    def _check_contrast(self, data: Dataset | Divided) -> None:
         """Warn of data that teaches nothing: every row a query of its own, or no two labels that differ."""
         if data.counts.max() == 1 and data.n_docs > 1:
             why = f"each of the {data.n_docs} rows is a query of its own, so there is nothing to rank; check qid"
-        elif not (data.y[1:] != data.y[:-1])[data.query_number[1:] == data.query_number[:-1]].any():
+        elif not has_contrast(data):
             why = "no query has two different labels, so nothing can be learned; check y and qid"
         else:
             return
         warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=4)
 
-    def _check_nan(self, data: Dataset, name: str) -> None:
+    def _check_nan(self, data: Dataset | Divided, name: str) -> None:
         if not self.allows_nan and getattr(self, "missing", None) is None:
-            check_no_nan(data, name, type(self).__name__)
+            check = data.check_no_nan if isinstance(data, Divided) else partial(check_no_nan, data)
+            check(name, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -378,3 +403,10 @@ class Ranker(BaseEstimator, ABC):
         tags.input_tags.sparse = True  # taken, and made dense
         tags.input_tags.allow_nan = self.allows_nan or getattr(self, "missing", None) is not None
         return tags
+
+
+def has_contrast(data: Dataset | Divided) -> bool:
+    """Whether some query has two different labels."""
+    if isinstance(data, Divided):
+        return bool(data.pairs.any())
+    return bool((data.y[1:] != data.y[:-1])[data.query_number[1:] == data.query_number[:-1]].any())

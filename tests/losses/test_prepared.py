@@ -25,7 +25,7 @@ def test_a_part_of_what_is_prepared_is_the_part_alone(name, labels, weighted):
     for first, last in ((0, 5), (2, 4), (3, 5), (1, 2)):
         rows = slice(OFFSETS[first], OFFSETS[last])
         own = None if weights is None else weights[rows]
-        value, gradient = loss.of_prepared(scores[:, rows], prepared.part(first, last))
+        value, gradient, _ = loss.of_prepared(scores[:, rows], prepared.part(first, last))
         alone = loss.value_and_gradient(scores[:, rows], y[rows], OFFSETS[first : last + 1] - rows.start, weights=own)
         assert np.array_equal(value, alone[0], equal_nan=True)
         assert np.array_equal(gradient, alone[1], equal_nan=True)

@@ -2,13 +2,14 @@
 
 import json
 import time
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
 
 import ordino
 from ordino.ensemble import search as searching
+from ordino.ensemble import trials
 from ordino.ensemble.choosing import quality_of
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import greedy_weights, standardized, t_of, weigh
@@ -18,7 +19,7 @@ from ordino.ensemble.views import Views, pooled
 from ordino.errors import DataError, ParameterError
 from ordino.explain import permutation_importance
 from ordino.judge import Judge
-from ordino.rankers import portfolio
+from ordino.rankers import auto, portfolio
 from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=12)
@@ -160,6 +161,39 @@ def test_what_the_clock_cut_short_is_replayed_exactly(small, monkeypatch):
     monkeypatch.setattr(portfolio, "NETWORK", {})
     replayed = ordino.AutoRanker(plan=cut.plan_).fit(DATA)
     np.testing.assert_array_equal(replayed.predict(UNSEEN), cut.predict(UNSEEN))
+
+
+def test_a_fold_that_is_late_leaves_fewer_queries_to_the_next_and_the_plan_says_so(monkeypatch):
+    monkeypatch.setattr(trials, "TOGETHER", 0)  # fold after fold, as on large data
+    monkeypatch.setattr(trials, "FEWEST_QUERIES", 2)
+    judge = Judge("ndcg@10", "standard")
+
+    def make(kind):
+        return portfolio.make_member(kind, metric="ndcg@10", profile="standard", n_jobs=1)
+
+    bench = Bench(easy_data(n_queries=60), judge=judge, n_folds=3, seed=0, make=make)
+    clock, ticks = Clock(30.0), count(0, 4.0)
+    clock._begun, clock._now = 0.0, lambda: next(ticks)  # four seconds between two looks at it
+    trial = Trial(bench, Kind("rank-svm", {}, "z"))
+    trial.run(3, clock)
+    assert trial.shares[0] == 1.0
+    assert 1.0 > trial.shares[1] > trial.shares[2] > 0
+    assert [trial._part(fold).data.n_queries for fold in range(3)] == [
+        max(round(40 * share), 2) for share in trial.shares
+    ]
+    row = json.loads(json.dumps(trial.row))
+    search = searching.Search(bench, clock=Clock(None), most_trials=None, cost=lambda _: 1.0, tell=lambda *_: None)
+    search.replay([row], 1)
+    np.testing.assert_array_equal(search.done[0].unseen(0), trial.unseen(0))
+
+
+def test_a_member_that_does_not_fit_into_the_time_is_left_out(small, monkeypatch):
+    """Costs as if the second member took an hour: it is not begun, and the plan says why."""
+    monkeypatch.setattr(auto, "seconds_of", lambda kind, *_: 3600.0 if kind.ranker.startswith("linear") else 0.01)
+    ranker = ordino.AutoRanker(minutes=0.05, folds=2).fit(DATA)
+    [why] = [why for kind, why in ranker.plan_["left_out"].items() if "linear" in kind]
+    assert why == "there was no time for it"
+    assert "linear-regression-ranker" not in [row["ranker"] for row in ranker.plan_["trials"]]
 
 
 def test_quality_is_not_what_chose_it():

@@ -197,25 +197,36 @@ def explain(
 ) -> None:
     """Show feature weights; with DATA, the cost of shuffling each feature; with --why, why A ranks above B.
 
+    Of an AutoRanker, the members and how much each adds come first.
+
     Example: ordino explain model.ordino test.txt --top 5
 
     Example: ordino explain linear.ordino
 
     Example: ordino explain model.ordino test.txt --why 0 1
     """
+    from ordino.ensemble.summary import MEMBER_COLUMNS
     from ordino.explain import feature_weights, permutation_importance
     from ordino.explain import why as reasons_for
     from ordino.explain.why import find_pair
     from ordino.model_file import load
     from ordino.model_file.files import features_of
+    from ordino.pipelines import last_step
 
     ranker = load(model)
     if data is None:
         if why is not None:
             raise typer.BadParameter("--why needs the DATA that the documents are in")
         weights = feature_weights(ranker)[:top]
-        rows = [(one.feature, f"{one.weight:.4f}") for one in weights]
-        print_found(json, [one._asdict() for one in weights], ["feature", "weight"], rows)
+        shown: Any = [one._asdict() for one in weights]
+        last = last_step(ranker)
+        if hasattr(last, "summary"):  # an ensemble: its members come first
+            summary = last.summary()
+            shown = summary.to_dict() | {"features": shown}
+            if not json:
+                say(summary.told_quality)
+                print_table(MEMBER_COLUMNS, summary.member_rows())
+        print_found(json, shown, ["feature", "weight"], [(one.feature, f"{one.weight:.4f}") for one in weights])
         return
     documents, _ = read_like(data, features_of(ranker), columns, labelled=why is None)
     seed = options.chosen_seed(seed) or 0
@@ -228,6 +239,7 @@ def explain(
             rest = found.difference - sum(reason.adds for reason in reasons)
             table.append((f"{len(found.reasons) - len(table)} others", "", "", f"{rest:+.4f}"))
         table.append(("together", "", "", f"{found.difference:+.4f}"))
+        table += [(f"by {member}", "", "", f"{adds:+.4f}") for member, adds in found.members]
         print_found(json, found.to_dict(), ["feature", *why, "adds"], table)
         return
     n_jobs = options.shared_options().threads

@@ -31,6 +31,7 @@ def train(
     ] = False,
     binarize: options.Binarize = None,
     minutes: Annotated[float | None, typer.Option(help="How long `--ranker auto` learns at most.")] = None,
+    cluster: options.Cluster = None,
     seed: options.Seed = None,
     json: options.Json = False,
     *,
@@ -60,8 +61,9 @@ def train(
     if is_sharded(data):
         if share is not None or binarize is not None or one_hot or columns.given():
             raise typer.BadParameter("shards are learned from as they are: choose columns, labels and parts in convert")
-        shards.train(model, data, valid, out, json=json)
+        shards.train(model, data, valid, out, cluster, json=json)
         return
+    shards.refuse_cluster(cluster, data)
     documents = columns.read(data)
     held_out: Dataset | None = None
     if share is not None:

@@ -32,11 +32,22 @@ class Member(NamedTuple):
 
 
 class Ensemble(NamedTuple):
-    """Members and their weights."""
+    """Members and their weights, and the scores of something simple that has the rest of the weight, if any."""
 
     members: list[Member]
     weights: Floats
     greedy_share: float
+    simple: Floats | None = None
+
+    @property
+    def simple_weight(self) -> float:
+        """The weight of what is simple."""
+        return 0.0 if self.simple is None else 1 - float(self.weights.sum())
+
+    def beside(self, simple: Floats, share: float) -> "Ensemble":
+        """So much of the ensemble, and for the rest something simple."""
+        members = self.members if share else []
+        return Ensemble(members, share * self.weights[: len(members)], self.greedy_share, simple if share < 1 else None)
 
 
 @final
@@ -103,37 +114,39 @@ class Choice:
         def measure(scores: Floats) -> Floats:
             return self.bench.judge.per_query(some, scores)
 
-        return Ensemble(members, *weigh(scores, measure, self.bench.fold[queries], which[queries]))
+        weights, share = weigh(scores, measure, self.bench.fold[queries], which[queries])
+        kept = np.flatnonzero(weights)  # what weighs nothing need not be scored
+        return Ensemble([members[i] for i in kept], weights[kept], share)
 
     def honest(self) -> Floats:
-        """The measure of each query by an ensemble that was chosen without the query's fold."""
-        found = np.full(self.bench.data.n_queries, np.nan)
+        """The scores of each query's documents by an ensemble that was chosen without the query's fold."""
+        found = np.zeros(self.bench.data.n_docs)
         in_the_end = self.members(np.full(self.bench.data.n_queries, True))
         for fold in range(self.bench.n_folds):
-            own = self.bench.fold == fold
-            members, weights, _ = self.ensemble(~own)
-            total = mixture([self.scores(member) for member in members], weights)
-            found[own] = self.bench.measure(total)[own]
+            own = self.bench.docs(fold)
+            members, weights, *_ = self.ensemble(self.bench.fold != fold)
+            found[own] = mixture([self.scores(member)[own] for member in members], weights)
             keep = {*in_the_end, *members}
             self._scores = {member: scores for member, scores in self._scores.items() if member in keep}
         return found
 
     def table(self, ensemble: Ensemble) -> list[dict[str, Any]]:
-        """For each member what it is, what it is worth alone, and how much the ensemble loses without it."""
-        whole = self.bench.measure(mixture([self.scores(one) for one in ensemble.members], ensemble.weights))
-        rows = []
-        for i, member in enumerate(ensemble.members):
-            trial, kept = self.trials[member.trial], np.arange(len(ensemble.members)) != i
-            rest = [self.scores(one) for one, stays in zip(ensemble.members, kept, strict=True) if stays]
-            left = ensemble.weights[kept]
-            without = self.bench.measure(mixture(rest, left)) if len(rest) else np.zeros_like(whole)
-            alone = self.bench.measure(self.scores(member))
-            loss, error = _mean_and_error(whole - without)
-            rows.append(
-                trial.row
-                | {"step": member.step + 1, "weight": float(ensemble.weights[i])}
-                | {"alone": _mean_and_error(alone)[0], "adds": loss, "adds_error": error}
-            )
+        """For each member what it is, what it is worth alone, and how much the whole loses without it.
+
+        The last row is that of what is simple, if the ensemble has it.
+        """
+        scores = [self.scores(member) for member in ensemble.members]
+        rows = [self.trials[member.trial].row | {"step": member.step + 1} for member in ensemble.members]
+        weights = ensemble.weights
+        if ensemble.simple is not None:
+            scores, rows, weights = [*scores, ensemble.simple], [*rows, {}], np.append(weights, ensemble.simple_weight)
+        whole = self.bench.measure(mixture(scores, weights))
+        for i, row in enumerate(rows):
+            others = np.where(np.arange(len(rows)) == i, 0.0, weights)
+            losses = whole - self.bench.measure(mixture(scores, others)) if others.any() else whole
+            adds, error = _mean_and_error(losses)
+            row |= {"weight": float(weights[i]), "alone": _mean_and_error(self.bench.measure(scores[i]))[0]}
+            row |= {"adds": adds, "adds_error": error}
         return rows
 
 

@@ -1,8 +1,8 @@
 """How members become one: their scores as z-scores inside each query, added with equal weights.
 
 Weights that are learned are learned from noise where queries are few. So greedy weights (forward selection with
-replacement, Caruana et al., ICML 2004) only come in through a gate: t is their gain over equal weights on queries that
-did not choose them, divided by its standard error, and their share is t - 1, at least 0 and at most 1.
+replacement, Caruana et al., ICML 2004) only come in through a gate: their gain over equal weights on queries that did
+not choose them, in standard errors, less one, is their share, at least 0 and at most 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtr
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -73,6 +74,20 @@ def greedy_weights(members: Sequence[Floats], measure: Measure, which: Mask) -> 
     return np.asarray(best_taken / best_taken.sum(), np.float64)
 
 
+def gate(gains: Floats) -> float:
+    """How much of what was learned is let in: z - 1 of its gains on unseen queries, at least 0 and at most 1.
+
+    z is as rare under the normal law as t is under Student's: with few queries, t says less than it seems.
+
+    Examples
+    --------
+    >>> gate(np.array([0.1, 0.2, 0.3, 0.2])), gate(np.array([0.1, -0.1, 0.05])), gate(np.zeros(3))
+    (1.0, 0.0, 0.0)
+    """
+    n = int(np.isfinite(gains).sum())
+    return float(np.clip(ndtri(stdtr(max(n - 1, 1), t_of(gains))) - 1, 0, 1))
+
+
 class Weighed(NamedTuple):
     """Weights of members, and how much of them is greedy."""
 
@@ -93,10 +108,33 @@ def weigh(members: Sequence[Floats], measure: Measure, fold: NDArray[np.intp], w
         learned = greedy_weights(members, measure, which & (fold != k))
         own = which & (fold == k)
         by_greedy[own] = measure(mixture(members, learned))[own]
-    share = float(np.clip(t_of((by_greedy - by_equal)[which]) - 1, 0, 1))
+    share = gate((by_greedy - by_equal)[which])
     if share == 0:
         return Weighed(equal, 0.0)
     return Weighed((1 - share) * equal + share * greedy_weights(members, measure, which), share)
+
+
+class Beside(NamedTuple):
+    """How much of what was learned stands beside something simple, and the scores of unseen documents by both."""
+
+    share: float
+    scores: Floats
+
+
+def beside(
+    unseen: Floats, simple: Floats, measure: Measure, fold: NDArray[np.intp], counts: NDArray[np.int64]
+) -> Beside:
+    """As much of what was learned as the gate lets in, and for the rest something simple that needs no learning.
+
+    ``fold`` and ``counts`` have the fold and the number of documents of each query: the scores of a fold are made with
+    the share that the other folds give.
+    """
+    gains = measure(unseen) - measure(simple)
+    shares = np.zeros(len(fold))
+    for k in np.unique(fold):
+        shares[fold == k] = gate(gains[fold != k])
+    by_doc = np.repeat(shares, counts)
+    return Beside(gate(gains), by_doc * unseen + (1 - by_doc) * simple)
 
 
 def mixture(members: Sequence[Floats], weights: Floats) -> Floats:

@@ -55,7 +55,7 @@ class Kept:
         with np.load(path) as kept:
             arrays = {name: kept[name] for name in kept.files}
         row = json.loads(arrays["row"].tobytes())
-        trial.share, trial.seconds = row["share"], row["seconds"]
+        trial.share, trial.shares, trial.seconds = row["share"], row.get("shares", []), row["seconds"]
         trial.scores = [arrays[f"{fold}.scores"] for fold in range(self._bench.n_folds)]
         width = self._bench.views.width(trial.kind.features)
         trial.at = [_Again(trial, arrays, fold, width) for fold in range(self._bench.n_folds)]

@@ -13,14 +13,13 @@ import numpy as np
 
 from ordino.ensemble.choosing import Choice, Member
 from ordino.ensemble.clock import Clock
-from ordino.ensemble.trials import Bench, Kind, Trial
+from ordino.ensemble.trials import FEWEST_QUERIES, Bench, Kind, Trial
 from ordino.errors import NothingToLearnWarning, OrdinoError
 from ordino.interrupts import PRESSES, all_or_nothing
 
 BRACKET = 6  # trials that begin together
 FRUITLESS = 2  # brackets in a row that bring nothing, after which it is enough
 FOR_THE_END = 0.06  # share of the time for choosing, weighing and measuring the whole
-FEWEST_QUERIES = 50  # that a member learns from, however little time there is
 UNHURRIED = 0.2  # share of the time that all first members may take by estimate, so that nobody looks more closely
 HURRIED = 1.15  # a trial may take so much longer than one like it did
 
@@ -47,7 +46,8 @@ class Search:
     def replay(self, rows: Iterable[Mapping[str, Any]], n_first: int) -> None:
         """Do exactly what a plan says."""
         for row in rows:
-            trial = Trial(self.bench, kind_of(row), share=float(row["share"]), most_steps=int(row["steps"]))
+            shares = [float(share) for share in row.get("shares", ())]
+            trial = Trial(self.bench, kind_of(row), float(row["share"]), shares, most_steps=int(row["steps"]))
             trial.run(self.bench.n_folds, Clock(None))
             trial.milliseconds = row.get("milliseconds")
             self._take(trial)
@@ -74,6 +74,9 @@ class Search:
                 return
             part = own.slice(costs[i] / sum(costs[i:]))
             few = min(1.0, FEWEST_QUERIES / self.bench.data.n_queries)
+            if self.done and slowness * costs[i] * few > own.left:
+                self.left_out[kind.text] = "there was no time for it"
+                continue
             share = max(min(1.0, max(part.left, 0.0) / (slowness * costs[i])), few)
             trial = self._run(Trial(self.bench, kind, share=share), self.bench.n_folds, part)
             if trial is not None:

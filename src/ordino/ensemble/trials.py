@@ -30,6 +30,8 @@ WINDOW = 5  # steps that are averaged before the best is chosen
 PATIENCE = 8  # epochs without a better one, after which networks end
 MOST_CELLS = 60_000_000  # features times documents that a member learns from at a time; of more, queries are drawn
 WEIGHED_DOCS = 50_000  # documents that weights are learned from at most: it takes a thousand measurements
+FEWEST_QUERIES = 50  # that a member learns from, however little time there is
+LATE = 1.2  # times what a fold had, from which on it was too slow
 TOGETHER = 25_000_000  # cells of a fold, up to which networks learn all folds side by side
 
 
@@ -96,6 +98,8 @@ class Trial:
     kind: Kind
     share: float = 1.0
     """Of the queries of the other folds that a ranker learns from."""
+    shares: list[float] = field(default_factory=list)
+    """The same by fold, where it differs: a fold that took too long leaves less to the next ones."""
     most_steps: int | None = None
     """Steps to take where a plan says so; else as many as are good, or as the time allows."""
     seconds: float = 0.0
@@ -116,9 +120,10 @@ class Trial:
     def row(self) -> dict[str, Any]:
         """The trial as a row of the plan."""
         params = {name: list(value) if isinstance(value, tuple) else value for name, value in self.kind.params.items()}
-        known = {"ranker": self.kind.ranker, "params": params, "features": self.kind.features}
+        known = {"ranker": self.kind.ranker, "params": params, "features": self.kind.features, "share": self.share}
+        differing = {"shares": self.shares} if any(share != self.share for share in self.shares) else {}
         cost = {} if self.milliseconds is None else {"milliseconds": self.milliseconds}
-        return known | {"share": self.share, "steps": self.n_steps, "seconds": round(self.seconds, 3)} | cost
+        return known | differing | {"steps": self.n_steps, "seconds": round(self.seconds, 3)} | cost
 
     def run(self, n_folds: int, clock: Clock) -> None:
         """Train on the folds that are missing, until there are so many."""
@@ -134,8 +139,21 @@ class Trial:
             for path in paths:
                 self.scores.append(path.scores)
                 self.at.append(path.at)
+            self._hurry(own)
         self._curve = None
         self.seconds += clock.used - begun
+
+    def _hurry(self, clock: Clock) -> None:
+        """After a fold that took longer than it had, the next ones learn from fewer queries; a plan has its shares."""
+        done, now = len(self.scores), self._share(len(self.scores) - 1)
+        self.shares += [now] * (done - len(self.shares))
+        if clock.seconds is not None and clock.used > LATE * clock.seconds and done < self.bench.n_folds:
+            fewest = min(1.0, FEWEST_QUERIES / self.bench.data.n_queries)
+            self.shares.append(max(now * clock.seconds / clock.used, min(fewest, now)))
+
+    def _share(self, fold: int) -> float:
+        """Of the queries of the other folds, that the ranker of this fold learns from."""
+        return self.shares[min(fold, len(self.shares) - 1)] if self.shares else self.share
 
     def _limited(self, pattern: Ranker) -> Ranker:
         """The ranker with as many epochs or rounds as the plan says."""
@@ -150,7 +168,7 @@ class Trial:
         others = np.flatnonzero(bench.fold != fold)
         seed = spawn_seed(bench.seed, self.kind.text, fold)
         width = bench.views.width(self.kind.features)
-        share = min(self.share, MOST_CELLS / max(int(bench.data.counts[others].sum()) * width, 1))
+        share = min(self._share(fold), MOST_CELLS / max(int(bench.data.counts[others].sum()) * width, 1))
         if share < 1:
             n_drawn = max(round(share * len(others)), min(len(others), 2))
             others = np.sort(stream(seed, "queries").permutation(others)[:n_drawn])

@@ -24,8 +24,9 @@ def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
     """The weight of each feature, by feature name, the largest absolute weight first.
 
     The weights of linear rankers are their coefficients (for the scaled features, if they scale), those of stumps the
-    sum of each feature's alphas, those of trees each feature's share of the total gain. Other rankers have no such
-    weights: use :func:`~ordino.explain.permutation_importance`.
+    sum of each feature's alphas, those of trees each feature's share of the total gain. An AutoRanker has the share of
+    each feature in what its members learned. Other rankers have no such weights: use
+    :func:`~ordino.explain.permutation_importance`.
 
     Examples
     --------
@@ -36,7 +37,8 @@ def feature_weights(ranker: Ranker) -> list[FeatureWeight]:
     last = last_step(ranker)
     kind = last.form().kind
     weights = getattr(last, "feature_gains" if kind == "trees" else "feature_weights", None)
-    if kind not in ("linear", "stumps", "trees") or weights is None:
+    has_weights = kind in ("linear", "stumps", "trees") or hasattr(last, "explained_parts")
+    if not has_weights or weights is None:
         raise ParameterError(
             f"a {type(last).__name__} has no weight for each feature; "
             "give data, and permutation importance tells what each is worth"

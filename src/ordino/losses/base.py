@@ -96,12 +96,17 @@ class Loss(ABC):
             In the shape of the scores; float32 if they are, otherwise float64.
         """
         given = _check_scores(scores)
-        return self.of_prepared(given, self.prepare(y, offsets, weights, given.shape[-1]), n_jobs=n_jobs)
+        prepared = self.prepare(y, offsets, weights, given.shape[-1])
+        value, gradient, _ = self.of_prepared(given, prepared, n_jobs=n_jobs)
+        return value, gradient
 
     def of_prepared(
         self, scores: ArrayLike, prepared: Queries, *, n_jobs: int | None = None
-    ) -> tuple[Any, NDArray[Any]]:  # fmt: skip
-        """What :meth:`value_and_gradient` gives, from what :meth:`prepare` made of the other arguments."""
+    ) -> tuple[Any, NDArray[Any], float]:
+        """What :meth:`value_and_gradient` gives, from what :meth:`prepare` made of the other arguments.
+
+        The third number is how much these queries count in an average with others; 0 if it is a sum.
+        """
         given = _check_scores(scores)
         queries = _with_scores(given, prepared)
         n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
@@ -114,10 +119,10 @@ class Loss(ABC):
         unknown = np.isnan(values)
         if unknown.any():  # a score that is not finite: no gradient of its query is
             gradient[np.repeat(unknown, np.diff(queries.offsets), axis=1)] = np.nan
-        shares = self._shares(totals)
+        shares, weight = self._shares(totals)
         value = (values * shares).sum(axis=1)
         gradient = _scaled(gradient, shares, queries.offsets, given)
-        return (value if given.ndim == 2 else float(value[0])), gradient
+        return (value if given.ndim == 2 else float(value[0])), gradient, weight
 
     def curvature(
         self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *,
@@ -139,17 +144,20 @@ class Loss(ABC):
             lambda block: self._fill(queries, *block, gradient, curvature, values, totals),
             *_blocks(queries.offsets, n_models, n_jobs),
         )
-        return _scaled(curvature, self._shares(totals), queries.offsets, given)
+        return _scaled(curvature, self._shares(totals)[0], queries.offsets, given)
 
-    def _shares(self, totals: Float64) -> Float64:
-        """What each query's sum is multiplied by to make an average of queries that teach something, or 1 for a sum."""
+    def _shares(self, totals: Float64) -> tuple[Float64, float]:
+        """What each query's sum is multiplied by to make an average of queries that teach something, or 1 for a sum.
+
+        The average is one of so much, which is given too.
+        """
         importance = np.ones_like(totals)
         if self.average == "sum":
-            return importance
+            return importance, 0.0
         if self.average == "queries":
             importance = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
         whole = float((importance * totals).sum())
-        return importance / whole if whole > 0 else np.zeros_like(totals)
+        return (importance / whole if whole > 0 else np.zeros_like(totals)), whole
 
     def prepare(
         self, y: ArrayLike, offsets: ArrayLike, weights: ArrayLike | None = None, n_docs: int | None = None
@@ -189,11 +197,10 @@ def _with_scores(given: NDArray[Any], prepared: Queries) -> Queries:
 
 def _blocks(offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> tuple[list[tuple[int, int]], int]:
     """Blocks of queries of about equal cost and how many threads share them: one of each if more are not worth it."""
-    n_queries = len(offsets) - 1
-    if float(offsets[-1]) ** 2 * n_models < WORTH_THREADS:
-        return [(0, n_queries)], 1
-    cost = np.cumsum(np.diff(offsets).astype(np.float64) ** 2) * n_models
-    is_much = n_queries > 1 and bool(cost[-1] >= WORTH_THREADS)
+    n_queries, is_much = len(offsets) - 1, float(offsets[-1]) ** 2 * n_models >= WORTH_THREADS
+    if is_much:  # perhaps
+        cost = np.cumsum(np.diff(offsets).astype(np.float64) ** 2) * n_models
+        is_much = n_queries > 1 and bool(cost[-1] >= WORTH_THREADS)
     n_threads = count_threads(n_jobs, enough=is_much)
     if n_threads == 1 or not is_much:
         return [(0, n_queries)], 1

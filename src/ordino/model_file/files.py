@@ -262,7 +262,7 @@ def make_card(
         "learned": _figures(last),
         "data": None if data is None else describe(data),
         "valid": None if valid is None else describe(valid),
-        "notes": dict(notes or {}),
+        "notes": as_json(notes or {}),  # a measure of one query has no interval
         "versions": {"python": platform.python_version(), **installed_versions(packages)},
     }
 
@@ -293,7 +293,7 @@ def describe(data: Dataset) -> dict[str, Any]:
 
 
 def _figures(ranker: Any) -> dict[str, Any]:
-    """What training left behind that is one number or one short text, and the last row of its history."""
+    """What training left behind that is one number or one short text, the last row of its history, and its summary."""
     figures = {
         key.removesuffix("_"): as_json(value)
         for key, value in vars(ranker).items()
@@ -303,4 +303,6 @@ def _figures(ranker: Any) -> dict[str, Any]:
     history = getattr(ranker, "history_", None)
     if history:
         figures["last_history"] = as_json(history[-1])
+    if hasattr(ranker, "summary"):  # of an ensemble: its members, what each adds, and which features count
+        figures["summary"] = as_json(ranker.summary().to_dict())
     return figures

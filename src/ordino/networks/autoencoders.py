@@ -54,10 +54,10 @@ class Coder(Net[CodedBatch]):
         given = batch.given
         h, codes = self.encode(given)
         decoder = self._crossed(self.W[1])
-        missed = codes @ decoder  # half of the sums and differences, where there are two sides
+        missed: Floats = codes @ decoder  # half of the sums and differences, where there are two sides
         missed[0] += self.b[1]
         missed -= given if self.sides == 1 else given * np.float32(0.5)
-        error = float(np.vdot(missed, missed)) / missed[0].size
+        error: float = float(np.vdot(missed, missed)) / missed[0].size
         if not learn:
             return error
         missed *= np.float32(2 / missed[0].size)

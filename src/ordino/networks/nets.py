@@ -134,8 +134,14 @@ class RowNet(Net[Batch]):
         return self._rooms[:n_layers], self._rooms[n_layers:]
 
 
-def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> list[float]:
+def row_errors(
+    nets: Sequence[RowNet], batch: Batch, *, learn: bool = True, masks: Sequence[NDArray[np.uint32]] | None = None,
+    first_row: int = 0,
+) -> list[float]:  # fmt: skip
     """The error of each of several networks of one shape; if ``learn``, their ``slopes`` become those of the error.
+
+    ``masks`` say which neurons are dropped, if the networks are not to draw them; ``first_row`` is the number of the
+    first row where the batch is a part of one.
 
     The products of a network are the same matrices as if it were alone, so they have the same bits.
     """
@@ -143,7 +149,7 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
     n_nets, n_rows, n_hidden = len(nets), len(X), len(first.sizes) - 2
     weights = [stacked([net.W[i] for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_in, n_out)
     biases = [stacked([net.b[i] for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_out)
-    masks = [net.masks(n_hidden, learn) for net in nets]  # each (n_hidden, 3)
+    masks = masks or [net.masks(n_hidden, learn) for net in nets]  # each (n_hidden, 3)
     kernels, (h, d) = make_row_kernels(first.activation), first.room(n_nets, n_rows)
     blocks = list(enumerate(even_parts(n_rows, min(-(-n_rows // LEAST_ROWS), MOST_BLOCKS))))
     run = first.run if n_rows * len(first.theta) > WORTH_THREADS else one_by_one
@@ -159,7 +165,7 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
                 for own, bias, mask in zip(out, biases[i], masks, strict=True):
                     kernels.squash_rows(own, bias)
                     if mask[i, 2]:
-                        drop_rows(own, mask[i], start)
+                        drop_rows(own, mask[i], first_row + start)
             elif first.output_bias:
                 out += biases[i][:, None]
             seen = out
@@ -189,7 +195,7 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
             total = np.empty((n_nets, below.shape[2]), np.float32)
             for m, mask in enumerate(masks):
                 if mask[i - 1, 2]:
-                    drop_rows(below[m], mask[i - 1], start)
+                    drop_rows(below[m], mask[i - 1], first_row + start)
                 kernels.slope_rows(below[m], seen[m], np.float32(1 - mask[i - 1, 2] / 2**32), total[m])
             slopes_b[i - 1][:] = total
             above = below

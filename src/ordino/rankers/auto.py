@@ -1,8 +1,8 @@
 """AutoRanker: the ranker for those who do not want to choose one.
 
 Members of different families learn out of fold, from features made inside the query, and are averaged. What they are
-worth together is measured on queries that chose nothing. In data from runs of several retrievers, where no gain over
-reciprocal rank fusion is shown on these queries, that fusion is what it becomes. The machinery is in
+worth together is measured on queries that chose nothing. In data from runs of several retrievers, reciprocal rank
+fusion keeps all the weight that no gain on these queries speaks for. The machinery is in
 :mod:`ordino.ensemble`, the members in :mod:`ordino.rankers.portfolio`.
 """
 
@@ -16,19 +16,21 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.ensemble.board import Board
-from ordino.ensemble.choosing import LEAST_T, Choice, quality_of
+from ordino.ensemble.choosing import Choice, quality_of
 from ordino.ensemble.clock import CLOCKS, Clock
-from ordino.ensemble.combining import mixture, standardized, t_of
+from ordino.ensemble.combining import beside, mixture, standardized
 from ordino.ensemble.kept import Kept
 from ordino.ensemble.search import Search
+from ordino.ensemble.summary import MemberSummary, Summary, are_told, shares_of
 from ordino.ensemble.trials import Bench, Trial
 from ordino.ensemble.views import Views, pooled, source_of
 from ordino.errors import DataError, ParameterError
-from ordino.forms import Form, require
+from ordino.forms import Form, Linear, require
 from ordino.judge import Judge
+from ordino.linear import name_weights
 from ordino.parameters import learned, param
-from ordino.ranker import Ranker
-from ordino.rankers.fusion import fusion_of_runs
+from ordino.ranker import FeatureWeight, Ranker
+from ordino.rankers.fusion import RankFusion, fusion_of_runs
 from ordino.rankers.portfolio import drawn_kinds, first_kinds, make_member, seconds_of
 from ordino.recurring import metric_param, n_jobs_param, profile_param, seed_param, verbose_param
 
@@ -50,6 +52,7 @@ def check_plan(given: object) -> None:
 class ExplainedPart(NamedTuple):
     """A form, the documents of a query as it sees them, how much its scores count, and the source of each feature."""
 
+    member: str
     form: Form
     seen: Dataset
     weight: float
@@ -166,16 +169,24 @@ class AutoRanker(Ranker):
             trial.milliseconds = trial.milliseconds or _milliseconds(trial, bench)
         choice = Choice(bench, search.done, search.n_first, self.max_score_ms)
         everything = np.full(bench.data.n_queries, True)
-        ensemble = choice.ensemble(everything)
-        sign = bench.judge.metric.quality(1.0)
-        self.members_ = choice.table(ensemble)
-        for row in self.members_:
-            row["alone"] *= sign
-        honest = choice.honest()
-        self.quality_ = quality_of(sign * honest) | {"greedy_share": ensemble.greedy_share}
+        ensemble, unseen = choice.ensemble(everything), choice.honest()
+        fusion = fusion_of_runs(bench.data)
+        if fusion is not None:  # it stays as far as no gain over it is shown
+            simple = standardized(fusion.predict(bench.data), bench.data.offsets)
+            share, unseen = beside(unseen, simple, bench.measure, bench.fold, bench.data.counts)
+            ensemble = ensemble.beside(simple, share)
         self.weights_ = ensemble.weights
         self.rankers_ = [search.done[member.trial].rankers(member.step) for member in ensemble.members]
         self.features_ = [search.done[member.trial].kind.features for member in ensemble.members]
+        self.members_ = choice.table(ensemble)
+        if fusion is not None and ensemble.simple is not None:
+            self.weights_ = np.append(self.weights_, ensemble.simple_weight)
+            self.rankers_, self.features_ = [*self.rankers_, [fusion]], [*self.features_, "raw"]
+            self.members_[-1] |= {"ranker": "rank-fusion", "params": {}, "features": "raw", "step": 1}
+        sign = bench.judge.metric.quality(1.0)
+        for row in self.members_:
+            row["alone"] *= sign
+        self.quality_ = quality_of(sign * bench.measure(unseen)) | {"greedy_share": ensemble.greedy_share}
         self.history_ = [
             {"trial": i + 1, "valid": float(np.nanmean(np.append(trial.curve()[trial.best_step(everything)], 0.0)))}
             for i, trial in enumerate(search.done)
@@ -187,21 +198,6 @@ class AutoRanker(Ranker):
             "trials": [trial.row for trial in search.done],
             "left_out": dict(search.left_out),
         }
-        self._fall_back(bench, honest, sign)
-
-    def _fall_back(self, bench: Bench, honest: NDArray[np.float64], sign: float) -> None:
-        """Reciprocal rank fusion, where the data comes from runs and no gain over it is shown on unseen queries."""
-        fusion = fusion_of_runs(bench.data)
-        if fusion is None:
-            return
-        reached = bench.measure(fusion.predict(bench.data))
-        if t_of(honest - reached) >= LEAST_T:
-            return
-        found = quality_of(sign * reached)
-        self.quality_ = found | {"greedy_share": 0.0}
-        self.rankers_, self.features_, self.weights_ = [[fusion]], ["raw"], np.ones(1)
-        row = {"ranker": "rank-fusion", "features": "raw", "params": {}, "step": 1, "weight": 1.0}
-        self.members_ = [row | {"alone": found["mean"], "adds": found["mean"], "adds_error": 0.0}]
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         views = Views(data)
@@ -211,12 +207,36 @@ class AutoRanker(Ranker):
     def explained_parts(self, data: Dataset) -> Iterator[ExplainedPart]:
         """The rankers that the scores of one query are made of, with what each sees and how much it counts there."""
         views = Views(data)
-        for rankers, features, weight in zip(self.rankers_, self.features_, self.weights_, strict=True):
-            seen = views.take(features)
+        for row, rankers, weight in zip(self.members_, self.rankers_, self.weights_, strict=True):
+            name, features = f"{row['ranker']} on {row['features']}", row["features"]
+            seen, source = views.take(features), source_of(features, data.n_features)
             for ranker in rankers:
-                form = ranker.form()
+                form: Form = ranker.form()
+                if isinstance(ranker, RankFusion):  # places in lists: what each list adds stands for its scores
+                    seen, source = ranker.by_run(data), np.array(ranker.columns_)
+                    form = Linear(None, seen.n_features, np.ones(seen.n_features))
                 spread = float(form.score_scaled(seen).std()) or np.inf
-                yield ExplainedPart(form, seen, weight / len(rankers) / spread, source_of(features, data.n_features))
+                yield ExplainedPart(name, form, seen, weight / len(rankers) / spread, source)
+
+    def feature_weights(self) -> list[FeatureWeight]:
+        """The share of each original feature in what the members learned, the largest first; they sum to 1."""
+        self._check_fitted()
+        total = np.zeros(self.n_features_in_)
+        for rankers, features, weight in zip(self.rankers_, self.features_, self.weights_, strict=True):
+            source = source_of(features, self.n_features_in_)
+            for ranker in rankers:
+                if isinstance(ranker, RankFusion):
+                    total[ranker.columns_] += weight / len(ranker.columns_)
+                else:
+                    total += weight / len(rankers) * np.bincount(source, shares_of(ranker.form()), len(total))
+        whole = total.sum()
+        return name_weights(self.feature_names(), total / whole if whole else total)
+
+    def summary(self) -> Summary:
+        """Which members there are, how much each adds, what the whole is worth, and which features count."""
+        shares = tuple(self.feature_weights())
+        members = tuple(MemberSummary(*(row[name] for name in MemberSummary._fields)) for row in self.members_)
+        return Summary(self.metric, self.quality_, members, shares)
 
     def _check_learned(self) -> None:
         """Every ranker is sound and sees the features that it learned from."""
@@ -224,6 +244,8 @@ class AutoRanker(Ranker):
         require(n and isinstance(self.features_, list) and len(self.features_) == n, "features_")
         require(isinstance(self.weights_, np.ndarray) and self.weights_.dtype == np.float64, "weights_")
         require(self.weights_.shape == (n,), "weights_")
+        require(isinstance(self.members_, list) and len(self.members_) == n, "members_")
+        require(all(isinstance(row, dict) and are_told(row) for row in self.members_), "members_")
         nothing = Views(Dataset(np.zeros((0, self.n_features_in_), np.float32), np.zeros(0)))
         for rankers, features in zip(self.rankers_, self.features_, strict=True):
             require(isinstance(rankers, list) and rankers and isinstance(features, str), "rankers_")
