@@ -1,6 +1,7 @@
 """LambdaMART and McRank: LightGBM's trees under our contract, and its traps."""
 
 import copy
+import re
 from math import exp, log
 
 import lightgbm as lgb
@@ -515,3 +516,13 @@ def test_levels_that_do_not_fit_the_trees_are_refused():
     ranker.start_ = ranker.start_[:-1]
     with pytest.raises(DataError, match="start_ does not fit"):
         ranker.form().check()
+
+
+def test_every_bag_draws_for_itself_and_by_the_seed():
+    def bags(seed):
+        ranker = LambdaMART(bags=3, rounds=2, query_share=0.5, min_leaf=5, seed=seed).fit(easy_data(n_queries=12))
+        _, *trees = re.split(r"^Tree=\d+\n", ranker.model_.partition("end of trees")[0], flags=re.MULTILINE)
+        assert len(trees) == 6
+        return ["".join(trees[i : i + 2]) for i in (0, 2, 4)]
+
+    assert len({*bags(0), *bags(1)}) == 6
