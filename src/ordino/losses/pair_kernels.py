@@ -200,7 +200,8 @@ def _pairs_of_queries(
     Only of queries whose scores are more than ``LEAST`` and no more than ``LIMIT`` apart; how many others there are is
     what this gives.
     """
-    levels, s, e, w, g, product = room[0], room[1], room[2], room[3], room[4], room[5]
+    levels, s, e = room[0], room[1], room[2]  # not six at once: numba would make a tuple of them
+    w, g, product = room[3], room[4], room[5]
     n_others = 0
     for q in range(first, last):
         n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)

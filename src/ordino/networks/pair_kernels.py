@@ -139,7 +139,7 @@ def _shallow_chunk(
         for p in range(LANES):
             lanes[p] = lane_of(number + start + p, dropout[0])
         for i in range(n_hidden):
-            k, sign = (i, ONE) if i < own else (i - own, -ONE)
+            k, sign = i if i < own else i - own, ONE if i < own else -ONE
             if i < own:
                 for p in range(LANES):
                     kept[k, p] = ZERO if is_dropped(lanes[p], k, dropout[1], dropout[2]) else scale
@@ -178,7 +178,8 @@ def _shallow_chunk(
         slopes[n_hidden + 1] += of_loses
         for i in range(n_hidden):
             k = i if i < own else i - own
-            wins, loses, of_wins, of_loses, total = weights[2 * i], weights[2 * i + 1], ZERO, ZERO, ZERO
+            wins, loses = weights[2 * i], weights[2 * i + 1]
+            of_wins, of_loses, total = ZERO, ZERO, ZERO
             for p in range(LANES):
                 of_wins += d[0, p] * h[i, p]
                 of_loses += d[1, p] * h[i, p]
@@ -189,7 +190,7 @@ def _shallow_chunk(
             slopes[n_hidden + 2 + 2 * i] += of_wins
             slopes[n_hidden + 3 + 2 * i] += of_loses
         for k in range(own):
-            dual, share_of_dual = (own + k, ONE) if sides == 2 else (k, ZERO)
+            dual, share_of_dual = own + k if sides == 2 else k, ONE if sides == 2 else ZERO
             for p in range(LANES):
                 first[0, k, start + p] = h[k, p] + share_of_dual * h[dual, p]
                 first[1, k, start + p] = h[k, p] - share_of_dual * h[dual, p]
@@ -209,7 +210,8 @@ def _deep_chunk(
     ``slopes``: the biases', then the weights'.
     """
     h, d, kept = room[0], room[1], room[2]
-    n_neurons, n_pairs, n_layers, own = h.shape[0], target.shape[0], widths.shape[0], first.shape[1]
+    n_neurons, own = h.shape[0], first.shape[1]
+    n_pairs, n_layers = target.shape[0], widths.shape[0]
     scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
     shrink = ONE / scale
     error = 0.0
@@ -218,7 +220,7 @@ def _deep_chunk(
         for p in range(LANES):
             lanes[p] = lane_of(number + start + p, dropout[0])
         for i in range(widths[0]):
-            k, sign = (i, ONE) if i < own else (i - own, -ONE)
+            k, sign = i if i < own else i - own, ONE if i < own else -ONE
             for p in range(LANES):
                 h[i, p] = first[0, k, start + p] + sign * first[1, k, start + p]
         below, at = 0, 0
@@ -293,7 +295,7 @@ def _deep_chunk(
                     total += d[i, p]
                 slopes[i] += total
         for k in range(own):
-            dual, share_of_dual = (own + k, ONE) if sides == 2 else (k, ZERO)
+            dual, share_of_dual = own + k if sides == 2 else k, ONE if sides == 2 else ZERO
             for p in range(LANES):
                 first[0, k, start + p] = d[k, p] + share_of_dual * d[dual, p]
                 first[1, k, start + p] = d[k, p] - share_of_dual * d[dual, p]
