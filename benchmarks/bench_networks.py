@@ -1,6 +1,6 @@
 """How fast networks learn: against an earlier version of Ordino, torch's own step, and the bare matrix products.
 
-    python benchmarks/bench_networks.py [--before SRC] [--only PART ...]
+    python benchmarks/bench_networks.py [--before SRC] [--only PART ...] [--record]
 
 ``--before`` is the src folder of a checkout of commit b0134f3, the last one whose networks learned in torch; it must be
 installed with torch. Every contestant is a process of its own, and they take turns, so that all of them see the same
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from history import record
+from written import add_record, written
 
 TURNS = 4
 STEPS = {"640 x 46, 64-32": (640, 46, (64, 32)), "640 x 46, 10": (640, 46, (10,)),
@@ -176,19 +177,26 @@ def main() -> None:
     parser.add_argument("--before", help="src folder of commit b0134f3")
     parser.add_argument("--only", nargs="*", default=[], help="parts whose name contains one of these")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
+    add_record(parser)
     args = parser.parse_args()
     if args.worker:
         work(args.worker)
         return
+    with written("bench_networks", record=args.record):
+        race(args.before, args.only)
+
+
+def race(earlier: str | None, only: list[str]) -> None:
+    """Let all contestants take turns at every part, and print a table."""
     here = os.environ.get("PYTHONPATH", "")
-    teams = [name for name in CONTESTANTS if name != "before" or args.before]
+    teams = [name for name in CONTESTANTS if name != "before" or earlier]
     workers = {
         name: subprocess.Popen(
             [sys.executable, __file__, "--worker", name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | ({"PYTHONPATH": args.before} if name == "before" else {"PYTHONPATH": here}),
+            env=os.environ | {"PYTHONPATH": (earlier or "") if name == "before" else here},
         )
         for name in teams
     }
@@ -197,7 +205,7 @@ def main() -> None:
     print(f"| | {' | '.join(f'{name}, ms' for name in teams)} | before / ours | asked |")
     print(f"|---|{'---:|' * (len(teams) + 2)}")
     for part in [*STEPS, *fit_names]:
-        if args.only and not any(word in part for word in args.only):
+        if only and not any(word in part for word in only):
             continue
         whole = {team: best_of(workers[team], part) for team in (teams if part in STEPS else teams[: len(teams) - 2])}
         if part.startswith("pairs"):

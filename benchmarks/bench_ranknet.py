@@ -4,7 +4,7 @@ Every figure is a ratio of the smallest of several times in one run. allRank and
 installed (``pip install --no-deps allrank ptranking attrs``); of their loops only the training steps are timed, not the
 measures that allRank takes of every epoch.
 
-    python benchmarks/bench_ranknet.py [--queries 6000] [--parts scoring,repeats,epoch,others]
+    python benchmarks/bench_ranknet.py [--queries 6000] [--parts scoring,repeats,epoch,others] [--record]
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from ordino.networks.rates import Schedule
 from ordino.networks.supply import QueryBatches
 from ordino.networks.training import Learner, train
 from ordino.rankers.ranknet import RankNet
+from written import add_record, written
 
 WIDTHS = (136, 64, 32)
 
@@ -199,6 +200,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--queries", type=int, default=6000, help="of the MSLR-shaped set")
     parser.add_argument("--parts", default="scoring,repeats,epoch,others", help="separated by commas")
+    add_record(parser)
     args = parser.parse_args()
     parts: dict[str, Callable[[], None]] = {
         "scoring": scoring_against_onnxruntime,
@@ -206,8 +208,9 @@ def main() -> None:
         "epoch": lambda: epoch_against_products(args.queries),
         "others": epoch_against_others,
     }
-    for name in args.parts.split(","):
-        parts[name]()
+    with written("bench_ranknet", record=args.record):
+        for name in args.parts.split(","):
+            parts[name]()
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 Every case runs in a process of its own, whose peak of resident memory the system tells. The data has the shape of
 MSLR-WEB10K and is made anew, shard by shard, in the place for temporary files. Ratios are of processor time, reading
-the data included. With ``--cluster``, two machines are made on this one by Ray, and trials of a second each are run by
-a pool of processes and by the cluster. With ``--record``, docs/scale.md gets the figures, and what follows from them
-for 100 machines and ten billion rows.
+the data included. With ``--cluster``, two machines are made on this one by Ray: trials of a second each are run by a
+pool of processes and by the cluster, and one training is divided over one worker and over two. With ``--record``,
+docs/scale.md gets the figures, and what follows from them for 100 machines and ten billion rows.
 ``python benchmarks/bench_scale.py [--gigabytes 0.3] [--cluster] [--record]``
 """
 
@@ -18,7 +18,7 @@ import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 BYTES_A_QUERY = 120 * 136 * 4
 SHARD = 128e6  # bytes of features in a shard
@@ -26,6 +26,11 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "ranknet": {"epochs": 1}, "rank-svm": {"max_iter": 5}, "rankde": {"generations": 2},
     "linear-regression-ranker": {}, "lambda-mart": {"rounds": 5},
 }  # fmt: skip
+DIVIDED: dict[str, dict[str, Any]] = {
+    "rank-svm": {"tol": 1e-6}, "rankde": {"generations": 20}, "ranknet": {"epochs": 4, "batch": None},
+}  # fmt: skip
+DIVIDED_QUERIES, CALLS = 1500, 500
+ROWS, MACHINES, CORES, NETWORK = 1e10, 100, 16, 1.25e9  # of the arithmetic; bytes a second
 MOST_OVERHEAD, LEAST_GAIN = 1.1, 1.7  # of Ray over a pool of processes; of two workers over one
 MARK = "What follows from them is arithmetic, not a measurement."
 BASE, LEEWAY = 1.0e9, 1.2  # bytes beside one shard; how much longer ranking may take than in memory
@@ -70,15 +75,67 @@ def in_a_process(*words: str) -> dict[str, float]:
     return found
 
 
-def bookkeeping() -> tuple[float, float]:
-    """Trials of a second: one process, two processes, and a Ray cluster of two machines with one processor each."""
-    from ray.cluster_utils import Cluster
+class OnRay(NamedTuple):
+    """What was measured on two machines of Ray with one processor each."""
 
-    from ordino.backends import open_backend
-    from ordino.backends.seam import Backend
+    overhead: float  # of trials over a pool of two processes
+    gain: float  # of trials from one process to two machines
+    call: float  # seconds of the driver for a call of one worker that does nothing
+    trained: dict[str, tuple[float, float]]  # seconds of learning with one worker, and with two
+    rows: int  # that were learned from
+
+
+def on_ray() -> OnRay:
+    """Two machines of Ray: trials, and one training that is divided."""
+    from ray.cluster_utils import Cluster
 
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
+    try:
+        overhead, gain = bookkeeping(made.address)
+        return OnRay(overhead, gain, *training(made.address))
+    finally:
+        made.shutdown()  # type: ignore[no-untyped-call]
+
+
+def training(address: str) -> tuple[float, dict[str, tuple[float, float]], int]:
+    """Learn from one shard, which is one worker's, and from two; what a call costs the driver."""
+    import ordino
+    from ordino.backends import open_crew
+    from ordino.rankers import make_ranker
+
+    with open_crew(address, 2) as crew:
+        crew.each(nothing)
+        begin = time.perf_counter()
+        for _ in range(CALLS):
+            crew.each(nothing)
+        call = (time.perf_counter() - begin) / CALLS / len(crew)
+    data = ordino.synthetic("mslr", queries=DIVIDED_QUERIES, seed=2)
+    found: dict[str, tuple[float, float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for n_shards in (1, 2):
+            ordino.write_shards(data, Path(folder) / str(n_shards), n_shards)
+        for name, params in DIVIDED.items():
+            seconds = []
+            for n_shards in (1, 2):
+                shards = ordino.ShardedDataset(Path(folder) / str(n_shards), cluster=address)
+                begin = time.perf_counter()
+                make_ranker(name, params).fit(shards)
+                seconds.append(time.perf_counter() - begin)
+            found[name] = seconds[0], seconds[1]
+            print(f"{name} divided: 1 worker {seconds[0]:.1f} s, 2 workers {seconds[1]:.1f} s")
+    print(f"a call of a worker: {1000 * call:.2f} ms of the driver")
+    return call, found, data.n_docs
+
+
+def nothing(_: object) -> None:
+    """A call that does nothing."""
+
+
+def bookkeeping(address: str) -> tuple[float, float]:
+    """Trials of a second: one process, two processes, and a Ray cluster of two machines with one processor each."""
+    from ordino.backends import open_backend
+    from ordino.backends.seam import Backend
 
     def clock(backend: Backend) -> float:
         list(backend.map(spin, [0.01] * 4))  # workers start
@@ -88,11 +145,40 @@ def bookkeeping() -> tuple[float, float]:
         backend.close()
         return seconds
 
-    one, two, ray = clock(open_backend(1)), clock(open_backend(2)), clock(open_backend(2, made.address))
-    made.shutdown()  # type: ignore[no-untyped-call]
+    one, two, ray = clock(open_backend(1)), clock(open_backend(2)), clock(open_backend(2, address))
     print(f"16 trials of a second: 1 process {one:.1f} s, 2 processes {two:.1f} s, 2 machines of Ray {ray:.1f} s")
     print(f"Ray over the pool: {ray / two:.2f} (at most 1.10); from 1 to 2 workers: {one / ray:.2f} (at least 1.7)")
     return ray / two, one / ray
+
+
+def settings(name: str) -> str:
+    """The settings of a divided training, as one reads them."""
+    return ", ".join(f"`{key}={value}`" for key, value in DIVIDED[name].items())
+
+
+def one_training(ray: OnRay) -> list[str]:
+    """What one training on all rows would cost the machines and the driver, by arithmetic."""
+    from ordino.evolve.fitness import QUERIES
+    from ordino.reduction import BLOCK, GROUP
+
+    workers = MACHINES * CORES
+    queries = ROWS / 120
+    calls = workers * ray.call
+    loose = 2 * (GROUP - 1) + ROWS / BLOCK / workers / GROUP  # rows of sums that a worker sends
+    svm = workers * loose * 136 * 8
+    de = workers * (2 * (QUERIES - 1) + queries / workers / QUERIES) * 50 * 8
+    return [
+        f"One training that is divided over {workers:,} workers costs the driver {1000 * ray.call:.2f} ms for each "
+        f"call of a worker (measured), so {calls:.1f} s for a step of all of them. For a step of RankSVM it also gets "
+        f"{svm / 1e6:,.0f} MB of sums, {svm / NETWORK:.1f} s over 10 Gbit/s; for a generation of RankDE with 50 "
+        f"individuals {de / 1e9:.1f} GB, {de / NETWORK:.1f} s. It keeps two numbers for each query, "
+        f"{16 * queries / 1e9:.1f} GB. A worker has {ROWS / workers / 1e6:.1f} million rows, "
+        f"{ROWS / workers * 136 * 4 / 1e9:.1f} GB on its disk. **The first bottleneck of a divided training is the "
+        "driver**, as soon as the workers need less time for their rows than these seconds: use fewer workers with "
+        "more rows each; if that is not enough, workers of one machine should add up their sums before they are sent. "
+        "Networks with small batches gain nothing from more workers, since one step waits for the other; "
+        "`batch=None` or batches of thousands of queries do.",
+    ]
 
 
 def spin(seconds: float) -> float:
@@ -135,22 +221,22 @@ def main() -> None:
             lines.append((what, disk["peak"], memory["peak"], ratio))
             speed = shards.n_docs / disk["seconds"]  # of the last one, which is ranking
         on_disk = sum(file.stat().st_size for file in shards.files) / shards.n_docs
-    if options.cluster:
-        overhead, gain = bookkeeping()
-        fine &= overhead <= MOST_OVERHEAD and gain >= LEAST_GAIN
+    ray = on_ray() if options.cluster else None
+    if ray is not None:
+        fine &= ray.overhead <= MOST_OVERHEAD and ray.gain >= LEAST_GAIN
     if options.record:
-        record(size / 1e9, n_shards, lines, speed, on_disk, (overhead, gain) if options.cluster else None)
+        record(size / 1e9, n_shards, lines, speed, on_disk, ray)
     sys.exit(0 if fine else 1)
 
 
 def record(
     size: float, n_shards: int, lines: list[tuple[str, float, float, float]], speed: float, on_disk: float,
-    cluster: tuple[float, float] | None,
+    ray: OnRay | None,
 ) -> None:  # fmt: skip
     """Write the figures, and what follows from them, into the page."""
-    rows, machines, cores, network = 1e10, 100, 16, 1.25e9
+    rows, machines, cores = ROWS, MACHINES, CORES
     hours = rows / speed / 3600
-    reading = rows * on_disk / machines / network / 60
+    reading = rows * on_disk / machines / NETWORK / 60
     text = [
         f"Measured on {datetime.now(UTC):%Y-%m-%d} with {size:.1f} GB of features in {n_shards} shards:",
         "",
@@ -159,10 +245,15 @@ def record(
         *(f"| {what} | {a / 1e9:.2f} GB | {b / 1e9:.2f} GB | {r:.2f} |" for what, a, b, r in lines),
         "",
     ]
-    if cluster is not None:
+    if ray is not None:
         text += [
-            f"16 trials of a second on two machines of Ray take {cluster[0]:.2f} times what two local processes take, "
-            f"and are {cluster[1]:.2f} times as fast as one.",
+            f"16 trials of a second on two machines of Ray take {ray.overhead:.2f} times what two local processes "
+            f"take, and are {ray.gain:.2f} times as fast as one. One training on {ray.rows:,} rows, divided, in "
+            "seconds of the clock, with reading and the start of the workers:",
+            "",
+            "| | 1 worker | 2 workers |",
+            "|---|---:|---:|",
+            *(f"| {name} {settings(name)} | {one:.1f} | {two:.1f} |" for name, (one, two) in ray.trained.items()),
             "",
         ]
     text += [
@@ -176,6 +267,8 @@ def record(
         "short record for "
         f"each shard, {rows * 136 * 4 / SHARD:,.0f} of {SHARD / 1e6:.0f} MB, and is idle.",
     ]
+    if ray is not None:
+        text += ["", *one_training(ray)]
     page = Path(__file__).parents[1] / "docs" / "scale.md"
     head, mark, _ = page.read_text(encoding="utf-8").partition(MARK)
     page.write_text(f"{head}{mark}\n\n" + "\n".join(text) + "\n", encoding="utf-8")

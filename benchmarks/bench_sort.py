@@ -6,7 +6,7 @@ once, their features gathered beforehand. All pairs of 1,000 documents and a que
 arithmetic of all pairs is a plain vectorized loop over as many activations of neurons and duals as they need. Ratios of
 the smallest of several times, taken in turns in one run.
 
-    python benchmarks/bench_sort.py [--repeats 5]
+    python benchmarks/bench_sort.py [--repeats 5] [--record]
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ordino.layers import Layer
 from ordino.order import PairNetwork, order_queries, sort_queries
 from ordino.order.kernels import ACTIVATIONS
 from ordino.order.meetings import Meetings
+from written import add_record, written
 
 PART = 200  # documents that sorted() gets
 TARGETS = {(20,): 200.0, (24, 12, 6): 100.0}
@@ -163,18 +164,24 @@ def one_large_query(n_features: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=5)
+    add_record(parser)
     args = parser.parse_args()
+    with written("bench_sort", record=args.record):
+        measure(args.repeats)
+
+
+def measure(repeats: int) -> None:
     data = ordino.synthetic("td", queries=30)
     X = np.asarray(make_scaler("querymax").fit_transform(data).X)
-    all_pairs(X, args.repeats)
+    all_pairs(X, repeats)
     one_large_query(X.shape[1])
     print(
         "\n| net | comparisons | ours, ms | 1 thread | one torch batch | ours is x batch | sorted, s | times faster |"
     )
     print("|---|---:|---:|---:|---:|---|---:|---|")
     reached = [
-        race(X, data.offsets, (20,), "sigmoid", args.repeats),
-        race(X, data.offsets, (24, 12, 6), "relu", args.repeats),
+        race(X, data.offsets, (20,), "sigmoid", repeats),
+        race(X, data.offsets, (24, 12, 6), "relu", repeats),
     ]
     if not all(reached):
         sys.exit("a target was missed")

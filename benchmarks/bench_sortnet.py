@@ -2,7 +2,7 @@
 
 Both settings: the defaults (Adam), and the paper's (full batches with the adaptive rate).
 
-    python benchmarks/bench_sortnet.py
+    python benchmarks/bench_sortnet.py [--record]
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from ordino.data.synthetic import synthetic
 from ordino.rankers.sortnet import SortNet
+from written import add_record, written
 
 PARTS = {"_sorted_into": "sorting", "_trained": "training"}
 
@@ -21,13 +22,19 @@ PARTS = {"_sorted_into": "sorting", "_trained": "training"}
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="3 iterations")
+    add_record(parser)
     args = parser.parse_args()
+    with written("bench_sortnet", record=args.record):
+        measure(quick=args.quick)
+
+
+def measure(*, quick: bool) -> None:
     train, valid = synthetic("td", queries=40, seed=0).split(0.75)
     SortNet(max_iter=2, epochs=1).fit(train, valid=valid)  # compile
     print("| setting | iterations | pairs | comparisons | seconds | sorting | training | MAP on validation |")
     print("|---|---|---|---|---|---|---|---|")
     for name, make in {"defaults": SortNet, "as published": SortNet.as_published}.items():
-        ranker = make(max_iter=3 if args.quick else 20, metric="map")
+        ranker = make(max_iter=3 if quick else 20, metric="map")
         seconds: dict[str, float] = defaultdict(float)
         for part in PARTS:
             setattr(ranker, part, timed(getattr(ranker, part), PARTS[part], seconds))

@@ -46,7 +46,8 @@ RANKERS = (
 BRIEF = {"sortnet": {"max_iter": 5, "epochs": 8}}
 PAGES = {
     "board": "board", "compare": "compare?a=RankNet&b=RankSVM&low=-1&high=-0.02", "query": "query?query=77",
-    "why": "why?query=77&ranker=LambdaMART", "data": "data", "run": "run", "search": "search",
+    "why": "why?query=77&ranker=LambdaMART", "data": "data", "run": "run?run=2",
+    "search": "search?axis=leaves&low=12&high=40",
     "features": "features?ranker=LambdaMART", "model": "model?ranker=SortNet&audit=yes",
     "papers": "papers?target=ranknet.table1", "judge": "judge",
 }  # fmt: skip
@@ -166,7 +167,7 @@ def write_small(picture: bytes, path: Path) -> None:
     except ImportError:
         path.write_bytes(picture)
         return
-    Image.open(io.BytesIO(picture)).convert("RGB").quantize(96, dither=Image.Dither.NONE).save(path, optimize=True)
+    Image.open(io.BytesIO(picture)).convert("RGB").quantize(200, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Data as hostile as it can be, and studios that are open on it."""
 
+import re
+from html import unescape
 from pathlib import Path
 
 from starlette.testclient import TestClient
@@ -42,3 +44,17 @@ def open_studio(*paths, patience=120.0, **more):
     assert client.get("/", params={"token": TOKEN}).status_code in (200, 202)
     assert COOKIE in client.cookies
     return client
+
+
+def text_of(answer):
+    """What a reader sees of a page."""
+    body = re.sub(r"<(style|script|template)\b.*?</\1>", " ", answer.text, flags=re.S)
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", body.replace("<wbr>", ""))).split())
+
+
+def heading(answer):
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", re.search(r"<h1.*?>(.*?)</h1>", answer.text, re.S)[1])).split())
+
+
+def links(answer, page):
+    return [unescape(found) for found in re.findall(rf'href="(/{page}[^"]*)"', answer.text)]

@@ -114,6 +114,15 @@ def test_trees_have_importances_and_a_booster_with_names(trees):
     assert 1 <= chosen.shape[1] < 4
 
 
+def test_boosted_stumps_have_importances():
+    ranker = ordino.RankBoost(rounds=5).fit(DATA)
+    sizes = np.zeros(DATA.n_features)
+    for stump in ranker.stumps_:
+        sizes[stump.feature] += abs(stump.alpha)
+    np.testing.assert_allclose(ranker.feature_importances_, sizes / sizes.sum())
+    assert not hasattr(ordino.RankBoost(), "feature_importances_")
+
+
 @pytest.mark.parametrize(
     "show",
     [

@@ -1,15 +1,20 @@
 """What people type who know other libraries: the right thing, or one sentence that says what to type."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import sklearn
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, cross_val_score, learning_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ordino import Dataset, LambdaMART, QueryKFold, RankDE, RankNet, RankSVM
+import ordino
+from ordino import Dataset, LambdaMART, OrdinalClassifier, QueryKFold, RankDE, RankNet, RankSVM
 from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
+from ordino.ranker import NotFittedError
 from ordino.testing import easy_data
 
 DATA = easy_data()
@@ -108,8 +113,76 @@ def test_words_of_other_libraries_are_translated(word, ours):
 
 
 @pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda ranker: ranker.predict(X, group=[2, 3]), r"predict\(\) has no argument group; use qid="),
+        (lambda ranker: ranker.rank(X, groups=qid), r"rank\(\) has no argument groups; use qid="),
+        (lambda ranker: ranker.score(X, y, groups=qid), r"score\(\) has no argument groups; use qid="),
+        (lambda ranker: ranker.score(X, y, weight=y), r"score\(\) has no argument weight; use sample_weight="),
+        (
+            lambda ranker: ranker.predict(X, num_iteration=3),
+            r"predict\(\) has no argument num_iteration; it takes X and",
+        ),
+        (lambda ranker: ranker.predict(X, eval_set=3), r"predict\(\) has no argument eval_set; it takes X and qid"),
+        (lambda ranker: ranker.fit(X, y, qid), r"takes the queries by name; write fit\(X, y, qid=qid\)"),
+        (lambda ranker: ranker.predict(X, qid), r"takes the queries by name; write predict\(X, qid=qid\)"),
+        (lambda ranker: ranker.rank(X, qid), r"takes the queries by name; write rank\(X, qid=qid\)"),
+        (lambda ranker: ranker.score(X, y, qid), r"takes the queries by name; write score\(X, y, qid=qid\)"),
+    ],
+)
+def test_every_method_answers_in_our_words(call, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        call(RankSVM())
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: LambdaMART(max_depth=3), r"LightGBM gets it by options=\{'max_depth': ...\}"),
+        (lambda: LambdaMART(objective="lambdarank"), r"it always learns its own; ordino.Scorer\(loss=...\)"),
+        (lambda: LambdaMART(device="gpu"), "everything runs on the processor, so leave it out"),
+        (lambda: RankSVM(random_state=0), "RankSVM has no parameter random_state; nothing in it is drawn at random"),
+        (lambda: LambdaMART("gbdt", 31), r"takes its parameters by name, such as LambdaMART\(rounds=...\)"),
+        (lambda: LambdaMART(n_jobs=-1).fit(DATA), "n_jobs=-1; .* or None for as many as are worth it"),
+    ],
+)
+def test_what_has_no_word_here_is_told(make, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("look", "error", "sentence"),
+    [
+        (lambda: ordino.LGBMRanker, AttributeError, "no attribute 'LGBMRanker'; use ordino.LambdaMART"),
+        (lambda: ordino.Lambdamart, AttributeError, "use ordino.LambdaMART"),
+        (lambda: ordino.nothing_like_it, AttributeError, "no attribute 'nothing_like_it'$"),
+        (lambda: RankSVM().best_iteration_, AttributeError, "no attribute 'best_iteration_'; use best_round_"),
+        (lambda: RankSVM().nothing_like_it, AttributeError, "no attribute 'nothing_like_it'$"),
+        (lambda: LambdaMART().feature_importances_, NotFittedError, "this LambdaMART is not fitted yet"),
+        (lambda: Dataset(X, y, group=[180]), ParameterError, r"Dataset\(\) has no argument group; use qid="),
+        (lambda: Dataset(X, y, colour="red"), ParameterError, r"no argument colour; see help\(ordino.Dataset\)"),
+        (lambda: QueryKFold(3, random_state=1), ParameterError, "no argument random_state; it is called seed here"),
+    ],
+)
+def test_what_is_looked_for_in_the_wrong_place_is_told(look, error, sentence):
+    with pytest.raises(error, match=sentence):
+        look()
+
+
+def test_a_ranker_is_copied_and_pickled_with_all_its_attributes():
+    fitted = RankSVM().fit(DATA)
+    for copied in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(copied.predict(DATA), fitted.predict(DATA))
+
+
+@pytest.mark.parametrize(
     ("cls", "name", "ours"),
     [
+        (LambdaMART, "subsample", "query_share"),
+        (LambdaMART, "colsample_bytree", "feature_share"),
+        (LambdaMART, "label_gain", "gain"),
+        (LambdaMART, "eval_at", "metric"),
         (LambdaMART, "n_estimators", "rounds"),
         (RankNet, "n_estimators", "epochs"),
         (LambdaMART, "random_state", "seed"),
@@ -145,9 +218,42 @@ def test_weights_of_documents_and_of_queries():
         RankSVM().fit(X, y, qid=qid, sample_weight=-np.ones(len(X)))
 
 
-def test_searches_without_routing_are_refused():
-    with pytest.raises(ValueError, match="enable_metadata_routing"):
-        cross_val_score(RankSVM(), X, y, cv=3, error_score="raise")
+SEARCHED = {"alone": RankSVM(), "pipeline": make_pipeline(StandardScaler(), RankSVM())}
+GRIDS = {"alone": {"C": [0.1, 1.0]}, "pipeline": {"ranksvm__C": [0.1, 1.0]}}
+
+
+@pytest.mark.parametrize("searched", SEARCHED)
+def test_searches_without_routing_are_refused(searched):
+    """Also where scikit-learn would count a refused fit as NaN and go on, as it does by default."""
+    for search in (
+        lambda model: cross_val_score(model, X, y, cv=3),
+        lambda model: cross_val_score(model, X, y, groups=qid, cv=GroupKFold(3)),
+        lambda model: GridSearchCV(model, GRIDS[searched], cv=3).fit(X, y),
+        lambda model: learning_curve(model, X, y, cv=3),
+    ):
+        with pytest.raises(DataError, match=r"^fit\(\) needs qid=.*enable_metadata_routing"):
+            search(SEARCHED[searched])
+
+
+@pytest.mark.usefixtures("routing")
+@pytest.mark.parametrize("searched", SEARCHED)
+def test_searches_that_cut_queries_are_refused_whatever_becomes_of_failed_fits(searched):
+    model = SEARCHED[searched]
+    with pytest.raises(DataError, match=r"^the splitter cut \d+ quer.*ordino.QueryKFold"):
+        cross_val_score(model, X, y, cv=7, params={"qid": qid})
+    with pytest.raises(DataError, match=r"^the splitter cut \d+ quer.*ordino.QueryKFold"):
+        GridSearchCV(model, GRIDS[searched], cv=7).fit(X, y, qid=qid)
+
+
+def test_a_ranker_inside_another_model_has_its_queries_from_there():
+    model = OrdinalClassifier(RankSVM())
+    assert (cross_val_score(model, X, y.astype(int), cv=2, error_score="raise") > 0.2).all()
+
+
+@pytest.mark.usefixtures("routing")
+def test_groups_of_scikit_learn_serve_too():
+    values = cross_val_score(RankSVM(), X, y, cv=GroupKFold(3), params={"qid": qid, "groups": qid})
+    assert np.isfinite(values).all()
 
 
 @pytest.mark.usefixtures("routing")
@@ -180,3 +286,13 @@ def test_a_share_is_held_out_inside_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), LambdaMART(rounds=3, min_leaf=5)).fit(X, y, qid=qid, valid=0.25)
     assert pipeline[-1].n_queries_in_ == 9
     assert "valid" in pipeline[-1].history_[0]
+
+
+@pytest.mark.usefixtures("routing")
+def test_validation_data_that_the_steps_of_a_pipeline_would_not_change_is_refused():
+    pipeline = make_pipeline(StandardScaler(), LambdaMART(rounds=3, min_leaf=5))
+    for valid in ((X, y, qid), DATA):
+        with pytest.raises(DataError, match=r"do not change validation data; give valid=0\.2"):
+            pipeline.fit(X, y, qid=qid, valid=valid)
+    alone = make_pipeline(LambdaMART(rounds=3, min_leaf=5)).fit(X, y, qid=qid, valid=(X, y, qid))
+    assert "valid" in alone[-1].history_[0]

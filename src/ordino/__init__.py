@@ -75,8 +75,35 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"ordino.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module 'ordino' has no attribute {name!r}")
+        raise AttributeError(f"module 'ordino' has no attribute {name!r}" + _hint(name))
     return getattr(import_module(_HOME[name]), name)
+
+
+_ELSEWHERE = MappingProxyType(
+    {
+        **dict.fromkeys(("LGBMRanker", "XGBRanker", "CatBoostRanker"), "ordino.LambdaMART"),
+        "train": "ordino.LambdaMART(...).fit(data), or another ranker",
+        "cv": "ordino.bench",
+        "DMatrix": "ordino.Dataset",
+        "Pool": "ordino.Dataset",
+        "GroupKFold": "ordino.QueryKFold",
+        "ndcg_score": 'ordino.evaluate(y, scores, qid=qid, metrics="ndcg@10")',
+        "feature_weights": "ordino.explain.feature_weights",
+        "permutation_importance": "ordino.explain.permutation_importance",
+    }
+)
+
+
+def _hint(name: str) -> str:
+    """What to type in place of a name that is not here; private names are asked for by tools, not by people."""
+    if name.startswith("_"):
+        return ""
+    from difflib import get_close_matches
+
+    known = {public.lower(): public for public in __all__}
+    near = get_close_matches(name.lower(), known, n=1, cutoff=0.75)
+    ours = _ELSEWHERE.get(name) or (f"ordino.{known[near[0]]}" if near else "")
+    return f"; use {ours}" if ours else ""
 
 
 def __dir__() -> list[str]:

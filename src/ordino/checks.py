@@ -29,6 +29,21 @@ def check_int(name: str, value: object, *, low: int, high: int | None = None) ->
     raise ParameterError(f"{name}={value!r}; it must be a whole number, {_range(low, high)}")
 
 
+def check_n_jobs(value: object) -> int | None:
+    """A number of threads or processes, or None.
+
+    Examples
+    --------
+    >>> check_n_jobs(-1)
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: n_jobs=-1; it must be a whole number, 1 or more, or None for as many as are worth it
+    """
+    try:
+        return None if value is None else check_int("n_jobs", value, low=1)
+    except ParameterError as error:
+        raise ParameterError(f"{error}, or None for as many as are worth it") from None
+
+
 def check_real(name: str, value: object, *, low: float, high: float | None = None, open_low: bool = False) -> float:
     """A number from low to high; open_low leaves out low itself.
 

@@ -1,13 +1,15 @@
 """Which of the things learned on the way is kept: the best on held-out data, or the last where there is none."""
 
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Callable, Sequence
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import mean_of_counted
+from ordino.backends.crew import Bench
 from ordino.data.dataset import Dataset
+from ordino.division import Divided
 from ordino.forms import linear_scores
 from ordino.metrics import find_profile, parse_metric
 
@@ -57,6 +59,15 @@ class Judge:
         values = self._signed(np.tile(data.y, n), np.asarray(batch).ravel(), offsets).reshape(n, -1)
         return [mean_of_counted(one) for one in values] if np.isnan(values).any() else values.mean(axis=1).tolist()
 
+    def mean_elsewhere(self, data: Divided, score: Callable[..., Scores], *given: Any) -> float:
+        """The mean for the scores that ``score(part, *given)`` gives to the parts of divided data."""
+        measure = str(self.metric), self.profile.name
+        return self.mean_of(data.each(values_of_part, *measure, score, *given))
+
+    def mean_of(self, parts: Sequence[Scores]) -> float:
+        """The mean of values of queries that come in parts."""
+        return mean_of_counted(np.concatenate(parts))
+
     def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
         return self.metric.quality(self.metric.per_query(y, scores, offsets, profile=self.profile))
 
@@ -74,7 +85,7 @@ class Choice:
     (True, True)
     """
 
-    def __init__(self, valid: Dataset | None, metric: str, profile: str) -> None:
+    def __init__(self, valid: Dataset | Divided | None, metric: str, profile: str) -> None:
         self.judge = Judge(metric, profile)
         self.valid = valid
         self.history: list[float] = []
@@ -82,12 +93,15 @@ class Choice:
 
     def takes_weights(self, coef: Scores) -> bool:
         """Whether these weights of the features are better than all before."""
+        if isinstance(self.valid, Divided):
+            return self.takes_value(self.judge.mean_elsewhere(self.valid, linear_part, coef))
         return self.valid is None or self.takes(linear_scores(self.valid.X, coef))
 
     def takes(self, scores: Scores) -> bool:
         """Whether these scores of the held-out documents are better than all before."""
         if self.valid is None:
             return True
+        assert isinstance(self.valid, Dataset), "scores of divided data are with those who have it"
         return self.takes_value(self.judge.mean(self.valid, scores))
 
     @property
@@ -108,6 +122,7 @@ class Choice:
         """
         if self.valid is None or not batch:
             return len(batch) - 1 if batch else None
+        assert isinstance(self.valid, Dataset), "scores of divided data are with those who have it"
         reached = self.judge.means(self.valid, batch)
         return max((place for place, value in enumerate(reached) if self.takes_value(value)), default=None)
 
@@ -126,3 +141,22 @@ class Choice:
     def figures(self) -> dict[str, float]:
         """What to show beside a progress bar."""
         return {"best": max(self.history), "now": self.history[-1]} if self.history else {}
+
+
+# In a worker of a cluster
+
+
+def values_of_part(
+    bench: Bench, name: str, metric: str, profile: str, score: Callable[..., Scores], *given: Any
+) -> Scores:
+    """The measure of each query of its part, for scores that are made there."""
+    data = bench.data[name]
+    scores = score(data, *given)
+    if np.isnan(scores).any():  # worse than anything
+        return np.full(data.n_queries, -np.inf)
+    return Judge(metric, profile).per_query(data, scores) if data.n_queries else np.zeros(0)
+
+
+def linear_part(data: Dataset, coef: Scores) -> Scores:
+    """Scores of a weighted sum of the features."""
+    return linear_scores(data.X, coef)

@@ -210,31 +210,73 @@ def with_checked_names(init: Callable[..., None], cls: type) -> Callable[..., No
     @wraps(init)
     def checked(self: Any, *args: Any, **params: Any) -> None:
         check_names(cls, params)
+        if len(args) > sum(not one.kw_only for one in fields(cls) if one.init):
+            name = next(iter(parameters_of(cls)), "seed")
+            raise ParameterError(f"{cls.__name__} takes its parameters by name, such as {cls.__name__}({name}=...)")
         init(self, *args, **params)
 
     return checked
 
 
 ELSEWHERE = {
-    "rounds": "n_estimators num_boost_round num_iterations num_trees n_iter iterations",
-    "epochs": "n_epochs num_epochs max_epochs n_estimators max_iter",
+    "rounds": "n_estimators num_boost_round num_iterations num_trees n_trees tree trees n_iter iterations",
+    "epochs": "n_epochs num_epochs max_epochs n_estimators n_iter iterations max_iter",
     "seed": "random_state random_seed",
-    "leaves": "num_leaves max_leaves max_leaf_nodes",
-    "min_leaf": "min_child_samples min_data_in_leaf min_samples_leaf",
+    "leaves": "num_leaves max_leaves max_leaf_nodes leaf",
+    "min_leaf": "min_child_samples min_data_in_leaf min_samples_leaf mls",
+    "feature_share": "colsample_bytree colsample_bynode feature_fraction max_features rsm",
+    "query_share": "subsample bagging_fraction",
+    "truncation": "lambdarank_truncation_level lambdarank_num_pair_per_sample",
+    "gain": "label_gain",
     "l2": "reg_lambda lambda_l2 l2_leaf_reg weight_decay alpha",
     "l1": "reg_alpha lambda_l1",
-    "hidden": "hidden_layer_sizes hidden_dim hidden_size layers n_hidden",
+    "hidden": "hidden_layer_sizes hidden_dim hidden_size layers n_hidden layer node nodes",
     "batch": "batch_size",
-    "learning_rate": "lr eta learning_rate_init",
+    "learning_rate": "lr eta learning_rate_init shrinkage",
     "n_jobs": "n_threads nthread num_threads thread_count",
-    "patience": "early_stopping_rounds early_stopping n_iter_no_change",
-    "metric": "eval_metric scoring",
+    "patience": "early_stopping_rounds early_stopping n_iter_no_change estop",
+    "metric": "eval_metric eval_at ndcg_eval_at custom_metric scoring",
     "loss": "objective loss_function",
     "dropout": "dropout_rate",
     "optimizer": "solver",
     "scaling": "scaler normalize",
+    "verbose": "verbosity verbose_eval",
+    "restarts": "r n_restarts",
+    "thresholds": "tc",
+    "tol": "tolerance",
 }
-"""Our parameters, and what each is called in LightGBM, XGBoost, CatBoost, scikit-learn or torch."""
+"""Our parameters, and what each is called in LightGBM, XGBoost, CatBoost, RankLib, scikit-learn or torch."""
+
+PASSED_ON = (
+    "boosting boosting_type cat_smooth drop_rate extra_trees lambdarank_norm linear_tree max_bin max_delta_step "
+    "max_depth min_child_weight min_data_in_bin min_gain_to_split min_split_gain min_sum_hessian_in_leaf "
+    "monotone_constraints path_smooth subsample_for_bin subsample_freq"
+)
+"""What rankers of trees hand on to LightGBM under its own name."""
+
+NOT_HERE = {
+    "seed random_state random_seed": "nothing in it is drawn at random, so leave it out",
+    "objective loss loss_function": "it always learns its own; ordino.Scorer(loss=...) takes any loss",
+    "device tree_method task_type gpu_id": "everything runs on the processor, so leave it out",
+}
+"""Parameters of other libraries for which a ranker has none, and why."""
+
+
+ATTRIBUTES = {
+    "best_iteration_": "best_round_",
+    "best_iteration": "best_round_",
+    "n_estimators_": "best_round_",
+    "evals_result_": "history_",
+    "evals_result": "history_",
+    "best_score_": "history_",
+    "feature_name_": "feature_names_in_",
+    "get_booster": "booster_",
+    "save_model": "ordino.save(ranker, path)",
+    "load_model": "ordino.load(path)",
+    "fit_predict": "fit(X, y, qid=qid), then predict(X, qid=qid)",
+    "predict_proba": "predict, or ordino.OrdinalClassifier for probabilities of labels",
+}
+"""What people look for in a fitted ranker of another library, and what to type."""
 
 
 def check_names(cls: Any, names: Iterable[str]) -> None:
@@ -256,6 +298,13 @@ def check_names(cls: Any, names: Iterable[str]) -> None:
             for ours, others in ELSEWHERE.items():
                 if ours in known and name in others.split():
                     raise ParameterError(f"{cls.__name__} has no parameter {name}; it is called {ours!r} here")
+            for others, answer in NOT_HERE.items():
+                if name in others.split():
+                    raise ParameterError(f"{cls.__name__} has no parameter {name}; {answer}")
+            if name in PASSED_ON.split() and "options" in known:
+                raise ParameterError(
+                    f"{cls.__name__} has no parameter {name}; LightGBM gets it by options={{{name!r}: ...}}"
+                )
             raise unknown_name(f"parameter of {cls.__name__}:", name, known)
 
 

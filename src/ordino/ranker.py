@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,12 +28,22 @@ from ordino.data.frames import check_no_categories, recode
 from ordino.data.on_disk import transformed
 from ordino.data.scaling import make_scaler
 from ordino.data.shards import ShardedDataset
+from ordino.division import Divided
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
 from ordino.forms import Form, Learned
-from ordino.given import Validation, as_dataset, check_splitter, given_data, is_in_search, refuse_words
+from ordino.given import (
+    Validation,
+    as_dataset,
+    check_pipeline,
+    check_search,
+    check_splitter,
+    given_data,
+    is_in_search,
+    refuse_words,
+)
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
-from ordino.parameters import check_names, parameters_of, with_checked_names, with_parameters
+from ordino.parameters import ATTRIBUTES, check_names, parameters_of, with_checked_names, with_parameters
 from ordino.threads import products
 
 
@@ -61,6 +72,12 @@ class Ranker(BaseEstimator, ABC):
 
     takes_categories: ClassVar[bool] = False
     """Whether features may be categorical; their values are then the numbers of categories."""
+
+    divides: ClassVar[bool] = False
+    """Whether one training can be divided over a cluster: ``_fit`` then takes :class:`~ordino.division.Divided`."""
+
+    by_shard: ClassVar[bool] = False
+    """Whether each shard is then with a worker of its own, because the number of parts decides what is learned."""
 
     uses_weights: ClassVar[bool] = False
     """Whether document weights are used in training; if not, ``fit`` warns about them."""
@@ -113,6 +130,19 @@ class Ranker(BaseEstimator, ABC):
         super().set_params(**params)
         return self
 
+    if not TYPE_CHECKING:  # a type checker shall go on to find what is not there
+
+        def __getattr__(self, name: str) -> Any:
+            if isinstance(getattr(type(self), name, None), property):
+                self._check_fitted()  # what the property raised, which Python takes for a missing attribute
+            hint = f"; use {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
+    def __sklearn_clone__(self) -> Self:
+        check_search(self)
+        copy: Self = super().__sklearn_clone__()
+        return copy
+
     @abstractmethod
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         """Learn from checked, scaled data in canonical order."""
@@ -133,7 +163,7 @@ class Ranker(BaseEstimator, ABC):
         self,
         X: ArrayLike | Dataset | ShardedDataset,
         y: ArrayLike | None = None,
-        *,
+        *unnamed: Any,
         qid: ArrayLike | Sequence[Any] | None = None,
         valid: Validation = None,
         sample_weight: ArrayLike | None = None,
@@ -145,16 +175,20 @@ class Ranker(BaseEstimator, ABC):
         ----------
         X, y, qid
             Features, labels and the query of each row, as for :class:`ordino.Dataset`; or the data set itself as X. A
-            :class:`ordino.ShardedDataset` is learned from without reading all of it into memory.
+            :class:`ordino.ShardedDataset` is learned from without reading all of it into memory, and by the workers of
+            a cluster if it has one.
         valid
             Validation data for model selection, which is never trained on: a data set, ``(X, y, qid)``, or the share
             of the queries to hold out, such as 0.2.
         sample_weight
             How much each document counts in training, or each query (in the order of their first rows).
         """
-        refuse_words(unknown)
+        refuse_words("fit", unnamed, unknown)
         check_splitter()
-        with given_data(X, y, qid, valid, sample_weight, self._validation) as given:
+        check_pipeline(valid)
+        if isinstance(X, Divided) or (isinstance(X, ShardedDataset) and X.cluster is not None):
+            self._check_divides()
+        with given_data(X, y, qid, valid, sample_weight, self._validation, by_shard=self.by_shard) as given:
             data, held_out = self._prepare(*given)
             try:
                 # a factorization that threads share rounds by their number
@@ -188,10 +222,11 @@ class Ranker(BaseEstimator, ABC):
         """The validation data to use: what was given, unless the ranker holds out a share by itself."""
         return valid
 
-    def _prepare(self, data: Dataset, held_out: Dataset | None) -> tuple[Dataset, Dataset | None]:
+    def _prepare(self, data: Any, held_out: Any) -> tuple[Any, Any]:
         """Check parameters and data, learn the scaling, note what was seen; the scaled training and validation data.
 
-        What comes in canonical order stays in it: scaling changes no order of rows.
+        What comes in canonical order stays in it: scaling changes no order of rows. Data that is divided over a
+        cluster is checked and scaled by those who have it.
         """
         for name, known in parameters_of(type(self)).items():
             known.verify(name, getattr(self, name))
@@ -223,9 +258,13 @@ class Ranker(BaseEstimator, ABC):
             held_out = recode(held_out, data.categories)
         scaling = getattr(self, "scaling", None)
         scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
-        scaler = None if scaler is None else scaler.fit(data)
-        prepared = data if scaler is None else transformed(scaler, data)
-        prepared_valid = held_out if scaler is None or held_out is None else transformed(scaler, held_out)
+        if scaler is not None:
+            scaler = scaler.fit_elsewhere(data) if isinstance(data, Divided) else scaler.fit(data)
+        prepared, prepared_valid = (
+            part if scaler is None or part is None
+            else part.scaled(scaler) if isinstance(part, Divided) else transformed(scaler, part)
+            for part in (data, held_out)
+        )  # fmt: skip
         # nothing is refused from here on: an earlier fit stays whole until the new one begins
         self.scaler_ = scaler
         self.n_features_in_ = data.n_features
@@ -240,13 +279,19 @@ class Ranker(BaseEstimator, ABC):
             self.categories_in_ = data.categories
         return prepared, prepared_valid
 
-    def predict(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.float64]:
+    def predict(
+        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
+    ) -> NDArray[np.float64]:
         """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
+        refuse_words("predict", unnamed, unknown)
         data = self.documents(X, qid)
         return data.restore(self._scores_of(data))
 
-    def rank(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> NDArray[np.intp]:
+    def rank(
+        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
+    ) -> NDArray[np.intp]:
         """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
+        refuse_words("rank", unnamed, unknown)
         data = self.documents(X, qid)
         order = np.lexsort((-self._scores_of(data), query_numbers(data.offsets)))
         return order if data.order is None else data.order[order]
@@ -282,14 +327,15 @@ class Ranker(BaseEstimator, ABC):
         return np.bincount(self.scaler_.sources, values, self.n_features_in_).astype(np.float64)
 
     def score(
-        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *unnamed: Any,
+        qid: ArrayLike | Sequence[Any] | None = None, sample_weight: ArrayLike | None = None, **unknown: Any,
     ) -> float:  # fmt: skip
         """The ranker's ``metric`` (NDCG@10 if it has none) in its ``profile``, averaged over queries.
 
         Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated. With
         ``sample_weight``, one for each row or for each query, a query counts by the mean weight of its documents.
         """
+        refuse_words("score", unnamed, unknown)
         self._check_fitted()
         data = as_dataset(X, y, qid, sample_weight, call="score").as_grouped()  # without the caller's order and back
         metric = parse_metric(getattr(self, "metric", "ndcg@10"))
@@ -324,23 +370,32 @@ class Ranker(BaseEstimator, ABC):
         self._check_nan(data, "X")
         return data
 
+    def _check_divides(self) -> None:
+        """Refuse a cluster, for a ranker whose training cannot be divided."""
+        if not self.divides:
+            raise ParameterError(
+                f"the training of {type(self).__name__} cannot be divided over a cluster; leave out cluster, and it "
+                "learns from the shards on this machine"
+            )
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
-    def _check_contrast(self, data: Dataset) -> None:
+    def _check_contrast(self, data: Dataset | Divided) -> None:
         """Warn of data that teaches nothing: every row a query of its own, or no two labels that differ."""
         if data.counts.max() == 1 and data.n_docs > 1:
             why = f"each of the {data.n_docs} rows is a query of its own, so there is nothing to rank; check qid"
-        elif not (data.y[1:] != data.y[:-1])[data.query_number[1:] == data.query_number[:-1]].any():
+        elif not has_contrast(data):
             why = "no query has two different labels, so nothing can be learned; check y and qid"
         else:
             return
         warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=4)
 
-    def _check_nan(self, data: Dataset, name: str) -> None:
+    def _check_nan(self, data: Dataset | Divided, name: str) -> None:
         if not self.allows_nan and getattr(self, "missing", None) is None:
-            check_no_nan(data, name, type(self).__name__)
+            check = data.check_no_nan if isinstance(data, Divided) else partial(check_no_nan, data)
+            check(name, type(self).__name__)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -348,3 +403,10 @@ class Ranker(BaseEstimator, ABC):
         tags.input_tags.sparse = True  # taken, and made dense
         tags.input_tags.allow_nan = self.allows_nan or getattr(self, "missing", None) is not None
         return tags
+
+
+def has_contrast(data: Dataset | Divided) -> bool:
+    """Whether some query has two different labels."""
+    if isinstance(data, Divided):
+        return bool(data.pairs.any())
+    return bool((data.y[1:] != data.y[:-1])[data.query_number[1:] == data.query_number[:-1]].any())

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ordino.checks import check_n_jobs
 from ordino.data.scaling import make_scaler
 from ordino.metrics import find_profile, parse_metric
 from ordino.parameters import Choices, param
@@ -38,7 +39,8 @@ def seed_param(text: str = "Random seed; the same seed gives the same ranker.", 
 
 def n_jobs_param() -> Any:
     """The parameter ``n_jobs``."""
-    return param(None, "Number of threads; None chooses by work and free processors. The result is the same.", low=1)
+    text = "Number of threads; None chooses by work and free processors. The result is the same."
+    return param(None, text, low=1, check=check_n_jobs)
 
 
 def verbose_param() -> Any:

@@ -23,9 +23,8 @@ from ordino.data.arrow import write_whole
 from ordino.data.columns import check_features
 from ordino.data.dataset import Dataset
 from ordino.data.shards import ShardedDataset, read_shard
-from ordino.data.source import contents_hash
 from ordino.data.trec import write_ranked
-from ordino.errors import DataError, OrdinoError
+from ordino.errors import OrdinoError
 from ordino.metrics import Evaluation, measure
 from ordino.model_file import load_scorer
 from ordino.progress import Steps
@@ -172,10 +171,7 @@ def _measured(task: ShardTask) -> Evaluation:
 
 
 def _read(task: ShardTask) -> Dataset:
-    data = read_shard(task.files["shard"])
-    if contents_hash(data) != task.fingerprint:
-        raise DataError(f"{task.files['shard']} changed after it was written; copy it again, or write the shards anew")
-    return data
+    return read_shard(task.files["shard"], task.fingerprint)
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ from multiprocessing import parent_process
 from threading import Lock, local
 from typing import Any, TypeVar
 
-from ordino.checks import check_int
+from ordino.checks import check_n_jobs
 from ordino.processors import free_processors
 
 Block = TypeVar("Block")
@@ -31,10 +31,11 @@ def count_threads(n_jobs: int | None, *, enough: bool = True) -> int:
     (3, 1)
     >>> count_threads(0)
     Traceback (most recent call last):
-    ordino.errors.ParameterError: n_jobs=0; it must be a whole number, 1 or more
+    ordino.errors.ParameterError: n_jobs=0; it must be a whole number, 1 or more, or None for as many as are worth it
     """
-    if n_jobs is not None:
-        return check_int("n_jobs", n_jobs, low=1)
+    chosen = check_n_jobs(n_jobs)
+    if chosen is not None:
+        return chosen
     is_shared = getattr(_here, "is_worker", False) or parent_process() is not None
     return free_processors() if enough and not is_shared else 1
 

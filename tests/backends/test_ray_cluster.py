@@ -1,6 +1,5 @@
 """The same tasks on Ray: two machines made here, one of which is killed; results equal the local run's bit by bit."""
 
-import os
 import socket
 import sqlite3
 import sys
@@ -20,23 +19,6 @@ from ordino.sharded import evaluate_shards, rank_shards
 from shell import ordino as command
 
 STORE = 150_000_000  # bytes of the object store of a machine
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """A cluster of two machines with one processor each."""
-    cluster_utils = pytest.importorskip("ray.cluster_utils", reason="clusters are tested with ray")
-    os.environ["RAY_DISABLE_DOCKER_CPU_WARNING"] = "1"
-    made = cluster_utils.Cluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False},
-    )
-    made.add_node(num_cpus=1, object_store_memory=STORE)
-    cloudpickle = pytest.importorskip("ray.cloudpickle")
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers cannot import this file
-    yield made
-    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
-    made.shutdown()
 
 
 def plan(repeats=2, folds=3, rankers=("rank-svm", "ranknet")):
@@ -98,7 +80,7 @@ def _work_without_files(function, task, files, job):
     from dataclasses import replace
 
     moved = replace(task, files={part: Path("/nowhere") / Path(path).name for part, path in task.files.items()})
-    here = ray_cluster._with_files_here(moved, elsewhere, job)
+    here = ray_cluster.with_files_here(moved, elsewhere, job)
     assert all(str(path).startswith(str(ray_cluster._folder(job))) for path in here.files.values())
     return ray_cluster.attempt(function, here)
 

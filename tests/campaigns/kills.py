@@ -4,7 +4,7 @@ Right before each kill the keys in the store are read as another program would; 
 with the same results. The next run goes on from that store. A store that has all its trials is compared with that of a
 run that nobody disturbed, then an empty one follows. Folders of killed runs must be removed by the next run.
 
-    python tests/campaigns/kills.py [--long] [--record]
+    python tests/campaigns/kills.py [--long] [--record] [--keep FILE]
 """
 
 import os
@@ -15,10 +15,12 @@ import sys
 import tempfile
 import time
 from contextlib import closing
+from functools import partial
 from hashlib import sha256
 from multiprocessing import get_context
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -26,10 +28,10 @@ import ordino.cli.app
 import ordino.experiment.report.board
 import ordino.experiment.report.text
 import ordino.experiment.run
-from campaigns.ledger import Outcome, main
+from campaigns.ledger import Kept, Outcome, main
 from ordino import synthetic, write_letor
 
-SHORT, LONG, TRIALS = 5, 300, 303
+SHORT, LONG, PART, TRIALS = 5, 300, 30, 303
 BENCH = (
     *("bench", "data.txt", "--rankers", "random-ranker,linear-regression-ranker", "--repeats", "100"),
     *("--folds", "3", "--quiet", "--out"),
@@ -72,10 +74,10 @@ def contents(store: Path) -> dict[str, str]:
     return {row[0]: sha256(repr(row).encode()).hexdigest() for row in rows}
 
 
-def campaign(long: bool, seed: int = 0) -> Outcome:
-    """Kill runs until there were enough."""
-    wanted, rng = LONG if long else SHORT, random.Random(seed)
-    n_kills, n_during, n_lost, n_changed, n_stores, problems = 0, 0, 0, 0, 0, list[str]()
+def kill(wanted: int, seed: int) -> dict[str, Any]:
+    """Kill runs until there were enough; what was counted."""
+    rng, problems = random.Random(seed), list[str]()
+    counts = dict.fromkeys(("kills", "among trials", "stores", "lost", "changed", "failed", "left"), 0)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "temporary").mkdir()
@@ -86,7 +88,7 @@ def campaign(long: bool, seed: int = 0) -> Outcome:
         seconds, expected = time.perf_counter() - began, contents(whole)
         assert len(expected) == TRIALS, f"the undisturbed run made {len(expected)} trials"
         store, seen = folder / "store0.sqlite", dict[str, str]()
-        while n_kills < wanted:
+        while counts["kills"] < wanted:
             process = start(folder, store, 2 if rng.random() < 0.1 else 1)
             moment = began_at = time.perf_counter()
             if rng.random() < 0.8:  # among the trials, not while Python starts
@@ -98,28 +100,51 @@ def campaign(long: bool, seed: int = 0) -> Outcome:
                 seen |= contents(store)
                 process.kill()
                 process.join()
-                n_kills, n_during = n_kills + 1, n_during + (moment > began_at)
+                counts["kills"] += 1
+                counts["among trials"] += moment > began_at
             found = contents(store)
             lost, changed = set(seen) - set(found), [key for key in found if found[key] != expected.get(key)]
-            n_lost, n_changed = n_lost + len(lost), n_changed + len(changed)
+            counts["lost"] += len(lost)
+            counts["changed"] += len(changed)
             if lost or changed:
-                problems.append(f"after {n_kills} kills {len(lost)} trials lost, {len(changed)} changed")
+                problems.append(f"after {counts['kills']} kills {len(lost)} trials lost, {len(changed)} changed")
             seen = found
             if len(found) == TRIALS or process.exitcode not in (0, -signal.SIGKILL):
-                n_stores += 1
+                counts["stores"] += 1
                 if process.exitcode not in (0, -signal.SIGKILL):
+                    counts["failed"] += 1
                     problems.append(f"a run that goes on ended with {process.exitcode}")
-                store, seen = folder / f"store{n_stores}.sqlite", {}
+                store, seen = folder / f"store{counts['stores']}.sqlite", {}
         time.sleep(2)  # workers notice that their run is gone
+        for left in (folder / "temporary").iterdir():
+            os.utime(left, (0, 0))  # as if the next run came later: a folder without a lock is given a minute
         start(folder, folder / "last.sqlite", 1).join()
-        n_left = len(list((folder / "temporary").iterdir()))
+        left_over = sorted(str(path.relative_to(folder)) for path in (folder / "temporary").iterdir())
+        counts["left"] = len(left_over)
+        problems += [f"{path} was left" for path in left_over]
+    return {**counts, "stores": counts["stores"] + 1, "problems": problems}
+
+
+def campaign(long: bool, kept: Kept | None = None) -> Outcome:
+    """Kill runs in parts, each with stores of its own."""
+    kept, sizes = kept or Kept(), [PART] * (LONG // PART) if long else [SHORT]
+    parts = [kept.once(f"{n} kills, seed {seed}", partial(kill, n, seed)) for seed, n in enumerate(sizes)]
+    n = {name: sum(part[name] for part in parts) for name in parts[0] if name != "problems"}
+    tried = (
+        f"{n['kills']} kill -9 of `ordino bench`, {n['among trials']} of them among the trials of {n['stores']} stores"
+    )
     return Outcome(
         "killed runs",
-        tried=f"{n_kills} kill -9 of `ordino bench`, {n_during} of them among the trials of {n_stores + 1} stores",
-        failures={"trials lost": n_lost, "doubled or changed": n_changed, "folders left": n_left},
-        problems=problems,
+        tried=tried,
+        failures={
+            "trials lost": n["lost"],
+            "doubled or changed": n["changed"],
+            "runs that could not go on": n["failed"],
+            "folders left": n["left"],
+        },
+        problems=[problem for part in parts for problem in part["problems"]],
     )
 
 
 if __name__ == "__main__":
-    main(campaign)
+    main(campaign, in_parts=True)

@@ -3,13 +3,14 @@
 Each process fits every variant of every ranker and prints a hash of its scores for held-out documents. The wide data
 has 700 features and queries of 300 documents, where libraries begin to share a product among threads.
 
-    python tests/campaigns/same.py [--long] [--record]
+    python tests/campaigns/same.py [--long] [--record] [--keep FILE]
 """
 
 import json
 import os
 import subprocess
 import sys
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,7 +18,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from campaigns.ledger import Outcome, main
+from campaigns.ledger import Kept, Outcome, main
 from ordino import Dataset
 from rankers.test_contract import VARIANTS, quick
 
@@ -33,6 +34,8 @@ WAYS = {
     "other order, two threads": {"threads": 2, "order": 6},
 }
 SHORT_WAYS = ("one thread", "other order, two threads")
+PART = 4
+"""How many variants a process fits before it ends."""
 SLOW_WHEN_WIDE = {"generations": 3, "restarts": 1, "sweeps": 1, "epochs": 3, "rounds": 10}
 
 
@@ -79,12 +82,18 @@ def in_process(shape: str, variants: list[str], *, threads: int, order: int = 0,
     return found
 
 
-def campaign(long: bool, variants: list[str] | None = None) -> Outcome:
+def campaign(long: bool, kept: Kept | None = None, variants: list[str] | None = None) -> Outcome:
     """Compare every way with the first."""
+    kept = kept or Kept()
     chosen, ways = variants or list(VARIANTS), WAYS if long else {way: WAYS[way] for way in SHORT_WAYS}
     n_fits, problems = 0, []
     for shape in SHAPES if long else ["small"]:
-        results = {way: in_process(shape, chosen, **settings) for way, settings in ways.items()}
+        results = {way: dict[str, str]() for way in ways}
+        for first_one in range(0, len(chosen), PART):
+            some = chosen[first_one : first_one + PART]
+            for way, settings in ways.items():
+                part = partial(in_process, shape, some, **settings)
+                results[way] |= kept.once(f"{shape}, {way}, {', '.join(some)}", part)
         first = results.pop("one thread")
         n_fits += len(chosen) * len(ways)
         for variant, expected in first.items():
@@ -109,4 +118,4 @@ if __name__ == "__main__":
         shape, threads, order, *names = sys.argv[2:]
         print(json.dumps(fitted_hashes(shape, int(threads), int(order), names)))
     else:
-        main(campaign)
+        main(campaign, in_parts=True)

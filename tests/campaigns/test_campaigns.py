@@ -5,7 +5,7 @@ import re
 import pytest
 
 from campaigns import extremes, kills, letor, models, mutations, same, service
-from campaigns.ledger import PAGE, Outcome, record
+from campaigns.ledger import PAGE, Kept, Outcome, record
 
 FEW = ["rank-svm", "ranknet", "lambda-mart", "prank"]
 CAMPAIGNS = {
@@ -14,7 +14,7 @@ CAMPAIGNS = {
     "killed runs": lambda: kills.campaign(False),
     "extremes": lambda: extremes.campaign(False, FEW),
     "hostile requests": lambda: service.campaign(False),
-    "determinism": lambda: same.campaign(False, FEW),
+    "determinism": lambda: same.campaign(False, variants=FEW),
 }
 NAMES = {*CAMPAIGNS, "mutations"}  # of which some mistakes may survive
 
@@ -42,6 +42,15 @@ def test_a_page_without_the_line_is_refused(tmp_path):
     (tmp_path / "page.md").write_text("# Nothing")
     with pytest.raises(SystemExit, match="there are 0 lines"):
         record(Outcome("LETOR reader", "", {}), tmp_path / "page.md")
+
+
+def test_a_campaign_that_was_stopped_goes_on_with_the_same_code_only(tmp_path, monkeypatch):
+    keep = tmp_path / "parts.json"
+    assert Kept(keep).once("part 1", lambda: {"lines": 3}) == {"lines": 3}
+    assert Kept(keep).once("part 1", lambda: 0 / 0) == {"lines": 3}
+    monkeypatch.setattr("campaigns.ledger._code", lambda: "another state of the code")
+    assert Kept(keep).once("part 1", lambda: {"lines": 4}) == {"lines": 4}
+    assert Kept().once("part 1", lambda: 5) == 5
 
 
 SOURCE = """

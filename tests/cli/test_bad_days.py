@@ -175,3 +175,16 @@ def test_folders_of_killed_runs_are_removed_by_the_next(tmp_path, monkeypatch):
     with scratch_folder() as first, scratch_folder() as second:
         assert {first, second} == set(tmp_path.iterdir())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_nobody_locked_is_removed_after_a_while(tmp_path, monkeypatch):
+    """A run may be killed between making its folder and locking it, or while it removes it."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    new, old, others = tmp_path / f"{PREFIX}new", tmp_path / f"{PREFIX}old", tmp_path / "another-old"
+    for folder in (new, old, others):
+        folder.mkdir()
+        (folder / "data").write_text("half a copy")
+    for folder in (old, others):
+        os.utime(folder, (0, 0))
+    with scratch_folder() as mine:
+        assert {mine, new, others} == set(tmp_path.iterdir())

@@ -89,7 +89,10 @@ def test_what_training_dropped_from_text_is_dropped_again(folder, capsys):
     assert ordino("train", "train.txt", *words) == 0
     assert read_card("m.ordino")["features"]["count"] == 44
     assert ordino("rank", "m.ordino", "test.txt", "--drop", "1,46", "-o", "s.txt") == 0
-    assert ordino("rank", "m.ordino", "test.txt", "-o", "s.txt") == 1
+    assert ordino("rank", "m.ordino", "test.txt", "-o", "same.txt") == 0
+    assert (folder / "same.txt").read_text() == (folder / "s.txt").read_text()
+    assert ordino("rank", "m.ordino", "test.txt", "--drop", "1", "-o", "s.txt") == 1
+    assert "choose features as in training with --features or --drop" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -109,6 +112,19 @@ def test_messages_use_the_words_of_the_command_line(shop, capsys, command, words
     error = capsys.readouterr().err
     assert sentence in error
     assert error.startswith("ordino: shop.csv: ")
+
+
+@pytest.mark.parametrize("chosen", [["--features", "3,1"], ["--drop", "2,4"]], ids=" ".join)
+def test_a_model_remembers_which_features_of_text_it_was_trained_with(folder, capsys, chosen):
+    """Text has no names by which the features would be found again."""
+    assert ordino("train", "train.txt", "-r", "linear-regression-ranker", *chosen, "-o", "m.ordino") == 0
+    assert ordino("rank", "m.ordino", "test.txt", *chosen, "-o", "named.txt") == 0
+    assert ordino("rank", "m.ordino", "test.txt", "-o", "remembered.txt") == 0
+    assert (folder / "remembered.txt").read_text() == (folder / "named.txt").read_text()
+    assert ordino("evaluate", "m.ordino", "test.txt") == 0
+    capsys.readouterr()
+    assert ordino("rank", "m.ordino", "test.txt", "--features", "1,2,3", "-o", "other.txt") == 1
+    assert "features" in capsys.readouterr().err
 
 
 def test_lines_without_qid_are_refused_unless_asked_for(folder, capsys):

@@ -80,3 +80,17 @@ def test_a_refit_that_is_refused_leaves_the_earlier_fit_whole():
     with pytest.raises(DataError, match="column 0 is 'b' but was 'a' in fit"):
         ranker.fit(X * 100 + 7, [0, 1], qid=[1, 1], valid=(X[["b", "a"]], [0, 1], [1, 1]))
     assert ranker.predict(X).tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_query_ids_do_not_become_a_feature_because_nobody_named_them(make):
+    columns = {"qid": [1, 1, 2, 2], "label": [1, 0, 1, 0], "a": [2.0, 1.0, 4.0, 3.0]}
+    data = Dataset.from_frame(make(columns))
+    assert (data.n_queries, data.feature_names) == (2, ("a",))
+    renamed = make({"srch_id" if name == "qid" else name: values for name, values in columns.items()})
+    with pytest.raises(DataError, match="column 'srch_id' would be a feature; name it with qid="):
+        Dataset.from_frame(renamed)
+    assert Dataset.from_frame(renamed, qid="srch_id").n_queries == 2
+    assert Dataset.from_frame(renamed, features=["srch_id", "a"]).n_queries == 1
+    with pytest.raises(DataError, match="label='label': unknown column 'label'"):
+        Dataset.from_frame(make({"a": [1.0], "grade": [1]}))

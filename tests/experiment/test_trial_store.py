@@ -413,6 +413,7 @@ def test_a_store_of_format_5_gets_its_checksums(path):
     with Store(path) as store:
         store.add(TRIAL)
     with closing(sqlite3.connect(path)) as connection:
+        connection.execute("DROP INDEX far")
         connection.execute("ALTER TABLE trials DROP COLUMN sums")
         connection.execute("ALTER TABLE query_values DROP COLUMN sum")
         connection.execute("PRAGMA user_version = 5")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordino import Dataset, LambdaMART, LinearRegressionRanker, RankAggregation, SingleFeature
+from ordino import Dataset, LambdaMART, LinearRegressionRanker, RankAggregation, RankFusion, SingleFeature
 from ordino.errors import DataError, ParameterError
 from ordino.explain import why
 from ordino.explain.paths import (
@@ -50,12 +50,35 @@ def test_the_reasons_sum_to_the_difference_of_the_scores(name):
         assert reasons.difference == pytest.approx(scores[3] - scores[8], abs=1e-4 * max(1.0, abs(scores).max()))
 
 
-def test_a_fusion_has_no_reasons_of_its_own():
+def test_a_fusion_is_explained_by_its_runs():
+    """Reciprocal ranks add up, so what a run adds is what it pays for the two places."""
+    runs = {"bm25": {"q": {"x": 9.0, "y": 5.0, "z": 1.0}}, "dense": {"q": {"z": 0.9, "y": 0.5}}}
+    data = Dataset.from_runs(runs, {"q": {"y": 1}})
+    ids = data.doc_ids.tolist()
+    found = why(RankFusion().fit(data), ids.index("x"), ids.index("z"), query=data)
+    adds = {reason.feature: reason.adds for reason in found.reasons}
+    assert adds == {"bm25_score": pytest.approx(1 / 61 - 1 / 63), "dense_score": pytest.approx(-1 / 61)}
+    assert found.method == "runs"
+    assert np.isnan({reason.feature: reason.a for reason in found.reasons}["dense_score"])  # which did not find it
+
+
+@pytest.mark.parametrize("method", ["combmnz", "combmax", "isr", "kemeny", "zscore"])
+def test_runs_add_up_to_the_difference_by_any_rule(method):
+    data = easy_data()
+    ranker = RankFusion(method=method).fit(data)
+    query = data[0].X
+    found = why(ranker, 3, 8, query=query)
+    scores = ranker.predict(query)
+    assert found.difference == pytest.approx(scores[3] - scores[8])
+    assert sum(reason.adds for reason in found.reasons) == pytest.approx(found.difference)
+
+
+def test_a_fusion_needs_the_other_documents():
     data = easy_data()
     with pytest.raises(
         ParameterError, match="a RankFusion ranks by places in each run, which no document has by itself"
     ):
-        why(quick("rank-fusion").fit(data), 3, 8, query=data[0].X)
+        why(quick("rank-fusion").fit(data), data.X[3], data.X[8])
 
 
 def test_a_linear_ranker_is_explained_by_its_weights():

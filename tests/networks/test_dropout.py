@@ -83,6 +83,14 @@ def test_dropout_acts_in_learning_alone(make, batch):
     assert without.error(batch) == without.error(batch)
 
 
+@pytest.mark.parametrize("hidden", [(WIDTH,), (WIDTH, WIDTH)], ids=["shallow", "deep"])
+def test_masks_of_a_step_are_gone_when_it_is_over(hidden):
+    kind = {"activation": "tanh", "initializer": "glorot", "shared": True, "seed": 0}
+    net, without = PairNet(3, hidden, dropout=SHARE, input_dropout=SHARE, **kind), PairNet(3, hidden, **kind)
+    net.error(PAIRS)
+    assert net.error(PAIRS, learn=False) == pytest.approx(without.error(PAIRS, learn=False), rel=1e-6)
+
+
 def test_what_neurons_give_is_the_same_on_average():
     """Neurons that give 1: the slope in a last weight, the mean of what its neuron gives over the rows, is near 1."""
     pull = np.full((N_ROWS, 1), 1 / N_ROWS, np.float32)
@@ -155,8 +163,9 @@ def test_features_are_dropped_as_the_masks_say(shared):
     assert (mask[:, :3] == mask[:, 3:]).all() == shared
     net.error(PAIRS)
     a, b = np.divmod(PAIRS.codes, N_ROWS)
-    expected = np.concatenate((X[a] * mask[:, :3], X[b] * mask[:, 3:]))
-    np.testing.assert_allclose(net._rooms[0]._rows, expected, rtol=1e-6)
+    first, second = X[a] * mask[:, :3], X[b] * mask[:, 3:]
+    expected = (first + second, first - second) if shared else (first, second)
+    np.testing.assert_allclose(net._rooms[0].first.rows, expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.25, 1 / 3])

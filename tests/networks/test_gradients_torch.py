@@ -13,6 +13,7 @@ from loss_oracles import LIST, pairwise
 from ordino import Dataset
 from ordino.layers import ACTIVATIONS
 from ordino.losses import LOSSES, make_loss, probability_losses
+from ordino.networks.autoencoders import CodedBatch, Coder
 from ordino.networks.comparing import ACTIVATIONS as PAIR_ACTIVATIONS
 from ordino.networks.nets import RowNet
 from ordino.networks.pair_net import PairNet
@@ -78,13 +79,13 @@ def pulled(X, n_outputs):
 
 
 @pytest.mark.parametrize("n_rows", [1, 700, 3000])  # one block or several
-@pytest.mark.parametrize(("shared", "output_bias"), [(True, True), (False, True), (False, False)])
+@pytest.mark.parametrize("output_bias", [True, False])
 @pytest.mark.parametrize("activation", ACTIVATIONS)
-def test_networks_of_rows(activation, shared, output_bias, n_rows):
+def test_networks_of_rows(activation, output_bias, n_rows):
     X = np.random.default_rng(3).normal(size=(n_rows, 4)).astype(np.float32)
     for hidden, dropout in product([(), (6,), (8, 4)], [0.0, 0.3]):
         n_outputs = 1 if not output_bias else 4
-        options = {"activation": activation, "shared": shared, "output_bias": output_bias, "dropout": dropout}
+        options = {"activation": activation, "output_bias": output_bias, "dropout": dropout}
         net = row_net([4, *hidden, n_outputs], **options)
         batch, pull = pulled(X, n_outputs)
         twin, masks = TorchNet(net), next_masks(net, n_rows, of_pairs=False)
@@ -93,6 +94,20 @@ def test_networks_of_rows(activation, shared, output_bias, n_rows):
         value = net.error(batch)
         assert value == pytest.approx(float((outputs.detach().numpy() * pull).sum()), rel=1e-4, abs=1e-5)
         assert distance(net.slopes, twin.vector(slopes=True)) < CLOSE, (hidden, dropout)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("activation", PAIR_ACTIVATIONS)
+def test_autoencoders(activation, shared):
+    pairs = np.random.default_rng(3).normal(size=(2, 50, 3)).astype(np.float32)
+    rows = np.concatenate(pairs, axis=1)
+    net = shaken(Coder(6, 4, activation=activation, shared=shared, seed=0))
+    twin = TorchNet(net)
+    error = ((twin(rows) - torch.from_numpy(rows)) ** 2).mean()
+    error.backward()
+    given = np.stack((pairs[0] + pairs[1], pairs[0] - pairs[1])) if shared else rows[None]
+    assert net.error(CodedBatch(given, 1.0)) == pytest.approx(float(error.detach()), rel=1e-5)
+    assert distance(net.slopes, twin.vector(slopes=True)) < CLOSE
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -9,10 +9,12 @@ from ordino import DenseComparator
 from ordino.errors import ParameterError
 from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import probability_losses
-from ordino.networks import comparing, pair_net
+from ordino.networks import comparing, first_layer
+from ordino.networks.autoencoders import stacked_autoencoders
+from ordino.networks.first_layer import FirstLayer
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.optimizers import OPTIMIZERS
-from ordino.networks.pair_net import PairNet, stacked_autoencoders
+from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs, PairBatch
 from ordino.networks.training import Learner, quality_by_error, train
@@ -192,16 +194,40 @@ def test_documents_that_no_pair_touches_cost_nothing():
     touched = np.array([7, 99_999, 50_000, 12])
     many[touched] = X[:4]
     pairs = np.array([(0, 1), (2, 3), (1, 2), (0, 1)])
-    room = pair_net._Room(10, 30)
-    rows, numbers = room.gather(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes)
+    room = FirstLayer(sides=2)
+    rows, numbers = room._gather(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes)
     assert np.array_equal(rows, X[[0, 1, 2, 3]])
     assert np.array_equal(numbers.T, pairs)
-    few = room.gather(many, LearningSet.of(touched[pairs[:1]], np.ones(1), len(many)).codes)[0]
+    few = room._gather(many, LearningSet.of(touched[pairs[:1]], np.ones(1), len(many)).codes)[0]
     assert np.array_equal(few, X[[0, 1]])
     network, alone = make_network(), make_network()
     network.error(PairBatch(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes, np.ones(4), 1.0))
     alone.error(PairBatch(X, LearningSet.of(pairs, np.ones(4), 40).codes, np.ones(4), 1.0))
     assert np.array_equal(network.slopes, alone.slopes)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_products_by_pair_and_by_document_say_the_same(shared):
+    """Random pairs of many documents have rows of their own; many pairs of few documents share their products."""
+    few, many = (PairBatch(rows, *LearningSet.of(np.column_stack((A, B)), FIRST_FEATURE.target, len(rows)), 1.0)
+                 for rows in (X, np.concatenate((X, np.zeros((1000, 3), np.float32)))))  # fmt: skip
+    assert len(A) > first_layer.FEW_PAIRS * len(few.X)
+    by_document, by_pair = shaken(make_network(shared=shared)), shaken(make_network(shared=shared))
+    assert by_document.error(few) == pytest.approx(by_pair.error(many), rel=1e-6)
+    np.testing.assert_allclose(by_document.slopes, by_pair.slopes, rtol=1e-5, atol=1e-7)
+
+
+def test_what_a_diverged_step_left_behind_does_not_show():
+    """Rooms are used again: a step after one that gave NaN is what it is in a new room."""
+    network, fresh = shaken(make_network()), shaken(make_network())
+    whole = ComparedPairs(X, FIRST_FEATURE).whole
+    sound = network.theta.copy()
+    network.theta[:] = np.nan
+    assert np.isnan(network.error(whole))
+    network.theta[:] = sound
+    some = whole._replace(codes=whole.codes[:50], target=whole.target[:50])
+    assert network.error(some) == fresh.error(some)
+    assert np.array_equal(network.slopes, fresh.slopes)
 
 
 def test_validation_pairs_choose_the_epoch():

@@ -8,9 +8,10 @@ import ordino.threads
 from ordino import Dataset, DeepNet, RankNet
 from ordino.losses import make_loss
 from ordino.networks import nets
+from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import RowNet
-from ordino.networks.pair_net import CHUNK, PairNet, stacked_autoencoders
+from ordino.networks.pair_net import CHUNK, PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs, QueryBatches
 from ordino.networks.training import Learner, train

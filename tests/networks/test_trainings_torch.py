@@ -6,12 +6,13 @@ from mask_oracle import next_masks
 from torch_oracle import TorchNet, distance, torch
 
 from ordino.losses import make_loss
+from ordino.networks.autoencoders import CodedBatch, Coder
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import RowNet
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
-from ordino.networks.supply import Batch, ComparedPairs, QueryBatches
+from ordino.networks.supply import ComparedPairs, QueryBatches
 from ordino.networks.training import Learner, train
 from ordino.testing import easy_data
 
@@ -33,7 +34,7 @@ def loss_of_rows(twin, batch, masks):
     return (outputs * torch.tensor(slopes, dtype=torch.float64)).sum()
 
 
-def paces(net, supply, optimizer, *, l1=0.0, l2=0.01, of_pairs, epochs=N_STEPS):
+def paces(net, supply, optimizer, *, l1=0.0, l2=0.01, of_pairs, epochs=N_STEPS, error_of=None):
     """Train a network and its twin on the same batches; how far apart they are after every step."""
     twin, rate = TorchNet(net), RATES[optimizer]
     groups = [{"params": twin.W}, {"params": twin.b, "weight_decay": 0.0}]
@@ -45,8 +46,11 @@ def paces(net, supply, optimizer, *, l1=0.0, l2=0.01, of_pairs, epochs=N_STEPS):
 
         def epoch(self, rng):
             for batch in supply.epoch(rng):
-                masks = next_masks(net, len(batch.codes if of_pairs else batch.X), of_pairs=of_pairs)
-                error = twin.pair_error(batch, "ranknet", masks) if of_pairs else loss_of_rows(twin, batch, masks)
+                if error_of is not None:
+                    error = error_of(twin)
+                else:
+                    masks = next_masks(net, len(batch.codes if of_pairs else batch.X), of_pairs=of_pairs)
+                    error = twin.pair_error(batch, "ranknet", masks) if of_pairs else loss_of_rows(twin, batch, masks)
                 penalty = sum(W.abs().sum() for W in twin.W)
                 reference.zero_grad()
                 (error + l1 * penalty).backward()
@@ -85,17 +89,22 @@ def test_a_network_of_pairs_learns_as_in_torch(optimizer, shared, dropout):
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_an_autoencoder_learns_as_in_torch(shared):
-    rows = np.random.default_rng(1).normal(size=(90, 6)).astype(np.float32)
-
-    def loss(outputs):
-        return float(((outputs - rows) ** 2).mean()), (2 * (outputs - rows) / rows.size).astype(np.float32)
+    pairs = np.random.default_rng(1).normal(size=(2, 90, 3)).astype(np.float32)
+    rows = np.concatenate(pairs, axis=1)
+    batch = CodedBatch(np.stack((pairs[0] + pairs[1], pairs[0] - pairs[1])) if shared else rows[None], 1.0)
 
     class Same:
         def epoch(self, rng):
-            yield Batch(rows, loss, 1.0)
+            yield batch
 
-    net = RowNet([6, 4, 6], shared=shared, activation="sigmoid", initializer="glorot", seed=0)
-    assert max(paces(net, Same(), "adam", l2=0.0, of_pairs=False)) < CLOSE
+    net = Coder(6, 4, shared=shared, activation="sigmoid", seed=0)
+    net.theta += np.random.default_rng(1).normal(0, 0.1, len(net.theta)).astype(np.float32)
+
+    def missed(twin):
+        return ((twin(rows) - torch.from_numpy(rows)) ** 2).mean()
+
+    assert net.error(batch) == pytest.approx(float(missed(TorchNet(net)).detach()), rel=1e-5)
+    assert max(paces(net, Same(), "adam", l2=0.0, of_pairs=False, error_of=missed)) < CLOSE
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

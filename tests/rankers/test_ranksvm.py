@@ -191,7 +191,7 @@ def test_path_is_warm_and_chosen_on_valid() -> None:
 
 
 def test_threads_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ordino.svm.pairs.BLOCK", 32)
+    monkeypatch.setattr("ordino.reduction.BLOCK", 32)
     data = noisy_data()
     one, two = (RankSVM(C=1.0, n_jobs=n).fit(data) for n in (1, 2))
     assert np.array_equal(one.coef_, two.coef_)

@@ -79,12 +79,13 @@ def test_rankprop_alternates_between_ranks_and_regression(period):
 def test_rankprop_is_not_worse_than_linear_regression_on_the_splits_of_table_4(name):
     if "ORDINO_DATA" not in os.environ:
         pytest.skip(f"ORDINO_DATA names no folder with {name}")
-    from ordino.experiment.papers.ranknet import _parts
+    from ordino.experiment.papers.ranknet.search import _splits
     from ordino.experiment.papers.target import Request
 
     means = {"rankprop": [], "regression": []}
-    for seed in range(5):
-        parts = _parts(Request(data=Path(os.environ["ORDINO_DATA"], name), seed=seed))
+    _, splits = _splits(Request(data=Path(os.environ["ORDINO_DATA"], name)))
+    assert len(splits) == 5
+    for parts in splits:
         regression = LinearRegressionRanker(metric="ndcg@15", scaling="symlog")
         for what, ranker in (("rankprop", RankProp.as_published()), ("regression", regression)):
             scores = ranker.fit(parts.learned, valid=parts.valid).predict(parts.test)

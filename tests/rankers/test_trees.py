@@ -358,8 +358,8 @@ def test_feature_gains_are_shares():
     assert {gain.weight for gain in flat.feature_gains()} == {0.0}
 
 
-def test_other_options_reach_lightgbm_and_ours_come_first():
-    ranker = LambdaMART(rounds=3, seed=4, options={"max_depth": 1, "seed": 99}).fit(easy_data())
+def test_other_options_reach_lightgbm():
+    ranker = LambdaMART(rounds=3, seed=4, options={"max_depth": 1}).fit(easy_data())
     assert "[max_depth: 1]" in ranker.model_
     assert "[seed: 4]" in ranker.model_
     assert load_trees(ranker.model_).trees_to_dataframe()["node_depth"].max() == 2  # a root and its leaves
@@ -381,6 +381,10 @@ def test_other_options_reach_lightgbm_and_ours_come_first():
         (LambdaMART(seed=-1), "seed=-1"),
         (LambdaMART(n_jobs=0), "n_jobs=0"),
         (LambdaMART(options="max_depth=3"), "options='max_depth=3'; give a mapping"),
+        (LambdaMART(options={"seed": 99}), "options={'seed': ...}; the ranker sets it by its own parameter seed"),
+        (LambdaMART(options={"reg_lambda": 1}), "options={'reg_lambda': ...}; .* by its own parameter l2"),
+        (McRank(options={"objective": "rank_xendcg"}), "options={'objective': ...}; the ranker has its own"),
+        (LambdaMART(options={"max_dept": 3}), "in options: 'max_dept'; did you mean 'max_depth'?"),
         (McRank(classification="ordnial"), "unknown classification 'ordnial'; did you mean 'ordinal'"),
         (McRank(value="log"), "unknown value 'log'; choose from: exponential, linear"),
     ],

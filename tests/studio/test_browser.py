@@ -1,18 +1,25 @@
 """The studio in a real browser: every page draws without complaint, works without a mouse, is whole on a phone."""
 
 import re
+import runpy
+import shutil
 import threading
 import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 
 import pytest
 import uvicorn
 from playwright.sync_api import expect
 
+import ordino
+from ordino.rankers import RANKERS
 from ordino.studio.app import make_app
 from ordino.studio.frame import NAV
 from ordino.studio.sources import find_sources
 from ordino.web.address import LOCAL_NAMES, Address, open_port, url_of
-from studio_place import HOSTILE, RESULTS, TOKEN
+from studio_place import HOSTILE, LINEAR, RESULTS, TOKEN
 
 PAGES = [entry.name for group in NAV.values() for entry in group]
 WIDEST = """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("main *")]
@@ -21,22 +28,29 @@ WIDEST = """() => document.documentElement.scrollWidth <= innerWidth ? [] : [...
 LIGHT, DARK = "rgb(252, 251, 249)", "rgb(19, 21, 25)"
 
 
-@pytest.fixture(scope="module")
-def address(place):
+@contextmanager
+def listening(sources):
     """A studio that listens, in a thread of its own."""
-    sources = find_sources([place.store, place.data], judged=place.folder / "browser.qrels", results=RESULTS)
-    listening = open_port(Address(port=0))
+    port = open_port(Address(port=0))
     app = make_app(sources, token=TOKEN, hosts=LOCAL_NAMES, patience=120)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [port]}, daemon=True)
     thread.start()
     deadline = time.monotonic() + 30
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.02)
-    yield url_of(listening)
+    yield url_of(port)
     server.should_exit = True
     thread.join(20)
-    listening.close()
+    port.close()
+
+
+@pytest.fixture(scope="module")
+def address(place):
+    """The studio on the whole place."""
+    sources = find_sources([place.store, place.data], judged=place.folder / "browser.qrels", results=RESULTS)
+    with listening(sources) as found:
+        yield found
 
 
 @pytest.fixture
@@ -110,6 +124,36 @@ def test_from_the_board_to_why_in_four_clicks(visit):
     page.locator("section[aria-label='The costliest pair of each ranker'] a").first.click()
     page.wait_for_url("**/why?**")
     assert " puts " in page.locator("h1").inner_text()
+
+
+def test_a_new_user_s_walk_on_the_store_of_the_demo(browser, monkeypatch, capsys):
+    """The command that `make demo` prints; then from the board to why a document is first, in four clicks."""
+    demo = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "demo.py"))
+    few = {name: RANKERS[name] for name in (LINEAR, "single-feature", "random-ranker")}
+    made = partial(ordino.synthetic, queries=60)
+    monkeypatch.setattr(ordino, "synthetic", lambda name, *, queries, seed: made(name, seed=seed))
+    monkeypatch.setitem(demo["main"].__globals__, "RANKERS", few)
+    demo["main"]()
+    *_, command = capsys.readouterr().out.split("\n\n")[-1].strip().splitlines()
+    program, studio, store = command.split()
+    assert (Path(program).name, studio) == ("ordino", "studio")
+    with listening(find_sources([store])) as address:
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        page = context.new_page()
+        page.goto(f"{address}/?token={TOKEN}")
+        page.locator("table.board tbody tr").first.locator("td a").first.click()
+        page.wait_for_url("**/compare?**")
+        page.locator("section[aria-label='Queries that moved'] tbody th a").first.click()
+        page.wait_for_url("**/query?**")
+        documents = page.locator("svg.wide-drawing a.doc")
+        titles = documents.locator("title").all_text_contents()
+        first = next(i for i, title in enumerate(titles) if re.search(r", \w+ 1(,|$)", title))
+        documents.nth(first).locator("rect").first.click()
+        page.locator("a.button", has_text="Why is it first").click()
+        page.wait_for_url("**/why?**")
+        assert " puts " in page.locator("h1").inner_text()
+        context.close()
+    shutil.rmtree(Path(store).parent)
 
 
 def test_the_slope_graph_lights_a_document_and_goes_by_keys(visit):
@@ -193,6 +237,53 @@ def test_dragging_over_the_bars_picks_queries(visit):
     page.wait_for_url(lambda url: "low=" not in url)
 
 
+def test_the_brush_goes_by_keys(visit):
+    page = visit("/compare?a=LambdaMART&b=RandomRanker&low=0.02&high=1", viewport={"width": 1440, "height": 900})
+    plot = page.locator("svg[data-brush]")
+    first = int(plot.get_attribute("aria-valuenow"))
+    plot.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert int(plot.get_attribute("aria-valuenow")) == first + 2
+    page.wait_for_url(lambda url: "high=1&" not in f"{url}&")
+    page.locator("h2", has_text="that are picked").wait_for()
+    assert page.evaluate("document.activeElement.id") == "bars"
+    width = "document.querySelector('.brush').width.baseVal.value"
+    before = page.evaluate(width)
+    page.keyboard.press("Shift+ArrowLeft")
+    assert page.evaluate(width) < before
+    page.keyboard.press("Shift+ArrowRight")
+    assert page.evaluate(width) == pytest.approx(before, rel=0.02)
+
+
+def test_dragging_along_an_axis_picks_settings(visit):
+    page = visit("/search", viewport={"width": 1440, "height": 900})
+    page.wait_for_selector(".chart svg[role=img]")
+    box = page.locator("[data-axis='scaling'] line.axis").bounding_box()
+    page.mouse.move(box["x"], box["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(box["x"], box["y"] + box["height"] * 0.6, steps=4)
+    page.mouse.up()
+    page.wait_for_url("**axis=scaling**")
+    page.locator("h2", has_text="settings that are picked").wait_for()
+    assert page.locator("polyline.picked").count() == 2  # of three
+    page.keyboard.press("Escape")
+    page.wait_for_url(lambda url: "axis=" not in url)
+
+
+def test_lines_and_findings_go_by_keys(visit):
+    page = visit("/board")
+    links = page.locator("table.board tbody th a")
+    links.first.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent") == links.nth(1).text_content()
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.textContent") == links.last.text_content()
+    page.goto(page.url.replace("/board", "/data"))
+    page.keyboard.press("]")
+    assert page.evaluate("document.activeElement.parentElement.className") == "findings"
+
+
 def test_an_edit_shows_the_new_order_at_once(visit):
     page = visit("/why?ranker=LinearRegressionRanker")
     field = page.locator("input[name^='edit.']").first
@@ -210,6 +301,8 @@ def test_judging_by_keys(visit, place):
     expect(page.locator("form.judge h2")).not_to_have_text(first)
     assert (place.folder / "browser.qrels").read_text().endswith(" 3\n")
     second = page.locator("form.judge h2").inner_text()
+    page.keyboard.press("Space")
+    assert page.locator("details.part").get_attribute("open") is not None
     page.keyboard.press("s")
     expect(page.locator("form.judge h2")).not_to_have_text(second)
     page.keyboard.press("u")
@@ -234,7 +327,7 @@ def test_reading_pages_work_without_scripts(visit):
     page.goto(page.url.replace("/board", "/query").partition("?")[0])
     page.locator("svg.wide-drawing a.doc").first.locator("rect").first.click()
     assert "doc=" in page.url
-    page.locator("a.button").click()
+    page.locator("a.button").first.click()
     assert " puts " in page.locator("h1").inner_text()
 
 

@@ -1,5 +1,8 @@
 """Where tasks are worked on: this process, several of this machine, or a Ray cluster, all behind one seam."""
 
+from contextlib import AbstractContextManager
+
+from ordino.backends.crew import Crew
 from ordino.backends.local import local_backend
 from ordino.backends.seam import Backend, Failure
 
@@ -13,4 +16,11 @@ def open_backend(n_jobs: int, cluster: str | None = None) -> Backend:
     return RayCluster(cluster)
 
 
-__all__ = ["Backend", "Failure", "local_backend", "open_backend"]
+def open_crew(cluster: str, most: int, *, exactly: bool = False) -> AbstractContextManager[Crew]:
+    """A crew of at most so many workers on a cluster at this address, or of exactly so many."""
+    from ordino.backends.ray_crew import ray_crew
+
+    return ray_crew(cluster, most, exactly=exactly)
+
+
+__all__ = ["Backend", "Crew", "Failure", "local_backend", "open_backend", "open_crew"]

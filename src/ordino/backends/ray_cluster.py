@@ -34,22 +34,22 @@ class RayCluster:
     """A Ray cluster, at ``host:port`` or, for "auto", the one that this machine belongs to."""
 
     def __init__(self, address: str) -> None:
-        self._ray: Any = import_extra("ray", extra="cluster", purpose=f"--cluster {address}")
+        self.ray: Any = import_extra("ray", extra="cluster", purpose=f"--cluster {address}")
         self._address = address
-        self._is_ours = not self._ray.is_initialized()
+        self._is_ours = not self.ray.is_initialized()
         if self._is_ours:
             self._connect()
         self._files: dict[Path, Any] = {}  # in the object store
         self._is_shared: dict[Path, bool] = {}  # folders, and whether every machine sees them
         self._under_way: dict[Any, int] = {}
-        self._job = self._ray.get_runtime_context().get_job_id()
+        self.job = self.ray.get_runtime_context().get_job_id()
         try:
             self._check_nodes()
         except BaseException:
             self.close()
             raise
         one_thread = {"env_vars": dict.fromkeys(ONE_THREAD, "1")}
-        self._work = self._ray.remote(num_cpus=1, max_retries=RETRIES, runtime_env=one_thread)(_work)
+        self._work = self.ray.remote(num_cpus=1, max_retries=RETRIES, runtime_env=one_thread)(_work)
 
     def map(self, function: Callable[[T], R], tasks: Sequence[T]) -> Iterator[tuple[int, R | Failure]]:
         """The results as they come."""
@@ -57,16 +57,16 @@ class RayCluster:
         while number < len(tasks) or under_way:
             while number < len(tasks) and len(under_way) < TOGETHER:
                 task = tasks[number]
-                under_way[self._work.remote(function, task, self._shipped(task), self._job)] = number
+                under_way[self._work.remote(function, task, self.shipped(task), self.job)] = number
                 number += 1
-            done, _ = self._ray.wait(list(under_way), num_returns=1)
+            done, _ = self.ray.wait(list(under_way), num_returns=1)
             for reference in done:
                 finished = under_way.pop(reference)
                 yield finished, self._result(reference, tasks[finished])
 
     def close(self) -> None:
         """Stop what is under way, and leave the cluster as it was."""
-        ray = self._ray
+        ray = self.ray
         if not ray.is_initialized():
             return
         for reference in self._under_way:
@@ -74,7 +74,7 @@ class RayCluster:
                 ray.cancel(reference, force=True)
         if self._files:
             with suppress(Exception):  # a node that is gone has nothing to clean up
-                removed = [one.remote(self._job) for one in self._on_every_node(_forget).values()]
+                removed = [one.remote(self.job) for one in self._on_every_node(_forget).values()]
                 ray.get(removed, timeout=PATIENCE)
         self._files.clear()
         if self._is_ours:
@@ -85,7 +85,7 @@ class RayCluster:
         if self._address != "auto":
             _knock(self._address, where)
         try:
-            self._ray.init(self._address, log_to_driver=False, logging_level="ERROR", namespace="ordino")
+            self.ray.init(self._address, log_to_driver=False, logging_level="ERROR", namespace="ordino")
         except ConnectionError:
             raise OrdinoError(f"{where}: no Ray cluster runs there; start one with `ray start --head`") from None
         except Exception as error:
@@ -99,7 +99,7 @@ class RayCluster:
             raise OrdinoError(f"--cluster {self._address}: no machine of the cluster is alive; start one")
         for name, probe in found.items():
             try:
-                theirs: Mapping[str, str] = self._ray.get(probe.remote(), timeout=60)
+                theirs: Mapping[str, str] = self.ray.get(probe.remote(), timeout=60)
             except Exception as error:
                 if name not in self._on_every_node(_versions):
                     continue  # it died meanwhile; others will do its work
@@ -120,35 +120,35 @@ class RayCluster:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         return {
-            f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})": self._ray.remote(
+            f"{node['NodeManagerHostname']} ({node['NodeID'][:8]})": self.ray.remote(
                 num_cpus=0,
                 max_retries=0,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
             )(function)
-            for node in self._ray.nodes()
+            for node in self.ray.nodes()
             if node["Alive"]
         }
 
-    def _shipped(self, task: Any) -> dict[Path, Any]:
+    def shipped(self, task: Any) -> dict[Path, Any]:
         """The files of a task that some machine does not see, as objects of the cluster; each goes there once."""
         paths = [Path(path) for path in getattr(task, "files", {}).values()]
         for folder in {path.parent for path in paths} - self._is_shared.keys():
             seen = [probe.remote(folder) for probe in self._on_every_node(_sees).values()]
-            self._is_shared[folder] = all(self._ray.get(seen))
+            self._is_shared[folder] = all(self.ray.get(seen))
         missing = [path for path in paths if not self._is_shared[path.parent]]
         for path in missing:
             if path not in self._files:
-                self._files[path] = self._ray.put(path.read_bytes())
+                self._files[path] = self.ray.put(path.read_bytes())
         return {path: self._files[path] for path in missing}
 
     def _result(self, reference: Any, task: object) -> Any:
         try:
-            return self._ray.get(reference)
-        except self._ray.exceptions.RayTaskError as error:  # what the task itself raises comes back as a failure
+            return self.ray.get(reference)
+        except self.ray.exceptions.RayTaskError as error:  # what the task itself raises comes back as a failure
             return Failure(
                 f"{task}: a worker could not begin it ({type(error.cause).__name__}); is Ordino installed there?"
             )
-        except self._ray.exceptions.RayError as error:
+        except self.ray.exceptions.RayError as error:
             why = f"its worker died twice ({type(error).__name__}), perhaps for lack of memory"
             return Failure(f"{task}: {why}; run again to try it once more")
 
@@ -157,14 +157,14 @@ def _work(function: Callable[[Any], Any], task: Any, files: Mapping[Path, Any], 
     """In a worker: the result of a task, or a failure that names the machine."""
     enter_worker()
     try:
-        task = _with_files_here(task, files, job)
+        task = with_files_here(task, files, job)
     except OSError as error:
         return Failure(f"{task}: its data cannot be written on {socket.gethostname()} ({error.strerror or error})")
     found = attempt(function, task)
     return Failure(f"{found.sentence} (on {socket.gethostname()})") if isinstance(found, Failure) else found
 
 
-def _with_files_here(task: Any, files: Mapping[Path, Any], job: str) -> Any:
+def with_files_here(task: Any, files: Mapping[Path, Any], job: str) -> Any:
     """The task with paths that this machine has; what is missing comes from the object store, once for all workers."""
     missing = [path for path in files if not path.exists()]
     if not missing:

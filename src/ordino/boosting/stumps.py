@@ -1,7 +1,7 @@
 """Boosted stumps, shared by RankBoost and FRank: each weak ranker asks if one feature is above a threshold."""
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,8 +112,18 @@ class StumpRanker(Ranker):
 
     def feature_weights(self) -> list[FeatureWeight]:
         """The sum of the alphas of each feature, by feature name, largest first."""
+        alphas = self._sum_alphas(lambda alpha: alpha)
+        return name_weights(self.feature_names(), alphas)
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The share of each feature in the sizes of all alphas, in the order of the columns."""
+        sizes = self._sum_alphas(abs)
+        return sizes / (sizes.sum() or 1.0)
+
+    def _sum_alphas(self, of: Callable[[float], float]) -> NDArray[np.float64]:
+        """What this is of the alphas, summed by feature."""
         self._check_fitted()
-        total = np.zeros(self.n_inputs)
-        for stump in self.stumps_:
-            total[stump.feature] += stump.alpha
-        return name_weights(self.feature_names(), self.by_feature(total))
+        values = [of(stump.alpha) for stump in self.stumps_]
+        numbers = np.array([stump.feature for stump in self.stumps_], np.intp)
+        return self.by_feature(np.bincount(numbers, values, self.n_inputs).astype(np.float64))

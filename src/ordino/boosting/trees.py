@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.boosting.lightgbm_options import check_options
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
-from ordino.errors import DataError, NothingToLearnWarning, ParameterError
+from ordino.division import Divided
+from ordino.errors import DataError, NothingToLearnWarning
 from ordino.forms import Form, Trees, load_lightgbm, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
@@ -72,12 +74,6 @@ def leaves_param(default: int) -> Any:
     return param(default, text, low=2, high=131072, space=Range(4, 63, log=True))
 
 
-def check_options(given: object) -> None:
-    """Refuse anything but a mapping of LightGBM's parameters."""
-    if not isinstance(given, Mapping):
-        raise ParameterError(f"options={given!r}; give a mapping of LightGBM's parameters, or None")
-
-
 class Grown(NamedTuple):
     """The result of :func:`grow`."""
 
@@ -130,14 +126,14 @@ class TreeRanker(Ranker):
         """Only if features or queries are drawn, or one of the LightGBM options is random."""
         return self.query_share < 1 or self.feature_share < 1 or not DRAWING.isdisjoint(self.options or {})
 
-    def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
-        """Boost with this ranker's parameters; those of the task come on top."""
+    def _params(self, data: Dataset | Divided, task: Mapping[str, object]) -> dict[str, object]:
+        """LightGBM's parameters: this ranker's, and those of the task on top."""
         if data.n_docs < 2 * self.min_leaf:
             warnings.warn(
                 f"{type(self).__name__}: min_leaf={self.min_leaf} cannot split {data.n_docs} documents, so nothing "
                 "can be learned; lower min_leaf",
                 NothingToLearnWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         own = {
             "learning_rate": self.learning_rate,
@@ -150,7 +146,11 @@ class TreeRanker(Ranker):
             "bagging_by_query": self.query_share < 1,
             "seed": self.seed,
         }
-        return grow(self, task._replace(params={**(self.options or {}), **own, **task.params}), data, valid, scores)
+        return {**(self.options or {}), **own, **task}
+
+    def _grow(self, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
+        """Boost with this ranker's parameters; those of the task come on top."""
+        return grow(self, task._replace(params=self._params(data, task.params)), data, valid, scores)
 
     def form(self) -> Form:
         """The trees."""
@@ -226,7 +226,7 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
             if valid is None or (native is not None and choice.takes_value(native.mean(booster))):
                 best_round = step + 1
             elif native is None:
-                outputs = _outputs(booster, held_out)
+                outputs = outputs_of(booster, held_out)
                 waiting.append(outputs if scores is None else scores(outputs))
             # a better round among those that wait can only put the end off
             may_end = exhausted or step + 1 >= best_round + patience
@@ -239,10 +239,15 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     measured: list[dict[str, float]] = [{"valid": value} for value in choice.history]
     rows = measured if valid is not None else [{} for _ in range(best_round)]
     history = [{"round": number + 1} | row for number, row in enumerate(rows)]
-    text = re.sub(
-        r"^\[num_threads: \d+\]$", "[num_threads: 0]", booster.model_to_string(num_iteration=best_round), flags=re.M
-    )
-    return Grown(text, best_round, history, steps.interrupted)
+    return Grown(model_text(booster, best_round), best_round, history, steps.interrupted)
+
+
+def model_text(booster: Any, best_round: int) -> str:
+    """The first trees as text, in which nothing tells on how many threads or machines they grew."""
+    text = booster.model_to_string(num_iteration=best_round)
+    text = re.sub(r"^\[num_threads: \d+\]$", "[num_threads: 0]", text, flags=re.M)
+    text = re.sub(r"^\[machines: .*\]$", "[machines: ]", text, flags=re.M)
+    return re.sub(r"^\[local_listen_port: \d+\]$", "[local_listen_port: 12400]", text, flags=re.M)
 
 
 class NativeNDCG(NamedTuple):
@@ -354,7 +359,7 @@ def _booster(
     return booster.add_valid(held_out, "valid"), held_out
 
 
-def _outputs(booster: Any, held_out: Any) -> Floats:
+def outputs_of(booster: Any, held_out: Any) -> Floats:
     """What the trees say of the held-out documents, kept up to date by LightGBM round by round."""
     seen: list[Floats] = []
 

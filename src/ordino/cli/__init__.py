@@ -20,6 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if old in RENAMED:
             sys.stderr.write(f"ordino: {old} is now {RENAMED[old]}\n")
             raise SystemExit(2)
+    if {"-train", "-load"}.intersection(words):
+        from ordino.cli.foreign import from_ranklib
+
+        sys.stderr.write(f"ordino: these are RankLib's options; the same here: {from_ranklib(words)}\n")
+        raise SystemExit(2)
     try:
         with counting_presses():
             from ordino.cli.app import app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,6 +64,10 @@ def open_files(
     from ordino.model_file import load_scorer
 
     score, card = load_scorer(model)
+    chosen = card.get("notes", {}).get("columns", {})
+    if chosen and not (columns.features or columns.drop):
+        features, drop = chosen["features"], chosen["drop"]
+        columns = replace(columns, features=None if features is None else tuple(features), drop=tuple(drop))
     return score, card, *read_like(source, card["features"], columns, labelled=labelled)
 
 

@@ -10,12 +10,14 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ordino.cli import WORDS
+from ordino.cli.foreign import COMMANDS, option_here
 from ordino.rankers import CONTESTANTS
 
 if TYPE_CHECKING:
@@ -73,6 +75,15 @@ def without_kinds(params: list[Any]) -> list[Any]:
 class Group(TyperGroup):
     """All commands."""
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of a name; one that other tools have is answered with ours."""
+        try:
+            return super().resolve_command(ctx, args)
+        except Exception as error:  # of click, which typer brings along in its own way
+            if args and args[0] in COMMANDS and hasattr(error, "message"):
+                error.message = f"No such command {args[0]!r}; use: ordino {COMMANDS[args[0]]}"
+            raise
+
     def get_params(self, ctx: Any) -> list[Any]:
         """The options of every command."""
         return without_kinds(super().get_params(ctx))
@@ -85,6 +96,21 @@ class Command(TyperCommand):
         """Its arguments and options."""
         return without_kinds(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what was typed; an option that other tools have is answered with ours."""
+        typed, known = list(args), [param.name for param in self.params]
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            name = getattr(error, "option_name", None)
+            if name is not None and type(error).__name__ == "NoSuchOption":
+                answer = option_here(name, known, _named_ranker(typed))
+                error.message = f"No such option: {name}" + (f"; {answer}" if answer else "")  # type: ignore[attr-defined]
+                error.possibilities = [] if answer else error.possibilities  # type: ignore[attr-defined]
+            if "unexpected extra argument" in getattr(error, "message", "") and "valid" in known:
+                error.message += "; validation data goes after --valid"  # type: ignore[attr-defined]
+            raise
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Fill in the tables, then print as usual."""
         for param in self.params:
@@ -92,6 +118,21 @@ class Command(TyperCommand):
             if text is not None:
                 param.help = re.sub(r"\{(\w+)\}", lambda found: _entries(found[1]), text)  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
+
+
+def _named_ranker(words: list[str]) -> list[str]:
+    """The parameters of the ranker that a line names."""
+    from ordino.errors import OrdinoError
+    from ordino.parameters import parameters_of
+    from ordino.rankers import ranker_class
+
+    for option, name in pairwise(words):
+        if option in ("--ranker", "-r"):
+            try:
+                return list(parameters_of(ranker_class(name)))
+            except OrdinoError:
+                return []
+    return []
 
 
 def _entries(table: str) -> str:
@@ -219,6 +260,9 @@ _OURS = re.compile(rf"(?<![\w.-])({'|'.join([*_COLUMNS, 'valid'])})=(?:True\b|\.
 
 
 _PHRASES = {
+    "raise n_features or leave the feature out": (
+        "choose features as in training with --features or --drop, or import the model with --n-features"
+    ),
     "put ordino.OneHot() before it in a pipeline": "train it with --one-hot",
     "ordino.OneHot()": "--one-hot",
     "use LambdaMART": "use lambda-mart",

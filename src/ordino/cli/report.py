@@ -13,7 +13,10 @@ from ordino.cli.options import Columns, Json, Profile, Test, reads_data, split_n
 from ordino.cli.output import check_out, print_json, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ordino.experiment.compare.comparison import Comparisons
+    from ordino.experiment.compare.unpaired import UnpairedComparisons
     from ordino.metrics import Evaluation
 
 
@@ -86,7 +89,9 @@ def compare(
     Example: ordino compare run.txt other-run.txt --qrels qrels.txt
     """
     names = None if metrics is None else split_names(metrics)
-    found: dict[str, Comparisons]
+    found: Mapping[str, Comparisons | UnpairedComparisons]
+    if things[0].endswith(".ordino") and data is None:
+        raise typer.BadParameter(f"models are compared on data: ordino compare {' '.join(things[:2])} --data test.txt")
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
     elif len(things) >= 2 and (data is None) != (qrels is None):
@@ -106,7 +111,9 @@ def compare(
         _print(title, several, test)
 
 
-def _of_store(store: str, a: str, b: str, metrics: list[str] | None, test: str) -> dict[str, Comparisons]:
+def _of_store(
+    store: str, a: str, b: str, metrics: list[str] | None, test: str
+) -> dict[str, Comparisons | UnpairedComparisons]:
     from ordino.errors import DataError
     from ordino.experiment.report.board import compare_labels, make_boards
     from ordino.experiment.store import StoreView
@@ -170,9 +177,11 @@ def _print_several(evaluations: dict[str, Evaluation], data: str, test: str, jso
     typer.echo("\n".join(board.notes))
 
 
-def _print(title: str, several: Comparisons, test: str) -> None:
+def _print(title: str, several: Comparisons | UnpairedComparisons, test: str) -> None:
+    from ordino.experiment.compare.comparison import Comparisons
     from ordino.experiment.compare.significance import find_test
 
     typer.echo(title)
     print_table(several.columns(), several.rows())
-    typer.echo(f"{find_test(test).title}: {several.note()}")
+    made = find_test(test if isinstance(several, Comparisons) else "welch")
+    typer.echo(f"{made.title}: {several.note()}")

@@ -31,14 +31,14 @@ def refuse_cluster(cluster: str | None, data: str) -> None:
         raise typer.BadParameter(f"a cluster works on shards, and {data} is a file; make them with: {fix}")
 
 
-def train(model: Any, data: str, valid: str | None, out: Path, *, json: bool) -> None:
-    """Train on shards and write the model."""
+def train(model: Any, data: str, valid: str | None, out: Path, cluster: str | None, *, json: bool) -> None:
+    """Train on shards, on this machine or divided over a cluster, and write the model."""
     from ordino.data.files import read_data
     from ordino.data.shards import ShardedDataset, is_sharded
     from ordino.model_file import read_card, save
     from ordino.sharded import evaluate_shards
 
-    shards = ShardedDataset(data)
+    shards = ShardedDataset(data, cluster=cluster)
     held_out: Any = None
     if valid is not None:
         held_out = ShardedDataset(valid) if is_sharded(valid) else read_data(valid, n_features=shards.n_features)
@@ -51,7 +51,8 @@ def train(model: Any, data: str, valid: str | None, out: Path, *, json: bool) ->
     metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
     source = {"source": Path(data).name, "shards": len(shards), "documents": shards.n_docs, "queries": shards.n_queries}
     save(model, out, notes=source | {"interrupted": PRESSES.pressed > 0})
-    reached = evaluate_shards(out, shards, [metric], profile, n_jobs=options.shared_options().threads)[metric]
+    n_jobs = options.shared_options().threads
+    reached = evaluate_shards(out, shards, [metric], profile, n_jobs=n_jobs, cluster=cluster)[metric]
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], [("train", f"{reached:.4f}")])
     if not json:
         say(f"{out}: {type(model).__name__}")

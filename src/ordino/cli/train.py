@@ -31,6 +31,7 @@ def train(
     ] = False,
     binarize: options.Binarize = None,
     minutes: Annotated[float | None, typer.Option(help="How long `--ranker auto` learns at most.")] = None,
+    cluster: options.Cluster = None,
     seed: options.Seed = None,
     json: options.Json = False,
     *,
@@ -60,8 +61,9 @@ def train(
     if is_sharded(data):
         if share is not None or binarize is not None or one_hot or columns.given():
             raise typer.BadParameter("shards are learned from as they are: choose columns, labels and parts in convert")
-        shards.train(model, data, valid, out, json=json)
+        shards.train(model, data, valid, out, cluster, json=json)
         return
+    shards.refuse_cluster(cluster, data)
     documents = columns.read(data)
     held_out: Dataset | None = None
     if share is not None:
@@ -97,6 +99,8 @@ def train(
         "reached": {metric: reached},
         "interrupted": was_interrupted,
     }
+    if given.feature_names is None and (columns.features or columns.drop):  # text has no names to find them by
+        notes["columns"] = {"features": columns.features and list(columns.features), "drop": list(columns.drop)}
     save(model if encode is None else _piped(encode, model), out, data=given, valid=held_out, notes=notes)
     rows = [(name, f"{value:.4f}") for name, value in reached.items()]
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], rows)

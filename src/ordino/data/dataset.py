@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import numpy as np
@@ -40,6 +41,20 @@ class Query(NamedTuple):
     doc_ids: NDArray[Any] | None
     weights: NDArray[np.float64] | None
     judged: NDArray[np.bool_] | None
+
+
+_QID = "use qid=..., the query of each row"
+ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("groups", "group_id", "query_id"), _QID),
+        "group": f"{_QID}; np.repeat(np.arange(len(group)), group) makes it from group sizes",
+        **dict.fromkeys(("label", "labels", "target"), "use y=..., the label of each row"),
+        "data": "use X=..., the features, or ordino.Dataset.from_frame(frame)",
+        **dict.fromkeys(("weight", "sample_weight"), "use weights=..., one for each row"),
+        "feature_name": "use feature_names=...",
+    }
+)
+"""Arguments of LightGBM's, XGBoost's and CatBoost's data sets, and what to type."""
 
 
 @final
@@ -93,8 +108,10 @@ class Dataset:
         self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | Sequence[Any] | None = None, *,
         doc_ids: ArrayLike | Sequence[str] | None = None, feature_names: Sequence[str] | None = None,
         weights: ArrayLike | None = None, categories: Mapping[str, Sequence[str]] | None = None,
-        judged: ArrayLike | None = None,
+        judged: ArrayLike | None = None, **unknown: Any,
     ) -> None:  # fmt: skip
+        for word in unknown:
+            raise ParameterError(f"Dataset() has no argument {word}; {ELSEWHERE.get(word, 'see help(ordino.Dataset)')}")
         features, columns, kinds = read_features(X, feature_names, categories)
         n_docs = len(features)
         labels = as_column("y", y, n_docs, "label")
@@ -317,8 +334,8 @@ class Dataset:
 
     @staticmethod
     def from_frame(
-        frame: Any, *, label: str, qid: str | None = None, doc_id: str | None = None, weight: str | None = None,
-        features: Sequence[str] | None = None, categories: Sequence[str] = (),
+        frame: Any, *, label: str | None = "label", qid: str | None = None, doc_id: str | None = None,
+        weight: str | None = None, features: Sequence[str] | None = None, categories: Sequence[str] = (),
     ) -> Dataset:  # fmt: skip
         """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.files.from_frame`."""
         from ordino.data.files import from_frame

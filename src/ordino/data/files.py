@@ -20,7 +20,7 @@ from ordino.data import compressed
 from ordino.data.arrow import is_saved_dataset, open_dataset, save_dataset, written_whole
 from ordino.data.csv_tables import read_csv
 from ordino.data.dataset import Dataset
-from ordino.data.frames import as_floats, as_table, encode, is_number
+from ordino.data.frames import as_floats, as_table, encode, find_queries, is_number
 from ordino.errors import DataError, NoQueriesError, ParameterError, import_extra, unknown_name
 
 if TYPE_CHECKING:
@@ -288,11 +288,10 @@ def from_frame(
 ) -> Dataset:  # fmt: skip
     """A data set from a pandas, polars, Arrow or other eager frame with one row for each document.
 
-    ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; without ``qid`` all rows are one query, and
-    ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are the columns that are
-    features, in this order; by default all others. They must be numbers, booleans or categories; nulls become NaN.
-    ``categories`` are columns of text or codes to take as categories; ``has_text`` takes all text so.
-    ``judged`` names a column of booleans: whether somebody judged the document.
+    ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; queries are in ``qid`` by default, or all rows are one
+    if there is no such column; ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are
+    by default all other columns: numbers, booleans or categories; nulls become NaN. ``categories`` are columns of text
+    or codes to take as such, ``has_text`` takes all text so; ``judged`` says whether somebody judged a document.
 
     Examples
     --------
@@ -308,10 +307,11 @@ def from_frame(
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
-    columns = [c for c in table.columns if c not in named.values()] if features is None else list(features)
-    found = encode(
-        _as_categories(table, categories), columns, has_text=has_text, otherwise="choose others with features="
-    )
+    others = [column for column in table.columns if column not in named.values()]
+    qid = find_queries(map(str, others)) if qid is None and features is None else qid
+    columns = [column for column in others if column != qid] if features is None else list(features)
+    typed = _as_categories(table, categories)
+    found = encode(typed, columns, has_text=has_text, otherwise="choose others with features=")
     return Dataset(
         found.X,
         np.zeros(len(table)) if label is None else _filled(table, label),

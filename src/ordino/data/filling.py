@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.data.columns import Features, Groups
 from ordino.data.dataset import Dataset
 from ordino.data.frames import read_features
+from ordino.data.order_statistics import Elsewhere
 from ordino.data.places import Joined
 from ordino.data.scaler import Ids, Scaler
 from ordino.data.source import Source
@@ -56,6 +57,23 @@ class MedianFilled(Scaler):
         columns = (features[:, j] for j in range(features.shape[1]))
         seen = (column[~np.isnan(column)] for column in columns)
         self.medians_ = np.array([np.median(values) if len(values) else 0.0 for values in seen], np.float32)
+
+    def fit_elsewhere(self, data: Elsewhere, filling: Features | None = None) -> Self:
+        """Learn the medians, and let the inner scaler learn from what is filled in."""
+        super().fit_elsewhere(data, filling)
+        if self.inner is not None:
+            self.inner.fit_elsewhere(data, self.medians_)
+        return self
+
+    def _learn_elsewhere(self, data: Elsewhere, filling: Features | None) -> None:
+        medians = np.zeros(data.n_features, np.float32)
+        for columns in data.column_blocks():
+            found = data.sorted_columns(columns, filling)
+            middles = [np.array([max(count - 1, 0) // 2, count // 2]) for count in found.counts]
+            numbers = range(data.n_features)[columns]
+            for j, count, values in zip(numbers, found.counts, found.at(middles), strict=True):
+                medians[j] = np.median(values) if count else 0.0
+        self.medians_ = medians
 
     def _filled(self, features: Features) -> Features:
         return np.where(np.isnan(features), self.medians_, features)

@@ -161,7 +161,10 @@ class QueryKFold(BaseCrossValidator):
 
     __metadata_request__split = MappingProxyType({"groups": True, "qid": True})  # passed on unasked
 
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0) -> None:
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, seed: int = 0, **unknown: Any) -> None:
+        for word in unknown:
+            ours = "it is called seed here" if word == "random_state" else "it has n_splits, shuffle and seed"
+            raise ParameterError(f"QueryKFold has no argument {word}; {ours}")
         self.n_splits = check_int("n_splits", n_splits, low=2)
         self.shuffle, self.seed = shuffle, seed
 

@@ -7,7 +7,7 @@ NaN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -54,6 +54,29 @@ def read_features(
     found = encode(table, table.columns, categories, has_text=has_text)
     known = found.names if names is None and found.categories else names
     return found._replace(names=as_feature_names(known, found.X.shape[1]))
+
+
+QUERY_NAMES = ("query", "query_id", "queryid", "q_id", "group_id", "session_id", "search_id", "srch_id")
+"""What columns of query ids are called elsewhere."""
+
+
+def find_queries(columns: Iterable[str]) -> str | None:
+    """The column of query ids among those that have no other role: the one called qid, or None if there is none.
+
+    Examples
+    --------
+    >>> find_queries(["bm25", "qid"]), find_queries(["bm25", "age"])
+    ('qid', None)
+    >>> find_queries(["bm25", "srch_id"])
+    Traceback (most recent call last):
+    ordino.errors.DataError: column 'srch_id' would be a feature; name it with qid=, or choose others with features=
+    """
+    known = list(columns)
+    if "qid" in known:
+        return "qid"
+    if taken := next((column for column in known if column.lower() in QUERY_NAMES), None):
+        raise DataError(f"column {taken!r} would be a feature; name it with qid=, or choose others with features=")
+    return None
 
 
 def _has_other_columns(X: Any) -> bool:

@@ -92,7 +92,8 @@ def _scale_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
 def _sort_values(values, room, n):  # type: ignore[no-untyped-def]
     """Sort the first n values in place: runs of 8 by insertion, then merged; room has the same size."""
     for start in range(0, n, 8):
-        for i in range(start + 1, min(start + 8, n)):
+        stop = start + 8 if start + 8 < n else n  # min would be compiled one by one
+        for i in range(start + 1, stop):
             value, at = values[i], i
             while at > start and values[at - 1] > value:
                 values[at] = values[at - 1]
@@ -101,7 +102,8 @@ def _sort_values(values, room, n):  # type: ignore[no-untyped-def]
     width = 8
     while width < n:
         for start in range(0, n, 2 * width):
-            middle, stop = min(start + width, n), min(start + 2 * width, n)
+            middle = start + width if start + width < n else n
+            stop = middle + width if middle + width < n else n
             a, b = start, middle
             for at in range(start, stop):
                 if b >= stop or (a < middle and values[a] <= values[b]):
@@ -121,7 +123,7 @@ def _rank_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
     values, spare = room[0], room[1]
     for q in range(len(offsets) - 1):
         for j in range(X.shape[1]):
-            n = 0
+            n = np.int64(0)  # a constant would be a type of its own, for which the sort is compiled too
             for i in range(offsets[q], offsets[q + 1]):
                 x = X[rows[i], j]
                 if x == x:
@@ -135,8 +137,7 @@ def _rank_queries(X, rows, offsets, room, out):  # type: ignore[no-untyped-def]
                 elif n == 1 or values[0] == values[n - 1]:
                     out[rows[i], j] = 0.0
                 else:
-                    known = values[:n]
-                    first, after = _first_above(known, x, True), _first_above(known, x, False)
+                    first, after = _first_above(values, n, x, x == x), _first_above(values, n, x, x != x)
                     out[rows[i], j] = (first + after - 1) / (n - 1) - 1.0
 
 
@@ -199,10 +200,10 @@ def shares_below(
                 out[i, j] = 0.0
             elif x >= known[last]:
                 out[i, j] = 1.0
-            else:
-                above = _first_above(known, x, False)  # known[above - 1] <= x < known[above]
+            else:  # no constants False and True: the search would be compiled for each of them
+                above = _first_above(known, last + 1, x, x != x)  # known[above - 1] <= x < known[above]
                 if known[above - 1] == x:
-                    first = _first_above(known, x, True) if known[above - 2] == x else above - 1
+                    first = _first_above(known, last + 1, x, x == x) if known[above - 2] == x else above - 1
                     out[i, j] = (references[first] + references[above - 1]) / 2
                 else:
                     way = (x - known[above - 1]) / (known[above] - known[above - 1])
@@ -210,9 +211,9 @@ def shares_below(
 
 
 @njit(**INNER)
-def _first_above(known: NDArray[np.float64], x: float, or_equal: bool) -> int:
-    """Where the first value above x stands in rising values; halving without a branch that could be guessed wrong."""
-    at, left = 0, len(known)
+def _first_above(known: NDArray[np.float64], n: int, x: float, or_equal: bool) -> int:
+    """Where the first value above x stands in n rising ones; halving without a branch that could be guessed wrong."""
+    at, left = 0, n
     while left > 1:
         half = left >> 1
         value = known[at + half - 1]

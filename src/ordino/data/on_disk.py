@@ -6,14 +6,15 @@ place for temporary files (set TMPDIR to choose the disk) and takes 4 bytes for 
 """
 
 import mmap
+import os
 import shutil
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from ordino.arrays import query_blocks
 from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
-from ordino.data.shards import ShardedDataset
+from ordino.data.source import Source
 from ordino.errors import DataError
 
 EVERY = 0.05  # seconds between two times that pages are given back
@@ -43,16 +44,24 @@ class Room:
     def array(self, shape: Sequence[int], dtype: Any = np.float32) -> NDArray[Any]:
         """Zeros of this shape, in a file; they can be written to."""
         n_bytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        too_much = DataError(
+            f"{self._folder}: {n_bytes / 1e9:.1f} GB of features do not fit on this disk; "
+            "set TMPDIR to a folder on a larger one"
+        )
         if n_bytes + SPARE > shutil.disk_usage(self._folder).free:
-            raise DataError(
-                f"{self._folder}: {n_bytes / 1e9:.1f} GB of features do not fit on this disk; "
-                "set TMPDIR to a folder on a larger one"
-            )
+            raise too_much
         if n_bytes == 0:
             return np.zeros(shape, dtype)
         with (self._folder / f"{len(self._maps)}.rows").open("w+b") as file:
             file.truncate(n_bytes)
+            if hasattr(os, "posix_fallocate"):  # a disk that others fill later would kill this process
+                try:
+                    os.posix_fallocate(file.fileno(), 0, n_bytes)
+                except OSError:
+                    raise too_much from None
             mapped = mmap.mmap(file.fileno(), n_bytes)
+        with suppress(OSError):  # where a file may go while it is mapped, a process that is killed leaves none behind
+            (self._folder / f"{len(self._maps)}.rows").unlink()
         self._maps.append(mapped)
         return np.frombuffer(mapped, dtype).reshape(shape)
 
@@ -76,12 +85,21 @@ def room_on_disk() -> Iterator[Room]:
     """A room for large arrays; inside, :func:`large_array` takes its arrays from there."""
     with tempfile.TemporaryDirectory(prefix="ordino-rows-", ignore_cleanup_errors=True) as folder:
         room = Room(Path(folder))
-        token = _ROOM.set(room)
         try:
-            yield room
+            with working_in(room):
+                yield room
         finally:
-            _ROOM.reset(token)
             room.close()
+
+
+@contextmanager
+def working_in(room: Room) -> Iterator[None]:
+    """Inside, :func:`large_array` takes its arrays from this room."""
+    token = _ROOM.set(room)
+    try:
+        yield
+    finally:
+        _ROOM.reset(token)
 
 
 def large_array(shape: Sequence[int], dtype: Any = np.float32) -> NDArray[Any]:
@@ -90,7 +108,15 @@ def large_array(shape: Sequence[int], dtype: Any = np.float32) -> NDArray[Any]:
     return np.zeros(shape, dtype) if room is None else room.array(shape, dtype)
 
 
-def rows_on_disk(source: ShardedDataset, room: Room) -> Dataset:
+class Sized(Source, Protocol):
+    """A source that knows how many documents it has."""
+
+    @property
+    def n_docs(self) -> int:
+        """The number of documents in all parts."""
+
+
+def rows_on_disk(source: Sized, room: Room) -> Dataset:
     """All shards as one data set, in canonical order as they are; the features stay on disk."""
     X, y = room.array((source.n_docs, source.n_features)), np.empty(source.n_docs)
     counts, queries, begin = [], [], 0

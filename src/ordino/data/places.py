@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.columns import Features, Groups
 from ordino.data.dataset import Dataset
+from ordino.data.order_statistics import Elsewhere
 from ordino.data.scaler import Ids, QueryScaler, Scaler
 from ordino.data.source import Source
 
@@ -138,6 +139,17 @@ class Joined(Scaler):
     def _learn(self, features: Features | None) -> None:
         for part in self.parts:
             part._learn(features)
+
+    def fit_elsewhere(self, data: Elsewhere, filling: Features | None = None) -> Self:
+        """Let every scaler learn what it needs."""
+        super().fit_elsewhere(data, filling)
+        for part in self.parts:
+            part.n_features_in_, part.n_queries_ = self.n_features_in_, self.n_queries_
+        return self
+
+    def _learn_elsewhere(self, data: Elsewhere, filling: Features | None) -> None:
+        for part in self.parts:
+            part._learn_elsewhere(data, filling)
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
         n_features = features.shape[1]

@@ -19,6 +19,7 @@ from ordino.data import kernels
 from ordino.data.columns import Features, Groups, check_columns, group_rows
 from ordino.data.dataset import Dataset
 from ordino.data.frames import check_no_categories, read_features
+from ordino.data.order_statistics import Elsewhere
 from ordino.data.source import Source
 from ordino.errors import DataError, ParameterError
 from ordino.threads import count_threads, run_blocks
@@ -85,6 +86,15 @@ class Scaler(_ArrayScaler, ABC, auto_wrap_output_keys=None):  # type: ignore[cal
             self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
+    def fit_elsewhere(self, data: Elsewhere, filling: Features | None = None) -> Self:
+        """Learn from rows that lie on other machines, with these values in place of NaN; the same as from rows here."""
+        self._learn_elsewhere(data, filling)
+        self.n_features_in_, self.n_queries_ = data.n_features, data.n_queries
+        self.__dict__.pop("feature_names_in_", None)
+        if data.feature_names is not None:
+            self.feature_names_in_ = np.array(data.feature_names, dtype=object)
+        return self
+
     def transform(self, X: ArrayLike | Dataset, *, qid: Ids = None) -> Any:
         """The scaled features in the order of the rows given; of a data set, the data set with scaled features."""
         check_is_fitted(self, "n_features_in_")
@@ -132,6 +142,9 @@ class Scaler(_ArrayScaler, ABC, auto_wrap_output_keys=None):  # type: ignore[cal
 
     def _learn(self, features: Features | None) -> None:
         """Learn from the training rows (None if they come in parts), if there is anything to learn."""
+
+    def _learn_elsewhere(self, data: Elsewhere, filling: Features | None) -> None:
+        """Learn from rows on other machines, with these values in place of NaN, if there is anything to learn."""
 
     @abstractmethod
     def _scaled(self, features: Features, groups: Groups) -> Features:

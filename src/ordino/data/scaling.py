@@ -18,6 +18,7 @@ from ordino.arrays import frozen, row_blocks
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data import kernels
 from ordino.data.columns import Features, Groups, symmetric_log
+from ordino.data.order_statistics import Elsewhere
 from ordino.data.places import Hinge, Joined, QueryLog, QueryRank, Unscaled
 from ordino.data.scaler import BLOCK_ROWS, Ids, QueryScaler, Scaler
 from ordino.errors import DataError, ParameterError
@@ -118,6 +119,23 @@ class NormalQuantiles(Scaler):
                     quantiles[j] = np.interp(place, np.arange(len(values)), values)
 
         run_blocks(work, row_blocks(features.shape[1], COLUMNS), self.n_jobs)
+        self.quantiles_ = quantiles
+
+    def _learn_elsewhere(self, data: Elsewhere, filling: Features | None) -> None:
+        n_quantiles = check_int("n_quantiles", self.n_quantiles, low=2)
+        check_real("std", self.std, low=0, open_low=True)
+        n_quantiles = max(2, min(n_quantiles, data.n_docs))
+        quantiles = np.full((data.n_features, n_quantiles), np.nan)
+        for columns in data.column_blocks():
+            found = data.sorted_columns(columns, filling)
+            places = [np.linspace(0, max(count - 1, 0), n_quantiles) for count in found.counts]
+            below = [np.floor(place).astype(np.int64) for place in places]
+            ranks = [np.unique(np.minimum(np.append(one, one + 1), max(count - 1, 0)))
+                     for one, count in zip(below, found.counts, strict=True)]  # fmt: skip
+            numbers = range(data.n_features)[columns]
+            for j, count, *known in zip(numbers, found.counts, places, ranks, found.at(ranks), strict=True):
+                if count:
+                    quantiles[j] = np.interp(known[0], known[1], known[2].astype(np.float64))
         self.quantiles_ = quantiles
 
     def _scaled(self, features: Features, groups: Groups) -> Features:  # noqa: ARG002

@@ -39,10 +39,14 @@ class ShardedDataset:
     ----------
     folder
         A folder that ``ordino convert DATA DIR --shards N`` or :func:`write_shards` wrote.
+    cluster
+        The address of a Ray cluster, or "auto" for the one of this machine: a ranker that learns from these shards is
+        divided over its workers. None learns on this machine.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, *, cluster: str | None = None) -> None:
         self.folder = Path(folder)
+        self.cluster = cluster
         manifest = _read_manifest(self.folder)
         self.files: tuple[Path, ...] = tuple(self.folder / one["file"] for one in manifest["shards"])
         self._shards: list[dict[str, Any]] = manifest["shards"]
@@ -54,6 +58,11 @@ class ShardedDataset:
                 raise DataError(f"{path}: this shard is missing; copy it again, or write the shards anew")
             if path.stat().st_size != known["bytes"]:
                 raise DataError(f"{path}: this shard has another size than when it was written; copy it again")
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int], ...]:
+        """The number of documents and of queries in each shard."""
+        return tuple((one["documents"], one["queries"]) for one in self._shards)
 
     @property
     def n_docs(self) -> int:
@@ -78,11 +87,7 @@ class ShardedDataset:
 
     def read(self, number: int) -> Dataset:
         """One shard, compared with its fingerprint."""
-        path = self.files[number]
-        data = read_shard(path)
-        if contents_hash(data) != self.fingerprint(number):
-            raise DataError(f"{path}: this shard changed after it was written; copy it again, or write the shards anew")
-        return data
+        return read_shard(self.files[number], self.fingerprint(number))
 
     def parts(self) -> Iterator[Dataset]:
         """The shards in their order: whole queries, which together are in canonical order."""
@@ -145,8 +150,18 @@ def _write(piece: Dataset, folder: Path, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def read_shard(path: Path) -> Dataset:
-    """The data of one shard, read some rows at a time: no second copy of the features is ever in memory."""
+def read_shard(path: Path, fingerprint: str | None = None) -> Dataset:
+    """The data of one shard, compared with its fingerprint, if that is given.
+
+    It is read some rows at a time: no second copy of the features is ever in memory.
+    """
+    data = _read_rows(path)
+    if fingerprint is not None and contents_hash(data) != fingerprint:
+        raise DataError(f"{path}: this shard changed after it was written; copy it again, or write the shards anew")
+    return data
+
+
+def _read_rows(path: Path) -> Dataset:
     import pyarrow as pa
     from pyarrow import parquet
 

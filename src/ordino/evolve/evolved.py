@@ -16,12 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 from ordino import recurring
 from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
+from ordino.division import Divided
 from ordino.errors import ParameterError, import_extra
+from ordino.evolve.divided import DividedFitness
 from ordino.evolve.fitness import LinearFitness, as_single, weigh
 from ordino.evolve.loop import Run, Strategy, evolve
 from ordino.forms import Form, Linear
 from ordino.given import as_dataset
 from ordino.linear import name_weights
+from ordino.metrics import parse_metric
 from ordino.parameters import learned, param
 from ordino.ranker import FeatureWeight, Ranker
 
@@ -72,6 +75,8 @@ class EvolvedRanker(Ranker):
     if given, else the training data).
     """
 
+    divides = True
+
     coef_: Floats = learned()
     history_: list[dict[str, float]] = learned()
     fitness_: float = learned()
@@ -88,14 +93,14 @@ class EvolvedRanker(Ranker):
     verbose: bool = recurring.verbose_param()
 
     @abstractmethod
-    def _start(self, data: Dataset, valid: Dataset | None) -> Floats:
+    def _start(self, data: Dataset | Divided, valid: Dataset | Divided | None) -> Floats:
         """The first individuals, one per row."""
 
     @abstractmethod
     def _search(self, population: Floats) -> Strategy:
         """A new search from these individuals."""
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+    def _fit(self, data: Dataset | Divided, valid: Dataset | Divided | None) -> None:
         population = getattr(self, "population_", None) if self.warm_start else None
 
         def begin() -> Strategy:
@@ -188,7 +193,11 @@ def prune_weights(coef: Floats, *, threshold: float | None = None, keep: int | N
 
 
 def run_search(
-    ranker: Any, data: Dataset, valid: Dataset | None, fitness_class: type[Any], begin: Callable[[], Strategy]
+    ranker: Any,
+    data: Dataset | Divided,
+    valid: Dataset | Divided | None,
+    fitness_class: type[Any],
+    begin: Callable[[], Strategy],
 ) -> tuple[Any, Run]:
     """Search for the individual with the best fitness; the ranker gets ``history_`` and ``fitness_``.
 
@@ -199,7 +208,9 @@ def run_search(
     settings = repr((data.n_features, valid is None, sorted(fixed.items(), key=lambda item: item[0])))
     with ExitStack() as stack:
 
-        def fitness_on(part: Dataset) -> Any:
+        def fitness_on(part: Dataset | Divided) -> Any:
+            if isinstance(part, Divided):
+                return DividedFitness(part, fitness_class, ranker.metric, profile=ranker.profile)
             return stack.enter_context(fitness_class(part, ranker.metric, profile=ranker.profile, n_jobs=ranker.n_jobs))
 
         fitness, held_out = fitness_on(data), None if valid is None else fitness_on(valid)
@@ -218,6 +229,6 @@ def run_search(
             before=before,
         )
     ranker.history_ = run.history
-    ranker.fitness_ = fitness.objective.metric.quality(run.fitness)
+    ranker.fitness_ = parse_metric(ranker.metric).quality(run.fitness)
     ranker._last = search, run, settings
     return search, run

@@ -20,10 +20,12 @@ from ordino.errors import DataError
 from ordino.evolve.kernels import CHUNK, weigh_chunks
 from ordino.metrics import Metric, Profile, find_profile, measure, parse_metric
 from ordino.metrics.rank_kernels import ByRanks
+from ordino.reduction import ordered_sum
 from ordino.threads import count_threads, thread_pool
 
 BLOCK = 1024  # documents in a block of queries whose scores stay in the cache
 WIDE_BLOCK = 16384  # where a measure sorts anyway, fewer and larger blocks
+QUERIES = 4096  # whose values are added first
 ROWS = 65536  # documents that weigh() takes at a time
 
 
@@ -70,10 +72,16 @@ class Objective:
 
     def mean(self, per_query: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean over the queries that count, shape ``(P,)``; 0 if none does."""
-        counted = ~np.isnan(per_query).any(axis=0)  # which queries count depends on the labels alone
-        values = per_query if counted.all() else per_query[:, counted]
-        means = values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
-        return self.metric.quality(means)
+        values = self.counted(per_query)
+        n_counted = values.shape[1]
+        return self.metric.quality(
+            ordered_sum(values, QUERIES, axis=1) / n_counted if n_counted else np.zeros(len(values))
+        )
+
+    def counted(self, per_query: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values of the queries that count, which depends on the labels alone."""
+        counted = ~np.isnan(per_query).any(axis=0)
+        return per_query if counted.all() else per_query[:, counted]
 
     def per_query(self, scores_of: Callable[[int], NDArray[Any]], size: int) -> NDArray[np.float64]:
         """The value of each query for ``size`` individuals, shape ``(size, n_queries)``.

@@ -154,13 +154,14 @@ class FormulaFitness:
         keys = [(tree.codes.tobytes(), tree.constants.tobytes()) for tree in formulas]
         new = {key: tree for key, tree in zip(keys, formulas, strict=True) if key not in self._known}
         if new:
-            found = self.objective.mean(self._per_query(list(new.values())))
+            found = self.objective.mean(self.per_query(list(new.values())))
             self._known.update(zip(new, found.tolist(), strict=True))
         values = np.array([self._known[key] for key in keys])
         self._known = dict(zip(keys, values.tolist(), strict=True))  # the present generation is memory enough
         return values
 
-    def _per_query(self, formulas: Sequence[Formula]) -> NDArray[np.float64]:
+    def per_query(self, formulas: Sequence[Formula]) -> NDArray[np.float64]:
+        """The metric of each query for each formula, shape ``(P, n_queries)``."""
         deepest = max(len(tree) for tree in formulas) // 2 + 2
 
         def scores_of(b: int) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -20,8 +21,12 @@ from ordino.explain.paths import (
 from ordino.forms import Form, Linear, Network, Stumps, Trees, load_trees
 from ordino.html import html_table
 from ordino.order.pairs import Pairs
+from ordino.order.run_fusion import fuse_runs
 from ordino.pipelines import at_last_step, documents_of, input_names, last_step, names_at_last_step
 from ordino.ranker import Ranker
+
+FEW_RUNS = 5
+"""Runs up to which every order in which they can join is tried."""
 
 
 class Reason(NamedTuple):
@@ -51,8 +56,9 @@ class Why:
     """f(a) - f(b), or N> - N< of a comparator; above 0 where a stands above b. The sum of what the reasons add."""
     reasons: tuple[Reason, ...]
     method: str
-    """linear, stumps, trees (all three exact), line (an integral along the line from b to a), orders (sampled);
-    or several, where the scores of several rankers are added."""
+    """linear, stumps, trees (all three exact), line (an integral along the line from b to a), orders (sampled), runs
+    (what each run of a fusion adds when it joins, over all orders of joining); or several, where the scores of several
+    rankers are added."""
     members: tuple[MemberReason, ...] = ()
     """What each member of an ensemble adds; together the difference."""
 
@@ -89,8 +95,8 @@ def why(
 
     Linear rankers, rankers of stumps and LambdaMART's trees are explained exactly. For a network, the gradient is
     integrated along the line between the (scaled) documents; for a comparator, that of N> - N<. For any other ranker,
-    the features of b are replaced by those of a one by one, averaged over random orders. The contributions always sum
-    to the difference.
+    the features of b are replaced by those of a one by one, averaged over random orders. Of a fusion of runs, the
+    reasons are its runs. The contributions always sum to the difference.
 
     Of a pipeline, the ranker at its end is explained: the reasons are the features that it gets, such as
     ``city=Oslo``, with the values that were given where a feature goes through the steps under its own name.
@@ -129,9 +135,12 @@ def why(
             )
         return _of_parts(last, a, b, query, orders, seed)
     if hasattr(last, "runs_"):
-        raise ParameterError(
-            f"a {type(last).__name__} ranks by places in each run, which no document has by itself; compare its runs_"
-        )
+        if query is None or last is not ranker:
+            raise ParameterError(
+                f"a {type(last).__name__} ranks by places in each run, which no document has by itself; "
+                "explain it with the documents of the query, as query=, and rows"
+            )
+        return _of_runs(last, a, b, query, orders, seed)
     if hasattr(last, "rankers_"):
         raise ParameterError(
             f"a {type(last).__name__} ranks by the orders of its members; explain one of its rankers_ instead"
@@ -159,6 +168,35 @@ def _of_parts(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset | None, or
     told = tuple(MemberReason(*one) for one in sorted(members.items(), key=lambda one: -abs(one[1])))
     raw, method = data.X[rows].astype(np.float64), " and ".join(sorted(methods))
     return _told(ranker.feature_names(), raw, total, method, told)
+
+
+def _of_runs(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset, orders: int, seed: int) -> Why:
+    """The same for a rule that fuses runs: what each run adds to the difference, over all orders in which they join."""
+    docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
+    data, rows = ranker.documents(docs), [int(a), int(b)]
+    _check_rows(rows, data)
+    scores = ranker.run_scores(data)
+
+    def value(joined: Floats) -> Floats:
+        gaps = []
+        for some in joined > 0:
+            fused = (
+                fuse_runs(scores[some], data.offsets, ranker.method, k=ranker.k)
+                if some.any()
+                else np.zeros(data.n_docs)
+            )
+            gaps.append(float(fused[rows[0]] - fused[rows[1]]))
+        return np.array(gaps)
+
+    n_runs = len(scores)
+    every = [np.array(order) for order in permutations(range(n_runs))] if n_runs <= FEW_RUNS else None
+    ends = np.ones(n_runs), np.zeros(n_runs)
+    parts = (
+        in_random_orders(value, *ends, orders=orders, seed=seed)
+        if every is None
+        else np.mean([one_by_one(value, *ends, order) for order in every], axis=0)
+    )
+    return _told(ranker.runs_, scores[:, rows].T, parts, "runs")
 
 
 def _told(names: Sequence[str], raw: Floats, parts: Floats, method: str, members: tuple[MemberReason, ...] = ()) -> Why:

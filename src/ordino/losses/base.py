@@ -8,7 +8,7 @@ does not change the result, not even in the last bit.
 from abc import ABC, abstractmethod
 from itertools import pairwise
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,11 +28,20 @@ NOT_WANTED = np.empty((0, 0))
 class Queries(NamedTuple):
     """Checked arguments of a loss, as its kernels want them: float64, writable, contiguous."""
 
-    scores: Float64  # (n_models, n_docs)
+    scores: Float64  # (n_models, n_docs); none yet as :meth:`Loss.prepare` gives them
     labels: tuple[Float64, NDArray[np.int64], int]  # y, (n_docs,); then as number_labels gives them
     weights: Float64  # (n_docs,)
     uniform: bool  # whether all weights are 1
     offsets: NDArray[np.int64]  # (n_queries + 1,)
+
+    def part(self, first: int, last: int) -> Self:
+        """Queries first to last, not copied."""
+        start, stop = self.offsets[first], self.offsets[last]
+        y, numbers, n_numbers = self.labels
+        weights = self.weights[start:stop]
+        uniform = self.uniform or bool((weights == 1).all())
+        offsets = self.offsets[first : last + 1] - start
+        return type(self)(self.scores, (y[start:stop], numbers[start:stop], n_numbers), weights, uniform, offsets)
 
     def arguments(self, first: int, last: int) -> tuple[Any, ...]:
         """What every kernel is called with for queries first to last: the data, then buffers; see ``kernels``."""
@@ -86,7 +95,20 @@ class Loss(ABC):
         gradient
             In the shape of the scores; float32 if they are, otherwise float64.
         """
-        given, queries = self._checked(scores, y, offsets, weights)
+        given = _check_scores(scores)
+        prepared = self.prepare(y, offsets, weights, given.shape[-1])
+        value, gradient, _ = self.of_prepared(given, prepared, n_jobs=n_jobs)
+        return value, gradient
+
+    def of_prepared(
+        self, scores: ArrayLike, prepared: Queries, *, n_jobs: int | None = None
+    ) -> tuple[Any, NDArray[Any], float]:
+        """What :meth:`value_and_gradient` gives, from what :meth:`prepare` made of the other arguments.
+
+        The third number is how much these queries count in an average with others; 0 if it is a sum.
+        """
+        given = _check_scores(scores)
+        queries = _with_scores(given, prepared)
         n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
         gradient = np.zeros_like(queries.scores)
         values, totals = np.zeros((n_models, n_queries)), np.zeros(n_queries)
@@ -97,10 +119,10 @@ class Loss(ABC):
         unknown = np.isnan(values)
         if unknown.any():  # a score that is not finite: no gradient of its query is
             gradient[np.repeat(unknown, np.diff(queries.offsets), axis=1)] = np.nan
-        shares = self._shares(totals)
+        shares, weight = self._shares(totals)
         value = (values * shares).sum(axis=1)
         gradient = _scaled(gradient, shares, queries.offsets, given)
-        return (value if given.ndim == 2 else float(value[0])), gradient
+        return (value if given.ndim == 2 else float(value[0])), gradient, weight
 
     def curvature(
         self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *,
@@ -113,7 +135,8 @@ class Loss(ABC):
         This is the second derivative if the loss has a useful one (RankNet, LambdaRank, the softmax losses), otherwise
         a bound on it. Newton's method, and so a boosted tree, divides the gradient by it.
         """
-        given, queries = self._checked(scores, y, offsets, weights)
+        given = _check_scores(scores)
+        queries = _with_scores(given, self.prepare(y, offsets, weights, given.shape[-1]))
         n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
         gradient, curvature = np.empty_like(queries.scores), np.zeros_like(queries.scores)
         values, totals = np.empty((n_models, n_queries)), np.zeros(n_queries)
@@ -121,28 +144,26 @@ class Loss(ABC):
             lambda block: self._fill(queries, *block, gradient, curvature, values, totals),
             *_blocks(queries.offsets, n_models, n_jobs),
         )
-        return _scaled(curvature, self._shares(totals), queries.offsets, given)
+        return _scaled(curvature, self._shares(totals)[0], queries.offsets, given)
 
-    def _shares(self, totals: Float64) -> Float64:
-        """What each query's sum is multiplied by to make an average of queries that teach something, or 1 for a sum."""
+    def _shares(self, totals: Float64) -> tuple[Float64, float]:
+        """What each query's sum is multiplied by to make an average of queries that teach something, or 1 for a sum.
+
+        The average is one of so much, which is given too.
+        """
         importance = np.ones_like(totals)
         if self.average == "sum":
-            return importance
+            return importance, 0.0
         if self.average == "queries":
             importance = np.divide(1.0, totals, out=np.zeros_like(totals), where=totals > 0)
         whole = float((importance * totals).sum())
-        return importance / whole if whole > 0 else np.zeros_like(totals)
+        return (importance / whole if whole > 0 else np.zeros_like(totals)), whole
 
-    def _checked(
-        self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, weights: ArrayLike | None
-    ) -> tuple[NDArray[Any], Queries]:
-        given = np.asarray(scores)
-        if given.ndim not in (1, 2) or given.dtype.kind not in "fiub":
-            raise DataError(
-                f"scores has shape {given.shape} and type {given.dtype}; give one number for each document, "
-                "or a row of them for each model"
-            )
-        n_docs = given.shape[-1]
+    def prepare(
+        self, y: ArrayLike, offsets: ArrayLike, weights: ArrayLike | None = None, n_docs: int | None = None
+    ) -> Queries:
+        """Check labels and weights once, for many scores of the same documents or of parts of them."""
+        n_docs = np.size(y) if n_docs is None else n_docs
         starts = _own(check_offsets(offsets, n_docs), np.int64)
         labels = _column("y", y, n_docs)
         if self.needs_positive_labels and n_docs and labels.min() < 0:
@@ -154,12 +175,31 @@ class Loss(ABC):
             raise DataError(f"weights has {importance.min():g}; weights must not be negative")
         uniform = weights is None or bool((importance == 1).all())
         numbers = number_labels(labels, starts)
-        return given, Queries(np.atleast_2d(_own(given, np.float64)), (labels, *numbers), importance, uniform, starts)
+        return Queries(np.empty((0, n_docs)), (labels, *numbers), importance, uniform, starts)
+
+
+def _check_scores(scores: ArrayLike) -> NDArray[Any]:
+    given = np.asarray(scores)
+    if given.ndim not in (1, 2) or given.dtype.kind not in "fiub":
+        raise DataError(
+            f"scores has shape {given.shape} and type {given.dtype}; give one number for each document, "
+            "or a row of them for each model"
+        )
+    return given
+
+
+def _with_scores(given: NDArray[Any], prepared: Queries) -> Queries:
+    n_docs = len(prepared.weights)
+    if given.shape[-1] != n_docs:
+        raise DataError(f"scores has shape {given.shape}; give one number for each document, {n_docs} in all")
+    return prepared._replace(scores=np.atleast_2d(_own(given, np.float64)))
 
 
 def _blocks(offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> tuple[list[tuple[int, int]], int]:
     """Blocks of queries of about equal cost and how many threads share them: one of each if more are not worth it."""
     n_queries = len(offsets) - 1
+    if float(offsets[-1]) ** 2 * n_models < WORTH_THREADS:
+        return [(0, n_queries)], 1
     cost = np.cumsum(np.diff(offsets).astype(np.float64) ** 2) * n_models
     is_much = n_queries > 1 and bool(cost[-1] >= WORTH_THREADS)
     n_threads = count_threads(n_jobs, enough=is_much)

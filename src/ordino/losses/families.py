@@ -109,8 +109,11 @@ class ListwiseLoss(Loss):
             raise ParameterError(f"alpha={self.alpha!r}; it must be a number, more than 0")
         check_int("k", self.k, low=1)
 
-    def _checked(self, *given: Any) -> tuple[NDArray[Any], Queries]:
-        scores, queries = super()._checked(*given)
+    def prepare(
+        self, y: ArrayLike, offsets: ArrayLike, weights: ArrayLike | None = None, n_docs: int | None = None
+    ) -> Queries:
+        """Check labels, weights, and that no query has more terms than can be summed."""
+        queries = super().prepare(y, offsets, weights, n_docs)
         n = int(np.diff(queries.offsets).max(initial=0))
         k = min(self.k, ENOUGH)
         n_terms = prod(range(n - min(k, n) + 1, n + 1)) if queries.uniform else n**k  # n!/(n-k)!, or with copies
@@ -119,7 +122,7 @@ class ListwiseLoss(Loss):
                 f"a query has {n:,} documents, so {self.name} with k={self.k} is a sum of more than {MOST_TERMS:,} "
                 "terms; choose a smaller k"
             )
-        return scores, queries
+        return queries
 
     def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
         how = (self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha), int(self.k))

@@ -175,14 +175,17 @@ def weigh_pairs(w, levels, bounds, n_levels, which, ties):  # type: ignore[no-un
     for level in range(n_levels):
         if which == EXACT:
             low, top = partners(levels, level, which)
-            below = w[bounds[low] : bounds[top]].sum()
+            below = 0.0
+            for b in range(bounds[low], bounds[top]):
+                below += w[b]
         inside, inside_squared = 0.0, 0.0
         for a in range(bounds[level], bounds[level + 1]):
             inside += w[a]
             inside_squared += w[a] * w[a]
         total += inside * below
         if ties:
-            total += max(inside * inside - inside_squared, 0.0) / 2.0
+            apart = inside * inside - inside_squared
+            total += apart / 2.0 if apart > 0.0 else 0.0
         below = inside if which == NEIGHBORS else below + inside
     return total
 
@@ -211,8 +214,9 @@ def _pairs_of_queries(
             low, high = np.inf, -np.inf
             for i in range(n):
                 s[i] = scores[m, order[i]]
-                low, high = min(low, s[i]), max(high, s[i])
-                if np.isnan(s[i]):
+                low = s[i] if s[i] < low else low  # min and max would be compiled one by one
+                high = s[i] if s[i] > high else high
+                if s[i] != s[i]:
                     low = -np.inf
             apart = high - low
             if not LEAST < apart <= LIMIT:

@@ -16,8 +16,9 @@ from ordino.given import Validation
 from ordino.judge import Judge
 from ordino.layers import PAIR_INITIALIZERS, Layer
 from ordino.networks import fields
+from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.learning_sets import LearningSet
-from ordino.networks.pair_net import PairNet, stacked_autoencoders
+from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs
 from ordino.networks.training import Learner, Quality, Trained, Watch, quality_by_error, quality_by_metric, train

@@ -67,7 +67,7 @@ def _mixed(x: Any) -> Any:
 @njit(**INNER)
 def lane_of(number: Any, key: Any) -> Any:
     """The random number of a row or a pair, from which the masks of all its neurons follow; there is no state."""
-    return _mixed(np.uint32(number) ^ key)
+    return _mixed(np.uint32(np.uint32(number) ^ key))
 
 
 @njit(**INNER)

@@ -102,13 +102,6 @@ def whole(W: Floats, sides: int) -> Floats:
     return W if sides == 1 else np.concatenate((W, np.roll(W, len(W) // 2, axis=0)), axis=1)
 
 
-def folded(slopes: Floats) -> Floats:
-    """The slopes in the weights that neurons share with their duals, from those in the weights of all neurons."""
-    own = slopes.shape[-1] // 2
-    shared: Floats = slopes[..., :own] + np.roll(slopes[..., own:], slopes.shape[-2] // 2, axis=-2)
-    return shared
-
-
 def even_parts(n: int, n_parts: int) -> list[tuple[int, int]]:
     """Where each of about equal parts of n things starts and stops.
 
@@ -122,7 +115,7 @@ def even_parts(n: int, n_parts: int) -> list[tuple[int, int]]:
 
 @final
 class RowNet(Net[Batch]):
-    """A network of rows of numbers: it scores documents, or gives back what it was given (an auto-encoder)."""
+    """A network of rows of numbers, which scores documents."""
 
     def __init__(self, sizes: Sequence[int], **options: Any) -> None:
         super().__init__(sizes, **options)
@@ -131,14 +124,6 @@ class RowNet(Net[Batch]):
     def error(self, batch: Batch, *, learn: bool = True) -> float:
         """The error of a batch of rows."""
         return row_errors([self], batch, learn=learn)[0]
-
-    def whole_W(self, layer: int) -> Floats:  # noqa: N802
-        """The weights of all neurons of a layer."""
-        return whole(self.W[layer], self.sides)
-
-    def whole_b(self, layer: int) -> Floats:
-        """The biases of all neurons of a layer."""
-        return self.b[layer] if self.sides == 1 else np.tile(self.b[layer], 2)
 
     def room(self, n_nets: int, n_rows: int) -> tuple[list[Floats], list[Floats]]:
         """What each layer of several networks gives, and the slopes of what each hidden layer gets; kept for later."""
@@ -149,16 +134,22 @@ class RowNet(Net[Batch]):
         return self._rooms[:n_layers], self._rooms[n_layers:]
 
 
-def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> list[float]:
+def row_errors(
+    nets: Sequence[RowNet], batch: Batch, *, learn: bool = True, masks: Sequence[NDArray[np.uint32]] | None = None,
+    first_row: int = 0,
+) -> list[float]:  # fmt: skip
     """The error of each of several networks of one shape; if ``learn``, their ``slopes`` become those of the error.
+
+    ``masks`` say which neurons are dropped, if the networks are not to draw them; ``first_row`` is the number of the
+    first row where the batch is a part of one.
 
     The products of a network are the same matrices as if it were alone, so they have the same bits.
     """
     first, X = nets[0], batch.X
     n_nets, n_rows, n_hidden = len(nets), len(X), len(first.sizes) - 2
-    weights = [stacked([net.whole_W(i) for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_in, n_out)
-    biases = [stacked([net.whole_b(i) for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_out)
-    masks = [net.masks(n_hidden, learn) for net in nets]  # each (n_hidden, 3)
+    weights = [stacked([net.W[i] for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_in, n_out)
+    biases = [stacked([net.b[i] for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_out)
+    masks = masks or [net.masks(n_hidden, learn) for net in nets]  # each (n_hidden, 3)
     kernels, (h, d) = make_row_kernels(first.activation), first.room(n_nets, n_rows)
     blocks = list(enumerate(even_parts(n_rows, min(-(-n_rows // LEAST_ROWS), MOST_BLOCKS))))
     run = first.run if n_rows * len(first.theta) > WORTH_THREADS else one_by_one
@@ -174,7 +165,7 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
                 for own, bias, mask in zip(out, biases[i], masks, strict=True):
                     kernels.squash_rows(own, bias)
                     if mask[i, 2]:
-                        drop_rows(own, mask[i], start)
+                        drop_rows(own, mask[i], first_row + start)
             elif first.output_bias:
                 out += biases[i][:, None]
             seen = out
@@ -193,10 +184,7 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
         above = slope[:, start:stop]  # (n_nets, n_rows, n_out)
         for i in reversed(range(n_hidden + 1)):
             seen = h[i - 1][:, start:stop] if i else X[None, start:stop]  # (n_nets or 1, n_rows, n_in)
-            if first.sides == 1:
-                np.matmul(seen.swapaxes(1, 2), above, out=slopes_W[i])
-            else:
-                slopes_W[i][:] = folded(seen.swapaxes(1, 2) @ above)
+            np.matmul(seen.swapaxes(1, 2), above, out=slopes_W[i])
             if i == 0:
                 break
             below = d[i - 1][:, start:stop]  # (n_nets, n_rows, n_in)
@@ -207,12 +195,12 @@ def row_errors(nets: Sequence[RowNet], batch: Batch, *, learn: bool = True) -> l
             total = np.empty((n_nets, below.shape[2]), np.float32)
             for m, mask in enumerate(masks):
                 if mask[i - 1, 2]:
-                    drop_rows(below[m], mask[i - 1], start)
+                    drop_rows(below[m], mask[i - 1], first_row + start)
                 kernels.slope_rows(below[m], seen[m], np.float32(1 - mask[i - 1, 2] / 2**32), total[m])
-            slopes_b[i - 1][:] = total.reshape(n_nets, first.sides, -1).sum(axis=1)
+            slopes_b[i - 1][:] = total
             above = below
         if first.output_bias:
-            slopes_b[-1][:] = slope[:, start:stop].sum(axis=1).reshape(n_nets, first.sides, -1).sum(axis=1)
+            slope[:, start:stop].sum(axis=1, out=slopes_b[-1])
 
     run(backward, blocks)
     for net, own in zip(nets, () if only else parts.sum(axis=0), strict=not only):

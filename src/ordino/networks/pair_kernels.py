@@ -5,6 +5,10 @@ after layer, and a column for each of these pairs: ``h`` holds what the neurons 
 it, ``kept`` by how much dropout multiplies it. They stay in the processor's cache, and every inner loop runs over the
 columns. ``biases`` has a number for each row; ``weights`` has a matrix (n_in, n_out) for each layer above the first
 hidden one, in which the duals of a CmpNN have columns of their own.
+
+Compiled loops check whether arrays could overlap, and take another way through the loop where they lie close together:
+sums in another order, which round otherwise. So sums of several numbers are taken inside ``room`` alone, whose rows
+always lie alike; a loop that looks at another array makes one sum or product of each number, or none.
 """
 
 from functools import cache
@@ -47,21 +51,49 @@ def number_documents(codes: Any, n_docs: int, mark: Any, stamp: int, docs: Any, 
 
 
 @njit(**OUTER)
-def gather_inputs(X: Any, codes: Any, dropout: Any, number: int, first: int, step: int, rows: Any) -> None:
-    """Write the documents of pairs to ``rows`` (2 n_pairs, n_features), the first of all pairs and then the second.
+def drop_inputs(rows: Any, dropout: Any, number: int, first: int, sides: int) -> None:
+    """Drop features of pairs, (2, n_pairs, n_features), and scale the others so that the mean stays.
 
-    Features are dropped, and the others scaled so that the mean stays; as inputs of a network they are numbered from
-    ``first`` on, those of the second document ``step`` further. If ``step`` is 0, both lose the same features.
+    As inputs of a network they are numbered from ``first`` on. A CmpNN (two sides) drops a feature of both documents,
+    and so of their sum and difference.
     """
-    n_pairs, n_features = codes.shape[0], X.shape[1]
-    scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
-    for p in range(n_pairs):
-        lane, doc = lane_of(number + p, dropout[0]), codes[p] // X.shape[0]
-        for side in range(2):
-            for k in range(n_features):
-                dropped = is_dropped(lane, first + side * step + k, dropout[1], dropout[2])
-                rows[side * n_pairs + p, k] = ZERO if dropped else X[doc, k] * scale
-            doc = codes[p] % X.shape[0]
+    n_features, scale = rows.shape[2], np.float32(2.0**32 / (2.0**32 - dropout[2]))
+    for p in range(rows.shape[1]):
+        lane = lane_of(number + p, dropout[0])
+        for k in range(n_features):
+            keeps = ZERO if is_dropped(lane, first + k, dropout[1], dropout[2]) else scale
+            rows[0, p, k] *= keeps
+            if sides == 1:
+                keeps = ZERO if is_dropped(lane, first + n_features + k, dropout[1], dropout[2]) else scale
+            rows[1, p, k] *= keeps
+
+
+@njit(**OUTER)
+def meet_documents(table: Any, pairs: Any, sides: int, result: Any) -> None:
+    """Write to ``result`` (2, n_own, n_pairs) what each pair's rows give, from what its documents give.
+
+    ``table`` (n_docs, 2 n_own) has the products of each document with the weights of either row.
+    """
+    own = result.shape[1]
+    for p in range(pairs.shape[1]):
+        i, j = pairs[0, p], pairs[1, p]
+        for k in range(own):
+            result[0, k, p] = table[i, k] + table[j, k] if sides == 2 else table[i, k]
+            result[1, k, p] = table[i, own + k] - table[j, own + k] if sides == 2 else table[j, own + k]
+
+
+@njit(**OUTER)
+def part_documents(slopes: Any, pairs: Any, sides: int, back: Any) -> None:
+    """Add the slopes of what pairs get, (2, n_own, n_pairs), to those of their documents, in the places of a table."""
+    own = slopes.shape[1]
+    for p in range(pairs.shape[1]):
+        i, j = pairs[0, p], pairs[1, p]
+        for k in range(own):
+            back[i, k] += slopes[0, k, p]
+            back[j, own + k] += slopes[1, k, p] if sides == 1 else -slopes[1, k, p]
+            if sides == 2:
+                back[j, k] += slopes[0, k, p]
+                back[i, own + k] += slopes[1, k, p]
 
 
 @njit(**INNER)
@@ -75,7 +107,18 @@ def _cross_entropy(m: Any, t: Any) -> Any:
     z = (ONE - half) / (THREE + half)
     q = z * z
     rest = TWO * z * (((((C5 * q + C4) * q + C3) * q + C2) * q + C1) * q + ONE)
-    return max(m, ZERO) - t * m + rest, HALF + (HALF if m > ZERO else -HALF) * half - t
+    return (m if m > ZERO else ZERO) - t * m + rest, HALF + (HALF if m > ZERO else -HALF) * half - t
+
+
+@njit(**INNER)
+def _squared(m: Any, t: Any) -> Any:
+    """(p - t)^2 with p = 1 / (1 + exp(-m)), and its slope, likewise."""
+    half = HALF * tanh(HALF * m)  # p - 1/2
+    missed = (half - t) + HALF
+    return missed * missed, TWO * missed * (HALF - half) * (HALF + half)
+
+
+QUICK = {"ranknet": _cross_entropy, "squared": _squared}
 
 
 def _in_double(m: Any, t: Any) -> Any:
@@ -83,95 +126,189 @@ def _in_double(m: Any, t: Any) -> Any:
     return margin(np.float64(m), np.float64(t))
 
 
-def _chunk(
-    table: Any, pairs: Any, target: Any, biases: Any, weights: Any, widths: Any, sides: int, dropout: Any, number: int,
-    share: Any, room: Any, lanes: Any, back: Any, slopes: Any,
+def _shallow_chunk(
+    first: Any, target: Any, biases: Any, weights: Any, widths: Any, sides: int, dropout: Any, number: int, share: Any,
+    room: Any, lanes: Any, slopes: Any,
+) -> float:  # fmt: skip
+    """Template: what :func:`_deep_chunk` gives where there is one hidden layer; quick to compile, and to run."""
+    h, d, kept = room[0], room[1], room[2]
+    n_pairs, n_hidden, own = target.shape[0], widths[0], first.shape[1]
+    scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
+    shrink, error = ONE / scale, 0.0
+    for start in range(0, n_pairs, LANES):
+        for p in range(LANES):
+            lanes[p] = lane_of(number + start + p, dropout[0])
+        for i in range(n_hidden):
+            k, sign = (i, ONE) if i < own else (i - own, -ONE)
+            if i < own:
+                for p in range(LANES):
+                    kept[k, p] = ZERO if is_dropped(lanes[p], k, dropout[1], dropout[2]) else scale
+            for p in range(LANES):
+                h[i, p] = first[0, k, start + p] + sign * first[1, k, start + p]
+            for p in range(LANES):
+                h[i, p] = squash(h[i, p] + biases[i]) * kept[k, p]
+        for j in range(n_hidden, n_hidden + 2):
+            for p in range(LANES):
+                h[j, p] = biases[j]
+            for i in range(0, n_hidden, 2):
+                second = i + 1 if i + 1 < n_hidden else i
+                w0, w1 = weights[2 * i + j - n_hidden], weights[2 * second + j - n_hidden] if second > i else ZERO
+                for p in range(LANES):
+                    h[j, p] += w0 * h[i, p] + w1 * h[second, p]
+        count = LANES if start + LANES <= n_pairs else n_pairs - start
+        for p in range(count):
+            d[0, p] = target[start + p]
+        for p in range(LANES):
+            right, above = pair_error(h[n_hidden, p], d[0, p])
+            wrong, below = pair_error(h[n_hidden + 1, p], ONE - d[0, p])
+            h[n_hidden, p] = right + wrong
+            d[0, p] = share * np.float32(above)
+            d[1, p] = share * np.float32(below)
+        for p in range(count):
+            error += h[n_hidden, p]
+        if share == ZERO:
+            continue
+        of_wins, of_loses = ZERO, ZERO
+        for p in range(LANES):
+            d[0, p] = d[0, p] if p < count else ZERO
+            d[1, p] = d[1, p] if p < count else ZERO
+            of_wins += d[0, p]
+            of_loses += d[1, p]
+        slopes[n_hidden] += of_wins
+        slopes[n_hidden + 1] += of_loses
+        for i in range(n_hidden):
+            k = i if i < own else i - own
+            wins, loses, of_wins, of_loses, total = weights[2 * i], weights[2 * i + 1], ZERO, ZERO, ZERO
+            for p in range(LANES):
+                of_wins += d[0, p] * h[i, p]
+                of_loses += d[1, p] * h[i, p]
+            for p in range(LANES):
+                h[i, p] = (wins * d[0, p] + loses * d[1, p]) * (kept[k, p] * slope(h[i, p] * shrink))
+                total += h[i, p]
+            slopes[i] += total
+            slopes[n_hidden + 2 + 2 * i] += of_wins
+            slopes[n_hidden + 3 + 2 * i] += of_loses
+        for k in range(own):
+            dual, share_of_dual = (own + k, ONE) if sides == 2 else (k, ZERO)
+            for p in range(LANES):
+                first[0, k, start + p] = h[k, p] + share_of_dual * h[dual, p]
+                first[1, k, start + p] = h[k, p] - share_of_dual * h[dual, p]
+    return error
+
+
+def _deep_chunk(
+    first: Any, target: Any, biases: Any, weights: Any, widths: Any, sides: int, dropout: Any, number: int, share: Any,
+    room: Any, lanes: Any, slopes: Any,
 ) -> float:  # fmt: skip
     """Template: the summed error of a chunk of pairs; if ``share`` is not 0, also its gradients.
 
-    ``table`` (n_docs, 2 n_own) has each document's projections as the first and as the second of a pair, ``target`` how
-    likely the first comes first. ``dropout`` is two keys and the threshold of :func:`is_dropped`; the pairs are
-    numbered from ``number`` on, and a neuron is dropped together with its dual. Gradients, ``share`` times those of
-    the sum, are added to ``back``, in the places of ``table``, and to ``slopes``: the biases', then the weights'.
+    ``first`` (2, n_own, n_pairs and more) has what the two rows of each pair give: their sum is what a neuron gets,
+    their difference what its dual gets. ``target`` says how likely the first document comes first. ``dropout`` is two
+    keys and the threshold of :func:`is_dropped`; the pairs are numbered from ``number`` on, and a neuron is dropped
+    together with its dual. Gradients, ``share`` times those of the sum, take the place of ``first``, and are added to
+    ``slopes``: the biases', then the weights'.
     """
     h, d, kept = room[0], room[1], room[2]
-    n_neurons, n_pairs, n_layers = h.shape[0], pairs.shape[1], widths.shape[0]
-    own = widths[0] // sides
+    n_neurons, n_pairs, n_layers, own = h.shape[0], target.shape[0], widths.shape[0], first.shape[1]
     scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
     shrink = ONE / scale
     error = 0.0
     for start in range(0, n_pairs, LANES):
-        count = min(LANES, n_pairs - start)
+        count = LANES if start + LANES <= n_pairs else n_pairs - start
         for p in range(LANES):
             lanes[p] = lane_of(number + start + p, dropout[0])
-            i = pairs[0, start + min(p, count - 1)]
-            j = pairs[1, start + min(p, count - 1)]
-            for k in range(widths[0]):
-                h[k, p] = (table[i, k] + table[j, k + own if k < own else k - own]) + biases[k]
+        for i in range(widths[0]):
+            k, sign = (i, ONE) if i < own else (i - own, -ONE)
+            for p in range(LANES):
+                h[i, p] = first[0, k, start + p] + sign * first[1, k, start + p]
         below, at = 0, 0
         for layer in range(n_layers - 1):
             n_in, n_out = widths[layer], widths[layer + 1]
             above, half = below + n_in, n_in // sides
             for k in range(below, above):
                 for p in range(LANES):
-                    h[k, p] = squash(h[k, p])
+                    h[k, p] = squash(h[k, p] + biases[k])
                 if dropout[2]:
-                    neuron = k if k < below + half else k - half
+                    if k < below + half:
+                        for p in range(LANES):
+                            kept[k, p] = ZERO if is_dropped(lanes[p], k, dropout[1], dropout[2]) else scale
+                    else:
+                        for p in range(LANES):
+                            kept[k, p] = kept[k - half, p]
                     for p in range(LANES):
-                        dropped = is_dropped(lanes[p], neuron, dropout[1], dropout[2])
-                        kept[k, p] = ZERO if dropped else scale
                         h[k, p] *= kept[k, p]
-            for j in range(n_out):
+            for j in range(above, above + n_out):
                 for p in range(LANES):
-                    h[above + j, p] = biases[above + j]
-                for i in range(n_in):
-                    weight = weights[at + i * n_out + j]
+                    h[j, p] = ZERO
+                for i in range(below, above, 4):  # four neurons at a time: what they add up to stays in registers
+                    place, last = at + (i - below) * n_out + j - above, above - 1
+                    w0, w1 = weights[place], weights[place + n_out] if i < last else ZERO
+                    w2 = weights[place + 2 * n_out] if i + 1 < last else ZERO
+                    w3 = weights[place + 3 * n_out] if i + 2 < last else ZERO
+                    h1, h2 = h[i + 1 if i < last else last], h[i + 2 if i + 1 < last else last]
+                    h3 = h[i + 3 if i + 2 < last else last]
                     for p in range(LANES):
-                        h[above + j, p] += weight * h[below + i, p]
+                        h[j, p] += (w0 * h[i, p] + w1 * h1[p]) + (w2 * h2[p] + w3 * h3[p])
             below, at = above, at + n_in * n_out
-        for k in range(n_neurons):
-            for p in range(LANES):
-                d[k, p] = ZERO
         for p in range(count):
-            t = np.float32(target[start + p])
-            first, wins = pair_error(h[below, p], t)
-            second, loses = pair_error(h[below + 1, p], ONE - t)
-            error += first + second
+            d[below, p] = target[start + p]
+        for p in range(LANES):
+            right, wins = pair_error(h[below, p] + biases[below], d[below, p])
+            wrong, loses = pair_error(h[below + 1, p] + biases[below + 1], ONE - d[below, p])
+            h[below, p] = right + wrong
             d[below, p] = share * np.float32(wins)
             d[below + 1, p] = share * np.float32(loses)
+        for p in range(count):
+            error += h[below, p]
         if share == ZERO:
             continue
+        for j in range(below, below + 2):
+            total = ZERO
+            for p in range(LANES):
+                d[j, p] = d[j, p] if p < count else ZERO
+                total += d[j, p]
+            slopes[j] += total
         for layer in range(n_layers - 2, -1, -1):
             n_in, n_out = widths[layer], widths[layer + 1]
             above, below, at = below, below - n_in, at - n_in * n_out
-            for j in range(n_out):
-                for i in range(n_in):
-                    weight, total = weights[at + i * n_out + j], ZERO
-                    for p in range(LANES):
-                        total += d[above + j, p] * h[below + i, p]
-                        d[below + i, p] += weight * d[above + j, p]
-                    slopes[n_neurons + at + i * n_out + j] += total
-            for k in range(below, above):
+            for k in range(n_in):
+                i = below + k
                 for p in range(LANES):
-                    d[k, p] *= kept[k, p] * slope(h[k, p] * shrink)
-        for k in range(n_neurons):
-            total = ZERO
+                    d[i, p] = ZERO
+                for j in range(0, n_out, 2):
+                    place, is_pair = n_neurons + at + k * n_out + j, j + 1 < n_out
+                    w0, w1 = weights[place - n_neurons], weights[place - n_neurons + 1] if is_pair else ZERO
+                    d0, d1 = d[above + j], d[above + j + is_pair]
+                    total0, total1 = ZERO, ZERO
+                    for p in range(LANES):
+                        total0 += d0[p] * h[i, p]
+                        total1 += d1[p] * h[i, p]
+                        d[i, p] += w0 * d0[p] + w1 * d1[p]
+                    slopes[place] += total0
+                    if is_pair:
+                        slopes[place + 1] += total1
+                total = ZERO
+                for p in range(LANES):
+                    d[i, p] *= kept[i, p] * slope(h[i, p] * shrink)
+                    total += d[i, p]
+                slopes[i] += total
+        for k in range(own):
+            dual, share_of_dual = (own + k, ONE) if sides == 2 else (k, ZERO)
             for p in range(LANES):
-                total += d[k, p]
-            slopes[k] += total
-        for p in range(count):
-            i, j = pairs[0, start + p], pairs[1, start + p]
-            for k in range(widths[0]):
-                back[i, k] += d[k, p]
-                back[j, k + own if k < own else k - own] += d[k, p]
+                first[0, k, start + p] = d[k, p] + share_of_dual * d[dual, p]
+                first[1, k, start + p] = d[k, p] - share_of_dual * d[dual, p]
     return error
 
 
 @cache
-def make_chunk(activation: str, loss: str) -> Any:
-    """The step of networks with this activation of hidden neurons and this loss of a pair's two outputs."""
+def make_chunk(activation: str, loss: str, deep: bool) -> Any:
+    """The step of networks with this activation of hidden neurons and this loss of a pair's two outputs.
+
+    If ``deep``, there are several hidden layers.
+    """
     options = {**OUTER, "fastmath": {"reassoc", "nsz", "contract"}}
-    slow = specialize(_in_double, f"{loss}_in_double", INNER, margin=LOSSES[loss].kernel.margin)
     named = {"squash": ACTIVATIONS[activation], "slope": SLOPES[activation]}
-    named["pair_error"] = _cross_entropy if loss == "ranknet" else slow
-    return specialize(_chunk, f"pairs_{activation}_{loss}", options, **named)
+    slow = specialize(_in_double, f"{loss}_in_double", INNER, margin=LOSSES[loss].kernel.margin)
+    named["pair_error"] = QUICK.get(loss, slow)
+    template, name = (_deep_chunk, "deep") if deep else (_shallow_chunk, "shallow")
+    return specialize(template, f"pairs_{name}_{activation}_{loss}", options, **named)

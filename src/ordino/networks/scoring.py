@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.division import Divided
 from ordino.errors import ParameterError
 from ordino.forms import Form, Network
 from ordino.given import Validation
@@ -17,6 +18,7 @@ from ordino.judge import Judge
 from ordino.layers import ACTIVATIONS, INITIALIZERS, Layer, forward
 from ordino.losses import Loss
 from ordino.networks import fields
+from ordino.networks.divided import DividedBatches, quality_elsewhere
 from ordino.networks.nets import RowNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, QueryBatches, Supply
@@ -47,6 +49,7 @@ class ScoringNetwork(Ranker):
         The epoch that was kept.
     """
 
+    divides = True
     uses_weights = True
     shares_batches: ClassVar[bool] = True
     """Whether networks of different seeds learn from the same batches."""
@@ -101,7 +104,7 @@ class ScoringNetwork(Ranker):
     def _validation(self, n_queries: int, valid: Validation) -> Validation:
         return fields.own_validation(self.hold_out, n_queries, valid)
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+    def _fit(self, data: Any, valid: Any) -> None:
         self._keep(self._train(data, valid, [self.seed])[0])
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
@@ -109,18 +112,24 @@ class ScoringNetwork(Ranker):
         return fields.fit_together(self, data, seeds, valid, type(self)._train, type(self)._keep)
 
     def _train(
-        self, data: Dataset, valid: Dataset | None, seeds: Sequence[int], supply: Supply[Batch] | None = None
-    ) -> list[Trained]:
-        """What the networks of these seeds learned, from whole queries or from another supply of batches."""
+        self, data: Any, valid: Any, seeds: Sequence[int],
+        supply: Supply[Batch] | None = None,
+    ) -> list[Trained]:  # fmt: skip
+        """What the networks of these seeds learned, from whole queries or from another supply of batches.
+
+        Data is a :class:`Dataset`, or :class:`~ordino.division.Divided` over a cluster.
+        """
         judge, quality = Judge(self.metric, self.profile), None
-        if valid is not None:
+        if isinstance(valid, Divided):
+            quality = quality_elsewhere(judge, valid, self.activation)
+        elif valid is not None:
             quality = quality_by_metric(judge, valid, lambda layers: self._scores(layers, valid))
         nets = [self._fresh(data, seed) for seed in seeds]
         shared = supply or (self._supply(data, nets[0]) if self.shares_batches else None)
         learners = [Learner(net, shared or self._supply(data, net), self._schedule(), quality) for net in nets]
         return train(learners, self.epochs, label=type(self).__name__, verbose=self.verbose)
 
-    def _fresh(self, data: Dataset, seed: int) -> RowNet:
+    def _fresh(self, data: Any, seed: int) -> RowNet:
         """A network with first weights, or with those of the last fit."""
         kind: dict[str, Any] = {"activation": self.activation, "initializer": self.initializer}
         net = RowNet([*self._widths(data), 1], **kind, dropout=self.dropout, seed=seed, output_bias=self.output_bias)
@@ -130,11 +139,13 @@ class ScoringNetwork(Ranker):
             net.load(self.layers_)
         return net
 
-    def _widths(self, data: Dataset) -> list[int]:
+    def _widths(self, data: Any) -> list[int]:
         """Neurons of each layer, from the inputs to the last hidden layer."""
         return [data.n_features, *fields.widths_of(self.hidden)]
 
-    def _supply(self, data: Dataset, net: RowNet) -> Supply[Batch]:  # noqa: ARG002
+    def _supply(self, data: Any, net: RowNet) -> Supply[Any]:
+        if isinstance(data, Divided):
+            return DividedBatches(data, self, net, self.batch)
         return QueryBatches(data, self._loss(), batch=self.batch)
 
     def _schedule(self) -> Schedule:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.losses import Loss
+from ordino.losses.base import Queries
 from ordino.networks.learning_sets import LearningSet
 
 Floats = NDArray[np.float64]
@@ -59,6 +60,21 @@ class Supply(Protocol[B_co]):
 
 
 @final
+class Slices:
+    """How queries are cut into batches, anew every epoch; ``batch=None`` takes all queries at once."""
+
+    def __init__(self, n_queries: int, batch: int | None) -> None:
+        self.n_queries, self.batch = n_queries, min(batch or n_queries, n_queries)
+
+    def epoch(self, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+        """Slices in random order; the place of the first cut is random too."""
+        first = int(rng.integers(self.batch)) if self.batch < self.n_queries else 0
+        cuts = np.unique([0, *range(first, self.n_queries, self.batch), self.n_queries])
+        for i in rng.permutation(len(cuts) - 1):
+            yield int(cuts[i]), int(cuts[i + 1])
+
+
+@final
 @dataclass(frozen=True)
 class QueryBatches:
     """Batches of whole queries, for losses of labelled lists; ``batch=None`` takes all queries at once."""
@@ -68,23 +84,23 @@ class QueryBatches:
     batch: int | None
     transform: Callable[[NDArray[np.float32]], NDArray[np.float32]] = lambda X: X
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
-        """Slices in random order; the place of the first cut is random too."""
-        n_queries = self.data.n_queries
-        batch = min(self.batch or n_queries, n_queries)
-        first = int(rng.integers(batch)) if batch < n_queries else 0
-        cuts = np.unique([0, *range(first, n_queries, batch), n_queries])
-        for i in rng.permutation(len(cuts) - 1):
-            yield self._slice(cuts[i], cuts[i + 1])
+    @cached_property
+    def _prepared(self) -> Queries:
+        return self.loss.prepare(self.data.y, self.data.offsets, self.data.weights)
 
-    def _slice(self, start: int, stop: int) -> Batch:
+    def epoch(self, rng: np.random.Generator) -> Iterator[Batch]:
+        """The batches of one epoch."""
+        return (self.slice(start, stop) for start, stop in Slices(self.data.n_queries, self.batch).epoch(rng))
+
+    def slice(self, start: int, stop: int, weigh: Callable[[float], None] = lambda _: None) -> Batch:
+        """Some queries as a batch; ``weigh`` is told how much they count in an average with others."""
         data = self.data
         first, last = data.offsets[start], data.offsets[stop]
-        y, offsets = data.y[first:last], data.offsets[start : stop + 1] - first
-        weights = None if data.weights is None else data.weights[first:last]
+        prepared = self._prepared.part(start, stop)
 
         def loss(scores: Outputs) -> tuple[Floats, Outputs]:
-            values, slopes = self.loss.value_and_gradient(scores[..., 0], y, offsets, weights=weights)
+            values, slopes, weight = self.loss.of_prepared(scores[..., 0], prepared)
+            weigh(weight)
             return values, slopes[..., None]
 
         return Batch(self.transform(data.X[first:last]), loss, (stop - start) / data.n_queries, takes_several=True)

@@ -11,6 +11,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.judge import Judge
 from ordino.layers import Layer
+from ordino.networks.divided import FarBatch
 from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly, row_errors
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import RATES, Rate, Schedule
@@ -140,7 +141,10 @@ class Team:
             one.begin()
         nets: list[Any] = [one.net for one in learning]
         for batch in learning[0].supply.epoch(self._rng) if learning else ():
-            errors = row_errors(nets, batch) if isinstance(batch, Batch) else [net.error(batch) for net in nets]
+            if isinstance(batch, FarBatch):
+                errors = batch.errors(nets)
+            else:
+                errors = row_errors(nets, batch) if isinstance(batch, Batch) else [net.error(batch) for net in nets]
             for one, error in zip(learning, errors, strict=True):
                 one.step(float(error), float(batch.share))
         for one in learning:

@@ -53,7 +53,8 @@ def _tanh(x: Any) -> Any:
 
     Its products and sums may be fused, which is the same in every kernel: none of them is what a caller goes on with.
     """
-    x = min(max(x, -LIMIT), LIMIT)
+    x = -LIMIT if x < -LIMIT else x  # min and max would be compiled one by one
+    x = LIMIT if x > LIMIT else x
     q = x * x
     top = ((((((P6 * q + P5) * q + P4) * q + P3) * q + P2) * q + P1) * q + P0) * x
     return top / (((Q3 * q + Q2) * q + Q1) * q + Q0)

@@ -96,18 +96,22 @@ def _meet_rows(
     ``totals`` starts at document ``first``.
     """
     for q in range(len(offsets) - 1):
-        start, stop, end = max(first, offsets[q]), min(last, offsets[q + 1]), offsets[q + 1]
+        start, end = offsets[q], offsets[q + 1]
+        start = start if start > first else first  # min and max would be compiled one by one
+        stop = last if last < end else end
         for tile in range(start, end if start < stop else start, TILE):
-            for a in range(start, min(stop, tile + TILE - 1)):
-                low = max(a + 1, tile)
-                n = min(tile + TILE, end) - low
+            after = tile + TILE if tile + TILE < end else end
+            for a in range(start, stop if stop < tile + TILE - 1 else tile + TILE - 1):
+                low = a + 1 if a + 1 > tile else tile
+                n = after - low
                 meet(a, low, (n + LANES - 1) // LANES * LANES, bias, plan, weights, sides, room)
                 margins, middles, at = room[2, 0], room[3, 0], low - first
                 lost, left_over, behind = totals[WINS, at:], totals[SUMS, at:], totals[OUT_DEGREES, at:]
                 wins, total, ahead = np.int64(0), np.int64(0), np.int64(0)
                 for b in range(n):
                     margin, middle = margins[b], middles[b]
-                    p = max(win(middle + abs(margin), middle - abs(margin)), ABOVE_HALF) if margin != 0 else 0.5
+                    p = win(middle + abs(margin), middle - abs(margin))
+                    p = (p if p > ABOVE_HALF else ABOVE_HALF) if margin != 0 else 0.5
                     share = np.int64(p * UNIT)
                     share = share if margin >= 0 else UNIT - share
                     won, is_ahead = 1 + (margin > 0) - (margin < 0), np.int64(margin >= 0)

@@ -41,7 +41,8 @@ def merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, y: Any,
     run = 1
     while run < n:
         for start in range(0, n, 2 * run):
-            middle, stop = min(start + run, n), min(start + 2 * run, n)
+            middle = start + run if start + run < n else n  # min would be compiled one by one
+            stop = middle + run if middle + run < n else n
             left, right = start, middle
             for out in range(start, stop):
                 if left < middle and (

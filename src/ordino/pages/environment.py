@@ -42,6 +42,12 @@ def render(template: str, **values: Any) -> str:
     return page
 
 
+def compile_templates() -> None:
+    """Read every template now, so that no page waits for it."""
+    for name in environment().list_templates():
+        environment().get_template(name)
+
+
 def humps(label: str) -> Any:
     """A label that may break at its humps and after its underscores, but nowhere else inside a word."""
     markup = import_extra("markupsafe", extra="plots", purpose="an HTML page").Markup

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ordino.errors import import_extra, unknown_name
+from ordino.errors import ParameterError, import_extra, unknown_name
 
 if TYPE_CHECKING:
     from ordino.ranker import Ranker
@@ -86,9 +86,22 @@ CONTESTANTS: Mapping[str, RankerEntry] = MappingProxyType({**RANKERS, **PEERS})
 NAMES: Mapping[str, str] = MappingProxyType({entry.cls: name for name, entry in CONTESTANTS.items()})
 """The name on the command line of each class."""
 
+ELSEWHERE: Mapping[str, str] = MappingProxyType(
+    {
+        **{"1": "ranknet", "2": "rank-boost", "3": "ada-rank", "4": "coordinate-ascent", "6": "lambda-mart"},
+        **{"7": "listnet", "9": "linear-regression-ranker", "0": "lambda-mart", "8": "lambda-mart"},
+        **dict.fromkeys(("mart", "gbdt", "gbrank", "lgbmranker", "xgbranker", "randomforest"), "lambda-mart"),
+        **dict.fromkeys(("svm", "svmrank", "rankingsvm"), "rank-svm"),
+        **dict.fromkeys(("linear", "ridge", "regression"), "linear-regression-ranker"),
+        **dict.fromkeys(("rrf", "fusion"), "rank-fusion"),
+        **dict.fromkeys(("automl", "best"), "auto"),
+    }
+)
+"""What a ranker, or the nearest to it, is called in other tools; numbers are RankLib's."""
+
 
 def ranker_class(name: str) -> type[Ranker]:
-    """The class of a ranker by its name, written with or without dashes and capitals.
+    """The class of a ranker by its name, written with or without dashes, underscores and capitals.
 
     Examples
     --------
@@ -101,6 +114,8 @@ def ranker_class(name: str) -> type[Ranker]:
                 import_extra(key, extra="peers", purpose=f"the ranker {key}")
             found: type[Ranker] = getattr(import_module(entry.module), entry.cls)
             return found
+    if near := ELSEWHERE.get(_letters(name)):
+        raise ParameterError(f"unknown ranker {name!r}; did you mean {near!r}?")
     raise unknown_name("ranker", name, CONTESTANTS)
 
 
@@ -120,4 +135,4 @@ def make_ranker(name: str, params: Mapping[str, Any]) -> Ranker:
 
 
 def _letters(name: str) -> str:
-    return name.replace("-", "").lower()
+    return name.replace("-", "").replace("_", "").lower()

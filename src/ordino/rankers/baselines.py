@@ -8,17 +8,19 @@ This is the simplest baseline (subset regression with squared loss: Cossock and 
 :math:`b` shifts all scores equally, so it is left out of the score.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import name_features, row_blocks
+from ordino.backends.crew import Bench
 from ordino.checks import check_choice, check_int
 from ordino.data.dataset import Dataset
 from ordino.data.kernels import hash_rows
+from ordino.division import Divided
 from ordino.errors import ParameterError
 from ordino.forms import BLOCK
 from ordino.judge import Choice, Judge
@@ -26,6 +28,7 @@ from ordino.linear import LinearRanker
 from ordino.parameters import Range, learned, param
 from ordino.ranker import Ranker
 from ordino.recurring import metric_param, missing_param, profile_param, scaling_param, seed_param
+from ordino.threads import products
 
 
 @final
@@ -66,10 +69,12 @@ class LinearRegressionRanker(LinearRanker):
     scaling: str | None = scaling_param()
     missing: str | None = missing_param()
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+    divides = True
+
+    def _fit(self, data: Dataset | Divided, valid: Dataset | Divided | None) -> None:
         given = self.alpha if isinstance(self.alpha, Sequence | np.ndarray) else [self.alpha]
         alphas = [float(alpha) for alpha in given]
-        scale, triangle = reduce_rows(data)
+        scale, triangle = reduce_divided(data) if isinstance(data, Divided) else reduce_rows(data)
         choice = Choice(valid, self.metric, self.profile)
         self.history_ = []
         for alpha in alphas if valid is not None else alphas[:1]:
@@ -86,19 +91,61 @@ def reduce_rows(data: Dataset) -> tuple[NDArray[np.float64], NDArray[np.float64]
     decomposition, block after block: the same least squares problem in ``n_features + 1`` rows, without squaring its
     condition as the normal equations would.
     """
+    total, sums = sums_of_rows(data)
+    means = sums / total  # (n_features + 1,)
+    scale, per_unit = units(means, squares_of_rows(data, means) / total)
+    return scale, triangle_of_rows(data, means, per_unit)
+
+
+def reduce_divided(data: Divided) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The same where the rows lie on several machines: sums of their sums, and the triangle of their triangles."""
+    totals, sums = zip(*data.each(in_part, sums_of_rows), strict=True)
+    total = sum(totals)
+    means = sum(sums) / total
+    scale, per_unit = units(means, sum(data.each(in_part, squares_of_rows, means)) / total)
+    triangles = data.each(in_part, triangle_of_rows, means, per_unit)
+    return scale, np.asarray(np.linalg.qr(np.vstack(triangles), mode="r"))
+
+
+def in_part(bench: Bench, name: str, function: Callable[..., Any], *given: Any) -> Any:
+    """In a worker: what a function makes of its rows."""
+    with products.on_one_thread():
+        return function(bench.data[name], *given)
+
+
+def sums_of_rows(data: Dataset) -> tuple[float, NDArray[np.float64]]:
+    """The weight of all rows, and the sum of features and label, shape ``(n_features + 1,)``."""
     weights = data.doc_weights
-    total = max(float(weights.sum()), np.finfo(float).tiny)
+    sums = sum(weights[rows] @ _table(data, rows) for rows in row_blocks(data.n_docs, BLOCK))
+    return max(float(weights.sum()), np.finfo(float).tiny), np.asarray(sums)
+
+
+def squares_of_rows(data: Dataset, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sum of the squared distances from the means, shape ``(n_features + 1,)``."""
+    weights = data.doc_weights
     blocks = row_blocks(data.n_docs, BLOCK)
-    means = sum(weights[rows] @ _table(data, rows) for rows in blocks) / total  # (n_features + 1,)
-    scale = np.sqrt(sum(weights[rows] @ (_table(data, rows) - means) ** 2 for rows in blocks) / total)
+    return np.asarray(sum(weights[rows] @ (_table(data, rows) - means) ** 2 for rows in blocks))
+
+
+def units(
+    means: NDArray[np.float64], variances: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The deviation of each feature, and what features and label are multiplied by; labels stay in their own unit."""
+    scale = np.sqrt(variances)
     scale[scale <= 1e-9 * np.abs(means)] = 0.0  # constant but for rounding
     per_unit = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
-    per_unit[-1] = 1.0  # labels stay in their own unit
+    per_unit[-1] = 1.0
+    return scale[:-1], per_unit
+
+
+def triangle_of_rows(data: Dataset, means: NDArray[np.float64], per_unit: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The triangle of the QR decomposition of the rows, made of one block of rows after another."""
+    weights = data.doc_weights
     triangle = np.zeros((0, data.n_features + 1))
-    for rows in blocks:
+    for rows in row_blocks(data.n_docs, BLOCK):
         block = (_table(data, rows) - means) * per_unit * np.sqrt(weights[rows])[:, None]
         triangle = np.asarray(np.linalg.qr(np.vstack((triangle, block)), mode="r"))
-    return scale[:-1], triangle
+    return triangle
 
 
 def ridge(scale: NDArray[np.float64], triangle: NDArray[np.float64], alpha: float) -> NDArray[np.float64]:

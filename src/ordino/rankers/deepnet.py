@@ -24,6 +24,7 @@ from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
 from ordino.parameters import Choices, param, settings
 from ordino.streams import stream
+from ordino.threads import run_blocks
 
 
 class DeepNet(Comparator):
@@ -110,12 +111,11 @@ class DeepNet(Comparator):
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
         """What the networks of these seeds learned; without a pair to learn from, they are as they were drawn."""
         sets = [self._draw(data, "n_pairs", seed) for seed in seeds]
-        drawn = zip(sets, seeds, strict=True)
+        drawn = list(zip(sets, seeds, strict=True))
         if not sets[0].n_pairs:
             return [Trained(self._fresh(data.X, some, seed).layers(), [], 0) for some, seed in drawn]
-        return self._learn(
-            [self._learner_of(data.X, some, valid, seed) for some, seed in drawn], self.epochs, self.verbose
-        )
+        learners = run_blocks(lambda one: self._learner_of(data.X, one[0], valid, one[1]), drawn, self.n_jobs)
+        return self._learn(learners, self.epochs, self.verbose)
 
     def _draw(self, data: Dataset, parameter: str, seed: int) -> LearningSet:
         """Pairs, as many as the parameter of this name says."""

@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
+from ordino.division import Divided
 from ordino.errors import ParameterError, unknown_name
 from ordino.evolve import strategies
 from ordino.evolve.differential import ADAPTATIONS, BASES, DifferentialEvolution
@@ -41,7 +42,7 @@ def check_adaptation(given: object) -> None:
         check_choice("self_adaptive", given, ADAPTATIONS)
 
 
-def uniform_start(ranker: RankDE | SwarmRank, data: Dataset, valid: Dataset | None) -> Floats:  # noqa: ARG001
+def uniform_start(ranker: RankDE | SwarmRank, data: Dataset | Divided, valid: Dataset | Divided | None) -> Floats:  # noqa: ARG001
     """Weights drawn uniformly from [-1, 1]."""
     return strategies.uniform_population(ranker.population, data.n_features, seed=spawned(ranker.seed, "population"))
 
@@ -107,7 +108,7 @@ class RankDE(EvolvedRanker):
 
     _start = uniform_start
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+    def _fit(self, data: Dataset | Divided, valid: Dataset | Divided | None) -> None:
         super()._fit(data, valid if self.select == "valid" else None)
 
     def _search(self, population: Floats) -> DifferentialEvolution:
@@ -182,7 +183,7 @@ class CMARank(EvolvedRanker):
     generations: int = generations_param(500, "Maximum number of generations")
     sigma: float = param(0.5, "Initial step size.", above=0)
 
-    def _start(self, data: Dataset, valid: Dataset | None) -> Floats:  # noqa: ARG002
+    def _start(self, data: Dataset | Divided, valid: Dataset | Divided | None) -> Floats:  # noqa: ARG002
         return np.full((1, data.n_features), 1.0 / data.n_features)
 
     def _search(self, population: Floats) -> strategies.CMA:
@@ -205,7 +206,9 @@ def mutation_param() -> Any:
     )
 
 
-def given_start(ranker: ESRank | IESRRank | IESVMRank, data: Dataset, valid: Dataset | None) -> Floats:
+def given_start(
+    ranker: ESRank | IESRRank | IESVMRank, data: Dataset | Divided, valid: Dataset | Divided | None
+) -> Floats:
     """The weights that ``start`` stands for, shape ``(1, n_features)``."""
     return start_weights(ranker.start, data, valid)[None]
 
@@ -274,7 +277,7 @@ class IESVMRank(EvolvedRanker):
     _start, _search = given_start, one_plus_one
 
 
-def start_weights(start: Start, data: Dataset, valid: Dataset | None) -> Floats:
+def start_weights(start: Start, data: Dataset | Divided, valid: Any) -> Floats:
     """Initial weights, shape ``(n_features,)``; a ranker is fitted on the data without further scaling.
 
     Examples
@@ -293,7 +296,8 @@ def start_weights(start: Start, data: Dataset, valid: Dataset | None) -> Floats:
             raise ParameterError(f"start={start!r} is not a linear ranker; give one with coef_, such as 'rank-svm'")
         if "scaling" in ranker.get_params():
             ranker.set_params(scaling=None)  # the data has been scaled already
-        start = ranker.fit(data, valid=valid).coef_
+        given: Any = data  # a data set, or one that is divided already
+        start = ranker.fit(given, valid=valid).coef_
     weights = np.array(start, np.float64)
     if weights.shape != (data.n_features,) or not np.isfinite(weights).all():
         raise ParameterError(

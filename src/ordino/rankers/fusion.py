@@ -73,11 +73,11 @@ class RankFusion(Ranker):
         self.marks_ = [names.index(_missing(name)) if _missing(name) in names else -1 for name in self.runs_]
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
-        return fuse_runs(self._scores_by_run(data), data.offsets, self.method, k=self.k)
+        return fuse_runs(self.run_scores(data), data.offsets, self.method, k=self.k)
 
-    def _scores_by_run(self, data: Dataset) -> NDArray[np.float64]:
-        """NaN where a run did not retrieve the document, (n_runs, n_docs)."""
-        scores = data.X[:, self.columns_].T.astype(np.float64)
+    def run_scores(self, data: Dataset) -> NDArray[np.float64]:
+        """What each run scored, shape ``(n_runs, n_docs)``; NaN where it did not find a document."""
+        scores = data.X[:, self.columns_].T.astype(np.float64)  # (n_runs, n_docs)
         for of_run, mark in zip(scores, self.marks_, strict=True):
             if mark >= 0:
                 of_run[data.X[:, mark] > 0] = np.nan
@@ -85,7 +85,7 @@ class RankFusion(Ranker):
 
     def by_run(self, data: Dataset) -> Dataset:
         """What each run adds to the scores as a feature, where the rule is a sum over runs, as rrf is."""
-        parts = [fuse_runs(one[None], data.offsets, self.method, k=self.k) for one in self._scores_by_run(data)]
+        parts = [fuse_runs(one[None], data.offsets, self.method, k=self.k) for one in self.run_scores(data)]
         return data.replace(X=np.stack(parts, axis=1), feature_names=self.runs_)
 
     def _check_learned(self) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ordino import recurring
 from ordino.checks import check_choice, check_real
 from ordino.data.dataset import Dataset
+from ordino.division import Divided
 from ordino.errors import ParameterError
 from ordino.evolve.evolved import FITNESS, PATIENCE, generations_param, run_search
 from ordino.evolve.formula import FUNCTIONS, Formula
@@ -53,6 +54,7 @@ class GPRank(Ranker):
     (0, 1.0, True)
     """
 
+    divides = True
     renamed: ClassVar[Mapping[str, str]] = {"crossover": "crossover_rate", "mutation": "mutation_rate"}
 
     history_: list[dict[str, float]] = learned()
@@ -79,7 +81,7 @@ class GPRank(Ranker):
     n_jobs: int | None = recurring.n_jobs_param()
     verbose: bool = recurring.verbose_param()
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+    def _fit(self, data: Dataset | Divided, valid: Dataset | Divided | None) -> None:
         check_real("mutation_rate", self.mutation_rate, low=0, high=1 - self.crossover_rate + 1e-12)
         names = ("population", "functions", "tournament", "crossover_rate", "mutation_rate", "max_depth", "seed")
         settings = {name: getattr(self, name) for name in names}

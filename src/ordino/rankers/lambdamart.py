@@ -8,13 +8,16 @@ where :math:`\Delta \mathrm{NDCG}_{ij}` is the change in NDCG if the two were sw
 Newton step.
 """
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.backends.crew import Bench
+from ordino.boosting.divided import grow_divided
 from ordino.boosting.trees import Grown, Task, TreeRanker, merge_trees
 from ordino.data.dataset import Dataset
+from ordino.division import Divided
 from ordino.errors import ParameterError
 from ordino.interrupts import PRESSES
 from ordino.parameters import Range, param
@@ -61,24 +64,30 @@ class LambdaMART(TreeRanker):
         choices=GAINS,
     )
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+    divides = True
+    by_shard = True
+
+    def _fit(self, data: Dataset | Divided, valid: Any) -> None:
         if self.bags > 1 and self.query_share == self.feature_share == 1:
             raise ParameterError(f"bags={self.bags} would all be the same; set query_share or feature_share below 1")
-        levels, gains = graded(data.y, self.gain)
+        values = self._labels(data)
+        levels, gains = graded(values, self.gain)
         params = {
             "objective": "lambdarank",
             "label_gain": gains.tolist(),
             "lambdarank_truncation_level": self.truncation,
         }
-        labels = np.unique(data.y)
-        known = labels if self.gain == "exponential" and len(labels) <= MOST_LEVELS else None
+        known = values if self.gain == "exponential" and len(values) <= MOST_LEVELS else None
         grown: list[Grown] = []
         heeded = PRESSES.heeded
         for bag in range(self.bags):
             try:
                 seed = {} if bag == 0 else {"seed": spawn_seed(self.seed, "bag", bag)}  # the first has the ranker's own
-                task = Task(params | seed, levels, levels=known)
-                grown.append(self._grow(task, data, valid))
+                if isinstance(data, Divided):
+                    grown.append(grow_divided(self, self._params(data, params | seed), values, levels, data, valid))
+                else:
+                    task = Task(params | seed, levels[np.searchsorted(values, data.y)], levels=known)
+                    grown.append(self._grow(task, data, valid))
             except KeyboardInterrupt:
                 if not grown:
                     raise
@@ -91,6 +100,17 @@ class LambdaMART(TreeRanker):
         self.history_ = [
             ({"bag": bag + 1} if self.bags > 1 else {}) | row for bag, one in enumerate(grown) for row in one.history
         ]
+
+    def _labels(self, data: Dataset | Divided) -> NDArray[np.float64]:
+        """The labels that there are, rising."""
+        if isinstance(data, Divided):
+            return np.unique(np.concatenate(data.each(labels_of_part)))
+        return np.unique(data.y)
+
+
+def labels_of_part(bench: Bench, name: str) -> NDArray[np.float64]:
+    """In a worker: the labels that there are."""
+    return np.unique(bench.data[name].y)
 
 
 def graded(y: NDArray[np.float64], gain: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

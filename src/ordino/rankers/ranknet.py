@@ -120,6 +120,7 @@ class KernelRankNet(ScoringNetwork):
         As in RankNet; there is one layer.
     """
 
+    divides = False  # the kernel's landmarks are drawn from all documents
     dropped: ClassVar[tuple[str, ...]] = ("hidden", "activation", "dropout")
 
     # the score is a linear function of phi(x): these parameters of the family do not exist here

@@ -38,6 +38,7 @@ Floats = NDArray[np.float64]
 class RankProp(ScoringNetwork):
     """Regression on ranks, and ranks adjusted to the network's outputs, by turns."""
 
+    divides = False  # targets are ranks among all documents
     shares_batches: ClassVar[bool] = False  # targets follow a network's own scores
     output_bias: ClassVar[bool] = True
 

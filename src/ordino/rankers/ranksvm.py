@@ -10,21 +10,22 @@ truncated Newton steps (Chapelle and Keerthi, "Efficient algorithms for ranking 
 The solver is in :mod:`ordino.svm.solver`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
+from ordino.division import Divided
 from ordino.judge import Choice
 from ordino.linear import LinearRanker
-from ordino.losses.levels import sort_labels
 from ordino.parameters import Range, param, settings
 from ordino.progress import Steps
 from ordino.recurring import metric_param, missing_param, n_jobs_param, profile_param, scaling_param, verbose_param
-from ordino.svm.pairs import PairSums
-from ordino.svm.solver import minimize
+from ordino.svm.divided import DividedPairs
+from ordino.svm.pairs import PairSums, document_weights
+from ordino.svm.solver import Pairs, minimize
 
 LOSSES = ("squared-hinge", "hinge")
 PAIR_WEIGHTS = ("sum", "mean", "query")
@@ -84,17 +85,18 @@ class RankSVM(LinearRanker):
     published = settings(loss="hinge", pair_weights="sum")
     """The slack variables of Joachims' problem, each pair with the same weight; C is chosen on validation data."""
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+    divides = True
+
+    def _fit(self, data: Dataset | Divided, valid: Dataset | Divided | None) -> None:
         path = [float(c) for c in self.C] if isinstance(self.C, Sequence | np.ndarray) else [float(self.C)]
         if valid is None:
             path = path[:1]
         path = sorted(set(path))
-        weights = document_weights(data, self.pair_weights)
         choice = Choice(valid, self.metric, self.profile)
         self.history_: list[dict[str, float]] = []
         coef = None
         with (
-            PairSums(data.X, data.y, data.offsets, weights, self.n_jobs) as sums,
+            self._pairs(data) as sums,
             Steps("RankSVM", len(path), verbose=self.verbose) as steps,
         ):
             for step in steps:
@@ -107,24 +109,11 @@ class RankSVM(LinearRanker):
                 self.history_.append(row | choice.last)
                 steps.show(C=path[step], **choice.figures)
 
-
-def document_weights(data: Dataset, pairs: str) -> NDArray[np.float64]:
-    """Weights of documents whose products are the weights of the pairs.
-
-    Examples
-    --------
-    Query a has 1 pair, query b has 2 (its labels 1, 0, 0), so that each document of b weighs the root of 1/2.
-
-    >>> data = Dataset([[0.0]] * 5, [1, 0, 1, 0, 0], qid=list("aabbb"))
-    >>> (document_weights(data, "query") ** 2).round(6).tolist()
-    [1.0, 1.0, 0.5, 0.5, 0.5]
-    """
-    weights = data.doc_weights
-    if pairs == "sum":
-        return weights
-    counts = sort_labels(data.y, data.offsets).n_pairs
-    if pairs == "mean":
-        weights /= np.sqrt(max(counts.sum(), 1.0))
-    else:
-        weights /= np.repeat(np.sqrt(np.maximum(counts, 1.0)), data.counts)
-    return weights
+    @contextmanager
+    def _pairs(self, data: Dataset | Divided) -> Iterator[Pairs]:
+        if isinstance(data, Divided):
+            yield DividedPairs(data, self.pair_weights)
+            return
+        weights = document_weights(data, self.pair_weights)
+        with PairSums(data.X, data.y, data.offsets, weights, self.n_jobs) as sums:
+            yield sums

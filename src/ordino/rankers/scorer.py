@@ -5,6 +5,8 @@ from typing import Any, ClassVar, Self, final
 
 from ordino.boosting.trees import Task, grow
 from ordino.data.dataset import Dataset
+from ordino.division import Divided
+from ordino.errors import ParameterError
 from ordino.forms import Form, Trees
 from ordino.given import Validation
 from ordino.losses import LOSSES, Loss, make_loss
@@ -60,6 +62,12 @@ class Scorer(ScoringNetwork):
 
     n_jobs: int | None = n_jobs_param()
 
+    def _check_divides(self) -> None:
+        if self.model == "trees":
+            raise ParameterError(
+                "the trees of Scorer cannot be divided over a cluster; leave out cluster, or use model='network'"
+            )
+
     def _loss(self) -> Loss:
         return make_loss(self.loss, **dict(self.loss_options or {}))
 
@@ -77,7 +85,7 @@ class Scorer(ScoringNetwork):
             return Ranker.fit_repeats(self, data, seeds, valid=valid)
         return super().fit_repeats(data, seeds, valid=valid)
 
-    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+    def _fit(self, data: Any, valid: Any) -> None:
         of_trees, of_networks = ("model_", "best_round_"), ("layers_", "best_epoch_")
         for name in of_networks if self.model == "trees" else of_trees:  # learned by a fit with another model
             self.__dict__.pop(name, None)
@@ -86,7 +94,7 @@ class Scorer(ScoringNetwork):
         else:
             super()._fit(data, valid)
 
-    def _widths(self, data: Dataset) -> list[int]:
+    def _widths(self, data: Dataset | Divided) -> list[int]:
         return [data.n_features] if self.model == "linear" else super()._widths(data)
 
     def _schedule(self) -> Schedule:

@@ -1,16 +1,21 @@
 """The pages, the files they need and the door in front of them."""
 
+import gc
 import secrets
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from mimetypes import guess_type
 from typing import Any, final
 from urllib.parse import parse_qsl
 
+import numpy as np
+
 from ordino.errors import OrdinoError
-from ordino.pages.environment import STATIC
+from ordino.metrics import parse_metric
+from ordino.pages.environment import STATIC, compile_templates
 from ordino.studio.ask import Ask, State, StateError, missing
 from ordino.studio.frame import NAV, frame, refusal_page
 from ordino.studio.sources import Memory, OpenStore, Sources
@@ -45,25 +50,34 @@ class Studio:
     memory: Memory = field(default_factory=Memory)
     _workers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(WORKERS))
     _under_way: dict[Hashable, Future[Any]] = field(default_factory=dict)
+    _told: dict[Hashable, tuple[str, str]] = field(default_factory=dict)
 
-    def begin(self, ask: Ask) -> None:
-        """Begin with a page that is likely to be asked for."""
+    def warm_up(self) -> None:
+        """Begin with what the first pages need, while the browser opens: templates, kernels, and the board."""
         from ordino.studio.views import VIEWS
 
-        self._workers.submit(VIEWS[ask.page], self, ask)
+        self._workers.submit(prepare)
+        if self.sources.store is not None:  # the first board of a large store of an earlier version takes a second
+            self._workers.submit(VIEWS["board"], self, Ask("board", []))
+
+    def tell(self, ask: Ask, sentence: str, then: str) -> None:
+        """What a page says from now on while it is under way."""
+        self._told[_key(ask)] = sentence, then
 
     def shown(self, ask: Ask, view: Callable[[Any, Ask], dict[str, Any]]) -> dict[str, Any]:
         """What a view shows; a state that says so where it takes long, until the same page is asked for again."""
-        key = (ask.page, tuple(ask.given))
+        key = _key(ask)
         work = self._under_way.pop(key, None) or self._workers.submit(view, self, ask)
         try:
             found: dict[str, Any] = work.result(self.patience)
+            self._told.pop(key, None)
             return found
         except TimeoutError:
             while len(self._under_way) >= MOST_UNDER_WAY:
                 self._under_way.pop(next(iter(self._under_way))).cancel()
             self._under_way[key] = work
-            sentence, then = SLOW.get(ask.page, ("Reading the store …", "So many trials take a moment."))
+            known = SLOW.get(ask.page, ("Reading the store …", "So many trials take a moment."))
+            sentence, then = self._told.get(key, known)
             raise StateError(State(sentence, f"{then} You may leave the page.", role="status"), 202) from None
 
     @contextmanager
@@ -85,6 +99,10 @@ class Studio:
             opened.close()
 
 
+def _key(ask: Ask) -> Hashable:
+    return ask.page, tuple(ask.given)
+
+
 def _unreadable(name: str, sentence: str) -> State:
     if "not a store" in sentence:
         then = "It has no table trials. Stores are written by ordino bench, search and reproduce."
@@ -98,6 +116,15 @@ def _unreadable(name: str, sentence: str) -> State:
     return State(f"{name} cannot be read: the file is damaged.", then, code, kind="wrong", role="alert")
 
 
+def prepare() -> None:
+    """Load what every process loads once: the templates, the kernels of the metrics, and what trees are read with."""
+    compile_templates()
+    import_module("lightgbm")
+    scores = np.array([2.0, 1.0])
+    parse_metric("ndcg@10").per_query(np.array([1.0, 0.0]), scores, np.array([0, 2]), profile="standard")
+    gc.freeze()  # to look through all that was loaded for garbage takes longer than a page
+
+
 def make_app(
     sources: Sources, *, token: str | None, hosts: frozenset[str] | None, patience: float = PATIENCE, warm: bool = False
 ) -> App:
@@ -106,8 +133,8 @@ def make_app(
     from starlette.routing import Route
 
     studio = Studio(sources, patience)
-    if warm and sources.store is not None:  # the first board of a large store takes seconds
-        studio.begin(Ask("board", []))
+    if warm:
+        studio.warm_up()
     app = Starlette(
         routes=[
             Route("/", _first_page(studio)),

@@ -38,13 +38,14 @@ NAV: Mapping[str, tuple[Entry, ...]] = MappingProxyType(
 KEYS = (
     ("g then b c r s p q w j d f m", "go to the page of that letter"),
     ("Tab", "next control; the slope graph is one stop"),
-    ("↑ ↓ Home End", "documents of the slope graph"),
+    ("↑ ↓ Home End", "documents of the slope graph; lines of a table"),
     ("Enter", "pick the document, open the link"),
     ("x", "take the document as second of two, then Enter opens Why"),
-    ("[ ]", "previous and next query"),
+    ("[ ]", "previous and next query, or finding"),
+    ("← →", "on the brush of Compare: move it by a bar; with Shift, widen it"),
     ("Esc", "drop pick, brush or edit; close this list"),
     ("t", "light, dark, as the system"),
-    ("0 to 4, u, s", "on Judge: grade and go on, undo, skip"),
+    ("0 to 4, u, s, Space", "on Judge: grade and go on, undo, skip, unfold the features"),
     ("?", "this list"),
 )
 
@@ -71,7 +72,7 @@ def _store_state(studio: "Studio") -> str:
     with suppress(StateError, OrdinoError), studio.store() as opened:
         n = len(opened.store)
         with opened.kept() as kept:
-            from ordino.studio.views.run import is_alive
+            from ordino.studio.runs import is_alive
 
             under_way = kept is not None and any(is_alive(run) for run in kept.runs()[:1])
         return f"{count_of(n, 'trial')}, {'a run is under way' if under_way else 'nothing under way'}"

@@ -23,6 +23,8 @@ from ordino.studio.ask import State, StateError
 from ordino.studio.sources import Memory, OpenStore, Sources, stamp
 
 Floats = NDArray[np.float64]
+LOOKED_INTO = 64_000_000
+"""Bytes of data up to which Query looks whether it is still what was measured."""
 
 
 class Place(NamedTuple):
@@ -75,6 +77,9 @@ class Shelf(Protocol):
     def documents(self, place: Place) -> Dataset:
         """The documents of the query, with their features, as a data set of one query."""
 
+    def changed(self, place: Place, documents: Dataset, label: str = "", scores: Floats | None = None) -> State | None:
+        """What to say if these are not the documents that were measured, or not what the model of a label scored."""
+
 
 def names_of(n_docs: int, given: Sequence[Any] | None) -> list[str]:
     """The ids of documents, or names by their places."""
@@ -115,17 +120,15 @@ class StoreShelf:
     def open(self, place: Place, labels: Sequence[str]) -> Opened:
         """As :class:`Shelf` says."""
         with self._opened.kept() as kept:
-            candidates = {label: self._trials[label].get(place.fold, []) for label in labels}
-            wanted = [trial for own in candidates.values() for trial in own]
+            candidates = {label: [one.key for one in self._trials[label].get(place.fold, [])] for label in labels}
+            there = set[str]() if kept is None else kept.keys([key for own in candidates.values() for key in own])
+            first = {label: next((key for key in own if key in there), "") for label, own in candidates.items()}
             data = self._one_of_each_fold()[place.fold].data
-            found = None if kept is None else kept.query(data, place.number, [trial.key for trial in wanted])
+            found = None if kept is None else kept.query(data, place.number, list(filter(None, first.values())))
         if found is None:
             raise StateError(self._nothing_kept(place))
-        scores = {}
-        for label, own in candidates.items():
-            of_label = [found.scores[trial.key] for trial in own if trial.key in found.scores]
-            if of_label and len(of_label[0]) == len(found.labels):
-                scores[label] = of_label[0]
+        scored = {label: found.scores[key] for label, key in first.items() if key in found.scores}
+        scores = {label: own for label, own in scored.items() if len(own) == len(found.labels)}
         return Opened(place, names_of(len(found.labels), found.doc_ids), found.labels, scores)
 
     def _nothing_kept(self, place: Place) -> State:
@@ -136,13 +139,41 @@ class StoreShelf:
 
     def model(self, label: str, place: Place) -> Any:
         """As :class:`Shelf` says."""
-        for trial in self._trials[label].get(place.fold, []):
-            path = model_path(self._opened.models, trial.key)
-            if path.is_file():
-                return loaded(path, self._memory)
+        if (trial := self._with_model(label, place)) is not None:
+            return loaded(model_path(self._opened.models, trial.key), self._memory)
         then = "Keep it: run the same command with --models; what lacks a model is trained again."
         code = f"ordino bench … --models --out {self._opened.path.name}"
         raise StateError(State(f"The model of {label} on {place.fold} was not kept.", then, code, kind="late"))
+
+    def _with_model(self, label: str, place: Place) -> TrialInfo | None:
+        own = self._trials[label].get(place.fold, [])
+        return next((trial for trial in own if model_path(self._opened.models, trial.key).is_file()), None)
+
+    def changed(self, place: Place, documents: Dataset, label: str = "", scores: Floats | None = None) -> State | None:
+        """As :class:`Shelf` says."""
+        trial = self._with_model(label, place) if label else None
+        data = self._one_of_each_fold()[place.fold].data
+        with self._opened.kept() as kept:
+            found = None if kept is None else kept.query(data, place.number, [trial.key] if trial else [])
+        if found is None:
+            return None
+        measured = None if trial is None or scores is None else found.scores.get(trial.key)
+        if np.array_equal(found.labels, documents.y) and (
+            measured is None or scores is None or np.allclose(measured, scores, rtol=1e-4, atol=1e-6)
+        ):
+            return None
+        then = (
+            f"What you see are the stored figures. Why cannot tell of query {place.query} until the data of "
+            f"{place.fold} has the fingerprint {data[:12]} again."
+        )
+        return State("The data has changed since these trials were made.", then, kind="late")
+
+    def named_documents(self, place: Place) -> Dataset | None:
+        """The query in data that was named beside the store, if it is there and not too large to look into."""
+        for source in self._sources.data:
+            if _size(source) <= LOOKED_INTO and (found := _query_in(source, place.query, self._memory)) is not None:
+                return found
+        return None
 
     def documents(self, place: Place) -> Dataset:
         """As :class:`Shelf` says."""
@@ -197,6 +228,10 @@ class ModelShelf:
                 return found
         raise StateError(State(f"There is no query {place.query} in {place.fold}.", kind="wrong", role="alert"), 404)
 
+    def changed(self, place: Place, documents: Dataset, label: str = "", scores: Floats | None = None) -> State | None:  # noqa: ARG002
+        """Nothing was measured before."""
+        return None
+
 
 def loaded(path: Path, memory: Memory) -> Any:
     """A ranker, which stays in memory while its file does not change."""
@@ -229,6 +264,11 @@ def _query_in(path: Path, query: str, memory: Memory) -> Dataset | None:
             if len(numbers):
                 return part.select_queries(numbers[:1])
     return None
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(one.stat().st_size for one in files if one.is_file())
 
 
 def _ids(data: Dataset) -> list[Any] | None:

@@ -127,8 +127,8 @@ class OpenStore:
     def _opened(self) -> Store:
         store = Store(self.path, frozen=True)
         with suppress(OrdinoError):
-            StoreView(store).groups()
-            StoreView(store).trials(limit=1, offset=max(0, len(store) - 1))
+            n_trials = sum(group.n_trials for group in StoreView(store).groups())
+            StoreView(store).trials(limit=1, offset=max(0, n_trials - 1))
             return store
         return self._recovered(store)
 

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import frozen
+from ordino.data.dataset import Dataset
 from ordino.losses.levels import sort_labels
+from ordino.reduction import GROUP, heads_of_blocks, ordered_sum
 from ordino.svm import kernels
 from ordino.threads import Run, worker_threads
 
 Vector = NDArray[np.float64]
 
-BLOCK = 8192  # documents that one thread works on at a time; fixed, so that sums do not depend on the thread count
 MOST_PAIRS = 150  # a document, up to which looping over the pairs of a query is quicker than sorting its documents
 
 
@@ -41,13 +42,16 @@ class PairSums:
 
     Documents are given by query. A pair counts the product of its documents' weights. The sums do not depend on
     ``n_jobs``, the number of threads; None takes the free processors. ``rows`` says which row of X each document is.
+    ``before`` is the number of documents before these that have pairs, if these are a part of more; it must be one at
+    which a block begins (:func:`heads_of_blocks`).
     """
 
     def __init__(
         self, X: NDArray[np.float32], y: Vector, offsets: NDArray[np.int64], weights: Vector | None = None,
-        n_jobs: int | None = 1,
+        n_jobs: int | None = 1, before: int = 0,
     ) -> None:  # fmt: skip
         self.X = frozen(np.ascontiguousarray(X))
+        self.n_features = X.shape[1]
         levels = sort_labels(y, offsets)
         with_pairs = np.flatnonzero(levels.n_pairs)
         counts = np.diff(offsets)[with_pairs]
@@ -58,7 +62,7 @@ class PairSums:
         self.weights = np.ones(len(self.rows)) if weights is None else np.asarray(weights, np.float64)[self.rows]
         self.offsets = np.concatenate(([0], np.cumsum(counts)))
         self.is_long = levels.n_pairs[with_pairs] > MOST_PAIRS * counts
-        self.blocks = _blocks(self.offsets)
+        self.blocks = _blocks(self.offsets, before)
         self.n_jobs = n_jobs
         self._all = np.ones(len(self.rows))
         self._threads = ExitStack()
@@ -68,18 +72,36 @@ class PairSums:
         """Products of the documents with w in double precision, shape ``(n_docs,)``."""
         return self._times(w, self._all)
 
+    def moved(self, scores: Vector, length: float, change: Vector) -> Vector:
+        """Scores after a step of this length, which changes them by ``change``."""
+        return scores + length * change
+
     def features(self, v: Vector) -> Vector:
         """Sum of the documents times v in double precision, shape ``(n_features,)``."""
+        return ordered_sum(self.features_of_blocks(v), GROUP)
+
+    def slopes(self, at: HingeSums) -> Vector:
+        """Minus half the derivative of ``at.value`` by the weights of features, shape ``(n_features,)``."""
+        return self.features(at.slope)
+
+    def features_of_blocks(self, v: Vector) -> Vector:
+        """The same, block by block, shape ``(n_blocks, n_features)``."""
         parts = np.zeros((len(self.blocks), self.X.shape[1]))
 
         def part(block: Block) -> None:
             kernels.times_rows(self.X, self.rows, v, *self._documents(block), parts[block.number])
 
         self._map(part, self.blocks)
-        return np.asarray(parts.sum(axis=0))
+        return parts
 
     def sums(self, scores: Vector, low: float, high: float) -> HingeSums:
         """Sums over all pairs with a margin below high; low is minus infinity for the squared hinge."""
+        found, at = self.sums_of_blocks(scores, low, high)
+        value, shortfall = ordered_sum(found, GROUP)
+        return at._replace(value=float(value), shortfall=float(shortfall))
+
+    def sums_of_blocks(self, scores: Vector, low: float, high: float) -> tuple[Vector, HingeSums]:
+        """Value and shortfall of each block, shape ``(n_blocks, 2)``, and the rest, which is of documents."""
         slope, degree = np.empty(len(scores)), np.empty(len(scores))
         order = np.empty(len(scores) if self.is_long.any() else 0, np.int64)
 
@@ -97,11 +119,15 @@ class PairSums:
                     degree[own] -= inner_degree
             return found
 
-        value, shortfall = np.sum(self._map(part, self.blocks) or [(0.0, 0.0)], axis=0)
-        return HingeSums(low, high, float(value), float(shortfall), slope, degree, order)
+        found = np.array(self._map(part, self.blocks)).reshape(-1, 2)
+        return found, HingeSums(low, high, np.nan, np.nan, slope, degree, order)
 
     def curvature(self, scores: Vector, at: HingeSums, v: Vector) -> Vector:
         """Half the second derivative of ``at.value`` by the weights of features, times v, shape ``(n_features,)``."""
+        return self.features(self.curved(scores, at, v))
+
+    def curved(self, scores: Vector, at: HingeSums, v: Vector) -> Vector:
+        """Half the second derivative of ``at.value`` by the scores, times what v changes in them, (n_docs,)."""
         change, curved = self._times(v, at.degree), np.empty(len(scores))
 
         def part(block: Block) -> None:
@@ -117,7 +143,7 @@ class PairSums:
                 curved[own] += at.degree[own] * change[own]
 
         self._map(part, self.blocks)
-        return self.features(curved)
+        return curved
 
     def __enter__(self) -> Self:
         self._map = self._threads.enter_context(worker_threads(self.n_jobs, len(self.blocks)))
@@ -153,8 +179,29 @@ class Block(NamedTuple):
     last: int
 
 
-def _blocks(offsets: NDArray[np.int64]) -> list[Block]:
-    """Runs of whole queries with about BLOCK documents each."""
-    heads = np.searchsorted(offsets[:-1], np.arange(0, offsets[-1], BLOCK))
-    bounds = np.unique(np.append(heads, len(offsets) - 1)).tolist()
+def _blocks(offsets: NDArray[np.int64], before: int) -> list[Block]:
+    """Runs of whole queries that one thread works on; they do not depend on the number of threads."""
+    bounds = [*heads_of_blocks(offsets, before).tolist(), len(offsets) - 1]
     return [Block(number, *block) for number, block in enumerate(pairwise(bounds))]
+
+
+def document_weights(data: Dataset, pairs: str, n_pairs: float | None = None) -> Vector:
+    """Weights of documents whose products are the weights of the pairs; of ``n_pairs``, if these are not all.
+
+    Examples
+    --------
+    Query a has 1 pair, query b has 2 (its labels 1, 0, 0), so that each document of b weighs the root of 1/2.
+
+    >>> data = Dataset([[0.0]] * 5, [1, 0, 1, 0, 0], qid=list("aabbb"))
+    >>> (document_weights(data, "query") ** 2).round(6).tolist()
+    [1.0, 1.0, 0.5, 0.5, 0.5]
+    """
+    weights = data.doc_weights
+    if pairs == "sum":
+        return weights
+    counts = sort_labels(data.y, data.offsets).n_pairs
+    if pairs == "mean":
+        weights /= np.sqrt(max(counts.sum() if n_pairs is None else n_pairs, 1.0))
+    else:
+        weights /= np.repeat(np.sqrt(np.maximum(counts, 1.0)), data.counts)
+    return weights

@@ -13,11 +13,11 @@ Every w gives pair multipliers :math:`\alpha_p = -C c_p\,\ell'(m_p)` that are fe
 solver stops by that bound, not by a small step.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ordino.svm.pairs import HingeSums, PairSums, Vector
+from ordino.svm.pairs import Vector
 
 FIRST_BAND, LAST_BAND = 1.0, 1e-6  # half widths of the rounded hinge's band; the first holds every pair at w = 0
 LEAST_SHRINK, MOST_SHRINK = 2, 10  # of the band from stage to stage
@@ -43,30 +43,64 @@ class Loss(NamedTuple):
     high: float
 
 
+class Sums(Protocol):
+    """Sums over all pairs at given scores; :class:`~ordino.svm.pairs.HingeSums` says of what."""
+
+    @property
+    def value(self) -> float:
+        """The sum itself."""
+
+    @property
+    def shortfall(self) -> float:
+        """What the duality gap needs."""
+
+
+class Pairs(Protocol):
+    """What the solver asks of the pairs; the scores of documents stay with them, wherever they are."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+
+    def scores(self, w: Vector) -> Any:
+        """The scores that these weights give."""
+
+    def moved(self, scores: Any, length: float, change: Any) -> Any:
+        """Scores after a step of this length, which changes them by ``change``."""
+
+    def sums(self, scores: Any, low: float, high: float) -> Sums:
+        """Sums over all pairs."""
+
+    def slopes(self, at: Any) -> Vector:
+        """Minus half the derivative of ``at.value`` by the weights of features."""
+
+    def curvature(self, scores: Any, at: Any, v: Vector) -> Vector:
+        """Half the second derivative of ``at.value`` by the weights of features, times v."""
+
+
 class Point(NamedTuple):
     """The smooth objective at given weights."""
 
     w: Vector
-    scores: Vector
-    sums: HingeSums
+    scores: Any
+    sums: Sums
     value: float
 
 
-def minimize(
-    pairs: PairSums, *, C: float, loss: str, tol: float, max_iter: int, start: Vector | None = None
-) -> Solution:
+def minimize(pairs: Pairs, *, C: float, loss: str, tol: float, max_iter: int, start: Vector | None = None) -> Solution:
     """Weights whose objective is within ``tol`` times itself of the optimum, or the best after max_iter steps.
 
     Examples
     --------
     One pair whose features differ by 1: w^2/2 + (1 - w)^2 is least at w = 2/3, where it is 2/9 + 1/9.
 
+    >>> from ordino.svm.pairs import PairSums
     >>> X, y = np.array([[1.0], [0.0]], np.float32), np.array([1.0, 0.0])
     >>> found = minimize(PairSums(X, y, np.array([0, 2])), C=1.0, loss="squared-hinge", tol=1e-9, max_iter=50)
     >>> round(float(found.coef[0]), 6), round(found.objective, 6)
     (0.666667, 0.333333)
     """
-    w = np.zeros(pairs.X.shape[1]) if start is None else start
+    w = np.zeros(pairs.n_features) if start is None else start
     if loss == "squared-hinge":
         at, gradient, steps = _descend(pairs, Loss(C, -np.inf, 1.0), w, tol, max_iter)
         return Solution(at.w, at.value, 0.5 * float(gradient @ gradient), steps)
@@ -87,18 +121,18 @@ def minimize(
         band /= min(max(wanted, LEAST_SHRINK), MOST_SHRINK)
 
 
-def _descend(pairs: PairSums, loss: Loss, w: Vector, tol: float, max_iter: int) -> tuple[Point, Vector, int]:
+def _descend(pairs: Pairs, loss: Loss, w: Vector, tol: float, max_iter: int) -> tuple[Point, Vector, int]:
     """Newton steps, each solved by conjugate gradients, until half the squared gradient is below tol * value."""
     at = _point(pairs, loss, w, pairs.scores(w))
     for step in range(max_iter + 1):
-        gradient = at.w - 2 * loss.scale * pairs.features(at.sums.slope)
+        gradient = at.w - 2 * loss.scale * pairs.slopes(at.sums)
         if 0.5 * float(gradient @ gradient) <= tol * at.value or step == max_iter:
             break
         direction = _newton_direction(pairs, loss, at, gradient)
         rise, change = float(gradient @ direction), pairs.scores(direction)
         length = 1.0
         while length > 1e-10:
-            trial = _point(pairs, loss, at.w + length * direction, at.scores + length * change)
+            trial = _point(pairs, loss, at.w + length * direction, pairs.moved(at.scores, length, change))
             if trial.value < at.value and trial.value <= at.value + 1e-4 * length * rise:
                 break
             length /= 2
@@ -108,12 +142,12 @@ def _descend(pairs: PairSums, loss: Loss, w: Vector, tol: float, max_iter: int) 
     return at, gradient, step
 
 
-def _point(pairs: PairSums, loss: Loss, w: Vector, scores: Vector) -> Point:
+def _point(pairs: Pairs, loss: Loss, w: Vector, scores: Any) -> Point:
     sums = pairs.sums(scores, loss.low, loss.high)
     return Point(w, scores, sums, 0.5 * float(w @ w) + loss.scale * sums.value)
 
 
-def _newton_direction(pairs: PairSums, loss: Loss, at: Point, gradient: Vector) -> Vector:
+def _newton_direction(pairs: Pairs, loss: Loss, at: Point, gradient: Vector) -> Vector:
     """Conjugate gradients on the second derivative, until the residual is small beside the gradient."""
     x = np.zeros_like(gradient)
     residual = -gradient

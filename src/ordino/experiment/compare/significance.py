@@ -8,7 +8,7 @@ one of them is left out of both. Welch's test takes two samples of their own, su
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import final
 
@@ -33,7 +33,15 @@ BLOCK = 4096  # sign flips held in memory at a time
 @final
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a test."""
+    """The result of a test.
+
+    Examples
+    --------
+    Three small gains and a large loss: the mean falls, but the sum of ranks 1 + 2 + 3 - 4 is positive.
+
+    >>> paired_t([1, 2, 3, 0], [0, 0, 0, 9]).leaning, wilcoxon([1, 2, 3, 0], [0, 0, 0, 9]).leaning
+    (-0.75, 2.0)
+    """
 
     statistic: float
     """Positive if the first is larger overall; for Wilcoxon's test, the smaller rank sum; NaN if undefined."""
@@ -41,6 +49,8 @@ class Outcome:
     """The probability of a difference at least as large by chance alone."""
     n: int
     """The number of pairs that were compared; for Welch's test, of the values in both samples."""
+    leaning: float = field(default=0.0, repr=False, compare=False)
+    """Positive if the test favors the first, negative if the second: by ranks or by size."""
 
 
 def welch(a: ArrayLike, b: ArrayLike) -> Outcome:
@@ -68,7 +78,7 @@ def welch(a: ArrayLike, b: ArrayLike) -> Outcome:
     if squared_error == 0:
         return _without_spread(difference, n)
     degrees = squared_error**2 / (share_left**2 / (len(left) - 1) + share_right**2 / (len(right) - 1))
-    return _student(difference / np.sqrt(squared_error), degrees, n)
+    return _student(difference / np.sqrt(squared_error), degrees, n, difference)
 
 
 def paired_t(a: ArrayLike, b: ArrayLike) -> Outcome:
@@ -86,7 +96,8 @@ def paired_t(a: ArrayLike, b: ArrayLike) -> Outcome:
     if len(d) < 2:
         return Outcome(np.nan, 1.0, len(d))
     error = d.std(ddof=1) / np.sqrt(len(d))
-    return _without_spread(float(d.mean()), len(d)) if error == 0 else _student(d.mean() / error, len(d) - 1, len(d))
+    mean = float(d.mean())
+    return _without_spread(mean, len(d)) if error == 0 else _student(mean / error, len(d) - 1, len(d), mean)
 
 
 def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
@@ -111,7 +122,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
     from scipy.stats import wilcoxon as signed_rank  # takes most of a second to load, which large samples are spared
 
     found = signed_rank(d)
-    return Outcome(float(found.statistic), float(found.pvalue), n)
+    return Outcome(float(found.statistic), float(found.pvalue), n, float(np.sum(np.sign(moved) * _ranks(moved)[0])))
 
 
 def fisher(a: ArrayLike, b: ArrayLike, *, samples: int = 100_000, seed: int = 0) -> Outcome:
@@ -136,14 +147,14 @@ def fisher(a: ArrayLike, b: ArrayLike, *, samples: int = 100_000, seed: int = 0)
     bound = abs(total) - 1e-14 * np.abs(d).sum()  # the same sum in another order is not a smaller one
     if len(d) <= EXACT:
         every = np.arange(2 ** len(d))[:, None] >> np.arange(len(d)) & 1
-        return Outcome(mean, float(np.mean(np.abs(total - 2 * (every @ d)) >= bound)), n)
+        return Outcome(mean, float(np.mean(np.abs(total - 2 * (every @ d)) >= bound)), n, mean)
     rng, reached = np.random.default_rng(seed), 0
     for start in range(0, samples, BLOCK):
         rows = min(BLOCK, samples - start)
         packed = rng.integers(0, 256, (rows, -(-len(d) // 8)), dtype=np.uint8)
         flips = np.unpackbits(packed, axis=1, count=len(d)).astype(np.float64)  # (rows, n): 1 where a pair is swapped
         reached += int(np.count_nonzero(np.abs(total - 2 * (flips @ d)) >= bound))
-    return Outcome(mean, (reached + 1) / (samples + 1), n)
+    return Outcome(mean, (reached + 1) / (samples + 1), n, mean)
 
 
 def holm(p: ArrayLike) -> Floats:
@@ -189,24 +200,6 @@ def differences(a: ArrayLike, b: ArrayLike) -> Floats:
     return measured(np.where(np.abs(d) <= ROUNDING * np.maximum(np.abs(left), np.abs(right)), 0.0, d))
 
 
-def leaning(a: ArrayLike, b: ArrayLike, *, test: str = "wilcoxon") -> float:
-    """Positive if the test favors the first, negative if the second: by ranks or by size.
-
-    Examples
-    --------
-    Three small gains and a large loss: the sum is 1 + 2 + 3 - 9, that of the ranks 1 + 2 + 3 - 4.
-
-    >>> leaning([1, 2, 3, 0], [0, 0, 0, 9], test="paired-t"), leaning([1, 2, 3, 0], [0, 0, 0, 9])
-    (-3.0, 2.0)
-    """
-    if not find_test(test).is_paired:
-        left, right = measured(a), measured(b)
-        return float(left.mean() - right.mean()) if len(left) and len(right) else 0.0
-    d = differences(a, b)
-    moved = d[d != 0]
-    return float(np.sum(np.sign(moved) * _ranks(moved)[0] if test == "wilcoxon" else d))
-
-
 def _normal_signed_rank(d: Floats, n: int) -> Outcome:
     """The smaller rank sum of differences that are not zero, against the normal law that it nearly follows."""
     ranks, counts = _ranks(d)
@@ -214,7 +207,7 @@ def _normal_signed_rank(d: Floats, n: int) -> Outcome:
     gains = float(ranks[d > 0].sum())
     variance = total * (2 * len(d) + 1) / 12 - np.sum(counts.astype(np.float64) ** 3 - counts) / 48
     z = (gains - total / 2) / np.sqrt(variance)
-    return Outcome(min(gains, total - gains), float(2 * special.ndtr(-abs(z))), n)
+    return Outcome(min(gains, total - gains), float(2 * special.ndtr(-abs(z))), n, 2 * gains - total)
 
 
 def _ranks(d: Floats) -> tuple[Floats, NDArray[np.int64]]:
@@ -223,13 +216,15 @@ def _ranks(d: Floats) -> tuple[Floats, NDArray[np.int64]]:
     return (np.cumsum(counts) - (counts - 1) / 2)[place], counts
 
 
-def _student(statistic: float, degrees: float, n: int) -> Outcome:
-    return Outcome(float(statistic), float(2 * special.stdtr(degrees, -abs(statistic))), n)
+def _student(statistic: float, degrees: float, n: int, difference: float) -> Outcome:
+    return Outcome(float(statistic), float(2 * special.stdtr(degrees, -abs(statistic))), n, difference)
 
 
 def _without_spread(difference: float, n: int) -> Outcome:
     """The limit of the t-tests as the variance goes to zero."""
-    return Outcome(0.0, 1.0, n) if difference == 0 else Outcome(float(np.copysign(np.inf, difference)), 0.0, n)
+    if difference == 0:
+        return Outcome(0.0, 1.0, n)
+    return Outcome(float(np.copysign(np.inf, difference)), 0.0, n, difference)
 
 
 def compare_all(

@@ -12,14 +12,16 @@ from math import isclose
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ordino.checks import check_choice
-from ordino.errors import DataError, ParameterError
+from ordino.errors import ParameterError
 from ordino.experiment.compare.comparison import Comparisons, compare_values
-from ordino.experiment.compare.significance import Floats, compare_all, find_test, leaning
+from ordino.experiment.compare.significance import Floats, compare_all, find_test
+from ordino.experiment.compare.unpaired import UnpairedComparisons, compare_samples
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
+from ordino.experiment.report.board_values import find_places, query_means
 from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
+from ordino.experiment.store.sums import setting_of
 from ordino.experiment.store.trial import Trial, TrialInfo, grouped
 from ordino.experiment.store.view import Group, StoreView
 from ordino.metrics import parse_metric
@@ -155,20 +157,25 @@ def make_boards(
     ]
 
 
-def compare_labels(board: Board, a: str, b: str, *, quick: bool = False) -> Comparisons:
+def shared_measures(board: Board, a: str, b: str) -> list[str]:
+    """The metrics by which two lines have a query in common."""
+    left, right = board.line(a).per_query, board.line(b).per_query
+    return [name for name in board.measures if not np.isnan(left[name] - right[name]).all()]
+
+
+def compare_labels(board: Board, a: str, b: str, *, quick: bool = False) -> Comparisons | UnpairedComparisons:
     """Compare two lines of a board by the metrics that it shows and the test that it names.
 
+    Where they have no query in common, their trials are compared by Welch's test instead.
     ``quick`` is that of :func:`~ordino.experiment.compare.comparison.compare_values`.
     """
     lines = board.line(a), board.line(b)
-    shared = [
-        name for name in board.measures if not np.isnan(lines[0].per_query[name] - lines[1].per_query[name]).all()
-    ]
+    shared = shared_measures(board, a, b)
+    means = [{name: _trial_means(line.trials, name) for name in shared or board.measures} for line in lines]
     if not shared:
-        raise DataError(f"{a} and {b} have no query in common; compare rankers that were run on the same data")
+        return compare_samples(*means)
     a_values, b_values = ({name: line.per_query[name] for name in shared} for line in lines)
-    a_means, b_means = ({name: _trial_means(line.trials, name) for name in shared} for line in lines)
-    samples = None if find_test(board.test).is_paired else (a_means, b_means)
+    samples = None if find_test(board.test).is_paired else (means[0], means[1])
     return compare_values(a_values, b_values, test=board.test, samples=samples, quick=quick)
 
 
@@ -181,14 +188,15 @@ def _board(
     shown = stored[:SHOWN] if measures is None else [_stored(name, stored) for name in measures]
     by_label = grouped((trial.label, trial) for trial in trials)
     labels = tuple(by_label)
-    index, places = remember(("places", labels), lambda: _places(view, group, trials))
+    settings = {trial.key: setting_of(trial) for trial in trials}
+    index, places = remember(("places", labels), lambda: find_places(view, group, trials))
     values: dict[str, dict[str, Floats]] = {label: {} for label in by_label}
     cells: dict[str, dict[str, Cell]] = {label: {} for label in by_label}
     references = {}
     folds = {trial.fold for trial in trials}
     whole = {label for label, own in by_label.items() if {trial.fold for trial in own} == folds}
     for name in dict.fromkeys(shown) if only_shown else stored:
-        read = partial(_query_means, view, group, trials, name, places, len(index))
+        read = partial(query_means, view, trials, settings, name, places, len(index))
         for label, column in remember(("means", labels, name), read).items():
             values[label][name] = column
         means = {label: _trial_means(of_label, name) for label, of_label in by_label.items()}
@@ -207,47 +215,12 @@ def _board(
     )  # fmt: skip
 
 
-def _places(
-    view: StoreView, group: Group, trials: Sequence[TrialInfo]
-) -> tuple[dict[Any, int], dict[str, NDArray[np.intp]]]:
-    """The place of each query on the board, and by trial those of its queries, which trials of a fold share."""
-    index: dict[Any, int] = {}
-    known: dict[int, NDArray[np.intp]] = {}
-    keys = {trial.key for trial in trials}
-    places = {}
-    lists = []  # kept, so that no other list gets the number of one that is gone
-    for key, queries in view.query_ids(group):
-        if key in keys:
-            if id(queries) not in known:
-                lists.append(queries)
-                known[id(queries)] = np.array([index.setdefault(query, len(index)) for query in queries], np.intp)
-            places[key] = known[id(queries)]
-    return index, places
-
-
 def _stored(name: str, stored: list[str]) -> str:
     """A metric by any name that parses to it."""
     wanted = str(parse_metric(name))
     if wanted not in stored:
         raise ParameterError(f"{wanted} is not in the store; it holds: {', '.join(stored)}")
     return wanted
-
-
-def _query_means(
-    view: StoreView, group: Group, trials: Sequence[TrialInfo], name: str, places: Mapping[str, Any], n_queries: int
-) -> dict[str, Floats]:
-    """By label the value of each query, averaged over the trials; read page by page."""
-    label_of = {trial.key: trial.label for trial in trials if name in trial.test}
-    total = {trial.label: np.zeros(n_queries) for trial in trials}
-    count = {trial.label: np.zeros(n_queries) for trial in trials}
-    for key, values in view.pages(name, group=group):
-        if key in label_of:
-            there = ~np.isnan(values)
-            place = places[key][there]
-            total[label_of[key]][place] += values[there]
-            count[label_of[key]][place] += 1
-    with np.errstate(invalid="ignore"):  # 0 / 0 is NaN: no value
-        return {label: total[label] / count[label] for label in total}
 
 
 def _trial_means(trials: Sequence[TrialInfo], name: str) -> Floats:
@@ -265,14 +238,14 @@ def _column(
     best = max(candidates, key=lambda label: _goodness(name, centers[label]))
     reference = baseline if baseline is not None and baseline in means else best
     others = [label for label in means if label != reference]
-    _, corrected = compare_all([samples[label] for label in others], samples[reference], test=test)
+    outcomes, corrected = compare_all([samples[label] for label in others], samples[reference], test=test)
     p = dict(zip(others, corrected.tolist(), strict=True))
+    ahead = {label: outcome.leaning for label, outcome in zip(others, outcomes, strict=True)}
     column = {}
     for label, own in means.items():
         gain = _goodness(name, centers[label]) - _goodness(name, centers[reference])
         # ranks, or queries that weigh alike, may see another one ahead than the means do: then neither is marked
-        ahead = 0.0 if label == reference else leaning(samples[label], samples[reference], test=test)
-        is_marked = p.get(label, 1.0) < ALPHA and gain * parse_metric(name).quality(ahead) > 0
+        is_marked = p.get(label, 1.0) < ALPHA and gain * parse_metric(name).quality(ahead[label]) > 0
         is_marked = is_marked and {label, reference} <= whole
         column[label] = Cell(
             mean=centers[label],

@@ -56,7 +56,8 @@ def choose_trials(trials: Sequence[TrialInfo], are_copies: AreCopies = lambda *_
             names |= {trial.key: _named(label, trial, group) for trial in group}
             several[label] = None
     staying = {trial.key for group in by_label.values() for trial in group}
-    kept = _last_of_each([replace(one, label=names.get(one.key, one.label)) for one in current if one.key in staying])
+    named = [replace(one, label=names[one.key]) if one.key in names else one for one in current if one.key in staying]
+    kept = _last_of_each(named)
     single, copied = _without_copies(kept, are_copies)
     notes = [f"{label} has been run with several settings: each is a line of its own." for label in several]
     notes += [f"All repeats of {label} are equal on every query, so they count as one trial." for label in copied]

@@ -12,7 +12,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from ordino.experiment.compare.comparison import Interval, mean_interval
-from ordino.experiment.compare.significance import differences, find_test, holm, leaning
+from ordino.experiment.compare.significance import differences, find_test, holm
 from ordino.experiment.report.board import Board, Line
 from ordino.experiment.report.notes import ALPHA, BETTER, WORSE
 from ordino.experiment.report.text import TableCell, mean_cell
@@ -159,6 +159,8 @@ class Pairs(NamedTuple):
     n_queries: int
     n_left_out: int
     """Rankers beyond :data:`MOST_PAIRED`."""
+    test: str
+    """The test's title: that of the board, or Wilcoxon's where that does not compare queries."""
 
 
 def view_pairs(board: Board, measure: str) -> Pairs | None:
@@ -170,18 +172,19 @@ def view_pairs(board: Board, measure: str) -> Pairs | None:
     test = find_test(board.test if find_test(board.test).is_paired else "wilcoxon")
     sign = parse_metric(measure).quality(1)
     met = list(combinations(values, 2))
-    p = holm([test.function(values[a], values[b]).p for a, b in met])
+    outcomes = [test.function(values[a], values[b]) for a, b in met]
+    p = holm([outcome.p for outcome in outcomes])
     cells: dict[tuple[str, str], Pair] = {}
-    for (a, b), chance in zip(met, p.tolist(), strict=True):
+    for (a, b), outcome, chance in zip(met, outcomes, p.tolist(), strict=True):
         d = sign * differences(values[a], values[b])
-        ahead = sign * leaning(values[a], values[b], test=test.name)
+        ahead = sign * outcome.leaning
         mark = "" if chance >= ALPHA or ahead * d.mean() <= 0 else BETTER if ahead > 0 else WORSE
         wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
         cells[a, b] = _pair(a, b, wins, losses, len(d), mark, chance, len(met))
         back = {BETTER: WORSE, WORSE: BETTER}.get(mark, "")
         cells[b, a] = _pair(b, a, losses, wins, len(d), back, chance, len(met))
     rows = [(a, [cells.get((a, b)) for b in values]) for a in values]
-    return Pairs(measure, list(values), rows, len(met), len(board.query_ids), len(board.lines) - len(lines))
+    return Pairs(measure, list(values), rows, len(met), len(board.query_ids), len(board.lines) - len(lines), test.title)
 
 
 def _pair(a: str, b: str, wins: int, losses: int, n: int, mark: str, p: float, n_pairs: int) -> Pair:

@@ -105,12 +105,13 @@ def write_figures(boards: Sequence[Board], folder: str | Path, *, formats: Seque
 def write_chart(spec: dict[str, Any], stem: Path, formats: Sequence[str] = PICTURES) -> list[Path]:
     """Draw a Vega-Lite specification as files with this name and the ending of each format."""
     convert = import_extra("vl_convert", extra="plots", purpose="a figure")
+    drawn = convert.vegalite_to_svg(spec, vl_version=lite_version(), config=LIGHT)
     written = []
-    for kind in formats:
+    for kind in formats:  # the others are painted from the same drawing, which takes longest
         options = {"scale": 2} if kind == "png" else {}
-        drawn = getattr(convert, f"vegalite_to_{kind}")(spec, vl_version=lite_version(), config=LIGHT, **options)
+        file = labeled(drawn, label_of(spec)) if kind == "svg" else getattr(convert, f"svg_to_{kind}")(drawn, **options)
         written.append(stem.with_name(f"{stem.name}.{kind}"))
-        write_whole(written[-1], labeled(drawn, label_of(spec)) if isinstance(drawn, str) else drawn)
+        write_whole(written[-1], file)
     return written
 
 

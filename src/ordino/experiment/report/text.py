@@ -63,7 +63,7 @@ def mean_cell(cell: Cell, reference: str, n_comparisons: int = 1) -> TableCell:
     >>> mean_cell(Cell(mean=0.51, deviation=0.02, p=0.3, mark="", is_best=False), "RankNet")[:3]
     (0.51, '0.5100', ' ± 0.0200')
     """
-    family = "" if n_comparisons == 1 else f", corrected for {n_comparisons} comparisons"
+    family = ", the only comparison" if n_comparisons == 1 else f", corrected for {n_comparisons} comparisons"
     told = "the reference" if isnan(cell.p) else f"{chance_is(cell.p)} against {reference}{family}"
     if isnan(cell.mean):
         return TableCell("", "–", "", cell.is_best, cell.mark, told)

@@ -179,7 +179,8 @@ class _Driver:
         return [replace(task, reports=told) for task in tasks]
 
     def end(self) -> None:
-        """Note beside the store that the run is over."""
+        """Note beside the store that the run is over; sums that an earlier version did not write are in it now."""
+        self.store.add()
         if self.kept is None:
             return
         self.kept.end_run(self.run)

@@ -6,6 +6,7 @@ and the system takes the lock away from whoever dies.
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -19,6 +20,7 @@ with suppress(ImportError):  # Windows has no such locks: there, what a killed r
 
 PREFIX = "ordino-run-"
 _LOCK = "owner.lock"
+SECONDS_TO_LOCK = 60  # after which a folder that nobody has locked is nobody's
 
 
 @contextmanager
@@ -38,8 +40,15 @@ def _remove_abandoned() -> None:
     """Remove the folders of processes that are gone."""
     if fcntl is None:  # pragma: no cover
         return
-    for lock in Path(gettempdir()).glob(f"{PREFIX}*/{_LOCK}"):
+    place = Path(gettempdir())
+    for lock in place.glob(f"{PREFIX}*/{_LOCK}"):
         with suppress(OSError), lock.open("rb") as file:  # another user's, one in use, or one that is just going
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if lock.stat().st_uid == os.getuid():
                 shutil.rmtree(lock.parent, ignore_errors=True)
+    for folder in place.glob(f"{PREFIX}*"):  # killed before it had its lock, or while it was being removed
+        with suppress(OSError):
+            found = folder.stat()
+            is_old = time.time() - found.st_mtime > SECONDS_TO_LOCK
+            if is_old and found.st_uid == os.getuid() and not (folder / _LOCK).exists():
+                shutil.rmtree(folder, ignore_errors=True)

@@ -7,8 +7,9 @@ of a trial's columns together, of each column that is opened alone, and of each 
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from typing import Any
 from zlib import crc32
 
@@ -27,9 +28,13 @@ _JSON = ("params", "versions", "valid", "test", "query_counts")
 _OPENED = ("history", "feature_weights", "query_ids")  # JSON that is read only where it is shown
 INFO = (*_TEXT, *_NUMBERS, *_JSON)
 """The columns of a :class:`TrialInfo`."""
+NEAR = (*_TEXT, *_JSON)
+"""Those of them that stand before the ids of queries in a row of the table, and so are read without these."""
 COLUMNS = (*INFO, *_OPENED)
 SUMS = "sums"
 """The column with the checksums of the others, by name in JSON; that of all columns of :data:`INFO` is ``info``."""
+FAR = (*_NUMBERS, SUMS)
+"""The others, which an index holds as well."""
 assert set(INFO) == {field.name for field in fields(TrialInfo)}
 assert {*COLUMNS, "per_query", "parts"} == {field.name for field in fields(Trial)}
 
@@ -141,6 +146,11 @@ def _sum_of_values(key: str, part: str, metric: str, numbers: bytes) -> int:
     return crc32(numbers, _sum_of([key, part, metric]))
 
 
+def from_near(near: Sequence[Any], far: Sequence[Any]) -> list[Any]:
+    """The columns :data:`INFO` and :data:`SUMS`, from :data:`NEAR` and from :data:`FAR`."""
+    return [*near[: len(_TEXT)], *far[:-1], *near[len(_TEXT) :], far[-1]]
+
+
 def to_info(row: Iterable[Any]) -> TrialInfo:
     """What is known of a trial, from the columns :data:`INFO` and :data:`SUMS`."""
     *known, sums = row
@@ -184,13 +194,24 @@ def to_list(text: str) -> list[Any]:
 
 def _read(names: tuple[str, ...], row: Iterable[Any]) -> dict[str, Any]:
     read = dict(zip(names, row, strict=True))
-    read |= {name: (to_means if name in ("valid", "test") else json.loads)(read[name]) for name in _JSON}
+    read |= {name: to_means(read[name]) if name in ("valid", "test") else dict_of(read[name]) for name in _JSON}
     for kind, some in ((str, _TEXT), (int | float, _NUMBERS), (dict, _JSON)):
         for name in some:
             typed(read[name], kind, name)
     for name in QUERY_COUNTS if read["query_counts"] else ():  # the first format has none
         typed(read["query_counts"].get(name), int | float, name)
     return read | {name: bool(read[name]) for name in _FLAGS}
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> Any:
+    return json.loads(text)
+
+
+def dict_of(text: str) -> Any:
+    """A dictionary, of which many trials have the same: settings, versions, counts."""
+    found = _parsed(text)
+    return dict(found) if isinstance(found, dict) else found
 
 
 def to_means(text: str) -> dict[str, float]:

@@ -200,10 +200,13 @@ class Kept(AbstractContextManager["Kept"]):
                 self._connection.executemany(f"INSERT OR REPLACE INTO {name} VALUES ({marks})", some)
         return True
 
-    def keys(self) -> set[str]:
-        """The trials whose rankings are here."""
+    def keys(self, among: Sequence[str] | None = None) -> set[str]:
+        """The trials whose rankings are here, of all or of those asked for."""
+        question, given = "SELECT trial FROM rankings WHERE first = 0", list[str]()
+        if among is not None:
+            question, given = f"{question} AND trial IN (SELECT value FROM json_each(?))", [json.dumps(list(among))]
         with self._sentences():
-            return {key for (key,) in self._rows("SELECT trial FROM rankings WHERE first = 0")}
+            return {key for (key,) in self._rows(question, *given)}
 
     def facts(self, data: str) -> Facts | None:
         """What is known of each query of a test part."""

@@ -8,12 +8,12 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, final
 
 from ordino.errors import DataError
-from ordino.experiment.store import file_format
+from ordino.experiment.store import file_format, sums
 from ordino.experiment.store.file_format import APPLICATION, COLUMNS, INFO, SUMS, VERSION
 from ordino.experiment.store.transaction import transaction
 from ordino.experiment.store.trial import Trial
@@ -141,10 +141,14 @@ class Store(AbstractContextManager["Store"]):
         return int(self.rows("SELECT count(*) FROM trials")[0][0])
 
     def add(self, *trials: Trial) -> None:
-        """Write trials in one transaction; a trial whose key is already in the store is skipped."""
+        """Write trials in one transaction; a trial whose key is already in the store is skipped.
+
+        Without any it only brings the sums of an earlier version's store up to date.
+        """
         names = (*COLUMNS, SUMS)
         marks = ", ".join("?" * len(names))
         with transaction(self._connection):
+            self._begin_sums()
             for trial in trials:
                 written = self._connection.execute(
                     f"INSERT INTO trials ({', '.join(names)}) VALUES ({marks}) ON CONFLICT (key) DO NOTHING",
@@ -153,6 +157,17 @@ class Store(AbstractContextManager["Store"]):
                 if written.rowcount:
                     rows = ((written.lastrowid, *row) for row in file_format.to_value_rows(trial))
                     self._connection.executemany(file_format.ADD_VALUES, rows)
+                    sums.add_to_sums(self._connection, trial)
+
+    def _begin_sums(self) -> None:
+        """Make the tables of sums where an earlier version made the store, and add up the trials that it has."""
+        if self.rows(sums.KNOWN)[0][0] == len(sums.TABLES):
+            return
+        for command in sums.TABLES:
+            self._connection.execute(command)
+        for (number,) in self.rows("SELECT number FROM trials WHERE test <> '{}' ORDER BY number"):
+            with suppress(DataError):  # boards say what is wrong with it
+                sums.add_to_sums(self._connection, *self._trials("number = ?", number))
 
     def trials(self, experiment: str | None = None, *, tuning: bool = False) -> list[Trial]:
         """The trials of an experiment (None for all) that were evaluated on test data, in the order of writing.

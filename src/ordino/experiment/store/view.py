@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Self, final
 
 from ordino.checks import check_choice
 from ordino.errors import DataError
-from ordino.experiment.store.file_format import INFO, SUMS, check, to_info, to_list, to_values, typed
+from ordino.experiment.store.file_format import FAR, NEAR, SUMS, check, from_near, to_info, to_list, to_values, typed
 from ordino.experiment.store.store import MEMORY, Store
+from ordino.experiment.store.sums import KNOWN, READ, READ_QUERIES, TABLES, Sum, read_queries, read_sums
 from ordino.experiment.store.trial import Trial, TrialInfo, Values, grouped
 
 PAGE = 500
@@ -109,10 +110,17 @@ class StoreView(AbstractContextManager["StoreView"]):
 
     def trials(self, group: Group | None = None, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
         """The trials without their per-query values and histories, in the order of writing."""
-        question = f"SELECT {', '.join(INFO)}, {SUMS} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?"
-        rows = self._rows(question, limit, offset, group=group)
+        question = f"SELECT number, {', '.join(NEAR)} FROM trials WHERE {{}} ORDER BY number LIMIT ? OFFSET ?"
+        return self._infos(self._rows(question, limit, offset, group=group))
+
+    def _infos(self, rows: list[Any]) -> list[TrialInfo]:
+        """Trials by their number and the columns that are quickly read; the others come from an index, if there is."""
+        if not rows:
+            return []
+        question = f"SELECT number, {', '.join(FAR)} FROM trials WHERE number BETWEEN ? AND ?"
+        far = {number: found for number, *found in self._store.rows(question, rows[0][0], rows[-1][0])}
         with self._store.reading():
-            return [to_info(row) for row in rows]
+            return [to_info(from_near(near, far[number])) for number, *near in rows]
 
     def values(
         self, metric: str, *, part: str = "test", group: Group | None = None, limit: int = -1, offset: int = 0
@@ -132,6 +140,30 @@ class StoreView(AbstractContextManager["StoreView"]):
         while page := self.values(metric, part=part, group=group, limit=PAGE, offset=offset):
             yield from page
             offset += PAGE
+
+    def chosen(self, metric: str, keys: Sequence[str]) -> Iterator[tuple[str, Values]]:
+        """The same for the trials with these keys."""
+        for start in range(0, len(keys), PAGE):
+            rows = self._store.rows(
+                "SELECT key, numbers, sum FROM trials JOIN query_values ON trial = number AND part = 'test' "
+                "AND metric = ? WHERE key IN (SELECT value FROM json_each(?)) ORDER BY number",
+                metric, json.dumps(keys[start : start + PAGE]),
+            )  # fmt: skip
+            with self._store.reading():
+                yield from [(key, to_values(key, "test", metric, *found)) for key, *found in rows]
+
+    def sums(self, metric: str, settings: Iterable[str]) -> dict[str, Sum]:
+        """By setting the sums over its trials, where the store has them."""
+        if not self._has_sums():
+            return {}
+        return read_sums(self._store.rows(READ, metric, json.dumps(list(settings))), metric)
+
+    def test_queries(self, data: Iterable[str]) -> dict[str, list[Any]]:
+        """By fingerprint of a fold the ids of its test queries, where the store has them."""
+        return read_queries(self._store.rows(READ_QUERIES, json.dumps(list(data)))) if self._has_sums() else {}
+
+    def _has_sums(self) -> bool:
+        return bool(self._store.rows(KNOWN)[0][0] == len(TABLES))
 
     def values_of(self, key: str, metric: str, *, part: str = "test") -> Values:
         """The values of one metric in one trial."""
@@ -166,10 +198,8 @@ class StoreView(AbstractContextManager["StoreView"]):
     def tuning(self, search: SearchKey, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
         """The trials of a search, which were measured on validation data alone, in the order of writing."""
         wanted = "test = '{}' AND experiment = ? AND dataset = ? AND fold = ? AND label = ?"
-        question = f"SELECT {', '.join(INFO)}, {SUMS} FROM trials WHERE {wanted} ORDER BY number LIMIT ? OFFSET ?"
-        rows = self._store.rows(question, *search, limit, offset)
-        with self._store.reading():
-            return [to_info(row) for row in rows]
+        question = f"SELECT number, {', '.join(NEAR)} FROM trials WHERE {wanted} ORDER BY number LIMIT ? OFFSET ?"
+        return self._infos(self._store.rows(question, *search, limit, offset))
 
     def fold_queries(self, keys: Sequence[str]) -> dict[str, list[Any]]:
         """The ids of the test queries of each fold, as the trials with these keys have them."""

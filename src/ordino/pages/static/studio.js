@@ -1,4 +1,4 @@
-// Ordino studio. Every reading page works without this file; it adds keys, a brush to the bars, and copying.
+// Ordino studio. Every reading page works without this file; it adds keys and copying.
 "use strict";
 
 // Keys of the slope graph: one stop of Tab; then up and down go through the documents, in the ideal order.
@@ -35,6 +35,20 @@ document.addEventListener("keydown", event => {
   }
 });
 
+// Lines of a table: up and down go to the same link of the next line.
+document.addEventListener("keydown", event => {
+  const link = event.target.closest?.("tbody a");
+  if (!link || event.ctrlKey || event.metaKey || event.altKey) return;
+  const linksOf = row => [...row.querySelectorAll("a")];
+  const rows = [...link.closest("tbody").rows].filter(row => linksOf(row).length);
+  const [at, place] = [rows.indexOf(link.closest("tr")), linksOf(link.closest("tr")).indexOf(link)];
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key];
+  if (to === undefined || !rows[to]) return;
+  event.preventDefault();
+  const links = linksOf(rows[to]);
+  links[Math.min(place, links.length - 1)].focus();
+});
+
 // Keys of all pages: g and a letter, [ and ], ?, t, Esc, and the grades of Judge. Fields keep their letters.
 let going = false;
 document.addEventListener("keydown", event => {
@@ -56,42 +70,18 @@ document.addEventListener("keydown", event => {
   } else if (event.key === "Escape") {
     if (keys?.open) keys.open = false;
     else document.querySelector("main [data-escape]")?.click();
-  } else document.querySelector(`main [data-key="${CSS.escape(event.key)}"]:not(:disabled)`)?.click();
+  } else if (event.key !== " " || event.target === document.body) {
+    const found = document.querySelector(`main [data-key="${CSS.escape(event.key)}"]:not(:disabled)`);
+    if (found) event.preventDefault();
+    else if ("[]".includes(event.key)) goThroughFindings(event.key === "]" ? 1 : -1);
+    found?.click();
+  }
 });
-
-// Bars: dragging writes the limits into the form that the plot names, and sends it when the pointer is let go.
-let brushing = null;
-const show = (plot, a, b) => {
-  const bars = [...plot.querySelectorAll("[data-value]")];
-  const [left, right] = bars.indexOf(a) <= bars.indexOf(b) ? [a, b] : [b, a];
-  const start = parseFloat(left.getAttribute("x"));
-  const shade = plot.querySelector(".brush");
-  shade.setAttribute("x", `${start}%`);
-  shade.setAttribute("width", `${parseFloat(right.getAttribute("x")) + parseFloat(right.getAttribute("width")) - start}%`);
-  const form = document.getElementById(plot.dataset.brush);
-  form.elements.high.value = (Math.ceil(Number(left.dataset.value) * 1000) / 1000).toFixed(3);
-  form.elements.low.value = (Math.floor(Number(right.dataset.value) * 1000) / 1000).toFixed(3);
+const goThroughFindings = by => {
+  const findings = [...document.querySelectorAll(".findings > li")];
+  const at = findings.indexOf(document.activeElement);
+  findings[Math.max(0, Math.min(findings.length - 1, at + by))]?.focus();
 };
-const nearest = (plot, x) => {
-  const away = bar => {
-    const box = bar.getBoundingClientRect();
-    return Math.abs((box.left + box.right) / 2 - x);
-  };
-  return [...plot.querySelectorAll("[data-value]")].reduce((best, bar) => (away(bar) < away(best) ? bar : best));
-};
-document.addEventListener("pointerdown", event => {
-  const plot = event.target.closest?.("svg[data-brush]");
-  if (!plot || event.button) return;
-  brushing = { plot, from: nearest(plot, event.clientX) };
-  event.preventDefault();
-  show(plot, brushing.from, brushing.from);
-});
-document.addEventListener("pointermove", event => brushing && show(brushing.plot, brushing.from, nearest(brushing.plot, event.clientX)));
-document.addEventListener("pointerup", () => {
-  if (brushing) document.getElementById(brushing.plot.dataset.brush).requestSubmit();
-  brushing = null;
-});
-document.addEventListener("pointercancel", () => (brushing = null));
 
 // Tables to take along: a click copies them; without this file, or where copying is forbidden, it downloads them.
 document.addEventListener("click", async event => {

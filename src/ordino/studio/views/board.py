@@ -1,21 +1,28 @@
 """Board: which ranker is best on which data, by how much, and whether that is more than chance."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ordino.errors import ParameterError
 from ordino.experiment.compare.significance import TESTS
 from ordino.experiment.report import made, text
 from ordino.experiment.report.board import Board
 from ordino.experiment.report.board_view import MOST_PAIRED, BoardView, view_board, view_pairs
 from ordino.experiment.report.page import file_stems
+from ordino.experiment.store.kept import RunRecord
 from ordino.experiment.store.view import Group
+from ordino.pages.numbers import listed, spelled
+from ordino.plain import count_of
 from ordino.studio.ask import Ask, State, StateError, missing
+from ordino.studio.runs import done_trials, is_alive
 from ordino.studio.sources import OpenStore
 
 BEST = "the best of each column"
 AT_ONCE = 1_000_000
 """Pairs times queries up to which the matrix is drawn without being asked for."""
+MOST_LACKING = 3
+"""Rankers without all folds that are told on top; the notes tell of all."""
 FORMATS = MappingProxyType(
     {
         "md": (text.markdown, "text/markdown; charset=utf-8", "Markdown"),
@@ -56,12 +63,36 @@ def chosen_board(opened: OpenStore, ask: Ask, group: Group, *, every: bool = Fal
     test = ask.choice("test", TESTS, "wilcoxon")
     against = ask.text("against")
     measures = ask.several("measures") or None
-    plain = opened.board(group, measures, None, test, every=every)
-    if not against or against == BEST:
-        return plain
-    if against not in {line.label for line in plain.lines}:
-        raise missing(f"There is no ranker “{against}” on this board.", "", [(BEST, ask.here(against=None))])
-    return opened.board(group, measures, against, test, every=every)
+    baseline = None if against in ("", BEST) else against
+    try:
+        return opened.board(group, measures, baseline, test, every=every)
+    except ParameterError as error:
+        if baseline is None or "baseline" not in str(error):
+            raise
+        raise missing(f"There is no ranker “{against}” on this board.", "", [(BEST, ask.here(against=None))]) from None
+
+
+def _lacking(board: Board) -> list[State]:
+    """Rankers that lack folds, told before their means are read."""
+    folds = list(dict.fromkeys(trial.fold for line in board.lines for trial in line.trials))
+    states = []
+    for line in board.lines:
+        own = {trial.fold for trial in line.trials}
+        if lacking := [fold for fold in folds if fold not in own]:
+            means = f"its means are over {spelled(len(own))} {'fold' if len(own) == 1 else 'folds'} and carry no marks."
+            then = "The run was stopped, or a trial failed. The same command goes on from there."
+            states.append(State(f"{line.label} lacks {listed(lacking)}; {means}", then, kind="late"))
+    return states[:MOST_LACKING]
+
+
+def _under_way(runs: Sequence[RunRecord], opened: OpenStore) -> State | None:
+    """What a board of a run under way shows."""
+    if not runs or not is_alive(runs[0]):
+        return None
+    done, tasks = done_trials(opened), runs[0].tasks
+    n_done = sum((task["dataset"], task["fold"], task["label"]) in done for task in tasks)
+    told = f"{n_done:,} of {count_of(len(tasks), 'trial')} {'is' if len(tasks) == 1 else 'are'} done"
+    return State(f"{told}; the table shows these.", "Load the page again for more, or watch the", role="status")
 
 
 def view(studio: Any, ask: Ask) -> dict[str, Any]:
@@ -71,6 +102,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         board = chosen_board(opened, ask, group)
         with opened.kept() as kept:
             runs = [] if kept is None else kept.runs()
+        under_way = _under_way(runs, opened)
         stored = opened.remembered("measures", lambda: _measures(opened, group), group.dataset, group.profile)
         sort, turned, containing = ask.text("sort"), ask.text("order") == "turned", ask.text("containing")
         of = (group.dataset, group.profile, tuple(board.measures), ask.text("against"), board.test)
@@ -91,7 +123,8 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "groups": groups, "group": group, "board": board, "table": table, "pairs": pairs, "tests": TESTS, "best": BEST,
         "against": ask.text("against", BEST), "spread": bool(ask.text("spread")), "finding": made.finding(board),
         "asks_for_pairs": not is_light and len(board.lines) > 2 and pairs is None, "stored": stored,
-        "formats": FORMATS, "containing": containing, "damage": opened.damage,
+        "lacking": _lacking(board), "under_way": under_way, "formats": FORMATS,
+        "containing": containing, "damage": opened.damage,
         "commands": [run.command for run in runs if run.command][:1], "settings": made.settings_of(board),
         "versions": made.versions_of(board), "dates": made.dates_of(board), "sort": sort,
         "is_baseline": bool(ask.text("against")) and ask.text("against") != BEST,

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from ordino.experiment.compare.comparison import Comparison
 from ordino.experiment.compare.significance import TESTS
+from ordino.experiment.compare.unpaired import UnpairedComparisons
 from ordino.experiment.report.board import Board, compare_labels
+from ordino.experiment.report.notes import BETTER
 from ordino.experiment.store.rankings import Facts
 from ordino.metrics import parse_metric
 from ordino.pages.numbers import fixed, measure_title, signed, spelled
@@ -65,6 +67,13 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         key = (group.dataset, group.profile, tuple(board.measures), board.test, a, b)
         found = opened.remembered("comparisons", lambda: compare_labels(board, a, b, quick=True), *key)
         facts = _facts(opened, board)
+    common = {
+        "group": group, "groups": groups, "board": board, "labels": labels, "a": a, "b": b, "tests": TESTS,
+        "damage": opened.damage, "found": found, "n_measures": spelled(len(found)),
+        "notes": [note for note in board.notes if not note.startswith((BETTER, "Also"))],
+    }  # fmt: skip
+    if isinstance(found, UnpairedComparisons):
+        return common | {"is_paired": False, "shared": board.measures, "measure": board.measures[0]}
     shared = [each.measure for each in found]
     measure = ask.text("measure", shared[0])
     if measure in board.measures and measure not in shared:
@@ -89,14 +98,13 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         picked = picked[::-1]
     start = min(max(0, ask.whole("from", 1, 10**9) - 1), max(0, len(picked) - 1))
     rows = [_moved(board, facts, int(both[i]), float(d[i]), left, right) for i in picked[start : start + PAGE]]
-    return {
-        "group": group, "groups": groups, "board": board, "labels": labels, "a": a, "b": b, "measure": measure,
-        "found": found, "one": one, "finding": _finding(one, a, b, sign), "tests": TESTS, "rows": rows,
+    return common | {
+        "is_paired": True, "measure": measure, "one": one, "finding": _finding(one, a, b, sign), "rows": rows,
         "n_queries": len(d), "n_picked": len(picked), "is_brushed": is_brushed, "start": start, "page_size": PAGE,
         "low": ask.text("low"), "high": ask.text("high"), "low_value": low, "high_value": high,
         "bars": _bars(d[order], low, high, is_brushed), "largest": float(np.max(np.abs(d), initial=0)) or 1.0,
         "plots": _plots(facts, both, d, picked if is_brushed else order), "measures": _by_measure(found),
-        "shared": shared, "n_measures": spelled(len(found)), "sign": sign, "damage": opened.damage,
+        "shared": shared, "sign": sign, "unit": _unit(board, a, b),
         "family": f"Holm’s correction for the {spelled(len(found))} measures below",
     }  # fmt: skip
 
@@ -108,6 +116,14 @@ def _label(ask: Ask, name: str, labels: Sequence[str], default: str) -> str:
             (one, ask.here(**{name: one})) for one in labels[:6]
         ])  # fmt: skip
     return value
+
+
+def _unit(board: Board, a: str, b: str) -> str:
+    """What the test was made over, where that is not queries."""
+    if TESTS[board.test].is_paired:
+        return ""
+    n = [line.n_trials for line in (board.line(a), board.line(b))]
+    return f" over the means of {spelled(n[0])} and {spelled(n[1])} trials"
 
 
 def _finding(one: Comparison, a: str, b: str, sign: float) -> tuple[str, tuple[str, str, str, str]]:
@@ -199,7 +215,7 @@ def _plots(facts: Facts | None, both: NDArray[np.intp], d: Floats, picked: NDArr
     small, large = float(max(1, sizes.min())), float(sizes.max())
     kinds = [
         ("Documents of the query, by logarithm", Scale(0.9 * small, 1.1 * max(large, small + 1), log=True), sizes),
-        ("Share of relevant documents", Scale(-0.03, 1.03), relevant / np.maximum(sizes, 1)),
+        ("Share of relevant documents", Scale(-0.08, 1.08), relevant / np.maximum(sizes, 1)),
         ("Highest grade of the query", Scale(-0.5, top + 0.5), highest + jitter),
     ]
     plots = []

@@ -139,6 +139,6 @@ def _sizes(parts: Mapping[str, Dataset]) -> dict[str, Any]:
 
 def _relevance(parts: Mapping[str, Dataset]) -> dict[str, Any]:
     shares = {name: 100 * count_by_query(data, data.y > 0) / np.maximum(data.counts, 1) for name, data in parts.items()}
-    scale = Scale(0, 100, 2, 98)
+    scale = Scale(0, 100, 5, 94)
     ticks = [(scale.percent(share), f"{share} %") for share in (0, 25, 50, 75, 100)]
     return {"stacks": _stacked(shares, scale), "ticks": ticks, "height": 62 * len(shares) + 34}

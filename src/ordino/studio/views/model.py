@@ -15,7 +15,7 @@ from ordino.experiment.run.driver import documents_path, model_path
 from ordino.experiment.store import TrialInfo
 from ordino.order.audit import audit
 from ordino.order.pairs import Pairs
-from ordino.pages.numbers import fixed, short
+from ordino.pages.numbers import fixed, measure_title, short
 from ordino.pages.scales import Scale, span_of
 from ordino.studio.ask import Ask, State, StateError, missing
 from ordino.studio.shelf import loaded
@@ -131,10 +131,10 @@ def _terms(asked: Asked, card: dict[str, Any] | None) -> list[tuple[str, str]]:
             ("training", f"{trial.train_seconds:.2f} s"),
             ("scoring", f"{trial.score_seconds:.3f} s"),
             ("started", trial.started.replace("T", " ")[:16] + " UTC" if trial.started else ""),
-            ("chosen by", trial.chosen_by),
+            ("chosen by", measure_title(trial.chosen_by)),
             ("fold’s fingerprint", trial.data),
         ]
-        terms += [(f"{name} on test data", fixed(value)) for name, value in list(trial.test.items())[:6]]
+        terms += [(f"{measure_title(name)} on test data", fixed(value)) for name, value in list(trial.test.items())[:6]]
     versions = (card or {}).get("versions") or (dict(trial.versions) if trial else {})
     terms.append(("made with", ", ".join(f"{name} {number}" for name, number in versions.items())))
     return [(name, str(value)) for name, value in terms if value not in (None, "")]

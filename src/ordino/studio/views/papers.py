@@ -11,7 +11,7 @@ from ordino.pages.numbers import MINUS, fixed, signed, spelled
 from ordino.studio.ask import Ask, State, StateError
 
 NUMBERS = ("paper", "paper deviation", "ours", "standard deviation", "difference", "values")
-MOST = 400
+PAGE = 60
 """Rows of a table."""
 
 
@@ -42,17 +42,21 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         raise StateError(
             State(f"There are no results of papers in {folder.name}.", then, "ordino reproduce TARGET --out FOLDER")
         )
-    names = list(files)
+    order = list(TARGETS)
+    names = sorted(files, key=lambda one: (order.index(files[one].stem), one))
     name = ask.choice("target", names, names[0])
     rows, columns = _read(files[name])
     target = TARGETS[files[name].stem]
     told = _told(files[name].with_suffix(".json"))
     compared = [row for row in rows if row.difference != "–"]
     beyond = sum(row.is_beyond for row in compared)
+    start = min(ask.whole("from", 1, 10**6), max(1, len(rows))) - 1
     return {
         "names": names,
         "name": name,
-        "rows": rows[:MOST],
+        "rows": rows[start : start + PAGE],
+        "start": start,
+        "page_size": PAGE,
         "n_rows": len(rows),
         "columns": columns,
         "target": target,

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ordino.metrics import parse_metric
 from ordino.pages.numbers import grade_text, listed, ordinal, spelled
 from ordino.studio.ask import Ask, State, StateError, missing
 from ordino.studio.shelf import ModelShelf, Opened, Place, Shelf, StoreShelf
 from ordino.studio.slope import IDEAL, SLIM, WIDE, draw_slope, ideal_order
+from ordino.studio.values import costliest, value_of
 from ordino.studio.views.board import chosen_board, chosen_group
 
 SHOWN = 5
@@ -20,19 +20,6 @@ SLIM_SHOWN = 5
 DEPTHS = (5, 10, 20)
 LISTED = 200
 """Queries up to which they are offered in a list."""
-
-
-class Cost(NamedTuple):
-    """Two documents in the wrong order, and what exchanging them would add."""
-
-    ranker: str
-    above: str
-    above_grade: float
-    above_place: int
-    below: str
-    below_grade: float
-    below_place: int
-    adds: float
 
 
 @contextmanager
@@ -69,6 +56,8 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         place = find_place(ask, places)
         wanted = [one for one in ask.several("rankers") if one in labels] or labels[:SHOWN]
         opened = shelf.open(place, wanted)
+        named = shelf.named_documents(place) if isinstance(shelf, StoreShelf) else None
+        changed = None if named is None else shelf.changed(place, named)
     rankers = [one for one in wanted if one in opened.scores]
     if not rankers:
         then = "The limit of what is kept beside the store was reached. Raise it and train again: --rankings"
@@ -93,16 +82,9 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "costs": sorted(filter(None, (costliest(opened, one, measure, profile, values[one]) for one in rankers)),
                         key=lambda cost: -cost.adds),
         "detail": _detail(opened, picked, tables) if picked else None, "values": values,
-        "second": ask.text("second"), "unkept": [one for one in wanted if one not in rankers],
+        "second": ask.text("second"), "changed": changed, "unkept": [one for one in wanted if one not in rankers],
         "table": [[_cell(opened, order, i) for order in tables.values()] for i in range(k)], "columns": list(tables),
     }  # fmt: skip
-
-
-def value_of(measure: str, profile: str, opened: Opened, scores: Any) -> float:
-    """The measure of this query."""
-    offsets = np.array([0, len(opened.labels)])
-    value = parse_metric(measure).per_query(opened.labels, np.asarray(scores, np.float64), offsets, profile=profile)[0]
-    return float(np.nan_to_num(value))
 
 
 def finding(opened: Opened, rankers: Sequence[str], k: int) -> str:
@@ -143,37 +125,6 @@ def _went(places: Mapping[str, int]) -> str:
     return f"{ordinal(common)} for {who}; {named} {'places' if len(others) == 1 else 'place'} it {at}"
 
 
-def costliest(opened: Opened, ranker: str, measure: str, profile: str, now: float) -> Cost | None:
-    """The exchange of two documents in the wrong order that would add most to the measure.
-
-    For each place of the first 20 and each higher grade, the lowest and the highest document of it are tried: to move
-    the worse of two further down never costs.
-    """
-    order = opened.order(ranker)
-    y = opened.labels[order]
-    swaps: list[tuple[int, int]] = []
-    for i in range(min(20, len(y))):
-        for label in np.unique(y[i + 1 :][y[i + 1 :] > y[i]]):
-            where = np.flatnonzero(y[i + 1 :] == label) + i + 1
-            swaps += [(i, int(j)) for j in {where[0], where[-1]}]
-    if not swaps:
-        return None
-    tiled = np.tile(y, (len(swaps), 1))
-    for row, (i, j) in enumerate(swaps):
-        tiled[row, [i, j]] = y[[j, i]]
-    falling = np.tile(-np.arange(len(y), dtype=np.float64), len(swaps))
-    offsets = np.arange(len(swaps) + 1) * len(y)
-    metric = parse_metric(measure)
-    values = metric.quality(np.nan_to_num(metric.per_query(tiled.ravel(), falling, offsets, profile=profile)))
-    best = int(np.argmax(values))
-    adds = float(values[best] - metric.quality(now))
-    if adds <= 1e-9:
-        return None
-    i, j = swaps[best]
-    ids = [opened.doc_ids[doc] for doc in (order[i], order[j])]
-    return Cost(ranker, ids[0], float(y[i]), i + 1, ids[1], float(y[j]), j + 1, adds)
-
-
 def _grades(opened: Opened) -> list[tuple[float, int]]:
     labels, counts = np.unique(opened.labels, return_counts=True)
     return list(zip(labels.tolist(), counts.tolist(), strict=True))[-8:]
@@ -184,16 +135,18 @@ def _cell(opened: Opened, order: Any, i: int) -> tuple[str, float]:
 
 
 def _detail(opened: Opened, doc: str, orders: Mapping[str, Any]) -> dict[str, Any]:
-    """The document that is picked: its places, and who stands first where it does not."""
+    """The document that is picked: its places, and what can be asked of them."""
     row = opened.row(doc)
     places = {name: int(np.flatnonzero(order == row)[0]) + 1 for name, order in orders.items()}
     rankers = [one for one in places if one != IDEAL]
-    lowest = max(rankers, key=lambda one: places[one])
-    first = opened.doc_ids[orders[lowest][0]]
-    is_first = places[lowest] == 1
-    second = opened.doc_ids[orders[lowest][min(1, len(orders[lowest]) - 1)]]
-    return {
-        "doc": doc, "label": float(opened.labels[row]) if row is not None else 0.0, "places": places, "ranker": lowest,
-        "above": doc if is_first else first, "below": second if is_first else doc,
-        "question": "Why is it first?" if is_first else "Why is it not higher?",
-    }  # fmt: skip
+    whose = "" if len(rankers) == 1 else " for {}"
+    highest, lowest = (choose(rankers, key=lambda one: places[one]) for choose in (min, max))
+    questions = []
+    if places[highest] == 1 and len(opened.doc_ids) > 1:
+        second = opened.doc_ids[orders[highest][1]]
+        questions.append((f"Why is it first{whose.format(highest)}?", highest, doc, second))
+    if places[lowest] > 1:
+        first = opened.doc_ids[orders[lowest][0]]
+        questions.append((f"Why is it not higher{whose.format(lowest)}?", lowest, first, doc))
+    label = float(opened.labels[row]) if row is not None else 0.0
+    return {"doc": doc, "label": label, "places": places, "questions": questions}

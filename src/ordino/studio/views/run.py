@@ -1,11 +1,10 @@
 """Run: the trials of a run, done, under way, waiting or failed; curves as they grow; the command that continues it."""
 
 import json
-import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
+from math import log
 from typing import Any, NamedTuple
 
 from ordino.experiment.report.curves import PARTS
@@ -14,6 +13,7 @@ from ordino.experiment.store.under_way import Report, reports
 from ordino.experiment.store.view import StoreView
 from ordino.plain import count_of
 from ordino.studio.ask import Ask, State, StateError
+from ordino.studio.runs import done_trials, is_alive
 from ordino.studio.sources import OpenStore
 
 EVERY = 2
@@ -30,19 +30,6 @@ class Cell(NamedTuple):
     title: str = ""
 
 
-def is_alive(run: RunRecord) -> bool:
-    """Whether a run is still at work."""
-    if run.ended is not None:
-        return False
-    try:
-        os.kill(run.process, 0)
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-    return Path(run.folder).is_dir()
-
-
 def view(studio: Any, ask: Ask) -> dict[str, Any]:
     """What the page shows."""
     with studio.store() as opened:
@@ -56,7 +43,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         run = runs[number]
         alive = is_alive(run)
         telling = reports(run.folder) if alive else []
-        done = _done(opened)
+        done = done_trials(opened)
         failed = {(one["dataset"], one["fold"], one["label"]): one["sentence"] for one in run.failures}
         curves = _curves(opened, ask)
     labels = list(dict.fromkeys(task["label"] for task in run.tasks))
@@ -72,14 +59,6 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "began": time.strftime("%Y-%m-%d %H:%M", time.localtime(run.began)),
         "took": (run.ended or time.time()) - run.began if run.ended or alive else None,
     }  # fmt: skip
-
-
-def _done(opened: OpenStore) -> dict[tuple[str, str, str], float]:
-    """Seconds of training of what is done, by data set, fold and label."""
-    rows = opened.store.rows(
-        "SELECT dataset, fold, label, avg(train_seconds) FROM trials WHERE test <> '{}' GROUP BY dataset, fold, label"
-    )
-    return {(dataset, fold, label): seconds for dataset, fold, label, seconds in rows}
 
 
 def _cell(label: str, column: tuple[str, str], done: Any, failed: Any, telling: Sequence[Report]) -> Cell:
@@ -139,7 +118,8 @@ def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
 
 def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
     """Lines in grey, one picked by pointing; each is named at its end."""
-    last = {point[by]: point for point in points}
+    values = [point["value"] for point in points]
+    names = _apart(list({point[by]: point for point in points}.values()), max(values) - min(values))
     return json.dumps(
         {
             "data": {"values": points},
@@ -164,7 +144,7 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
                     },
                 },
                 {
-                    "data": {"values": list(last.values())},
+                    "data": {"values": names},
                     "mark": {"type": "text", "align": "left", "dx": 5, "color": "@quiet", "fontSize": 12},
                     "encoding": {
                         "x": {"field": "step", "type": "quantitative"},
@@ -176,6 +156,19 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
             "description": f"{title} while the rankers learned",
         }
     )
+
+
+def _apart(ends: list[dict[str, Any]], span: float) -> list[dict[str, Any]]:
+    """Where the names of curves stand: at their ends, or below a name that is in the way."""
+    room, reach = 0.07 * (span or 1.0), log(max(one["step"] for one in ends) + 1) or 1.0
+    placed: list[dict[str, Any]] = []
+    for one in sorted(ends, key=lambda end: -end["value"]):
+        y = one["value"]
+        for other in placed:
+            if abs(log(one["step"] + 1) - log(other["step"] + 1)) < 0.25 * reach and other["value"] - y < room:
+                y = other["value"] - room
+        placed.append(one | {"value": y})
+    return placed
 
 
 def _spec_growing(one: Report) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 
 from ordino.experiment.store.trial import TrialInfo
 from ordino.metrics import parse_metric
-from ordino.pages.numbers import MINUS, fixed, listed, measure_title
+from ordino.pages.numbers import fixed, listed, measure_title
 from ordino.studio.ask import Ask, State, StateError
+from ordino.studio.parallel import AXES, draw_parallel, is_inside, numbers_of, ranges_of, text_of
 
 MOST = 1000
 """Trials of one search that are read: the last ones."""
@@ -53,12 +54,23 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     quality = parse_metric(metric).quality
     best = max(tried, key=lambda one: float(quality(one.value)))
     varied = _varied(tried)
+    best_first = sorted(range(len(tried)), key=lambda i: -float(quality(tried[i].value)))
+    columns = {name: [one.params.get(name) for one in tried] for name in varied[:AXES]}
+    columns[metric] = [one.value for one in tried]
+    as_numbers = {name: numbers_of(values)[0] for name, values in columns.items()}
+    ranges = ranges_of(ask, as_numbers)
+    picked = [i for i in best_first if is_inside({name: own[i] for name, own in as_numbers.items()}, ranges)]
+    titles = {name: measure_title(name) if name == metric else name for name in columns}
+    named = [f"Setting {one.number}: {fixed(one.value)}" for one in tried]
     mattered = sorted((_mattered(name, tried, best) for name in varied), key=lambda one: -one.share)
     return {
         "names": names,
         "name": name,
         "metric": metric,
-        "tried": sorted(tried, key=lambda one: -float(quality(one.value)))[:ROWS],
+        "tried": [tried[i] for i in picked[:ROWS]],
+        "n_picked": len(picked),
+        "ranges": ranges,
+        "titles": titles,
         "n_tried": len(tried),
         "best": best,
         "varied": varied,
@@ -67,7 +79,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "finding": _finding(tried, best, mattered, metric),
         "fixed_params": _fixed(tried, varied),
         "history": _history(tried, metric),
-        "parallel": _parallel(tried, varied, metric) if len(varied) > 1 else None,
+        "parallel": draw_parallel(titles, columns, best_first, named, ranges) if varied else None,
         "seconds": sum(one.seconds for one in tried),
     }
 
@@ -107,7 +119,7 @@ def _mattered(name: str, tried: Sequence[Tried], best: Tried) -> Mattered:
         groups = [sorted(set(texts)).index(text) for text in texts]
     total = float(((y - y.mean()) ** 2).sum())
     within = sum(float(((own - own.mean()) ** 2).sum()) for g in set(groups) if len(own := y[np.array(groups) == g]))
-    return Mattered(name, 0.0 if total == 0 else max(0.0, 1 - within / total), _text(best.params.get(name)))
+    return Mattered(name, 0.0 if total == 0 else max(0.0, 1 - within / total), text_of(best.params.get(name)))
 
 
 def _finding(tried: Sequence[Tried], best: Tried, mattered: Sequence[Mattered], metric: str) -> str:
@@ -116,10 +128,6 @@ def _finding(tried: Sequence[Tried], best: Tried, mattered: Sequence[Mattered], 
     if len(tried) >= 8 and strong:
         return f"{told}; {listed(strong)} mattered most."
     return f"{told}."
-
-
-def _text(value: Any) -> str:
-    return f"{value:.4g}".replace("-", MINUS) if isinstance(value, float) else json.dumps(value)
 
 
 def _history(tried: Sequence[Tried], metric: str) -> str:
@@ -159,70 +167,3 @@ def _history(tried: Sequence[Tried], metric: str) -> str:
             "description": "Each setting by its value, and the best so far",
         }
     )
-
-
-def _parallel(tried: Sequence[Tried], varied: Sequence[str], metric: str) -> str:
-    """Parallel coordinates: a line a setting, every axis from 0 to 1 of its own range; brushing the last picks."""
-    axes = [*varied[:7], metric]
-    rows = []
-    columns = {name: _unit([one.params.get(name) for one in tried]) for name in axes[:-1]}
-    columns[metric] = _unit([one.value for one in tried])
-    for i, one in enumerate(tried):
-        for name in axes:
-            value = one.value if name == metric else one.params.get(name)
-            rows.append(
-                {
-                    "trial": one.number,
-                    "axis": measure_title(name) if name == metric else name,
-                    "at": round(columns[name][i], 4),
-                    "value": _text(value),
-                    "reached": round(one.value, 5),
-                    "rank": columns[metric][i],
-                }
-            )
-    order = [*varied[:7], measure_title(metric)]
-    return json.dumps(
-        {
-            "data": {"values": rows},
-            "width": "container",
-            "height": 260,
-            "params": [{"name": "picked", "select": {"type": "point", "fields": ["trial"], "on": "pointerover"}}],
-            "mark": {"type": "line"},
-            "encoding": {
-                "x": {
-                    "field": "axis",
-                    "type": "nominal",
-                    "sort": order,
-                    "title": None,
-                    "axis": {"labelAngle": 0, "grid": True},
-                    "scale": {"padding": 0.1},
-                },
-                "y": {"field": "at", "type": "quantitative", "axis": None},
-                "detail": {"field": "trial"},
-                "color": {"condition": {"param": "picked", "empty": False, "value": "@pick"}, "value": "@rule"},
-                "opacity": {
-                    "condition": [
-                        {"param": "picked", "empty": False, "value": 1},
-                        {"test": "datum.rank >= 0.9", "value": 0.9},
-                    ],
-                    "value": 0.35,
-                },
-                "strokeWidth": {"condition": {"param": "picked", "empty": False, "value": 3}, "value": 1.25},
-                "tooltip": [{"field": "trial"}, {"field": "axis"}, {"field": "value"}, {"field": "reached"}],
-            },
-            "description": "Settings as lines over their parameters; the last axis is the metric",
-        }
-    )
-
-
-def _unit(values: Sequence[Any]) -> list[float]:
-    """Values from 0 to 1: by their size where they are numbers (by logarithm over wide ranges), else by their order."""
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
-        array = np.array(values, float)
-        if array.min() > 0 and array.max() / array.min() >= 50:
-            array = np.log(array)
-        low, high = float(array.min()), float(array.max())
-        return [0.5] * len(values) if high == low else ((array - low) / (high - low)).tolist()
-    texts = [json.dumps(value) for value in values]
-    kinds = sorted(set(texts))
-    return [kinds.index(text) / max(1, len(kinds) - 1) for text in texts]

@@ -1,0 +1,347 @@
+"""Query, Why and the other pages by their text."""
+
+import re
+import shutil
+from html import unescape
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+
+from ordino.data.dataset import Dataset
+from ordino.experiment.plan import Plan
+from ordino.experiment.report.board import make_boards
+from ordino.experiment.run import run
+from ordino.experiment.store import Store, StoreView, Trial
+from ordino.experiment.store.kept import Kept, kept_path, models_folder
+from ordino.explain import why
+from ordino.model_file import load
+from ordino.studio.frame import NAV
+from ordino.studio.views.judge import read_grades
+from studio_place import LINEAR, LONG, heading, links, open_studio, text_of
+
+PAGES = [entry.name for group in NAV.values() for entry in group]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Query and Why
+
+
+def test_query_shows_the_kept_order(studio, place):
+    with StoreView(place.store) as view, Kept(kept_path(place.store)) as kept:
+        [board, *_] = make_boards(view)
+        trial = next(one for one in board.line("LambdaMART").trials if one.fold == "Fold1")
+        query = dict(view.query_ids())[trial.key][0]
+        found = kept.query(trial.data, 0, [trial.key])
+    order = np.argsort(-found.scores[trial.key], kind="stable")
+    best = found.doc_ids[order[0]]
+    answer = studio.get(f"/query?query={query}&rankers=LambdaMART")
+    titles = re.findall(r"<title>(.*?)</title><g", answer.text)
+    assert any(unescape(one).startswith(best) and unescape(one).endswith("LambdaMART 1") for one in titles)
+    assert f"{len(found.labels)} documents" in text_of(answer)
+
+
+def test_more_than_six_rankers_and_twenty_places(studio, place):
+    with StoreView(place.store) as view:
+        labels = [line.label for line in make_boards(view)[0].lines]
+    answer = studio.get("/query", params=[("places", "20"), *(("rankers", one) for one in labels)])
+    assert answer.status_code == 200
+    assert "slope-scroll" in answer.text
+    assert text_of(answer).count(LONG[:5]) >= 1
+    width = float(re.search(r'viewBox="0 0 ([\d.]+) [\d.]+" role="group" aria-labelledby="wide', answer.text)[1])
+    assert width > 1200
+
+
+def test_the_costliest_pair_is_the_best_exchange(studio):
+    """By trying every exchange of two documents of the shown query."""
+    from ordino.metrics import parse_metric
+    from ordino.studio.shelf import Opened, Place
+    from ordino.studio.values import costliest
+
+    random = np.random.default_rng(0)
+    metric = parse_metric("ndcg@5")
+    for _ in range(20):
+        n = int(random.integers(2, 12))
+        labels, scores = random.integers(0, 4, n).astype(float), random.random(n)
+        opened = Opened(Place("1", "Fold1", 0), [f"d{i}" for i in range(n)], labels, {"R": scores})
+        order = np.argsort(-scores)
+
+        def value(y):
+            return float(np.nan_to_num(metric.per_query(y, -np.arange(len(y), dtype=float), np.array([0, len(y)]))[0]))
+
+        y = labels[order]
+        now, best = value(y), 0.0
+        for i in range(n):
+            for j in range(i + 1, n):
+                swapped = y.copy()
+                swapped[[i, j]] = y[[j, i]]
+                best = max(best, value(swapped) - now)
+        found = costliest(opened, "R", "ndcg@5", "standard", now)
+        assert (found.adds if found else 0.0) == pytest.approx(best, abs=1e-9)
+
+
+def test_there_is_no_such_query(studio):
+    answer = studio.get("/query?query=177")
+    assert answer.status_code == 404
+    assert "There is no query 177; the last is" in text_of(answer)
+
+
+def pair_of(studio, ranker="LambdaMART"):
+    answer = studio.get("/query", params={"rankers": ranker})
+    return next(one for one in links(answer, "why") if f"ranker={ranker}" in one)
+
+
+def test_why_divides_the_difference(studio, place):
+    address = pair_of(studio)
+    answer = studio.get(address)
+    assert answer.status_code == 200, text_of(answer)
+    body = text_of(answer)
+    whole = float(re.search(r"The difference of ([+−][\d.]+)", body)[1].replace("−", "-"))
+    every = studio.get(f"{address}&top=99")
+    parts = re.findall(r"</svg></td><td>([+−]?[\d.]+)</td><td class=\"field\">", every.text)
+    assert len(parts) == 12
+    assert sum(float(part.replace("−", "-")) for part in parts) == pytest.approx(whole, abs=2e-3)
+    assert "LambdaMART puts" in heading(answer)
+
+
+def test_why_is_the_explain_layer_s(studio, place):
+    """The page's figures are those of ordino.explain.why on the kept model and documents."""
+    from urllib.parse import parse_qs, urlsplit
+
+    from ordino.data.dataset import Dataset
+    from ordino.experiment.run.driver import documents_path, model_path
+    from ordino.experiment.store.kept import models_folder
+
+    address = pair_of(studio)
+    asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
+    with StoreView(place.store) as view:
+        queries = dict(view.query_ids())
+        trial = next(
+            one for one in make_boards(view)[0].line("LambdaMART").trials if int(asked["query"]) in queries[one.key]
+        )
+    folder = models_folder(place.store)
+    data = Dataset.open(documents_path(folder, trial.data))
+    query = data.select_queries([queries[trial.key].index(int(asked["query"]))])
+    ids = [str(one) for one in query.doc_ids]
+    found = why(load(model_path(folder, trial.key)), ids.index(asked["a"]), ids.index(asked["b"]), query=query)
+    body = text_of(studio.get(address))
+    assert f"The difference of {found.difference:+.4f}".replace("-", "−") in body
+    assert found.reasons[0].feature in body
+
+
+def test_an_edit_moves_the_document(studio):
+    address = pair_of(studio)
+    before = studio.get(address)
+    feature = unescape(re.search(r'name="edit\.([^"]+)"', before.text)[1])
+    after = studio.get(f"{address}&edit.{quote(feature)}=1000000")
+    body = text_of(after)
+    assert "It would stand" in body
+    assert "Undo all edits" in body
+    assert 'class="edited"' in after.text
+    wrong = studio.get(f"{address}&edit.{quote(feature)}=7%2C8")
+    assert wrong.status_code == 400
+    assert "must be a number; it is “7,8”." in text_of(wrong)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The other pages
+
+
+def test_data_shows_the_doctor_s_findings(studio, place):
+    from ordino.data.doctor import examine
+
+    body = text_of(studio.get("/data"))
+    for one in examine({place.data.name: place.trials}):
+        assert one.what in body
+        assert one.fix in body
+
+
+def test_run_tells_what_is_done_and_how_to_go_on(studio, place):
+    body = text_of(studio.get("/run"))
+    assert "The run has ended; all its trials are done." in body
+    assert "ordino bench web.arrow" in body
+
+
+def test_run_under_way_and_stopped(place, tmp_path, studio):
+    import os
+
+    shutil.copy(place.store, tmp_path / "web.sqlite")
+    shutil.copy(kept_path(place.store), tmp_path / "web.kept.sqlite")
+    telling = tmp_path / "telling"
+    telling.mkdir()
+    tasks = [{"dataset": "web, 3 folds", "fold": "Fold1", "label": one} for one in ("LambdaMART", "RankDE")]
+    with Kept(tmp_path / "web.kept.sqlite", megabytes=1) as kept:
+        kept.begin_run("bench", "ordino bench more", os.getpid(), str(telling), tasks)
+    (telling / "1.json").write_text(
+        '{"label": "RankDE", "dataset": "web, 3 folds", "fold": "Fold1", "began": 0, "done": 3, "total": 9,'
+        ' "figures": "now", "curve": [[1, 0.5], [2, 0.6]]}'
+    )
+    client = open_studio(tmp_path / "web.sqlite")
+    answer = client.get("/run")
+    assert "1 of 2 trials are done; the run is under way." in text_of(answer)
+    assert "RankDE on Fold1 has run for" in text_of(answer)
+    assert "33 %" in text_of(answer)
+    assert 'hx-trigger="every 2s"' in answer.text
+    assert "a run is under way" in text_of(client.get("/board"))
+    shutil.rmtree(telling)
+    stopped = text_of(client.get("/run"))
+    assert "The run has stopped; 1 of 2 trials are done." in stopped
+    assert "Go on with ordino bench more" in stopped
+
+
+def test_search_tells_what_mattered(studio):
+    answer = studio.get("/search")
+    assert "The best of 3 settings reaches" in heading(answer)
+    assert "scaling" in text_of(answer)
+
+
+def test_features_and_drift(studio):
+    assert "weigh most in LambdaMART." in text_of(studio.get("/features?ranker=LambdaMART"))
+    worth = text_of(studio.get("/features?ranker=LambdaMART&importance=ndcg@10"))
+    assert "LambdaMART, NDCG@10" in worth
+
+
+def test_drift_between_two_files(place, tmp_path):
+    moved = place.trials.replace(X=place.trials.X + np.float32(1000.0))
+    moved.save(tmp_path / "later.arrow")
+    client = open_studio(place.data, tmp_path / "later.arrow")
+    body = text_of(client.get("/features?part=web.arrow&against=later.arrow&sort=drift"))
+    assert "12 of 12 features have moved by more than 0.1" in body
+    same = text_of(client.get("/features?part=web.arrow&against=web.arrow"))
+    assert "0 of 12" in same
+
+
+def test_model_has_a_card_and_can_be_taken_along(studio, place, tmp_path):
+    answer = studio.get("/model?ranker=LambdaMART")
+    assert "trees over 12 features" in heading(answer)
+    (tmp_path / "m.ordino").write_bytes(studio.get("/model.ordino?ranker=LambdaMART").content)
+    assert type(load(tmp_path / "m.ordino")).__name__ == "LambdaMART"
+
+
+def test_certificates_of_exports_are_shown(place, tmp_path):
+    from ordino import LinearRegressionRanker, save
+    from ordino.export import export_model
+    from ordino.testing import easy_data
+
+    ranker = LinearRegressionRanker().fit(easy_data())
+    save(ranker, tmp_path / "linear.ordino")
+    (tmp_path / "solr").mkdir()
+    found = export_model(ranker, "solr", data=easy_data())
+    (tmp_path / "solr" / "certificate.json").write_text(found.files["certificate.json"])
+    body = text_of(open_studio(tmp_path / "linear.ordino").get("/model"))
+    assert "Certificates of exports" in body
+    assert "ranks as the model does" in body
+    assert "solr/certificate.json" in body
+
+
+def test_models_without_a_store(place):
+    client = open_studio(place.model, place.data)
+    assert client.get("/model").status_code == 200
+    assert client.get("/query").status_code == 200
+    assert client.get("/why").status_code == 200
+    assert "This page is about a store, and none was named." in text_of(client.get("/board"))
+
+
+def test_papers_show_both_numbers(studio):
+    body = text_of(studio.get("/papers?target=ranknet.table1"))
+    assert "82.39" in body
+    assert "ordino reproduce ranknet.table1" in body
+    assert studio.get("/papers.svg?target=ranknet.table1").headers["content-type"] == "image/svg+xml"
+
+
+def test_long_tables_of_papers_have_pages(studio):
+    targets = re.findall(r"<option[^>]*>([^<]+)</option>", studio.get("/papers").text)
+    long = next(one for one in targets if "from=61" in studio.get(f"/papers?target={one}").text)
+    second = studio.get(f"/papers?target={long}&from=61")
+    assert "61 to" in text_of(second)
+    assert second.text.count('<th scope="row"') <= studio.get(f"/papers?target={long}").text.count('<th scope="row"')
+
+
+def test_judging_writes_one_line_a_grade_and_nothing_is_lost(place, tmp_path):
+    file = tmp_path / "judged.qrels"
+    client = open_studio(place.data, judged=file)
+    query = str(place.trials.query_ids[0])
+    first, second = (str(one) for one in place.trials[0].doc_ids[:2])
+    for doc, grade in ((first, "3"), (second, "0")):
+        answer = client.post("/judge", data={"query": query, "doc": doc, "grade": grade})
+        assert answer.status_code == 200
+    assert read_grades(file) == {(query, first): 3, (query, second): 0}
+    file.write_text(file.read_text() + f"{query} 0 {first}")  # a crash in the middle of a line
+    client = open_studio(place.data, judged=file)
+    client.post("/judge", data={"query": query, "doc": second, "grade": "undo"})
+    assert read_grades(file) == {(query, first): 3}
+    assert client.post("/judge", data={"query": query, "doc": first, "grade": "9"}).status_code == 400
+    assert client.post("/judge", data={"query": query, "doc": "nobody", "grade": "1"}).status_code == 404
+    assert f"3 qid:{query}" in client.get("/judged.txt").text
+
+
+def test_nothing_is_judged_without_a_file(place):
+    client = open_studio(place.data)
+    assert "There is no file to judge into." in text_of(client.get("/judge"))
+    assert client.post("/judge", data={"query": "1", "doc": "x", "grade": "1"}).status_code == 200  # the same sentence
+
+
+def test_a_range_picks_settings(tmp_path):
+    random = np.random.default_rng(0)
+    with Store(tmp_path / "tuned.sqlite") as store:
+        for i in range(40):
+            params = {"l2": float(10 ** random.uniform(-4, 0)), "hidden": int(i), "scaling": ("zscore", None)[i % 2]}
+            value = {"map": float(random.random())}
+            store.add(Trial(key=str(i), dataset="web", fold="Fold1", ranker="ranknet", label="RankNet, tuned",
+                            params=params, seed=0, profile="standard", valid=value, chosen_by="map"))  # fmt: skip
+    client = open_studio(tmp_path / "tuned.sqlite")
+    every = client.get("/search")
+    assert every.text.count("<polyline") == 40
+    assert "The best settings" in text_of(every)
+    some = client.get("/search?axis=hidden&low=10&high=19&where=scaling:1:1")
+    assert some.text.count('<polyline class="picked"') == 5  # of ten, every second is scaled
+    assert "The 5 settings that are picked" in text_of(some)
+    assert 'Picked: hidden from 10 to 19; scaling "zscore"' in text_of(some)
+    assert 'value="hidden:10:19"' in some.text
+    none = text_of(client.get("/search?where=hidden:10:10&where=l2:0.5:9&where=map:0:0"))
+    assert "No setting lies in all of these ranges." in none
+    assert client.get("/search?where=hidden:x:y").status_code == 400
+
+
+@pytest.fixture(scope="module")
+def fused(tmp_path_factory):
+    """A store of two fusions and a learned combination of two runs, with their models."""
+    random = np.random.default_rng(0)
+    runs = {"bm25": {}, "dense": {}}
+    qrels = {}
+    for q in range(12):
+        names = [f"d{i}" for i in range(15)]
+        grades = random.integers(0, 3, 15)
+        qrels[f"q{q}"] = {name: int(grade) for name, grade in zip(names, grades, strict=True)}
+        for noise, of in ((1.0, runs["bm25"]), (0.7, runs["dense"])):
+            found = random.permutation(15)[:11]
+            of[f"q{q}"] = {names[i]: float(grades[i] + noise * random.normal()) for i in found}
+    folder = tmp_path_factory.mktemp("fused")
+    data = Dataset.from_runs(runs, qrels)
+    rankers = [
+        {"ranker": "rank-fusion"}, {"ranker": "rank-fusion", "label": "CombMNZ", "params": {"method": "combmnz"}},
+        {"ranker": LINEAR},
+    ]  # fmt: skip
+    store = folder / "hybrid.sqlite"
+    run(
+        Plan(data={"runs": data}, rankers=rankers, measures=["ndcg@10"], folds=3),
+        store, n_jobs=1, rankings=5, models=models_folder(store), documents=True,
+    )  # fmt: skip
+    return open_studio(store)
+
+
+@pytest.mark.parametrize("page", ["board", "compare", "query", "features", "model?ranker=RankFusion", "run"])
+def test_fusions_have_their_pages(fused, page):
+    answer = fused.get(f"/{page}")
+    assert answer.status_code == 200, text_of(answer)
+    assert "RankFusion" in answer.text.replace("<wbr>", "")
+
+
+@pytest.mark.parametrize("label", ["RankFusion", "CombMNZ"])
+def test_a_fusion_is_explained_by_its_runs(fused, label):
+    answer = fused.get(f"/why?ranker={label}")
+    body = text_of(answer)
+    assert "is divided among 2 runs by letting the runs join one after the other" in body, body
+    assert {"bm25_score", "dense_score"} == set(re.findall(r'name="edit\.([^"]+)"', answer.text))
+    edited = text_of(fused.get(f"/why?ranker={label}&edit.dense_score=1000"))
+    assert "It would stand" in edited
