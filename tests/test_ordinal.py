@@ -84,3 +84,23 @@ def test_the_ranker_learns_from_lists_of_the_size_asked_for():
     fitted = [OrdinalClassifier(QUICK, list_size=n, folds=1).fit(X, y).ranker_ for n in (20, 150, 1000)]
     assert [one.n_queries_in_ for one in fitted] == [20, 3, 1]
     assert [one.longest_query_in_ for one in fitted] == [20, 134, 400]
+
+
+def test_the_class_is_the_most_probable_one():
+    X, y = graded()
+    model = OrdinalClassifier(LinearRegressionRanker(alpha=1.0)).fit(X, y)
+    found = model.predict_proba(X)
+    assert model.predict(X).tolist() == model.classes_[found.argmax(axis=1)].tolist()
+    scores = np.array([0.0])
+    flat = probabilities(scores, 1.0, np.array([-0.1, 0.1]))  # the middle class is never the most probable
+    assert flat.argmax() != 1
+
+
+def test_the_seed_draws_folds_and_lists():
+    X, y = graded(120)
+    lists = [OrdinalClassifier(QUICK, list_size=10, folds=1, seed=seed).fit(X, y).ranker_ for seed in (0, 1)]
+    assert lists[0].predict(X, qid=np.zeros(120)).tolist() != lists[1].predict(X, qid=np.zeros(120)).tolist()
+    folds = [OrdinalClassifier("linear-regression-ranker", seed=seed).fit(X, y).slope_ for seed in (0, 1)]
+    assert folds[0] != folds[1]
+    slopes = {OrdinalClassifier("linear-regression-ranker", folds=n).fit(X, y).slope_ for n in (1, 2, 5, 10)}
+    assert len(slopes) == 4

@@ -7,6 +7,7 @@ import pytest
 
 import ordino
 from ordino import RankNet, sharded, synthetic, write_shards
+from ordino.backends.local import InProcess
 from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError
 from ordino.sharded import evaluate_shards, rank_shards
@@ -31,6 +32,41 @@ def test_the_mean_is_that_of_the_whole_and_not_of_the_workers(made):
         assert one[name] == two[name] == whole[name]
         assert one.per_query[name].tobytes() == whole.per_query[name].tobytes()
     assert (one.n_empty, one.n_queries, one.n_short) == (whole.n_empty, whole.n_queries, whole.n_short)
+
+
+def test_values_are_in_the_order_of_the_shards_whichever_is_ready_first(made, monkeypatch):
+    home, data, ranker, shards = made
+
+    class LastFirst(InProcess):
+        def map(self, function, tasks):
+            return reversed(list(super().map(function, tasks)))
+
+    monkeypatch.setattr(sharded, "open_backend", lambda *_: LastFirst())
+    found = evaluate_shards(home / "model.ordino", shards, ["map"])
+    whole = ordino.evaluate(canonical(data), ranker.predict(canonical(data)), metrics="map")
+    assert found.query_ids.tolist() == whole.query_ids.tolist()
+    assert found.per_query["map"].tolist() == whole.per_query["map"].tolist()
+
+
+def test_the_profile_is_that_which_is_asked_for_or_the_models(made, tmp_path):
+    home, data, _, shards = made
+    ordino.save(RankNet(hidden=4, epochs=1, profile="letor4").fit(data), tmp_path / "letor.ordino")
+    for model, asked, profile in (
+        (home / "model.ordino", None, "standard"),
+        (home / "model.ordino", "sklearn", "sklearn"),
+        (tmp_path / "letor.ordino", None, "letor4"),
+        (tmp_path / "letor.ordino", "sklearn", "sklearn"),
+    ):
+        found = evaluate_shards(model, shards, ["ndcg@3"], asked, n_jobs=1)
+        documents = canonical(data)
+        expected = ordino.evaluate(documents, ordino.load(model).predict(documents), metrics="ndcg@3", profile=profile)
+        assert (found.profile, found["ndcg@3"]) == (profile, pytest.approx(expected["ndcg@3"]))
+
+
+def test_other_documents_under_the_same_name_are_ranked_again(made, tmp_path):
+    for seed in (1, 2):
+        shards = write_shards(synthetic("mq", queries=6, seed=seed), tmp_path / "s", 2)
+        assert rank_shards(made[0] / "model.ordino", shards, tmp_path / "out", n_jobs=1) == 2
 
 
 def test_ranks_of_shards_are_those_of_the_whole(made, tmp_path):

@@ -1,20 +1,26 @@
 """Small mistakes made in the code, one at a time: do the tests notice?
 
 Each is of a kind that happens in a refactoring: another operator, a limit off by one, a keyword that is dropped, two
-arguments swapped, the wrong part of the data, a seed that does not arrive, a condition turned around. It is made in a
-copy of src, and the tests of its folder run against the copy, the laws with them.
+arguments swapped, the wrong part of the data, a seed that does not arrive, a condition turned around. Those in
+mistakes.toml are written out, each with its kind; the others are drawn. Each is made in a copy of src, and the tests of
+its file run against the copy, the laws with them. The default is a draw of twelve; ``--long`` makes all that are
+written out and 200 drawn ones.
 
-    python tests/campaigns/mutations.py [--long] [--record]
+    python tests/campaigns/mutations.py [--long] [--record] [--keep FILE] [--minutes 5]
 """
 
+import argparse
 import ast
 import os
+import re
 import shutil
-import subprocess
 import sys
+import time
+import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,29 +28,77 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from campaigns.ledger import Outcome, main
+from campaigns.forked import first_failure, load_libraries
+from campaigns.ledger import Outcome, record
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
-N_SHORT, N_LONG = 12, 300
-SECONDS = 1800  # that the tests of one mistake may take on a busy machine
+WRITTEN = Path(__file__).with_name("mistakes.toml")
+N_SHORT, N_LONG = 12, 200
+NOBODY = "nobody"  # noticed it
+SECONDS = 600  # that the tests of one mistake may take on a busy machine
 PARTS = {"train": "valid", "valid": "test", "test": "valid", "data": "valid", "held_out": "data"}
 COMPARED = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
 }  # fmt: skip
 COMPUTED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
-LAWS = {
-    "cli": ["options", "seeds"], "data": ["seeds"], "evolve": ["parameters", "seeds", "formulas"], "order": ["seeds"],
-    "experiment": ["which_data", "seeds"], "papers": ["protocols"], "explain": ["seeds"],
-    **{one: ["parameters", "formulas", "which_data"] for one in ("rankers", "networks", "boosting", "svm")},
-    "losses": ["formulas"],
-}  # fmt: skip
-TESTS = {
-    "rankers": ["rankers"], "networks": ["networks", "rankers"], "boosting": ["rankers"], "svm": ["rankers"],
-    "papers": ["experiment"], "model_file": ["test_model_file.py", "test_hostile_models.py"],
-    "": ["rankers/test_base.py", "rankers/test_contract.py", "test_given.py", "test_threads.py", "test_posteriors.py"],
-}  # fmt: skip
-"""By folder of the source (as ``folder_of`` names it) its tests, where they are not in a folder of the same name."""
+TESTS: dict[str, str] = {
+    "": "test_given test_doors test_threads test_posteriors test_progress test_interrupts rankers/test_base",
+    "backends": "experiment/test_run laws/test_which_data",
+    "boosting": "goldens rankers/test_trees rankers/test_boosting laws/test_formulas laws/test_which_data "
+    "laws/test_parameters",
+    "cli": "cli laws/test_options laws/test_which_data test_surface",
+    "cli/bench": "laws/test_options:bench+search+reproduce cli",
+    "cli/data": "laws/test_options:synth+convert+inspect+doctor+reading cli data/test_runs",
+    "cli/evaluate": "laws/test_options:rank+evaluate+explain+reading cli",
+    "cli/export": "laws/test_options:export+import+distill cli export imports test_distill",
+    "cli/report": "laws/test_options:compare+report cli",
+    "cli/serve": "laws/test_options:serve serve/test_process cli",
+    "cli/shards": "laws/test_options:shards test_sharded data/test_shards cli",
+    "cli/studio": "laws/test_options:studio studio/test_pages cli",
+    "cli/train": "laws/test_which_data:train laws/test_options:train cli",
+    "data": "data laws/test_seeds rankers/test_base test_given",
+    "distilling": "test_distill",
+    "ensemble": "rankers/test_auto",
+    "evolve": "goldens evolve rankers/test_evolved laws/test_seeds laws/test_formulas laws/test_which_data "
+    "laws/test_parameters",
+    "experiment": "experiment laws/test_which_data laws/test_seeds cli",
+    "experiment/papers": "laws/test_protocols experiment cli/test_reproduce docs/test_reproductions",
+    "explain": "explain laws/test_seeds studio/test_pages",
+    "export": "export docs/test_export_pages",
+    "forms.py": "rankers test_model_file",
+    "imports": "imports export",
+    "judge.py": "rankers/test_base networks/test_choosing laws/test_which_data laws/test_parameters",
+    "losses": "losses laws/test_formulas reference",
+    "metrics": "metrics reference",
+    "model_file": "test_model_file test_hostile_models goldens",
+    "networks": "goldens laws/test_formulas networks laws/test_which_data laws/test_parameters rankers/test_networks "
+    "rankers/test_comparators",
+    "order": "order laws/test_seeds rankers/test_combined",
+    "ordinal.py": "test_ordinal laws/test_seeds",
+    "pages": "experiment/test_page experiment/test_report studio/test_pages",
+    "parameters.py": "rankers/test_signatures rankers/test_base cli/test_models laws/test_options",
+    "pipelines.py": "explain/test_why_pipelines test_distill test_model_file rankers/test_base",
+    "ranker.py": "rankers/test_base rankers/test_contract test_given rankers/test_weights laws/test_which_data",
+    "rankers": "rankers laws/test_which_data laws/test_parameters",
+    "rankers/auto": "rankers/test_auto laws/test_parameters",
+    "rankers/fusion": "order/test_run_fusion rankers/test_combined laws/test_parameters goldens",
+    "rankers/portfolio": "rankers/test_auto",
+    "recurring.py": "rankers/test_signatures test_surface laws/test_parameters",
+    "serve": "serve",
+    "sharded.py": "test_sharded data/test_shards cli",
+    "streams.py": "laws/test_seeds rankers/test_base goldens",
+    "studio": "studio/test_pages laws/test_addresses studio/test_browser",
+    "svm": "goldens rankers/test_ranksvm laws/test_which_data laws/test_parameters",
+    "testing.py": "rankers/test_contract rankers/test_base laws/test_seeds",
+    "web": "web serve/test_service studio/test_pages",
+}
+"""By path in the package, the longest that fits: the tests that ought to notice, the likeliest first.
+
+Words after a colon choose among the tests of a file, as pytest's -k does.
+"""
+BY_RANKER = "goldens/test_goldens laws/test_formulas laws/test_which_data laws/test_parameters"
+"""Tests whose names say which ranker they are about."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +111,15 @@ class Mistake:
     start: int
     stop: int
     text: str
+    tests: tuple[str, ...] = ()
+    """To run before those of its file."""
 
     def apply(self, source: str) -> str:
         """The source with the mistake in it."""
         return source[: self.start] + self.text + source[self.stop :]
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line}, {self.kind}: {' '.join(self.text.split())!r}"
 
 
 def mistakes_in(path: Path, source: str) -> Iterator[Mistake]:
@@ -109,78 +168,148 @@ def mistakes_in(path: Path, source: str) -> Iterator[Mistake]:
             yield whole(node, "lost seed", "0")
 
 
+def written(page: Path = WRITTEN) -> tuple[list[Mistake], list[str]]:
+    """The mistakes that are written out, and those whose place in the code is no longer there."""
+    found, stale = [], []
+    for file, table in tomllib.loads(page.read_text(encoding="utf-8")).items():
+        path = SOURCE / "ordino" / file
+        source = path.read_text(encoding="utf-8") if path.exists() else ""
+        for kind, before, after, *tests in table["mistakes"]:
+            start = source.find(before)
+            if start < 0:
+                stale.append(f"{file}: {before!r}")
+                continue
+            line, stop = source.count("\n", 0, start) + 1, start + len(before)
+            found.append(Mistake(path, line, kind, start, stop, after, tuple(" ".join(tests).split())))
+    return found, stale
+
+
 def folder_of(path: Path) -> str:
     """The part of the source that a file belongs to."""
     parts = path.relative_to(SOURCE / "ordino").parts
-    return "papers" if "papers" in parts else parts[0] if len(parts) > 1 else ""
+    return "papers" if "papers" in parts else parts[0] if len(parts) > 1 else "top"
 
 
-def tests_of(folder: str) -> list[str]:
-    """The tests that ought to notice a mistake in a folder."""
-    own = [f"tests/{one}" for one in TESTS.get(folder, [folder])]
-    laws = [f"tests/laws/test_{law}.py" for law in LAWS.get(folder, ["parameters"])]
-    return [one for one in own + laws if (ROOT / one).exists()]
+def tests_of(mistake: Mistake, copy: Path) -> list[str]:
+    """The tests that ought to notice a mistake, each once; its doctests are those of the copy."""
+    inside = mistake.path.relative_to(SOURCE / "ordino").as_posix()
+    place = max((one for one in TESTS if re.match(rf"{re.escape(one)}($|/|\.py$)", inside) or not one), key=len)
+    table = (SOURCE / "ordino" / "rankers" / "__init__.py").read_text(encoding="utf-8")
+    about = (
+        re.findall(rf'"([\w-]+)",\s+"\w+",\s+"{mistake.path.stem}",', table)
+        if folder_of(mistake.path) == "rankers"
+        else []
+    )
+    own = [f"{name}:{'+'.join(about)}" for name in BY_RANKER.split()] if about else []
+    return [
+        str(copy / mistake.path.relative_to(SOURCE)),
+        *map(_words, dict.fromkeys([*own, *mistake.tests, *TESTS[place].split()])),
+    ]
+
+
+def _words(name: str) -> str:
+    """Words for pytest: a file or a folder, and what chooses among its tests."""
+    path, _, chosen = name.partition(":")
+    found = f"tests/{path}.py" if "test_" in path.rpartition("/")[2] else f"tests/{path}"
+    return f"{found} -k {chosen.replace('+', ' or ')}" if chosen else found
+
+
+@cache
+def possible() -> dict[tuple[str, str], list[Mistake]]:
+    """All mistakes that can be drawn, by folder and kind."""
+    found: dict[tuple[str, str], list[Mistake]] = {}
+    for path in sorted((SOURCE / "ordino").rglob("*.py")):
+        if not path.name.endswith("kernels.py"):  # compiled code is compared with slow loops, and takes long to build
+            for one in mistakes_in(path, path.read_text(encoding="utf-8")):
+                found.setdefault((folder_of(path), one.kind), []).append(one)
+    return found
 
 
 def choose(n: int, seed: int) -> list[Mistake]:
     """Mistakes drawn so that every kind and every folder has its turn."""
-    rng = np.random.default_rng(seed)
-    found: dict[tuple[str, str], list[Mistake]] = {}
-    for path in sorted((SOURCE / "ordino").rglob("*.py")):
-        if not path.name.endswith(
-            "kernels.py"
-        ):  # compiled code is compared with slow loops, and takes minutes to build
-            for one in mistakes_in(path, path.read_text(encoding="utf-8")):
-                found.setdefault((folder_of(path), one.kind), []).append(one)
+    rng, found = np.random.default_rng(seed), possible()
     groups = list(found)
     drawn = [groups[i] for i in rng.permutation(len(groups))]
     return [found[drawn[i % len(drawn)]][rng.integers(len(found[drawn[i % len(drawn)]]))] for i in range(n)]
 
 
-def is_noticed(mistake: Mistake, copy: Path) -> bool:
-    """Whether a test fails with the mistake in the copy of the source."""
+Notice = Callable[[Sequence[str], Path, Path, float], str]
+
+
+def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure) -> str:
+    """The test that fails with the mistake in the copy of the source; empty if none does."""
     file = copy / mistake.path.relative_to(SOURCE)
-    before = file.read_text(encoding="utf-8")
+    before, times = file.read_text(encoding="utf-8"), file.stat()
     changed = mistake.apply(before)
     try:
         ast.parse(changed)
     except SyntaxError:
-        return True
+        return "the compiler"
     file.write_text(changed, encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests_of(folder_of(mistake.path))]
     try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=SECONDS, check=False)
-        return done.returncode != 0
-    except subprocess.TimeoutExpired:
-        return True
+        return notice(tests_of(mistake, copy), ROOT, copy, SECONDS)
     finally:
         file.write_text(before, encoding="utf-8")
+        os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # compiled code stays valid
 
 
-def campaign(long: bool, n: int | None = None, seed: int = 0) -> Outcome:
-    """Make the mistakes one by one and count by folder what was noticed."""
+def campaign(mistakes: Sequence[Mistake], kept: Path | None = None, minutes: float = np.inf) -> Outcome:
+    """Make the mistakes one by one, as many as there is time for, and count by folder what was noticed.
+
+    What a file of an earlier campaign says was noticed is not tried again; what was not is, if there is time.
+    """
+    known = (
+        dict(line.rsplit(" | ", 1) for line in kept.read_text("utf-8").splitlines()) if kept and kept.exists() else {}
+    )
     made, noticed, problems = Counter[str](), Counter[str](), []
+    begun = time.monotonic()
+    if minutes:
+        load_libraries()
     with TemporaryDirectory() as home:
         copy = Path(home) / "src"
-        shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        for mistake in choose(n or (N_LONG if long else N_SHORT), seed):
-            folder = folder_of(mistake.path) or "top"
-            made[folder] += 1
-            seen = is_noticed(mistake, copy)
-            noticed[folder] += seen
-            where = f"{mistake.path.relative_to(ROOT)}:{mistake.line}, {mistake.kind}: {mistake.text.strip()!r}"
-            print(("noticed " if seen else "SURVIVED ") + where, flush=True)
-            if not seen:
-                problems.append(where)
+        shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("*.pyc"))  # with what numba has compiled
+        for mistake in dict.fromkeys(mistakes):
+            by = known.get(str(mistake), "")
+            if by in ("", NOBODY) and time.monotonic() - begun < 60 * minutes:
+                by = noticed_by(mistake, copy) or NOBODY
+                print(f"{mistake} | {by}", flush=True)
+                if kept:
+                    with kept.open("a", encoding="utf-8") as file:
+                        file.write(f"{mistake} | {by}\n")
+            if by:
+                folder = folder_of(mistake.path)
+                made[folder] += 1
+                noticed[folder] += by != NOBODY
+                problems += [str(mistake)] if by == NOBODY else []
     scores = ", ".join(f"{folder} {noticed[folder]} of {made[folder]}" for folder in sorted(made))
     return Outcome(
         "mutations",
-        tried=f"{made.total()} small mistakes in the code, noticed by the tests of their folder: {scores}",
+        tried=f"{made.total()} small mistakes in the code, noticed by the tests of their file: {scores}",
         failures={"unnoticed": len(problems)},
         problems=problems,
     )
 
 
+def main() -> None:
+    """Run the campaign from the command line."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--long", action="store_true", help="all that are written out, and 200 drawn ones")
+    parser.add_argument("--record", action="store_true", help="write the counts into docs/reliability.md")
+    parser.add_argument("--keep", type=Path, help="file of what was tried; a campaign that was stopped goes on from it")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="begin no further mistake after so long")
+    parser.add_argument("--seed", type=int, default=0, help="of the mistakes that are drawn")
+    given = parser.parse_args()
+    mistakes, stale = written() if given.long else ([], [])
+    for one in stale:
+        print(f"no longer there: {one}", flush=True)
+    mistakes += choose(N_LONG if given.long else N_SHORT, given.seed)
+    order = np.random.default_rng(given.seed).permutation(len(mistakes))  # so that a part is a fair sample
+    outcome = campaign([mistakes[i] for i in order], given.keep, given.minutes)
+    print(outcome.row(""))
+    if given.record:
+        record(outcome)
+    raise SystemExit(bool(outcome.problems))
+
+
 if __name__ == "__main__":
-    main(campaign)
+    main()

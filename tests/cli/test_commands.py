@@ -13,6 +13,7 @@ from ordino.cli import main
 from ordino.cli.app import app
 from ordino.cli.options import TABLES
 from ordino.data.files import ENDINGS
+from ordino.data.folds import make_folds, read_folds
 from ordino.data.scaling import SCALERS, make_scaler
 from ordino.data.trec import FORMATS
 from ordino.metrics import METRICS, PROFILES
@@ -189,3 +190,15 @@ def test_a_closed_pipe_is_no_error(folder):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"
     assert done.stderr == ""
+
+
+def test_folds_of_synth_are_drawn_by_its_seed(tmp_path):
+    assert ordino("synth", "mq", "--queries", 12, "--folds", 3, "--seed", 5, "--out", tmp_path / "folds") == 0
+    data = synthetic("mq", queries=12, seed=5)
+
+    def tested(folds):
+        return [sorted(map(str, fold.test.query_ids.tolist())) for fold in folds]
+
+    found = tested(read_folds(tmp_path / "folds"))
+    assert found == tested(make_folds(data, 3, seed=5))
+    assert found != tested(make_folds(data, 3))

@@ -1,5 +1,7 @@
 """DeepNet's experiments: the numbers of the thesis, pair errors, choices on validation data, the plan of Table 3.1."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -170,6 +172,23 @@ def test_what_is_chosen_is_trained_after_the_search(folder, monkeypatch):
     assert {len(number.ours) for number in result.numbers} == {2}  # one repeat to choose by, two in all
     [chosen] = [note for note in result.notes if note.startswith("Dropout chosen on TD2003: 1 layer 0.")]
     assert "4 layers 0." in chosen
+
+
+def test_what_is_shown_with_dropout_was_trained_with_it(folder, monkeypatch):
+    monkeypatch.setattr(search, "best_dropout", lambda *_: 0.5)
+
+    class FakeTrials:
+        def of(self, *_):
+            return []
+
+        def by_seed(self, _, label, metric, part):
+            return (float(re.search(r"dropout=([\d.]+)", label)[1]),)
+
+    found = search.tuned_dropout(Request(folder, repeats=1), FakeTrials())
+    shown = {(one.labels[1], *one.ours) for one in found if isinstance(one, Number)}
+    assert shown == {(depth, 0.0) for depth in protocol.DEPTHS} | {
+        (f"{depth}, dropout", 0.5) for depth in protocol.DEPTHS
+    }
 
 
 def test_the_best_of_the_grid_is_that_of_validation():

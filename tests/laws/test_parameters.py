@@ -7,6 +7,8 @@ ranker or a parameter that is added later is met here by itself.
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -15,14 +17,19 @@ import pytest
 from goldens.variants import make
 from ordino import Dataset
 from ordino.data.scaling import SCALERS
+from ordino.ensemble.trials import Kind
 from ordino.order import meetings
 from ordino.parameters import Choices, Parameter, Range, parameters_of
-from ordino.rankers import RANKERS, ranker_class
+from ordino.rankers import RANKERS, auto, ranker_class
 
 FREE = {"verbose", "n_jobs"}
 """Without effect on the result, which other tests show."""
 
-INNER = {"nested-ranker": {"ranker": "rank-boost"}, "rank-aggregation": {"ranker": "linear-regression-ranker"}}
+INNER = {
+    "nested-ranker": {"ranker": "rank-boost"},
+    "rank-aggregation": {"ranker": "linear-regression-ranker"},
+    "auto": {"trials": 2, "folds": 2},
+}
 """What the rankers that are made of others are made of here."""
 
 TREES = {"model": "trees"}
@@ -100,6 +107,9 @@ VALUES: dict[tuple[str, str], list[Any]] = {
     ("rankde", "local_search"): [3],
     ("rank-fusion", "features"): [("f1",), "f2"],
     ("single-feature", "metric"): ["ndcg@1"],
+    ("auto", "trials"): [1],
+    ("auto", "folds"): [3],
+    ("auto", "max_score_ms"): [1e-9],
 }
 """Other legal values, where the field does not say any that must matter on a small set."""
 
@@ -162,10 +172,8 @@ def plainly(name: str, settings: str, again: bool) -> list[Any]:
     return learned(name, dict(eval(settings)), again=again)
 
 
-ELSEWHERE = {"auto"}  # searches for seconds; tests/rankers/test_auto.py
-QUICK = [name for name in RANKERS if name not in ELSEWHERE]
 CASES = [
-    (name, parameter) for name in QUICK for parameter in parameters_of(ranker_class(name)) if parameter not in FREE
+    (name, parameter) for name in RANKERS for parameter in parameters_of(ranker_class(name)) if parameter not in FREE
 ]
 
 
@@ -178,6 +186,9 @@ def test_every_parameter_has_an_effect(name: str, parameter: str, monkeypatch: p
         return
     if parameter == "hold_out":
         check_hold_out(name)
+        return
+    if name == "auto" and parameter in SEEN_FROM_OUTSIDE:
+        SEEN_FROM_OUTSIDE[parameter](monkeypatch)
         return
     if parameter == "top":
         for limit in ("LONG", "SAMPLE"):  # documents of a query from which on it matters
@@ -198,6 +209,42 @@ def check_hold_out(name: str) -> None:
     assert (held.predict(TEST).tolist(), held.history_) != (all_of_them.predict(TEST).tolist(), all_of_them.history_)
 
 
+def check_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How long AutoRanker may learn, and by which clock, is what its clock is told."""
+    made = []
+    real = auto.Clock
+
+    def clock(*told: Any) -> Any:
+        made.append(told)
+        return real(None)
+
+    monkeypatch.setattr(auto, "Clock", clock)
+    monkeypatch.setattr(auto, "first_kinds", lambda _: [Kind("linear-regression-ranker", {}, "z")])
+    monkeypatch.setattr(auto, "drawn_kinds", lambda *_: [])
+    for given in ({}, {"minutes": 3.0}, {"clock": "processor"}, {"trials": 1}):
+        ranker_class("auto")(folds=2, **given).fit(TRAIN)
+    assert made == [(60.0, "wall"), (180.0, "wall"), (60.0, "processor"), (None, "wall")]
+
+
+def check_plan(_: pytest.MonkeyPatch) -> None:
+    """A plan decides what is tried, on which folds, with which seed."""
+    other = make("auto", {"trials": 1, "folds": 3, "seed": 7}).fit(TRAIN, valid=VALID)
+    replayed = make("auto", {"trials": 2, "folds": 2, "plan": other.plan_}).fit(TRAIN, valid=VALID)
+    assert replayed.predict(TEST).tolist() == other.predict(TEST).tolist()
+    assert replayed.predict(TEST).tolist() != learned("auto", INNER["auto"])[0]
+
+
+def check_store(_: pytest.MonkeyPatch) -> None:
+    """A store keeps every trial."""
+    with TemporaryDirectory() as folder:
+        make("auto", INNER["auto"] | {"store": folder}).fit(TRAIN)
+        assert [path for path in Path(folder).rglob("*") if path.is_file()]
+
+
+SEEN_FROM_OUTSIDE = {"minutes": check_clock, "clock": check_clock, "plan": check_plan, "store": check_store}
+"""Parameters of AutoRanker of which scores cannot tell."""
+
+
 def check_missing(name: str, context: dict[str, Any]) -> None:
     """NaN becomes the median of the training data, before anything else is done to it."""
     holes = TRAIN.X.copy()
@@ -215,7 +262,7 @@ def check_missing(name: str, context: dict[str, Any]) -> None:
     assert not np.allclose(made[0], made[2], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", RANKERS)
 def test_a_seed_has_an_effect_or_there_is_none(name: str) -> None:
     """Two seeds differ and one seed twice does not; a ranker that says that nothing is random has no use for one."""
     context = settings_of(name, "seed")

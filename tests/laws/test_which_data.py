@@ -20,6 +20,8 @@ from ordino.data.folds import Fold, Folds
 from ordino.data.prepare import binarize_labels
 from ordino.data.scaling import make_scaler
 from ordino.data.source import canonical
+from ordino.ensemble import choosing, combining
+from ordino.ensemble.trials import Trial
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
 from ordino.experiment.run.task import _open_part
@@ -95,6 +97,51 @@ def test_the_value_on_validation_data_is_that_of_the_ranker_that_is_kept(name):
     assert ranker.score(TRAIN) != pytest.approx(best, abs=1e-6)
 
 
+# an ensemble that is chosen by folds
+
+
+def test_an_ensemble_is_measured_on_queries_that_chose_nothing_of_it(monkeypatch):
+    """Members, steps and weights come from the other folds, and so do weights that are tried on a fold."""
+    calls, masks = [], []
+    real, real_weights = choosing.Choice.ensemble, combining.greedy_weights
+
+    def ensemble(self, which):
+        masks.append([])
+        calls.append((self, which.copy(), real(self, which)))
+        return calls[-1][2]
+
+    def greedy_weights(members, measure, which):
+        masks[-1].append(which.copy())
+        return real_weights(members, measure, which)
+
+    monkeypatch.setattr(choosing.Choice, "ensemble", ensemble)
+    monkeypatch.setattr(combining, "greedy_weights", greedy_weights)
+    ranker = ranker_class("auto")(trials=3, folds=3).fit(TRAIN)
+    choice, first, _ = calls[0]
+    bench, values = choice.bench, np.full(TRAIN.n_queries, np.nan)
+    assert first.all()
+    for fold, (_, which, found) in enumerate(calls[1:]):
+        own = bench.fold == fold
+        assert (which == ~own).all()
+        scores = [
+            weight * combining.standardized(choice.trials[one.trial].unseen(one.step), bench.data.offsets)
+            for one, weight in zip(found.members, found.weights, strict=True)
+        ]
+        values[own] = bench.judge.per_query(bench.data, sum(scores))[own]
+    assert ranker.quality_["mean"] == pytest.approx(values.mean())
+    for (_, which, found), tried in zip(calls, masks, strict=True):
+        expected = [which & (bench.fold != fold) for fold in np.unique(bench.fold[which])]
+        expected += [which] if found.greedy_share else []
+        assert [one.tolist() for one in tried] == [one.tolist() for one in expected]
+
+
+def test_the_step_of_a_member_is_chosen_by_the_queries_that_are_asked():
+    trial, steps = Trial(None, None), np.arange(30)[:, None]
+    trial._curve = -np.abs(steps - np.array([[8, 8, 20, 20, 25]])) / 30.0
+    for which, best in (([1, 1, 0, 0, 0], 8), ([0, 0, 1, 1, 0], 20), ([0, 0, 0, 0, 1], 25)):
+        assert trial.best_step(np.array(which, bool)) == best
+
+
 # bench and search
 
 
@@ -121,6 +168,7 @@ def one_fold():
     return {"marked": Folds(["Fold1"], lambda _: Fold("Fold1", TRAIN, VALID, TEST))}
 
 
+PROFILE = "sklearn"  # another one than by default, whose values differ
 ENTRIES = {
     "bench": {"ranker": "linear-regression-ranker"},
     "grid": {"ranker": "linear-regression-ranker", "grid": {"alpha": [0.1, 10.0]}},
@@ -130,7 +178,8 @@ ENTRIES = {
 
 @pytest.mark.parametrize("kind", ENTRIES)
 def test_every_part_of_a_fold_has_its_task(kind, seen, tmp_path):
-    plan = Plan(data=one_fold(), rankers=[ENTRIES[kind]], measures=("map", "ndcg@5"), parts=("train", "valid"))
+    how = {"measures": ("map", "ndcg@5"), "parts": ("train", "valid"), "profile": PROFILE}
+    plan = Plan(data=one_fold(), rankers=[ENTRIES[kind]], **how)
     [trial] = run(plan, tmp_path / "s.sqlite", n_jobs=1)
     train, valid, test = (set(map(float, marks)) for marks in (TRAIN_MARKS, VALID_MARKS, TEST_MARKS))
     fits = [(a, b) for what, a, b in seen if what == "fit"]
@@ -150,7 +199,9 @@ def test_every_part_of_a_fold_has_its_task(kind, seen, tmp_path):
             (TRAIN, np.nanmean(trial.parts["train"][metric])),
             (VALID, np.nanmean(trial.parts["valid"][metric])),
         ):
-            assert found == pytest.approx(evaluate(data, ranker.predict(data), metrics=metric)[metric])
+            expected = evaluate(data, ranker.predict(data), metrics=metric, profile=PROFILE)[metric]
+            assert found == pytest.approx(expected)
+            assert metric == "map" or found != evaluate(data, ranker.predict(data), metrics=metric)[metric]
     assert set(map(float, trial.query_ids)) == test
 
 

@@ -50,8 +50,8 @@ def check_options(given: object) -> None:
 
     known: dict[str, list[str]] = _ConfigAliases._get_all_param_aliases()
     main_names = {alias: name for name, aliases in known.items() for alias in (name, *aliases)}
-    for name in given:
-        main = str(main_names.get(name, name))
+    for name in map(str, given):
+        main = main_names.get(name, name)
         if main in OURS:
             raise ParameterError(f"options={{{name!r}: ...}}; the ranker sets it by its own parameter {OURS[main]}")
         if main == "objective":

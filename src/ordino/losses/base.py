@@ -197,11 +197,10 @@ def _with_scores(given: NDArray[Any], prepared: Queries) -> Queries:
 
 def _blocks(offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> tuple[list[tuple[int, int]], int]:
     """Blocks of queries of about equal cost and how many threads share them: one of each if more are not worth it."""
-    n_queries = len(offsets) - 1
-    if float(offsets[-1]) ** 2 * n_models < WORTH_THREADS:
-        return [(0, n_queries)], 1
-    cost = np.cumsum(np.diff(offsets).astype(np.float64) ** 2) * n_models
-    is_much = n_queries > 1 and bool(cost[-1] >= WORTH_THREADS)
+    n_queries, is_much = len(offsets) - 1, float(offsets[-1]) ** 2 * n_models >= WORTH_THREADS
+    if is_much:  # perhaps
+        cost = np.cumsum(np.diff(offsets).astype(np.float64) ** 2) * n_models
+        is_much = n_queries > 1 and bool(cost[-1] >= WORTH_THREADS)
     n_threads = count_threads(n_jobs, enough=is_much)
     if n_threads == 1 or not is_much:
         return [(0, n_queries)], 1

@@ -262,7 +262,7 @@ def make_card(
         "learned": _figures(last),
         "data": None if data is None else describe(data),
         "valid": None if valid is None else describe(valid),
-        "notes": dict(notes or {}),
+        "notes": as_json(notes or {}),  # a measure of one query has no interval
         "versions": {"python": platform.python_version(), **installed_versions(packages)},
     }
 

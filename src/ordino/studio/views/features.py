@@ -47,6 +47,8 @@ class Feature(NamedTuple):
 
 def view(studio: Any, ask: Ask) -> dict[str, Any]:
     """What the page shows."""
+    there = ask.text("against")  # a part of the data, where other pages name a ranker
+    ask = Ask(ask.page, [one for one in ask.given if one[0] != "against"])
     weights = _weights(studio, ask)
     try:
         parts = open_parts(studio)
@@ -55,7 +57,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
             raise
         parts = {}
     names = list(parts)
-    here, there = ask.text("part", names[0] if names else ""), ask.text("against")
+    here = ask.text("part", names[0] if names else "")
     if here not in parts and parts:
         here = names[0]
     facts = _facts(studio, parts[here], parts.get(there)) if parts else {}

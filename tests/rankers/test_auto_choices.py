@@ -1,0 +1,123 @@
+"""How AutoRanker's trials are made and chosen: seeds of their own, the better half, evidence for every new member."""
+
+import numpy as np
+import pytest
+
+import ordino
+from ordino.ensemble.choosing import Choice, Member
+from ordino.ensemble.clock import Clock
+from ordino.ensemble.combining import standardized
+from ordino.ensemble.search import Search
+from ordino.ensemble.trials import Bench, Kind, Trial
+from ordino.judge import Judge
+from ordino.rankers import portfolio
+from ordino.testing import easy_data
+
+DATA = easy_data(n_queries=24)
+
+
+def bench(seed=0, n_folds=4):
+    return Bench(
+        DATA,
+        judge=Judge("ndcg@10", "standard"),
+        n_folds=n_folds,
+        seed=seed,
+        make=lambda kind: portfolio.make_member(kind, metric="ndcg@10", profile="standard", n_jobs=1),
+    )
+
+
+class Done:
+    """A trial whose scores of unseen documents are known."""
+
+    def __init__(self, scores, ranker="rank-svm", n_folds=4, milliseconds=None):
+        self.kind, self.scores, self.milliseconds = Kind(ranker, {}, "z"), [None] * n_folds, milliseconds
+        self._scores = scores
+
+    def unseen(self, _):
+        return self._scores
+
+    def best_step(self, _):
+        return 0
+
+
+def noisy(size, seed=0):
+    """Scores that follow the labels, more or less."""
+    return DATA.y + np.random.default_rng(seed).normal(0, size, DATA.n_docs)
+
+
+EVERYTHING = np.full(DATA.n_queries, True)
+
+
+def test_every_ranker_of_every_trial_has_a_seed_of_its_own():
+    kinds = [
+        Kind("rank-svm", {}, "z"), Kind("rank-svm", {}, "rank"), Kind("rank-svm", {"C": 1.0}, "z"),
+        Kind("prank", {}, "z"),
+    ]  # fmt: skip
+    assert len({kind.text for kind in kinds}) == 4
+    seeds = [Trial(bench(seed), kind)._part(fold).seed for seed in (0, 1) for kind in kinds for fold in range(4)]
+    assert len({*seeds}) == 2 * 4 * 4
+    assert not np.array_equal(bench(0).fold, bench(1).fold)
+
+
+def test_members_count_by_their_weights():
+    ranker = ordino.AutoRanker(trials=2, folds=2).fit(DATA)
+
+    def scores(*weights):
+        ranker.weights_ = np.array(weights)
+        return ranker.predict(DATA)
+
+    first, second = scores(1.0, 0.0), scores(0.0, 1.0)
+    assert not np.allclose(first, second)
+    np.testing.assert_allclose(scores(0.25, 0.75), 0.25 * first + 0.75 * second, atol=1e-9)
+
+
+@pytest.mark.parametrize(("new", "comes_in"), [(noisy(0.3, 1), True), (noisy(50.0, 2), False)])
+def test_a_new_member_needs_evidence(new, comes_in):
+    choice = Choice(bench(), [Done(noisy(2.0)), Done(new, "prank")], n_first=1)
+    assert choice.members(EVERYTHING) == [Member(0, 0)] + [Member(1, 0)] * comes_in
+
+
+def test_a_member_may_take_the_place_of_one_of_its_family():
+    choice = Choice(bench(), [Done(noisy(50.0)), Done(noisy(0.01, 1))], n_first=1)
+    assert choice.members(EVERYTHING) == [Member(1, 0)]
+
+
+def test_the_cost_of_scoring_is_that_of_all_members_together():
+    trials = [Done(noisy(2.0, i), name, milliseconds=2.0) for i, name in enumerate(("rank-svm", "prank", "lambdarank"))]
+    free, bound = (Choice(bench(), trials, n_first=3, most_ms=most).members(EVERYTHING) for most in (6.0, 4.0))
+    assert (len(free), len(bound)) == (3, 2)
+
+
+def search_of(monkeypatch, gains):
+    """A search whose trials gain what is said."""
+    ran = []
+
+    def run(self, trial, n_folds, clock):
+        trial.scores = [None] * n_folds
+        ran.append((n_folds, trial.kind.params["C"]))
+        return trial
+
+    monkeypatch.setattr(Search, "_run", run)
+    monkeypatch.setattr(Search, "_gain", lambda _, trial: gains[trial.kind.params["C"]])
+    return Search(bench(), clock=Clock(None), most_trials=None, cost=lambda _: 1.0, tell=lambda *_: None), ran
+
+
+def test_the_better_half_goes_on(monkeypatch):
+    gains = dict(enumerate([0.1, 0.6, 0.2, 0.5, 0.3, 0.4]))
+    search, ran = search_of(monkeypatch, gains)
+    found = search._halved([Kind("rank-svm", {"C": c}, "z") for c in gains], Clock(None))
+    assert [trial.kind.params["C"] for trial in found] == [1]
+    assert [sorted(c for n, c in ran if n == folds) for folds in (1, 2, 4)] == [[0, 1, 2, 3, 4, 5], [1, 3, 5], [1]]
+
+
+def test_a_trial_is_judged_on_the_folds_that_it_has():
+    here = bench()
+    known, new = noisy(2.0), noisy(0.5, 1)
+    own = here.fold == 0
+    new = np.where(np.repeat(own, DATA.counts), new, 0.0)  # the other folds are not trained yet
+    search = Search(here, clock=Clock(None), most_trials=None, cost=lambda _: 1.0, tell=lambda *_: None)
+    search.done, search.n_first = [Done(known)], 1
+    before, after = (
+        here.measure(sum(standardized(one, DATA.offsets) for one in some)) for some in ([known], [known, new])
+    )
+    assert search._gain(Done(new, "prank", n_folds=1)) == pytest.approx((after - before)[own].mean())
