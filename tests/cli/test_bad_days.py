@@ -123,8 +123,9 @@ def test_a_damaged_trial_gets_a_sentence(column, value, store, capsys):
     with closing(sqlite3.connect(store)) as connection:
         connection.execute(f"UPDATE trials SET {column} = ? WHERE number = 1", (value,))
         connection.commit()
-    assert "store.sqlite: a trial in the store is damaged" in says(capsys, "report", store, "--format", "csv")
-    if column != "valid":
+    if column != "query_ids":  # which a report does not read: it knows of each trial which test part it had
+        assert "store.sqlite: a trial in the store is damaged" in says(capsys, "report", store, "--format", "csv")
+    if column not in ("valid", "query_ids"):
         return
     with Store(store) as opened, pytest.raises(DataError, match="a trial in the store is damaged"):
         opened.trials()
