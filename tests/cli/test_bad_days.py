@@ -135,6 +135,11 @@ def test_values_that_were_cut_get_a_sentence(store, capsys):
     with closing(sqlite3.connect(store)) as connection:
         connection.execute("UPDATE query_values SET numbers = x'0102' WHERE trial = 1")
         connection.commit()
+    with Store(store) as opened, pytest.raises(DataError, match="a trial in the store is damaged"):
+        opened.trials()
+    with closing(sqlite3.connect(store)) as connection:
+        connection.execute("UPDATE sums SET totals = x'0102'")  # a report is made from sums that are whole
+        connection.commit()
     assert "a trial in the store is damaged" in says(capsys, "report", store)
 
 

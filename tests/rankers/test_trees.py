@@ -117,7 +117,7 @@ def test_lightgbm_measures_what_we_would_have_measured(
     train, valid = data.replace(X=np.round(data.X, 1)).split(0.6)  # few values, so that scores are equal
     ranker = LambdaMART(rounds=60, patience=20, metric=metric, profile=profile, n_jobs=n_jobs)
     asked = []
-    monkeypatch.setattr(trees, "_outputs", lambda *given: asked.append(given))
+    monkeypatch.setattr(trees, "outputs_of", lambda *given: asked.append(given))
     native = clone(ranker).fit(train, valid=valid)
     assert not asked
     monkeypatch.undo()
