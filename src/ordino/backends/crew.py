@@ -16,7 +16,6 @@ from ordino.backends.seam import Failure
 from ordino.data.dataset import Dataset
 from ordino.data.on_disk import Room, working_in
 from ordino.errors import OrdinoError
-from ordino.threads import enter_worker
 
 
 @final
@@ -32,7 +31,6 @@ class Bench:
 
     def do(self, function: Callable[..., Any], given: Sequence[Any]) -> Any:
         """What a function of this bench gives, or the failure that says what went wrong."""
-        enter_worker()
         try:
             with working_in(self.room):
                 return function(self, *given)

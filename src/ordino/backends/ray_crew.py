@@ -11,6 +11,7 @@ from ordino.backends.crew import Bench, Crew
 from ordino.backends.ray_cluster import RayCluster, with_files_here
 from ordino.backends.seam import ONE_THREAD, Failure
 from ordino.errors import DataError, OrdinoError
+from ordino.threads import enter_worker
 
 WAIT = 120.0  # seconds that a worker has to begin
 SOON = 10.0  # seconds that the death of a worker takes to be noticed
@@ -30,6 +31,7 @@ class _Worker:  # an actor
 
     def do(self, function: Callable[..., Any], given: Sequence[Any], files: Any, job: str) -> Any:
         """The result of a call, or a failure that names the machine."""
+        enter_worker()  # in whatever thread the call comes
         if files:
             try:
                 given = [with_files_here(given[0], files, job), *given[1:]]
