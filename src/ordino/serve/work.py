@@ -18,7 +18,7 @@ from ordino.web.bodies import CLOSE
 
 Result = TypeVar("Result")
 AGAIN = {"retry-after": "1"}
-SHORT = 2 << 20  # bytes of a body that is read in milliseconds
+SHORT = 1 << 20  # bytes of a body; the memory for longer ones would go back to the system after every request
 
 
 class LaterError(Exception):

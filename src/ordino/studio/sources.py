@@ -154,17 +154,20 @@ class OpenStore:
         return self.view.groups()
 
     def board(
-        self, group: Group, measures: Sequence[str] | None, baseline: str | None, test: str, *, every: bool = False
-    ) -> Board:
-        """A board of this group."""
-        key = ("board", self.stamp, group.dataset, group.profile, tuple(measures or ()), baseline, test, every)
+        self, group: Group, measures: Sequence[str] | None, baseline: str | None, test: str, *, every: bool = False,
+        only_first: bool = False,
+    ) -> Board:  # fmt: skip
+        """A board of this group: of the measures to show, of every one, or of the first alone."""
+        chosen_by = (tuple(measures or ()), baseline, test, every, only_first)
+        key = ("board", self.stamp, group.dataset, group.profile, *chosen_by)
 
         def remember(name: Hashable, read: Callable[[], Any]) -> Any:
             return self._memory.get(("values", self.stamp, group.dataset, group.profile, name), read)
 
         def make() -> Board:
             chosen: dict[str, Any] = {"measures": measures, "baseline": baseline, "test": test}
-            return make_boards(self.view, **chosen, groups=[group], only_shown=not every, remember=remember)[0]
+            chosen |= {"only_shown": not every, "only_first": only_first}
+            return make_boards(self.view, **chosen, groups=[group], remember=remember)[0]
 
         try:
             found: Board = self._memory.get(key, make)

@@ -116,6 +116,7 @@ def make_boards(
     labels: Sequence[str] | None = None,
     groups: Sequence[Group] | None = None,
     only_shown: bool = False,
+    only_first: bool = False,
     remember: Remember = lambda _, make: make(),
 ) -> list[Board]:
     """Boards of all data sets and profiles of a store, in the order in which they appear.
@@ -136,6 +137,8 @@ def make_boards(
         The data sets and profiles to make boards of, by default all.
     only_shown
         Read only the metrics to show, which is faster where a store has many.
+    only_first
+        Read only the first of them, which is enough to know the lines and their order.
     remember
         Where the values of queries may be kept between two calls: it gets a key and the function that reads them.
     """
@@ -151,7 +154,7 @@ def make_boards(
     if baseline is not None:
         check_choice("baseline", baseline, labels or found)
     return [
-        _board(view, group, chosen, measures, baseline, test, only_shown, remember)
+        _board(view, group, chosen, measures, baseline, test, only_shown, only_first, remember)
         for group, chosen in zip(groups, boards, strict=True)
         if chosen.trials
     ]
@@ -181,7 +184,7 @@ def compare_labels(board: Board, a: str, b: str, *, quick: bool = False) -> Comp
 
 def _board(
     view: StoreView, group: Group, chosen: BoardTrials, measures: Sequence[str] | None, baseline: str | None, test: str,
-    only_shown: bool, remember: Remember,
+    only_shown: bool, only_first: bool, remember: Remember,
 ) -> Board:  # fmt: skip
     trials = chosen.trials
     stored = list(dict.fromkeys(name for trial in trials for name in trial.test))
@@ -195,7 +198,7 @@ def _board(
     references = {}
     folds = {trial.fold for trial in trials}
     whole = {label for label, own in by_label.items() if {trial.fold for trial in own} == folds}
-    for name in dict.fromkeys(shown) if only_shown else stored:
+    for name in shown[:1] if only_first else dict.fromkeys(shown) if only_shown else stored:
         read = partial(query_means, view, trials, settings, name, places, len(index))
         for label, column in remember(("means", labels, name), read).items():
             values[label][name] = column

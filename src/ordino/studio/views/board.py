@@ -58,14 +58,19 @@ def _damaged(name: str, reason: str) -> State:
     )  # fmt: skip
 
 
-def chosen_board(opened: OpenStore, ask: Ask, group: Group, *, every: bool = False) -> Board:
-    """The board that a page is about: its measures, what they are held against, and the test."""
+def chosen_board(
+    opened: OpenStore, ask: Ask, group: Group, *, every: bool = False, only_lines: bool = False
+) -> Board:
+    """The board that a page is about: its measures, what they are held against, and the test.
+
+    With ``only_lines``, its lines and their order are known, and values by the first measure alone.
+    """
     test = ask.choice("test", TESTS, "wilcoxon")
     against = ask.text("against")
     measures = ask.several("measures") or None
     baseline = None if against in ("", BEST) else against
     try:
-        return opened.board(group, measures, baseline, test, every=every)
+        return opened.board(group, measures, baseline, test, every=every, only_first=only_lines)
     except ParameterError as error:
         if baseline is None or "baseline" not in str(error):
             raise

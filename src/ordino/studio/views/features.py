@@ -101,7 +101,7 @@ def _weights(studio: Any, ask: Ask) -> dict[str, dict[str, float]]:
     found: dict[str, dict[str, float]] = {}
     with studio.store() as opened:
         group, _ = chosen_group(opened, ask)
-        board = chosen_board(opened, ask, group)
+        board = chosen_board(opened, ask, group, only_lines=True)
         lines = sorted(board.lines, key=lambda line: line.label != ask.text("ranker"))
         for line in lines:
             total: dict[str, float] = {}
@@ -121,7 +121,7 @@ def _labels(studio: Any, ask: Ask) -> list[str]:
     if studio.sources.store is None:
         return ModelShelf(studio.sources, studio.memory).labels()
     with studio.store() as opened:
-        return [line.label for line in chosen_board(opened, ask, chosen_group(opened, ask)[0]).lines]
+        return [line.label for line in chosen_board(opened, ask, chosen_group(opened, ask)[0], only_lines=True).lines]
 
 
 def _importance(studio: Any, ask: Ask, data: Dataset | None) -> tuple[str, dict[str, float]] | None:

@@ -72,7 +72,7 @@ def _asked(studio: Any, ask: Ask) -> Asked:
         return Asked(name, models[name], None, list(models), [], history, None, None, "")
     with studio.store() as opened:
         group, _ = chosen_group(opened, ask)
-        board = chosen_board(opened, ask, group)
+        board = chosen_board(opened, ask, group, only_lines=True)
         labels = [line.label for line in board.lines]
         label = ask.choice("ranker", labels, labels[0])
         trials = board.line(label).trials

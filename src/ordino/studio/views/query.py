@@ -33,7 +33,7 @@ def open_shelf(studio: Any, ask: Ask) -> Iterator[tuple[Shelf, list[str], str]]:
         return
     with studio.store() as opened:
         group, _ = chosen_group(opened, ask)
-        board = chosen_board(opened, ask, group)
+        board = chosen_board(opened, ask, group, only_lines=True)
         yield StoreShelf(opened, board, studio.sources, studio.memory), list(board.measures), group.profile
 
 
