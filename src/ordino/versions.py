@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cache
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 NEEDED = (
     "numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "lightgbm", "cmaes", "safetensors",
