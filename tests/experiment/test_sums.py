@@ -142,3 +142,15 @@ def test_reading_an_earlier_store_leaves_it_as_it_is(path):
     execute(path, "DROP TABLE test_queries")
     board_of(path)
     assert execute(path, "SELECT count(*) FROM sqlite_master WHERE name = 'sums'") == [(0,)]
+
+
+def test_the_lines_of_a_board_need_the_first_metric_alone(path):
+    with StoreView(path) as view:
+        [whole], [first] = make_boards(view), make_boards(view, only_first=True)
+    assert len(whole.measures) > 1
+    assert first.measures == whole.measures
+    assert [line.label for line in first.lines] == [line.label for line in whole.lines]
+    for line, other in zip(first.lines, whole.lines, strict=True):
+        assert [trial.key for trial in line.trials] == [trial.key for trial in other.trials]
+        assert list(line.cells) == list(line.per_query) == whole.measures[:1]
+        assert line.cells[whole.measures[0]].mean == other.cells[whole.measures[0]].mean
