@@ -58,9 +58,7 @@ def _damaged(name: str, reason: str) -> State:
     )  # fmt: skip
 
 
-def chosen_board(
-    opened: OpenStore, ask: Ask, group: Group, *, every: bool = False, only_lines: bool = False
-) -> Board:
+def chosen_board(opened: OpenStore, ask: Ask, group: Group, *, every: bool = False, only_lines: bool = False) -> Board:
     """The board that a page is about: its measures, what they are held against, and the test.
 
     With ``only_lines``, its lines and their order are known, and values by the first measure alone.
