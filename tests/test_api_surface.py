@@ -32,7 +32,7 @@ def test_the_surface_is_the_recorded_one():
 
 
 def test_a_change_of_the_surface_touches_the_changelog():
-    """Since the record before this one: in a commit since then or, if the record is not committed yet, in the working tree."""
+    """Since the record before this one: in a commit or, if the record is not committed yet, in the working tree."""
     changed = {line[3:] for line in git("status", "--porcelain", "--", FILE, CHANGES)}
     commits = git("log", "-2", "--format=%H", "--", FILE)
     if not commits:
