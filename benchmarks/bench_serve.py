@@ -251,6 +251,8 @@ async def load(
     async def one(due: float) -> None:
         try:
             async with asyncio.timeout(30):
+                while free and free[-1][0].at_eof():  # the server closes what is idle for long
+                    free.pop()[1].close()
                 reader, writer = free.pop() if free else await asyncio.open_connection("127.0.0.1", server.port)
                 writer.write(head)
                 writer.write(body)
