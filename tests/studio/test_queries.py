@@ -16,8 +16,10 @@ from ordino.experiment.store import Store, StoreView, Trial
 from ordino.experiment.store.kept import Kept, kept_path, models_folder
 from ordino.explain import why
 from ordino.model_file import load
+from ordino.order import audit
 from ordino.studio.frame import NAV
 from ordino.studio.views.judge import read_grades
+from ordino.testing import easy_data
 from studio_place import LINEAR, LONG, heading, links, open_studio, text_of
 
 PAGES = [entry.name for group in NAV.values() for entry in group]
@@ -216,6 +218,33 @@ def test_model_has_a_card_and_can_be_taken_along(studio, place, tmp_path):
     assert "trees over 12 features" in heading(answer)
     (tmp_path / "m.ordino").write_bytes(studio.get("/model.ordino?ranker=LambdaMART").content)
     assert type(load(tmp_path / "m.ordino")).__name__ == "LambdaMART"
+
+
+def test_a_comparator_is_audited_on_the_documents_of_its_fold(tmp_path, monkeypatch):
+    store, data, audits = tmp_path / "web.sqlite", easy_data(n_queries=9), []
+    sortnet = {"ranker": "sortnet", "params": {"max_iter": 1, "epochs": 1}}
+    plan = Plan(data={"web": data}, rankers=[sortnet], folds=3)
+    run(plan, store, n_jobs=1, models=models_folder(store), documents=True)
+
+    def noted(network, some, **options):
+        audits.append((some, audit(network, some, **options)))
+        return audits[-1][1]
+
+    monkeypatch.setattr("ordino.studio.views.model.audit", noted)
+    client = open_studio(store)
+    assert "Count cycles and moves" in text_of(client.get("/model"))
+    assert not audits
+    body = text_of(client.get("/model?audit=yes"))
+    [(some, found)] = audits
+    with StoreView(store) as view:
+        ids = next(iter(view.query_ids()))[1]
+    assert some.query_ids.tolist() == list(ids)
+    assert f"{100 * found.cyclic_share:.3g} % of triples are cycliccounted in 3 queries" in body
+    assert "0.0 of 1000 documents stand elsewhere if the rows come shuffledby at most 0.0 of 1000 places" in body
+    assert len(found.moves) > 2
+    for name, moved in found.moves.items():
+        if name != "shuffles":
+            assert f"{moved.docs:.1f} of 1000 documents stand elsewhere if {name} orders them" in body
 
 
 def test_certificates_of_exports_are_shown(place, tmp_path):

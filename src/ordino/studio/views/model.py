@@ -234,11 +234,13 @@ def _audit(studio: Any, asked: Asked, card: dict[str, Any] | None, *, wanted: bo
             )
         ]
         for name, moved in found.moves.items():
+            is_shuffled = name == "shuffles"
+            otherwise = "if the rows come shuffled" if is_shuffled else f"if {name} orders them"
             rows.append(
                 (
-                    "note" if moved.docs == 0 else "warning",
-                    f"{moved.docs:.1f} of 1000 documents move",
-                    f"by {name}; at most {moved.max:.1f} places of 1000",
+                    "warning" if is_shuffled and moved.docs else "note",
+                    f"{moved.docs:.1f} of 1000 documents stand elsewhere {otherwise}",
+                    f"by at most {moved.max:.1f} of 1000 places",
                 )
             )
         return rows
