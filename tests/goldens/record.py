@@ -1,4 +1,4 @@
-"""Records the goldens: ``python -m goldens.record FOLDER [VARIANT ...]`` in tests/; after that no number may move.
+"""Records the goldens: ``python tests/goldens/record.py FOLDER [VARIANT ...]``; after that no number may move.
 
 With names of variants only these are recorded anew, and all others stay as they are.
 Scores of every variant on a fixed synthetic set, a model file of each, and a store with its board. On the machine that
@@ -15,6 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import ordino
 from goldens.variants import make, variants
