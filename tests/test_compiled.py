@@ -15,12 +15,10 @@ from typing import Any
 
 import pytest
 from numba.core import event
-from numba.core.codegen import JITCodeLibrary
 from numba.core.errors import TypingError
 
 import ordino
 from ordino.compiled import INNER, OUTER, REORDERED, njit
-from ordino.kernel_compiler import GOES_ONCE
 
 SOURCE = Path(ordino.__file__).parent
 MEASURE = """
@@ -170,11 +168,8 @@ def test_no_other_file_compiles() -> None:
     assert told == []
 
 
-def test_a_kernel_is_compiled_by_the_steps_it_needs_and_code_in_lanes_as_numba_does() -> None:
-    """LLVM goes once over code whose sums may not be reordered: there the way cannot change a bit."""
-    plain = njit(**{**OUTER, "cache": False})(lambda x: x + 1.0)
-    lanes = njit(**{**OUTER, "cache": False, "fastmath": {"reassoc"}})(lambda x: x + 1.0)
-    assert plain(1.0) == lanes(1.0) == 2.0
-    results = [next(iter(kernel.overloads.values())) for kernel in (plain, lanes)]
-    assert [type(result.library) is JITCodeLibrary for result in results] == [not GOES_ONCE, True]
-    assert all(result.type_annotation is None for result in results)
+def test_a_kernel_is_compiled_by_the_steps_it_needs() -> None:
+    kernel = njit(**{**OUTER, "cache": False})(lambda x: x + 1.0)
+    assert kernel(1.0) == 2.0
+    (result,) = kernel.overloads.values()
+    assert result.type_annotation is None  # one of the steps that are left out
