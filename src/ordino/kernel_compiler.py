@@ -20,13 +20,13 @@ UNUSED = frozenset(
 """Names of numba's steps; a version that does not have one of them compiles as well."""
 
 
-class KernelCompiler(CompilerBase):  # type: ignore[misc]
+class KernelCompiler(CompilerBase):
     """What :func:`ordino.compiled.njit` compiles with."""
 
     def define_pipelines(self) -> list[Any]:
         """Numba's steps without those that are not used."""
-        steps: Any = PassManager("kernel")
-        whole = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        steps: Any = PassManager("kernel")  # type: ignore[no-untyped-call]
+        whole: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
         steps.passes = [step for step in whole.passes if step[0].__name__ not in UNUSED]
         steps.finalize()
         return [steps]
