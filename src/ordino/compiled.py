@@ -35,8 +35,6 @@ if "scipy.linalg" not in sys.modules and find_spec("scipy") is not None:
 import numba  # noqa: E402  (only now)
 from numba.core import event  # noqa: E402
 
-from ordino.kernel_compiler import KernelCompiler  # noqa: E402
-
 INNER: Mapping[str, Any] = {
     "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": False,
 }  # fmt: skip
@@ -74,22 +72,21 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def compiled(function: Callable[..., Any]) -> Any:
         if not (options.get("cache") and _cache.usable):
-            return numba.njit(**(chosen | {"cache": False}))(function)
+            return numba.njit(**(options | {"cache": False}))(function)
         try:
-            return _stamped(numba.njit(**chosen)(function))
+            return _stamped(numba.njit(**options)(function))
         except RuntimeError as error:
             if _NO_PLACE not in str(error):
                 raise
         if not _cache.fall_back():
-            return numba.njit(**(chosen | {"cache": False}))(function)
+            return numba.njit(**(options | {"cache": False}))(function)
         config: Any = numba.config
         before, config.CACHE_DIR = config.CACHE_DIR, _cache.folder
         try:
-            return _stamped(numba.njit(**chosen)(function))
+            return _stamped(numba.njit(**options)(function))
         finally:
             config.CACHE_DIR = before
 
-    chosen: dict[str, Any] = {"pipeline_class": KernelCompiler, **options}
     return compiled
 
 
