@@ -9,7 +9,7 @@ from ordino import DenseComparator
 from ordino.errors import ParameterError
 from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import probability_losses
-from ordino.networks import comparing, first_layer
+from ordino.networks import comparing, first_layer, pair_net
 from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.first_layer import FirstLayer
 from ordino.networks.learning_sets import LearningSet
@@ -215,6 +215,28 @@ def test_products_by_pair_and_by_document_say_the_same(shared):
     by_document, by_pair = shaken(make_network(shared=shared)), shaken(make_network(shared=shared))
     assert by_document.error(few) == pytest.approx(by_pair.error(many), rel=1e-6)
     np.testing.assert_allclose(by_document.slopes, by_pair.slopes, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("input_dropout", [0.0, 0.4])
+def test_pairs_that_come_again_are_gathered_once_and_teach_what_new_ones_do(shared, input_dropout, monkeypatch):
+    many = np.concatenate((X, np.zeros((1000, 3), np.float32)))
+    pairs = [LearningSet.of(np.column_stack(rows), FIRST_FEATURE.target, len(many)) for rows in ((A, B), (B, A))]
+    ours, other = (shaken(make_network(shared=shared, input_dropout=input_dropout)) for _ in range(2))
+    monkeypatch.setattr(pair_net, "gather_pairs", lambda *given: gathered.append(1) or first_layer.gather_pairs(*given))
+    gathered = []
+    lasting, passing = ([PairBatch(many, *some, 1.0, lasting=lasts) for some in pairs] for lasts in (True, False))
+    for _ in range(3):
+        for again, new in zip(lasting, passing, strict=True):
+            assert ours.error(again) == other.error(new)
+            assert np.array_equal(ours.slopes, other.slopes)
+            ours.error(again, learn=False)
+    assert len(gathered) == 2
+    monkeypatch.setattr(pair_net, "MOST_KEPT", 2 * 60 * 3 - 1)
+    assert ours.error(lasting[0]) == other.error(passing[0])
+    fresh = make_network(shared=shared)
+    fresh.error(lasting[0])
+    assert not fresh._kept
 
 
 def test_what_a_diverged_step_left_behind_does_not_show():
