@@ -9,7 +9,7 @@ from ordino import DenseComparator
 from ordino.errors import ParameterError
 from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import probability_losses
-from ordino.networks import comparing, first_layer, pair_net
+from ordino.networks import autoencoders, comparing, first_layer, pair_net
 from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.first_layer import FirstLayer
 from ordino.networks.learning_sets import LearningSet
@@ -295,6 +295,18 @@ def test_autoencoders_of_a_dense_network_take_odd_widths(hidden):
     ranker = DenseComparator(hidden=hidden, initializer="autoencoders", pretraining=2, epochs=2, n_pairs=100)
     network = ranker.fit(easy_data()).network_
     assert [len(layer.W) for layer in network.deeper] == ([hidden] if hidden == 7 else list(hidden))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_autoencoders_learn_the_same_whether_what_lies_below_is_kept(shared, monkeypatch):
+    rows, learned_layers = RNG.integers(0, 40, (2, 1100)), []
+    for most in (autoencoders.MOST_KEPT, 0):
+        monkeypatch.setattr(autoencoders, "MOST_KEPT", most)
+        kind = {"shared": shared, "activation": "tanh", "seed": 0}
+        schedule = Schedule(3, 0.01, optimizer="adam")
+        learned_layers.append(stacked_autoencoders(X, rows, (6, 4), schedule=schedule, **kind))
+    for kept, anew in zip(*learned_layers, strict=True):
+        np.testing.assert_allclose(kept.W, anew.W, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("shared", [True, False])
