@@ -58,7 +58,8 @@ def measure(epochs: int, rounds: int) -> None:
         together, single = (min(column) for column in zip(*times, strict=True))
         record(f"repeats of {name} together against one by one", single / together)
         print(f"| {name} | {together:.2f} | {single:.2f} | {single / together:.2f} |", flush=True)
-    thirty_against_one(6 * epochs, rounds, train, valid)
+    for n_epochs in (6 * epochs, 100 * epochs):
+        thirty_against_one(n_epochs, rounds, train, valid)
 
 
 def thirty_against_one(epochs: int, rounds: int, train: Dataset, valid: Dataset) -> None:
@@ -68,8 +69,8 @@ def thirty_against_one(epochs: int, rounds: int, train: Dataset, valid: Dataset)
     _, work = np.min([spent(clone(ranker).set_params(n_jobs=1), train, valid, 1) for _ in range(rounds)], axis=0)
     thirty, busy_thirty = spent(ranker, train, valid, THIRTY)
     least = THIRTY * work / n_processors
-    record("30 repeats of DeepNet's tuned network against one", one / thirty)
-    print(f"{THIRTY} repeats of DeepNet's tuned network, {epochs} epochs: {thirty:.1f} s, one: {one:.2f} s; "
+    record(f"30 repeats of DeepNet's tuned network, {epochs:,} epochs, against one", one / thirty)
+    print(f"{THIRTY} repeats of DeepNet's tuned network, {epochs:,} epochs: {thirty:.1f} s, one: {one:.2f} s; "
           f"ratio {thirty / one:.1f} (asked: 10)")  # fmt: skip
     print(f"one keeps {busy / one:.2f} of {n_processors} processors busy and takes {work:.2f} s of one alone, thirty "
           f"keep {busy_thirty / thirty:.2f} busy; so thirty take {least:.1f} s or more, {least / one:.1f} times one: "
