@@ -220,7 +220,7 @@ def race(earlier: str | None, only: list[str]) -> None:
             n_more, first = 5 if "500" in part else 30, best_of(own, f"{part}, one epoch")
             whole = {team: (whole[team] - first[team]) / n_more for team in whole}
         by_clock, by_processor = whole["before"] / whole["ours"] if "before" in whole else (np.nan, np.nan)
-        failed |= by_clock < ASKED.get(part, 0)
+        failed |= bool(by_clock < ASKED.get(part, 0))
         record(f"{part} against the version before", by_clock)
         cells = [f"{1000 * whole[team][0]:.3f}" if team in whole else "" for team in teams]
         ratios = f"{by_clock:.2f} | {by_processor:.2f}"
