@@ -72,9 +72,9 @@ def thirty_against_one(epochs: int, rounds: int, train: Dataset, valid: Dataset)
     record(f"30 repeats of DeepNet's tuned network, {epochs:,} epochs, against one", one / thirty)
     print(f"{THIRTY} repeats of DeepNet's tuned network, {epochs:,} epochs: {thirty:.1f} s, one: {one:.2f} s; "
           f"ratio {thirty / one:.1f} (asked: 10)")  # fmt: skip
-    print(f"one keeps {busy / one:.2f} of {n_processors} processors busy and takes {work:.2f} s of one alone, thirty "
-          f"keep {busy_thirty / thirty:.2f} busy; so thirty take {least:.1f} s or more, {least / one:.1f} times one: "
-          f"ours is {thirty / least:.2f} times that bound")  # fmt: skip
+    print(f"one takes {work:.2f} s of one processor alone, so {n_processors} idle processors need {least:.1f} s for "
+          f"thirty, {THIRTY / n_processors:g} times that; ours takes {thirty / least:.2f} times this bound "
+          f"({busy / one:.2f} processors busy with one, {busy_thirty / thirty:.2f} with thirty)")  # fmt: skip
 
 
 def spent(ranker: Ranker, train: Dataset, valid: Dataset, n_repeats: int) -> tuple[float, float]:
