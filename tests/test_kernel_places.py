@@ -10,6 +10,7 @@ import pytest
 
 import ordino
 from ordino import Dataset
+from ordino.compiled import njit
 from ordino.losses import LOSSES, make_loss
 from ordino.rankers import ranker_class
 from places import tried_everywhere
@@ -59,6 +60,12 @@ def test_fits(name):
         for parameters in FITS[name]:
             ranker_class(name)(**parameters).fit(DATA).predict(DATA)
     assert seen
+
+
+def test_a_kernel_that_depends_on_the_place_is_found():
+    address = njit()(lambda x: x.ctypes.data % 4096)
+    with tried_everywhere(), pytest.raises(AssertionError, match="by where its arrays lie"):
+        address(np.zeros(3))
 
 
 def test_no_other_file_reorders_sums():
