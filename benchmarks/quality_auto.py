@@ -57,6 +57,7 @@ def main() -> None:
     )
     parser.add_argument("--sets", default=",".join(SETS), help="separated by commas")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="separated by commas")
+    parser.add_argument("--folds", type=int, default=5, help="of each set, as many as this, from the first")
     parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
     parser.add_argument("--out", type=Path, help="write the tables to this file")
     args = parser.parse_args()
@@ -67,7 +68,7 @@ def main() -> None:
     with Store(args.store) as store:
         for collection in args.sets.split(","):
             for name in args.systems.split(","):
-                for fold in read_folds(Path(folder) / collection):
+                for fold in list(read_folds(Path(folder) / collection))[: args.folds]:
                     if time.monotonic() < until:
                         keep(store, collection, fold, name, args.minutes, args.clock)
         versions = ", ".join(f"{name} {import_module(name).__version__}" for name in LIBRARIES)
