@@ -184,8 +184,8 @@ HEADER = (
     "AutoRanker minus the system, with its standard error; p is of a paired t-test over the test queries, two-sided,",
     "not corrected. Nothing was chosen on test parts. Trials: settings tried, mean over folds. The machine did other",
     "work at the same time, which processor time does not count. An earlier form of AutoRanker, which gave weight to",
-    "members that are behind the best, had been measured on these test parts before; the change was chosen on made data",
-    "and on validation parts.",
+    "members that are behind the best, had been measured on these test parts before; the change was chosen on made",
+    "data and on validation parts.",
 )
 
 
