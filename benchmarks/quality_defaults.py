@@ -145,6 +145,19 @@ def timed(name: str, train: Dataset, valid: Dataset) -> dict[str, float]:
     return seconds
 
 
+def alone(done: list[dict[str, Any]]) -> Iterator[str]:
+    """A row for each set and a column for each ranker, of what was run without trials."""
+    if not done:
+        return
+    names = list(dict.fromkeys(row["ranker"] for row in done))
+    found = {(row["set"], row["ranker"]): f"{row['default']:.4f}" for row in done}
+    yield from ("", "## Defaults alone", "", f"{METRIC} as above, seed {SEED}, without trials.", "")
+    yield f"| set | {' | '.join(names)} |"
+    yield f"|---|{'---:|' * len(names)}"
+    for one in dict.fromkeys(row["set"] for row in done):
+        yield f"| {one} | {' | '.join(found.get((one, name), '') for name in names)} |"
+
+
 HEADER = (
     "# Defaults against tuned",
     "",
@@ -159,10 +172,11 @@ def table(done: list[dict[str, Any]]) -> Iterator[str]:
     """A row for each ranker and set, and the times if they were measured."""
     yield "| set | ranker | defaults | tuned | defaults / tuned | trials | seconds |"
     yield "|---|---|---:|---:|---:|---:|---:|"
-    for row in (one for one in done if one["set"] != TIMED):
+    for row in (one for one in done if one["set"] != TIMED and one["trials"]):
         ratio = row["default"] / row["tuned"] if row["tuned"] else float("nan")
         cells = [f"{row['default']:.4f}", f"{row['tuned']:.4f}", f"{100 * ratio:.1f} %", f"{row['trials']}"]
         yield f"| {row['set']} | {row['ranker']} | {' | '.join(cells)} | {row['seconds']:.1f} |"
+    yield from alone([row for row in done if row["set"] != TIMED and not row["trials"]])
     times = sorted((row["seconds"] / row[BESIDE], row["ranker"], row) for row in done if row["set"] == TIMED)
     if not times:
         return

@@ -12,7 +12,16 @@ from ordino.ensemble import search as searching
 from ordino.ensemble import trials
 from ordino.ensemble.choosing import quality_of
 from ordino.ensemble.clock import Clock
-from ordino.ensemble.combining import greedy_weights, standardized, t_of, weigh
+from ordino.ensemble.combining import (
+    even_weights,
+    gate,
+    greedy_weights,
+    mixture,
+    standardized,
+    t_of,
+    weigh,
+    z_of,
+)
 from ordino.ensemble.paths import smoothed
 from ordino.ensemble.trials import Bench, Kind, Trial
 from ordino.ensemble.views import Views, pooled
@@ -62,24 +71,70 @@ def test_smoothing_is_the_mean_of_the_neighbors():
     np.testing.assert_allclose(smoothed(values, 5), expected)
 
 
-def test_greedy_weights_take_what_is_good_and_the_gate_needs_evidence():
-    rng = np.random.default_rng(0)
-    n = 400
-    truth = rng.normal(size=n)
+N = 400  # queries of one document
+ONE, TWO, NOISE = np.random.default_rng(3).normal(size=(3, N))
+ALIKE = ONE + np.random.default_rng(4).normal(0, 0.3, (2, N))
+FOLD, EVERYTHING = np.arange(N) % 4, np.full(N, True)
 
-    def measure(scores):  # a query is a number: how near the scores come to the truth
-        return -np.abs(scores / max(np.abs(scores).max(), 1e-9) - truth / np.abs(truth).max())
 
-    good, noise = truth.copy(), rng.normal(size=n)
-    everything = np.full(n, True)
-    assert greedy_weights([noise, good], measure, everything).tolist() == [0.0, 1.0]
-    fold = np.arange(n) % 4
-    clear = weigh([noise, good], measure, fold, everything)
+def near_to(truth):
+    """The measure of a query: how near its score is to the truth, where only the proportions of scores count."""
+    return lambda scores: -np.abs(scores / np.linalg.norm(scores) - truth / np.linalg.norm(truth))
+
+
+def test_greedy_weights_take_what_is_good():
+    assert greedy_weights([NOISE, ONE], near_to(ONE), EVERYTHING).tolist() == [0.0, 1.0]
+    found = greedy_weights([ONE, NOISE, TWO], near_to(0.75 * ONE + 0.25 * TWO), EVERYTHING)
+    np.testing.assert_allclose(found, [0.75, 0.0, 0.25], atol=0.05)
+
+
+def test_a_member_behind_the_best_goes_unless_the_others_miss_it():
+    assert even_weights([NOISE, ONE], near_to(ONE), EVERYTHING).tolist() == [0.0, 1.0]
+    assert even_weights([ONE, NOISE, ONE + 0.1 * TWO], near_to(ONE), EVERYTHING).tolist() == [1.0, 0.0, 0.0]
+    both = 0.6 * ONE + 0.4 * TWO  # TWO is far behind alone, and missed without it
+    alone = [near_to(both)(member) for member in (ONE, TWO)]
+    assert t_of(alone[0] - alone[1]) > 2
+    assert even_weights([ONE, NOISE, TWO], near_to(both), EVERYTHING).tolist() == [0.5, 0.0, 0.5]
+    assert even_weights(ALIKE, near_to(ONE), EVERYTHING).tolist() == [0.5, 0.5]  # nobody can say which is better
+
+
+@pytest.mark.parametrize(("n_queries", "z", "weights"), [(4, 1.8, [0.5, 0.5]), (5, 2.3, [0.0, 1.0])])
+def test_what_is_shown_depends_on_these_queries_alone(n_queries, z, weights):
+    here = np.arange(N) < n_queries
+    better, worse = np.where(here, ONE, -ONE), NOISE  # elsewhere the better one is by far the worse one
+    measure = near_to(ONE)
+    assert z_of((measure(better) - measure(worse))[here]) == pytest.approx(z, abs=0.05)
+    assert even_weights([worse, better], measure, here).tolist() == weights
+
+
+def test_greedy_weights_come_in_by_evidence():
+    clear = weigh([ONE, TWO, NOISE], near_to(0.8 * ONE + 0.2 * TWO), FOLD, EVERYTHING)
     assert clear.greedy_share == 1.0
-    assert clear.weights.tolist() == [0.0, 1.0]
-    alike = weigh([good + rng.normal(0, 0.3, n), good + rng.normal(0, 0.3, n)], measure, fold, everything)
-    assert alike.greedy_share < 1.0
+    assert clear.weights[0] > 0.7
+    assert clear.weights[2] == 0.0
+    assert weigh(ALIKE, near_to(ONE), FOLD, EVERYTHING).greedy_share < 1.0
     assert t_of(np.array([0.5, 0.5, np.nan])) == np.inf
+
+
+def test_weights_learned_from_noise_gain_nothing():
+    truth, *members = np.random.default_rng(5).normal(size=(9, 40))
+    measure, everything, fold = near_to(truth), np.full(40, True), np.arange(40) % 4
+    greedy, even = (learn(members, measure, everything) for learn in (greedy_weights, even_weights))
+    assert gate(measure(mixture(members, greedy)) - measure(mixture(members, even))) > 0.5  # it has seen them
+    assert weigh(members, measure, fold, everything).greedy_share == 0.0
+
+
+def test_weights_are_learned_from_these_queries_alone():
+    def measure(scores):
+        return (scores * (3 * ONE + TWO) > 0).astype(float)
+
+    here = np.arange(N) < 100
+    members = [ONE, TWO, NOISE]
+    elsewhere = [-ONE, -ONE, ONE]  # where the worst is the best
+    found = weigh(members, measure, FOLD, here)
+    assert found.greedy_share > 0
+    other = weigh([*map(lambda *two: np.where(here, *two), members, elsewhere)], measure, FOLD, here)
+    assert (other.greedy_share, other.weights.tolist()) == (found.greedy_share, found.weights.tolist())
 
 
 def test_pooled_parts_keep_their_queries_apart_and_their_weights():
@@ -133,8 +188,11 @@ def test_every_document_is_scored_by_a_ranker_that_has_not_seen_it(small):
 
 def test_it_learns_and_says_what_it_is(whole):
     assert whole.score(UNSEEN) > 0.9
-    assert {row["ranker"] for row in whole.members_} >= {"rank-svm", "lambdarank", "lambda-mart", "listmle"}
-    assert len(whole.plan_["trials"]) >= 6
+    tried = [row["ranker"] for row in whole.plan_["trials"]]
+    assert {*tried} >= {"rank-svm", "lambdarank", "lambda-mart", "listmle"}
+    assert len(tried) >= 6
+    assert {row["ranker"] for row in whole.members_} <= {*tried}
+    assert len(whole.members_) > 1
     assert all({"features", "alone", "adds", "adds_error", "weight"} <= set(row) for row in whole.members_)
     assert whole.weights_.sum() == pytest.approx(1)
     assert whole.quality_["low"] < whole.quality_["mean"] < whole.quality_["high"]

@@ -72,7 +72,7 @@ def test_the_published_settings():
 
 def test_direct_ranker_with_cross_entropy_is_ranknet():
     binary = DATA.replace(y=(DATA.y > 0).astype(float))  # two classes: every pair is one of neighbors
-    settings = {"hidden": 6, "epochs": 5, "learning_rate": 0.01, "scaling": "symlog"}
+    settings = {"hidden": 6, "epochs": 5, "learning_rate": 0.01, "dropout": 0.0, "scaling": "symlog"}
     direct = DirectRanker(loss="ranknet", **settings).fit(binary)
     assert direct.predict(binary).tolist() == RankNet(**settings).fit(binary).predict(binary).tolist()
     probability = RankNet(**settings).fit(binary).compare(DATA.X[:9], DATA.X[9:18])

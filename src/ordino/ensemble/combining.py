@@ -1,8 +1,10 @@
 """How members become one: their scores as z-scores inside each query, added with equal weights.
 
-Weights that are learned are learned from noise where queries are few. So greedy weights (forward selection with
-replacement, Caruana et al., ICML 2004) only come in through a gate: their gain over equal weights on queries that did
-not choose them, in standard errors, less one, is their share, at least 0 and at most 1.
+Equal weights are those of members that can stand beside the best: one that is shown to be behind it gets none, unless
+the others are worse without it. Weights that are learned are learned from noise where queries are few. So greedy
+weights (forward selection with replacement, Caruana et al., ICML 2004) only come in through a gate: their gain over
+equal weights on queries that did not choose them, in standard errors, less one, is their share, at least 0 and at most
+1.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +19,7 @@ Mask = NDArray[np.bool_]
 Measure = Callable[[Floats], Floats]  # scores of all documents -> the measure of each query
 
 GREEDY_ROUNDS = 12
+SHOWN = 2.0  # standard errors behind the best member, from which on that is shown
 
 
 def standardized(scores: Floats, offsets: NDArray[np.int64]) -> Floats:
@@ -74,18 +77,40 @@ def greedy_weights(members: Sequence[Floats], measure: Measure, which: Mask) -> 
     return np.asarray(best_taken / best_taken.sum(), np.float64)
 
 
+def z_of(gains: Floats) -> float:
+    """What is as rare under the normal law as t is under Student's: with few queries, t says less than it seems."""
+    n = int(np.isfinite(gains).sum())
+    return float(ndtri(stdtr(max(n - 1, 1), t_of(gains))))
+
+
 def gate(gains: Floats) -> float:
     """How much of what was learned is let in: z - 1 of its gains on unseen queries, at least 0 and at most 1.
-
-    z is as rare under the normal law as t is under Student's: with few queries, t says less than it seems.
 
     Examples
     --------
     >>> gate(np.array([0.1, 0.2, 0.3, 0.2])), gate(np.array([0.1, -0.1, 0.05])), gate(np.zeros(3))
     (1.0, 0.0, 0.0)
     """
-    n = int(np.isfinite(gains).sum())
-    return float(np.clip(ndtri(stdtr(max(n - 1, 1), t_of(gains))) - 1, 0, 1))
+    return float(np.clip(z_of(gains) - 1, 0, 1))
+
+
+def even_weights(members: Sequence[Floats], measure: Measure, which: Mask) -> Floats:
+    """Equal weights of the members that can stand beside the best one; of these queries alone.
+
+    The weakest first, a member goes that is behind the best, unless the others have a lower measure without it: what is
+    weak alone may still see what the others miss.
+    """
+    alone = [measure(member) for member in members]
+    means = np.array([mean_over(values, which) for values in alone])
+    best, kept = int(np.argmax(means)), np.full(len(members), True)
+    total = np.sum(members, axis=0)
+    reached = mean_over(measure(total), which)
+    for i in np.argsort(means, kind="stable"):
+        if z_of((alone[best] - alone[i])[which]) >= SHOWN:
+            without = mean_over(measure(total - members[i]), which)
+            if without >= reached:
+                kept[i], total, reached = False, total - members[i], without
+    return np.asarray(kept / kept.sum(), np.float64)
 
 
 class Weighed(NamedTuple):
@@ -96,22 +121,23 @@ class Weighed(NamedTuple):
 
 
 def weigh(members: Sequence[Floats], measure: Measure, fold: NDArray[np.intp], which: Mask) -> Weighed:
-    """Equal weights, moved towards greedy ones as far as the gate lets them, by these queries alone.
+    """Even weights, moved towards greedy ones as far as the gate lets them, by these queries alone.
 
-    ``fold`` has the fold of each query: greedy weights are learned without a fold and measured on it.
+    ``fold`` has the fold of each query: both are learned without a fold and compared on it.
     """
-    equal = np.full(len(members), 1 / len(members))
     if len(members) == 1:
-        return Weighed(equal, 0.0)
-    by_equal, by_greedy = measure(mixture(members, equal)), np.full(len(fold), np.nan)
+        return Weighed(np.ones(1), 0.0)
+    gains = np.full(len(fold), np.nan)
     for k in np.unique(fold[which]):
-        learned = greedy_weights(members, measure, which & (fold != k))
-        own = which & (fold == k)
-        by_greedy[own] = measure(mixture(members, learned))[own]
-    share = gate((by_greedy - by_equal)[which])
-    if share == 0:
-        return Weighed(equal, 0.0)
-    return Weighed((1 - share) * equal + share * greedy_weights(members, measure, which), share)
+        others, own = which & (fold != k), which & (fold == k)
+        even, greedy = (
+            measure(mixture(members, learn(members, measure, others))) for learn in (even_weights, greedy_weights)
+        )
+        gains[own] = (greedy - even)[own]
+    share, weights = gate(gains[which]), even_weights(members, measure, which)
+    if share > 0:
+        weights = (1 - share) * weights + share * greedy_weights(members, measure, which)
+    return Weighed(weights, share)
 
 
 class Beside(NamedTuple):

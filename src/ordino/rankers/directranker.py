@@ -52,6 +52,8 @@ class DirectRanker(ScoringNetwork):
         choices=PAIRS,
     )
     average: str = fields.average()
+    dropout: float = fields.dropout(0.5)
+    learning_rate: float = fields.learning_rate(0.01)
     scaling: str | None = scaling_param(
         "z+rank",
         "Feature scaling: a name in `SCALERS`, several joined by +, or None; the paper uses normal quantiles. z+rank "
@@ -61,11 +63,12 @@ class DirectRanker(ScoringNetwork):
 
     published = settings(
         hidden=(70, 5), activation="tanh", output="identity", loss="directranker", pairs="exact", average="pairs",
-        optimizer="adam", learning_rate=0.01, scaling="quantile", profile="directranker", hold_out=None,
+        optimizer="adam", learning_rate=0.01, dropout=0.0, scaling="quantile", profile="directranker", hold_out=None,
     )  # fmt: skip
     """Section 4: a layer of 70 neurons and one of a neuron for each class (the LETOR sets have up to five), tau the
     identity, pairs of labels that differ by one, each of which counts the same, Adam, normal quantiles. Where the paper
-    is silent, as in its authors' code: tanh in the feature net, a rate of 0.01. Its grid search chooses the rest."""
+    is silent, as in its authors' code: tanh in the feature net, a rate of 0.01. Its grid search chooses the rest;
+    without it there is no dropout."""
 
     def _loss(self) -> Loss:
         if self.loss == "lambdarank":  # which is an average over queries

@@ -56,7 +56,8 @@ class RankDE(EvolvedRanker):
         u_{ij} = v_{ij} \text{ if } \mathrm{rand}_j \le CR \text{ or } j = \mathrm{rnbr}(i), \text{ else } x_{ij}
 
     The defaults are the paper's (Table 2): MAP as fitness, initial weights uniform in [-1, 1], features scaled to [0,
-    1] within each query (equation 5).
+    1] within each query (equation 5). Only the generations are 2,000 and not 10,000: on the validation parts of seven
+    data sets, no later one was better.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class RankDE(EvolvedRanker):
     """
 
     population: int = population_param(50, "P, the number of weight vectors; at least 4.", low=4)
-    generations: int = generations_param(10_000, "Maximum number of generations")
+    generations: int = generations_param(2000, "Maximum number of generations")
     F: float = param(0.5, "Scale of the difference vector.", above=0, high=2, space=Range(0.1, 1.0))
     CR: float = param(0.5, "Probability that a weight comes from the mutant.", low=0, high=1, space=Range(0.1, 1.0))
     mutation: str = param(

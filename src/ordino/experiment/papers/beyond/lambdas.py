@@ -3,7 +3,9 @@
 from ordino.experiment.papers.letor import Row, letor_table, row_claim
 from ordino.experiment.papers.target import System
 
-BUDGET = {"hidden": (32, 8), "epochs": 20, "scaling": "quantile", "metric": "ndcg@10"}
+BUDGET = {
+    "hidden": (32, 8), "epochs": 20, "dropout": 0.0, "learning_rate": 3e-3, "scaling": "quantile", "metric": "ndcg@10"
+}  # fmt: skip
 REPEATS = 10
 
 

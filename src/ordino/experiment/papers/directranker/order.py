@@ -75,7 +75,7 @@ def view(request: Request, _: Trials) -> Iterator[Number | str]:
             g = build(classes)
             net = DirectRanker(
                 hidden=(100, 100), activation="tanh", scaling=None, learning_rate=0.003, optimizer="adam", batch=None,
-                epochs=3 if request.quick else 3_000, patience=None, seed=spawn_seed(seed, "net"),
+                epochs=3 if request.quick else 3_000, patience=None, dropout=0.0, seed=spawn_seed(seed, "net"),
             ).fit(Dataset(points, classes, np.zeros(size)))  # fmt: skip
             found["g of the proof"].append(wrong_pairs(g, classes))
             found["g_c of the proof"].append(wrong_pairs(continuous(points, g, points), classes))
