@@ -1,7 +1,7 @@
 """The tests on every Python that is there, with the newest and with the lowest versions that pyproject promises.
 
-``make test-all`` runs all sessions one after another; ``make smoke`` runs the few tests that show that a Python works, on
-those but the first, where all tests run anyway. A Python that is not there is left out, and told.
+``make test-all`` runs all sessions one after another. ``make smoke`` runs a few tests on every Python but the first, to
+show that it works there; all tests run on the first anyway. A Python that is not there is left out, and told.
 Torch is installed only where constraints.txt's build exists without CUDA; its tests are skipped elsewhere.
 """
 
