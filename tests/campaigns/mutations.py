@@ -62,11 +62,16 @@ TESTS: dict[str, str] = {
     "data": "data laws/test_seeds rankers/test_base test_given",
     "distilling": "test_distill",
     "division": "test_divided",
-    "ensemble": "rankers/test_auto",
+    "ensemble": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto laws/test_which_data:ensemble+step",
     "evolve/divided": "test_divided",
     "evolve": "goldens evolve rankers/test_evolved laws/test_seeds laws/test_formulas laws/test_which_data "
     "laws/test_parameters",
     "experiment": "experiment laws/test_which_data laws/test_seeds cli",
+    "experiment/compare": "experiment/test_significance cli/test_compare experiment/test_report",
+    "experiment/report": "experiment/test_board_trials experiment/test_report experiment/test_sums experiment/test_page "
+    "experiment/test_figures studio/test_pages",
+    "experiment/store": "experiment/test_trial_store experiment/test_sums experiment/test_kept experiment/test_report "
+    "experiment/test_run studio/test_pages",
     "experiment/papers": "laws/test_protocols experiment cli/test_reproduce docs/test_reproductions",
     "explain": "explain laws/test_seeds studio/test_pages",
     "export": "export docs/test_export_pages",
@@ -77,6 +82,8 @@ TESTS: dict[str, str] = {
     "metrics": "metrics reference",
     "model_file": "test_model_file test_hostile_models goldens",
     "networks/divided": "test_divided",
+    "networks/torch_ranker": "networks/test_torch_ranker",
+    "networks/torch_module": "networks/test_torch_ranker",
     "networks": "goldens laws/test_formulas networks laws/test_which_data laws/test_parameters rankers/test_networks "
     "rankers/test_comparators",
     "order": "order laws/test_seeds rankers/test_combined",
@@ -86,8 +93,9 @@ TESTS: dict[str, str] = {
     "pipelines.py": "explain/test_why_pipelines test_distill test_model_file rankers/test_base",
     "ranker.py": "rankers/test_base rankers/test_contract test_given rankers/test_weights laws/test_which_data",
     "rankers": "rankers laws/test_which_data laws/test_parameters",
-    "rankers/auto": "rankers/test_auto laws/test_parameters",
+    "rankers/auto": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto laws/test_parameters:auto",
     "rankers/fusion": "order/test_run_fusion rankers/test_combined laws/test_parameters goldens",
+    "rankers/peers": "rankers/test_peers",
     "rankers/portfolio": "rankers/test_auto",
     "reduction.py": "test_divided networks evolve",
     "recurring.py": "rankers/test_signatures test_surface laws/test_parameters",
