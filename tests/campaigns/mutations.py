@@ -111,6 +111,8 @@ TESTS: dict[str, str] = {
 
 Words after a colon choose among the tests of a file, as pytest's -k does.
 """
+ALWAYS = "laws/test_passed_on"
+"""A law over the text of every file."""
 BY_RANKER = "goldens/test_goldens laws/test_formulas laws/test_which_data laws/test_parameters"
 """Tests whose names say which ranker they are about."""
 
@@ -217,7 +219,7 @@ def tests_of(mistake: Mistake, copy: Path) -> list[str]:
     own = [f"{name}:{'+'.join(about)}" for name in BY_RANKER.split()] if about else []
     return [
         str(copy / mistake.path.relative_to(SOURCE)),
-        *map(_words, dict.fromkeys([*own, *mistake.tests, *TESTS[place].split()])),
+        *map(_words, dict.fromkeys([ALWAYS, *own, *mistake.tests, *TESTS[place].split()])),
     ]
 
 
