@@ -114,3 +114,8 @@ def test_metrics_come_alone_or_in_lists_each_once() -> None:
 def test_errors_get_smaller_when_rankings_get_better() -> None:
     assert not parse_metric("pairwise_error").greater_is_better
     assert all(measure.greater_is_better for name, measure in METRICS.items() if name != "pairwise_error")
+
+
+def test_a_name_may_have_digits(monkeypatch):
+    monkeypatch.setattr("ordino.metrics.metric._BY_NAME", {"f1": METRICS["p"]})
+    assert str(parse_metric("F1 @5")) == "p@5"
