@@ -16,7 +16,6 @@ import nox
 PYTHONS = ("3.11", "3.12", "3.13")
 WITH_TORCH = "3.11"
 NO_TESTS = {
-    "ruff",
     "mypy",
     "import-linter",
     "pandas-stubs",

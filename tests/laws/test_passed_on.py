@@ -8,6 +8,7 @@ Places that do not for a reason are in ``MEANT``, with the reason; one that is n
 from __future__ import annotations
 
 import ast
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -153,6 +154,14 @@ def test_what_was_chosen_is_passed_on(kind):
     told = {f"{call.place}:{call.node.lineno}: {ast.unparse(call.node)}" for call in found}
     expected = {place: n for place, (n, _) in MEANT[kind].items()}
     assert counted == expected, f"pass it on, or say in MEANT why not: {told}"
+
+
+def test_nothing_that_is_given_or_made_is_left_unused():
+    """An argument, a variable or an import that nobody reads: what should use it was forgotten."""
+    ruff = pytest.importorskip("ruff", reason="ruff reads the code; install it with: pip install ruff")
+    words = ["check", "--no-cache", "--isolated", "--select", "F,ARG,B007", "--output-format", "concise", str(HOME)]
+    found = subprocess.run([ruff.find_ruff_bin(), *words], capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
 
 
 SOURCE = """
