@@ -207,7 +207,7 @@ def folder_of(path: Path) -> str:
 
 
 def tests_of(mistake: Mistake, copy: Path) -> list[str]:
-    """The tests that ought to notice a mistake, each once; its doctests are those of the copy."""
+    """The tests that ought to notice a mistake, the quickest first; its doctests are those of the copy."""
     inside = mistake.path.relative_to(SOURCE / "ordino").as_posix()
     place = max((one for one in TESTS if re.match(rf"{re.escape(one)}($|/|\.py$)", inside) or not one), key=len)
     table = (SOURCE / "ordino" / "rankers" / "__init__.py").read_text(encoding="utf-8")
@@ -217,10 +217,8 @@ def tests_of(mistake: Mistake, copy: Path) -> list[str]:
         else []
     )
     own = [f"{name}:{'+'.join(about)}" for name in BY_RANKER.split()] if about else []
-    return [
-        str(copy / mistake.path.relative_to(SOURCE)),
-        *map(_words, dict.fromkeys([ALWAYS, *own, *mistake.tests, *TESTS[place].split()])),
-    ]
+    further = dict.fromkeys([*own, *mistake.tests, *TESTS[place].split()])
+    return [_words(ALWAYS), str(copy / mistake.path.relative_to(SOURCE)), *map(_words, further)]
 
 
 def _words(name: str) -> str:

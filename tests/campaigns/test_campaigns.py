@@ -99,7 +99,7 @@ def test_mistakes_are_made_in_turn_and_some_kinds_first():
 
 def test_every_file_has_tests_that_are_there():
     for path in (mutations.SOURCE / "ordino").rglob("*.py"):
-        doctests, *own = mutations.tests_of(mutations.Mistake(path, 1, "", 0, 0, ""), mutations.SOURCE)
+        _, doctests, *own = mutations.tests_of(mutations.Mistake(path, 1, "", 0, 0, ""), mutations.SOURCE)
         assert doctests == str(path)
         assert own
         assert [one for one in own if not (mutations.ROOT / one.partition(" -k ")[0]).exists()] == []
@@ -131,7 +131,7 @@ def test_a_mistake_is_made_in_the_copy_and_taken_back(tmp_path):
     seen = []
 
     def notice(tests, root, source, seconds):
-        seen.append(((copy / "linear.py").read_text(), source, tests[0]))
+        seen.append(((copy / "linear.py").read_text(), source, tests[1]))
         return "" if len(seen) == 1 else "a test"
 
     assert [mutations.noticed_by(mistake, tmp_path, notice) for _ in range(2)] == ["", "a test"]
