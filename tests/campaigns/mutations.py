@@ -315,7 +315,7 @@ def campaign(mistakes: Sequence[Mistake], kept: Path | None = None, minutes: flo
                 late += by != NOBODY and at_first.get(str(mistake)) == NOBODY
                 problems += [str(mistake)] if by == NOBODY else []
     scores = ", ".join(f"{folder} {noticed[folder]} of {made[folder]}" for folder in sorted(made))
-    first = f"{noticed.total() - late} at first, {late} more since a test was written for them"
+    first = f"{noticed.total() - late} when first tried, {late} after a test was written for them"
     return Outcome(
         "mutations",
         tried=f"{made.total()} small mistakes in the code; noticed by the tests of their file: {first}; {scores}",

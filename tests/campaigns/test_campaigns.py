@@ -153,7 +153,7 @@ def test_a_campaign_goes_on_and_says_what_was_noticed_late(tmp_path, monkeypatch
     outcome = mutations.campaign([missed, late, early, new], kept)
     assert tried == [new, missed]
     assert "4 small mistakes" in outcome.tried
-    assert "2 at first, 1 more since" in outcome.tried
+    assert "2 when first tried, 1 after a test" in outcome.tried
     assert outcome.tried.endswith("top 3 of 4")
     assert outcome.failures == {"unnoticed": 1}
     assert outcome.problems == [str(missed)]
