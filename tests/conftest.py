@@ -1,5 +1,6 @@
 """What all tests share; and what a run says of the tests that it left out."""
 
+import gc
 import os
 import shutil
 from collections import Counter
@@ -7,8 +8,13 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
+import warming
+
 # the workers of pytest-xdist take all cores already; threads of theirs would wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# collecting makes no garbage, and what is collected stays: it need not be looked through again and again
+gc.disable()
 
 settings.register_profile("ordino", deadline=None)  # times depend on the machine's load
 settings.load_profile("ordino")
@@ -28,6 +34,19 @@ def skips_of(config):
 def unexpected_skips(config):
     """Reasons that CI does not accept: it installs what the tests need."""
     return [reason for reason in skips_of(config) if not reason.startswith(EXPECTED_SKIPS)]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Tests have no examples in docstrings: looking for them would go through every module a second time."""
+    found = yield
+    return [one for one in found if type(one).__name__ != "DoctestModule"]
+
+
+def pytest_collection_finish(session):
+    gc.freeze()
+    gc.enable()
+    warming.warm(session.config, len(session.items))
 
 
 def pytest_sessionfinish(session):

@@ -286,3 +286,14 @@ def _calls_above() -> Iterator[tuple[str, dict[str, Any]]]:
         if frame.f_globals.get("__name__") in _SEARCHING:
             yield frame.f_code.co_name, frame.f_locals
         frame = frame.f_back
+
+
+def why_nothing_is_learned(data: Dataset | Divided) -> str:
+    """What is wrong with data that teaches nothing; an empty text if some query has two different labels."""
+    if data.counts.max() == 1 and data.n_docs > 1:
+        return f"each of the {data.n_docs} rows is a query of its own, so there is nothing to rank; check qid"
+    if isinstance(data, Divided):
+        differ = bool(data.pairs.any())
+    else:
+        differ = bool((data.y[1:] != data.y[:-1])[data.query_number[1:] == data.query_number[:-1]].any())
+    return "" if differ else "no query has two different labels, so nothing can be learned; check y and qid"

@@ -40,6 +40,7 @@ from ordino.given import (
     given_data,
     is_in_search,
     refuse_words,
+    why_nothing_is_learned,
 )
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
@@ -246,7 +247,8 @@ class Ranker(BaseEstimator, ABC):
                 UserWarning,
                 stacklevel=3,
             )
-        self._check_contrast(data)
+        if why := why_nothing_is_learned(data):
+            warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=3)
         if held_out is not None:
             if held_out.n_docs == 0:
                 raise DataError("valid has no documents; leave it out, or check how it was selected")
@@ -382,16 +384,6 @@ class Ranker(BaseEstimator, ABC):
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
-    def _check_contrast(self, data: Dataset | Divided) -> None:
-        """Warn of data that teaches nothing: every row a query of its own, or no two labels that differ."""
-        if data.counts.max() == 1 and data.n_docs > 1:
-            why = f"each of the {data.n_docs} rows is a query of its own, so there is nothing to rank; check qid"
-        elif not has_contrast(data):
-            why = "no query has two different labels, so nothing can be learned; check y and qid"
-        else:
-            return
-        warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=4)
-
     def _check_nan(self, data: Dataset | Divided, name: str) -> None:
         if not self.allows_nan and getattr(self, "missing", None) is None:
             check = data.check_no_nan if isinstance(data, Divided) else partial(check_no_nan, data)
@@ -403,10 +395,3 @@ class Ranker(BaseEstimator, ABC):
         tags.input_tags.sparse = True  # taken, and made dense
         tags.input_tags.allow_nan = self.allows_nan or getattr(self, "missing", None) is not None
         return tags
-
-
-def has_contrast(data: Dataset | Divided) -> bool:
-    """Whether some query has two different labels."""
-    if isinstance(data, Divided):
-        return bool(data.pairs.any())
-    return bool((data.y[1:] != data.y[:-1])[data.query_number[1:] == data.query_number[:-1]].any())

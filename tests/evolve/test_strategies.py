@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ def reached(make: Callable[[int], Any], function: Callable[[Any], Any], generati
     return float(np.median([-evolve(make(s), lambda W: -function(W), generations=generations).fitness for s in SEEDS]))
 
 
+@cache
 def scipy_reached(function: Callable[[Any], Any]) -> float:
     """The same by scipy's rand1bin with the same start, F, CR and number of evaluations."""
     return float(

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 import ordino
 from goldens.variants import make, variants
 

@@ -113,7 +113,11 @@ def test_metrics_come_alone_or_in_lists_each_once() -> None:
 
 def test_errors_get_smaller_when_rankings_get_better() -> None:
     assert not parse_metric("pairwise_error").greater_is_better
-    assert all(measure.greater_is_better for name, measure in METRICS.items() if name != "pairwise_error")
+    y = [0.0] * 12 + [1.0, 2.0]
+    for measure in METRICS.values():
+        worst, best = (parse_metric(measure.example).per_query(y, s, [0, 14])[0] for s in (range(14, 0, -1), range(14)))
+        assert (best > worst) == measure.greater_is_better, measure.name
+        assert best != worst
 
 
 def test_a_name_may_have_digits(monkeypatch):

@@ -39,8 +39,8 @@ def next_masks(net: Net[Any], n_rows: int, *, of_pairs: bool) -> list[np.ndarray
         return np.where(random < threshold, 0.0, 2.0**32 / (2.0**32 - int(threshold)))
 
     if not of_pairs:
-        drawn = keys.integers(0, 2**32, (len(widths), 2), np.uint32)
+        drawn = np.array([keys.next() for _ in widths], np.uint32)
         return [kept(width, 0, key, hidden, 1) for width, key in zip(widths, drawn, strict=True)]
-    key, starts = keys.integers(0, 2**32, 2, np.uint32), np.cumsum([0, *net.sizes[1:]])
+    key, starts = np.array(keys.next(), np.uint32), np.cumsum([0, *net.sizes[1:]])
     masks = [kept(stop - start, start, key, hidden, net.sides) for start, stop in pairwise(starts[:-1])]
     return [*masks, kept(n_inputs, starts[-1], key, inputs, net.sides)]

@@ -8,11 +8,12 @@ import pytest
 from mask_oracle import next_masks
 from torch_oracle import TorchNet
 
-from ordino.networks.nets import RowNet, threshold_of
+from ordino.networks.nets import Keys, RowNet, threshold_of
 from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, PairBatch
 from ordino.networks.training import Learner, quality_by_error, train
+from ordino.streams import spawned
 
 N_ROWS, WIDTH, SHARE = 1500, 20, 0.25
 RNG = np.random.default_rng(0)
@@ -33,6 +34,13 @@ def pair_net(seed=0, dropout=SHARE, **options):
 
 KINDS = [pytest.param(row_net, ROWS, id="rows"), pytest.param(pair_net, PAIRS, id="pairs")]
 each_kind = pytest.mark.parametrize(("make", "batch"), KINDS)
+
+
+def test_keys_are_the_numbers_of_one_stream():
+    """However many are drawn at once: what a seed gives does not change."""
+    keys, stream = Keys(3), np.random.Generator(np.random.SFC64(spawned(3, "masks")))
+    for _ in range(300):
+        assert keys.next() == stream.integers(0, 2**32, 2, np.uint32).tolist()
 
 
 def masks_of(net):

@@ -9,7 +9,7 @@ from ordino import DenseComparator
 from ordino.errors import ParameterError
 from ordino.layers import PAIR_INITIALIZERS
 from ordino.losses import probability_losses
-from ordino.networks import comparing, first_layer
+from ordino.networks import autoencoders, comparing, first_layer, pair_net
 from ordino.networks.autoencoders import stacked_autoencoders
 from ordino.networks.first_layer import FirstLayer
 from ordino.networks.learning_sets import LearningSet
@@ -217,6 +217,28 @@ def test_products_by_pair_and_by_document_say_the_same(shared):
     np.testing.assert_allclose(by_document.slopes, by_pair.slopes, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("input_dropout", [0.0, 0.4])
+def test_pairs_that_come_again_are_gathered_once_and_teach_what_new_ones_do(shared, input_dropout, monkeypatch):
+    many = np.concatenate((X, np.zeros((1000, 3), np.float32)))
+    pairs = [LearningSet.of(np.column_stack(rows), FIRST_FEATURE.target, len(many)) for rows in ((A, B), (B, A))]
+    ours, other = (shaken(make_network(shared=shared, input_dropout=input_dropout)) for _ in range(2))
+    monkeypatch.setattr(pair_net, "gather_pairs", lambda *given: gathered.append(1) or first_layer.gather_pairs(*given))
+    gathered = []
+    lasting, passing = ([PairBatch(many, *some, 1.0, lasting=lasts) for some in pairs] for lasts in (True, False))
+    for _ in range(3):
+        for again, new in zip(lasting, passing, strict=True):
+            assert ours.error(again) == other.error(new)
+            assert np.array_equal(ours.slopes, other.slopes)
+            ours.error(again, learn=False)
+    assert len(gathered) == 2
+    monkeypatch.setattr(pair_net, "MOST_KEPT", 2 * 60 * 3 - 1)
+    assert ours.error(lasting[0]) == other.error(passing[0])
+    fresh = make_network(shared=shared)
+    fresh.error(lasting[0])
+    assert not fresh._kept
+
+
 def test_what_a_diverged_step_left_behind_does_not_show():
     """Rooms are used again: a step after one that gave NaN is what it is in a new room."""
     network, fresh = shaken(make_network()), shaken(make_network())
@@ -273,6 +295,18 @@ def test_autoencoders_of_a_dense_network_take_odd_widths(hidden):
     ranker = DenseComparator(hidden=hidden, initializer="autoencoders", pretraining=2, epochs=2, n_pairs=100)
     network = ranker.fit(easy_data()).network_
     assert [len(layer.W) for layer in network.deeper] == ([hidden] if hidden == 7 else list(hidden))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_autoencoders_learn_the_same_whether_what_lies_below_is_kept(shared, monkeypatch):
+    rows, learned_layers = RNG.integers(0, 40, (2, 1100)), []
+    for most in (autoencoders.MOST_KEPT, 0):
+        monkeypatch.setattr(autoencoders, "MOST_KEPT", most)
+        kind = {"shared": shared, "activation": "tanh", "seed": 0}
+        schedule = Schedule(3, 0.01, optimizer="adam")
+        learned_layers.append(stacked_autoencoders(X, rows, (6, 4), schedule=schedule, **kind))
+    for kept, anew in zip(*learned_layers, strict=True):
+        np.testing.assert_allclose(kept.W, anew.W, rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("shared", [True, False])

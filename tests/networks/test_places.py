@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ordino.networks.pair_kernels import LANES, make_chunk
+from places import memory_for, placed
 
 N_PAIRS = 900
 HIDDEN = {"shallow": (16,), "deep": (16, 8)}
-GAPS = (0, 4, 20, 64, 252, 512, 4096)
 PLACES = 150
 
 
@@ -33,24 +33,11 @@ def filled(hidden, sides):
     return arrays, widths
 
 
-def placed(arrays, memory, rng):
-    """Copies of the arrays in one piece of memory, in random order, some of them close together."""
-    copies, at = {}, 64 * int(rng.integers(0, 64))
-    for name in rng.permutation(list(arrays)):
-        given = arrays[name]
-        at += int(rng.choice(GAPS))
-        at += -at % given.itemsize
-        copies[name] = memory[at : at + given.nbytes].view(given.dtype).reshape(given.shape)
-        copies[name][:] = given
-        at += given.nbytes
-    return copies
-
-
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("depth", HIDDEN)
 def test_a_step_has_the_same_bits_wherever_its_arrays_lie(depth, sides):
     rng, (arrays, widths) = np.random.default_rng(1), filled(HIDDEN[depth], sides)
-    kernel, memory = make_chunk("tanh", "ranknet", depth == "deep"), np.zeros(1 << 20, np.uint8)
+    kernel, memory = make_chunk("tanh", "ranknet", depth == "deep"), memory_for(arrays)
     found = set()
     for number in range(PLACES):
         given = placed(arrays, memory, rng)

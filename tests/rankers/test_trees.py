@@ -169,6 +169,14 @@ def test_threads_do_not_matter_on_more_data(ranker):
     assert one.tolist() == two.tolist()
 
 
+def test_the_same_queries_are_drawn_on_several_threads():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1800, 46))
+    data = Dataset(X, np.digitize(X[:, 0] + rng.normal(size=1800), [0, 1]), np.repeat(np.arange(6), 300))
+    one, *others = (LambdaMART(rounds=10, query_share=0.6, n_jobs=n).fit(data).predict(data) for n in (1, 2, 2, 2))
+    assert all(other.tolist() == one.tolist() for other in others)
+
+
 def test_seeds_matter_where_something_is_drawn():
     data = easy_data()
     one, two = (LambdaMART(**QUICK, query_share=0.5, seed=s).fit(data).predict(data) for s in (0, 1))

@@ -104,7 +104,14 @@ class TreeRanker(Ranker):
     feature_share: float = param(
         1.0, "Share of the features drawn for each tree.", above=0, high=1, space=Range(0.3, 1.0)
     )
-    query_share: float = param(1.0, "Share of the queries drawn for each tree.", above=0, high=1, space=Range(0.3, 1.0))
+    query_share: float = param(
+        1.0,
+        "Share of the queries drawn for each tree. Below 1, one thread learns: LightGBM draws other queries each time "
+        "on several.",
+        above=0,
+        high=1,
+        space=Range(0.3, 1.0),
+    )
     patience: int = patience_param(50, "Stop after this many rounds without improvement on `valid`.")
     metric: str = metric_param(text="The metric used to choose the round on `valid`.")
     profile: str = profile_param()
@@ -205,6 +212,8 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
     lgb = load_lightgbm()
     n_threads = count_threads(getattr(ranker, "n_jobs", None), enough=data.X.size >= ENOUGH_VALUES)
+    if task.params.get("bagging_by_query"):  # LightGBM draws other queries each time where several threads draw them
+        n_threads = 1
     params = {**task.params, "num_threads": n_threads, **ALWAYS, **({} if native is None else native.params)}
     booster, held_out = _booster(lgb, params, task, data, valid, native)
     choice = Choice(valid, metric, profile)

@@ -42,12 +42,7 @@ def train(model: Any, data: str, valid: str | None, out: Path, cluster: str | No
     held_out: Any = None
     if valid is not None:
         held_out = ShardedDataset(valid) if is_sharded(valid) else read_data(valid, n_features=shards.n_features)
-    try:
-        PRESSES.raise_if_pressed()
-        model.fit(shards, valid=held_out)
-    except KeyboardInterrupt:
-        sys.stderr.write("ordino: stopped before anything was learned; no file was written\n")
-        raise typer.Exit(130) from None
+    fit_or_stop(model, shards, held_out)
     metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
     source = {"source": Path(data).name, "shards": len(shards), "documents": shards.n_docs, "queries": shards.n_queries}
     save(model, out, notes=source | {"interrupted": PRESSES.pressed > 0})
@@ -56,6 +51,16 @@ def train(model: Any, data: str, valid: str | None, out: Path, cluster: str | No
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], [("train", f"{reached:.4f}")])
     if not json:
         say(f"{out}: {type(model).__name__}")
+
+
+def fit_or_stop(model: Any, documents: Any, held_out: Any) -> None:
+    """Fit; a Ctrl-C before anything is learned ends the command in a sentence."""
+    try:
+        PRESSES.raise_if_pressed()
+        model.fit(documents, valid=held_out)
+    except KeyboardInterrupt:
+        sys.stderr.write("ordino: stopped before anything was learned; no file was written\n")
+        raise typer.Exit(130) from None
 
 
 def rank(model: str, data: str, out: str, form: str | None, cluster: str | None) -> None:

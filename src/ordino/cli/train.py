@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -78,12 +77,7 @@ def train(
     if encode is not None:
         documents = encode.transform(documents)
         held_out = None if held_out is None else encode.transform(held_out)
-    try:
-        PRESSES.raise_if_pressed()
-        model.fit(documents, valid=held_out)
-    except KeyboardInterrupt:
-        sys.stderr.write("ordino: stopped before anything was learned; no file was written\n")
-        raise typer.Exit(130) from None
+    shards.fit_or_stop(model, documents, held_out)
     was_interrupted = PRESSES.pressed > 0
     metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
     reached = {

@@ -10,6 +10,7 @@ As in :mod:`ordino.networks.first_layer`, what has a dual is computed as a sum a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -26,6 +27,7 @@ from ordino.networks.training import Learner, train
 from ordino.streams import spawn_seed
 
 BATCH = 512  # pairs in a step
+MOST_KEPT = 1 << 22  # numbers that the coders below give for all pairs, up to which they are kept: 16 MB
 
 
 class CodedBatch(NamedTuple):
@@ -98,7 +100,7 @@ def stacked_autoencoders(
 @final
 @dataclass(frozen=True)
 class _CodedPairs:
-    """Batches of what the coders below make of pairs."""
+    """Batches of what the coders below, which learn no more, make of pairs."""
 
     X: Floats
     rows: NDArray[np.int64]
@@ -110,8 +112,22 @@ class _CodedPairs:
         return map(self._batch, random_parts(self.rows.shape[1], BATCH, rng))
 
     def _batch(self, chosen: NDArray[np.intp]) -> CodedBatch:
+        given = self._coded(chosen) if self._kept is None else np.take(self._kept, chosen, axis=1)
+        return CodedBatch(given, len(chosen) / self.rows.shape[1])
+
+    @cached_property
+    def _kept(self) -> Floats | None:
+        """What is made of all pairs, if that is not too much to keep."""
+        n_pairs = self.rows.shape[1]
+        n_numbers = n_pairs * (self.below[-1].sizes[1] if self.below else 2 * self.X.shape[1])
+        if n_numbers > MOST_KEPT:
+            return None
+        parts = [np.arange(start, min(start + BATCH, n_pairs)) for start in range(0, n_pairs, BATCH)]
+        return np.concatenate([self._coded(part) for part in parts], axis=1)
+
+    def _coded(self, chosen: NDArray[np.intp]) -> Floats:
         pairs = self.X[self.rows[:, chosen]]  # (2, n_pairs, n_features)
         given = with_difference(pairs) if self.shared else np.concatenate(pairs, axis=1)[None]
         for coder in self.below:
             _, given = coder.encode(given)
-        return CodedBatch(given, len(chosen) / self.rows.shape[1])
+        return given

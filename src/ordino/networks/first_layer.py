@@ -27,6 +27,7 @@ from ordino.networks.pair_kernels import (
 Floats = NDArray[np.float32]
 
 LINE = 16  # numbers in a line of the cache
+PIECE = 512  # pairs of a product: small ones are made without packing, in half the time of one large one
 FEW_PAIRS = 1.25  # a document: up to here, products for each pair take no longer than those for each document
 
 
@@ -55,6 +56,22 @@ def crossed(both: Floats, sides: int) -> Floats:
     return result
 
 
+def gather_pairs(X: Floats, codes: NDArray[np.int64], sides: int, rows: Floats, second: Floats) -> Floats:
+    """Write the two rows of each pair ``a * n_docs + b`` to ``rows``, (2, n_pairs, n_features), which is given back.
+
+    ``second`` (n_pairs, n_features) is room for the second documents.
+    """
+    a, b = np.divmod(codes, len(X))
+    np.take(X, a, axis=0, out=rows[0], mode="clip")
+    if sides == 1:
+        np.take(X, b, axis=0, out=rows[1], mode="clip")
+        return rows
+    np.take(X, b, axis=0, out=second, mode="clip")
+    np.subtract(rows[0], second, out=rows[1])
+    np.add(rows[0], second, out=rows[0])
+    return rows
+
+
 @final
 class FirstLayer:
     """The arrays in which one thread computes it; they grow with what they are asked for."""
@@ -67,24 +84,26 @@ class FirstLayer:
 
     def forward(
         self, X: Floats, codes: NDArray[np.int64], weights: Floats, dropout: NDArray[np.uint32], number: int,
-        first_input: int, by_pair: bool,
+        first_input: int, by_pair: bool, rows: Floats | None = None,
     ) -> Floats:  # fmt: skip
         """What the two rows of each pair give, (2, n_own, n_pairs), with zeros up to a multiple of ``LANES`` pairs.
 
         ``weights`` (2, n_features, n_own) are :func:`crossed`. Pairs are numbered from ``number`` on, and inputs from
-        ``first_input`` on, for ``dropout``.
+        ``first_input`` on, for ``dropout``. ``rows`` are those of the pairs, if they are known.
         """
-        n_pairs, (_, n_features, n_own) = len(codes), weights.shape
+        n_pairs, n_own = len(codes), weights.shape[2]
         self._by_pair = by_pair
         # a line apart, or the rows of one pair would share few places in the cache
         self.result = self._array("result", 2, n_own, -(-n_pairs // LANES) * LANES + LINE)
         self.result[:, :, n_pairs:] = 0
         if by_pair:
-            rows = self.rows = self._array("rows", 2, n_pairs, n_features)
-            self._gather_pairs(X, codes, rows)
+            self.rows = self._rows_of_pairs(X, codes, rows, bool(dropout[2]))
             if dropout[2]:
-                drop_inputs(rows, dropout, number, first_input, self._sides)
-            np.matmul(weights.swapaxes(1, 2), rows.swapaxes(1, 2), out=self.result[:, :, :n_pairs])
+                drop_inputs(self.rows, dropout, number, first_input, self._sides)
+            across = weights.swapaxes(1, 2)
+            for start in range(0, n_pairs, PIECE):
+                piece = slice(start, min(start + PIECE, n_pairs))
+                np.matmul(across, self.rows[:, piece].swapaxes(1, 2), out=self.result[:, :, piece])
             return self.result
         self.rows, self._pairs = self._gather(X, codes)  # (n_docs, n_features), (2, n_pairs)
         table = self._array("table", len(self.rows), 2 * n_own)
@@ -103,18 +122,15 @@ class FirstLayer:
         part_documents(self.result, self._pairs, self._sides, back)
         return (self.rows.T @ back).reshape(-1, 2, n_own).swapaxes(0, 1)
 
-    def _gather_pairs(self, X: Floats, codes: NDArray[np.int64], rows: Floats) -> None:
-        """Write the two rows of each pair ``a * n_docs + b`` to ``rows``, (2, n_pairs, n_features)."""
-        a, b = np.divmod(codes, len(X))
-        if self._sides == 1:
-            np.take(X, a, axis=0, out=rows[0], mode="clip")
-            np.take(X, b, axis=0, out=rows[1], mode="clip")
-            return
-        first, second = self._array("documents", *rows.shape)
-        np.take(X, a, axis=0, out=first, mode="clip")
-        np.take(X, b, axis=0, out=second, mode="clip")
-        np.add(first, second, out=rows[0])
-        np.subtract(first, second, out=rows[1])
+    def _rows_of_pairs(self, X: Floats, codes: NDArray[np.int64], known: Floats | None, change: bool) -> Floats:
+        """The two rows of each pair, (2, n_pairs, n_features): those that are known, or a copy of them to change."""
+        if known is not None and not change:
+            return known
+        rows = self._array("rows", 2, len(codes), X.shape[1])
+        if known is None:
+            return gather_pairs(X, codes, self._sides, rows, self._array("second", len(codes), X.shape[1]))
+        np.copyto(rows, known)
+        return rows
 
     def _gather(self, X: Floats, codes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int32]]:
         """The rows of the documents in these pairs, and the numbers of each pair's documents among them."""

@@ -50,7 +50,7 @@ class Net(ABC, Generic[B]):
         """Weights and biases, (n_weights,); the slopes of the error in them; 1 for weights and 0 for biases."""
         self.W, self.b = self.views(self.theta)
         self._dropped = threshold_of(dropout)
-        self._keys = np.random.Generator(np.random.SFC64(spawned(seed, "masks")))
+        self._keys = Keys(seed)
         draw, rng, last = PAIR_INITIALIZERS[initializer], stream(seed, "weights"), len(shapes) - 1
         for i, flags in enumerate(self.views(self.is_weight)[0]):
             n_in, n_out = sizes[i : i + 2]
@@ -87,9 +87,25 @@ class Net(ABC, Generic[B]):
         """For each mask of a step two keys and the threshold of ``is_dropped``: shape ``(n_masks, 3)``."""
         masks = np.zeros((n_masks, 3), np.uint32)
         if learn and self._dropped:
-            masks[:, :2] = self._keys.integers(0, 2**32, (n_masks, 2), np.uint32)
             masks[:, 2] = self._dropped
+            for mask in masks:
+                mask[:2] = self._keys.next()
         return masks
+
+
+@final
+class Keys:
+    """Random numbers from which masks are made, two at a time: many are drawn at once, which takes less time."""
+
+    def __init__(self, seed: int) -> None:
+        self._generator = np.random.Generator(np.random.SFC64(spawned(seed, "masks")))
+        self._drawn: list[list[int]] = []
+
+    def next(self) -> list[int]:
+        """Two whole numbers of 32 bits."""
+        if not self._drawn:
+            self._drawn = self._generator.integers(0, 2**32, (128, 2), np.uint32)[::-1].tolist()
+        return self._drawn.pop()
 
 
 def threshold_of(dropout: float) -> np.uint32:

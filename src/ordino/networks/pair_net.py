@@ -10,16 +10,18 @@ features are dropped: then every pair has its own.
 """
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.networks.first_layer import FEW_PAIRS, LINE, FirstLayer, at_lines, crossed
+from ordino.networks.first_layer import FEW_PAIRS, LINE, FirstLayer, at_lines, crossed, gather_pairs
 from ordino.networks.nets import Floats, Net, diverging_quietly, even_parts, threshold_of, whole
 from ordino.networks.pair_kernels import LANES, make_chunk
 from ordino.networks.supply import PairBatch
 
+MOST_KEPT = 1 << 22  # numbers in the rows of pairs that are kept from epoch to epoch: 16 MB
 CHUNK = 4096  # pairs that one thread works on at a time; with fewer, threads would wait more than they work
 
 
@@ -47,13 +49,16 @@ class PairNet(Net[PairBatch]):
         self._places: Any = np.concatenate(both)  # of all biases, and of all weights above the first layer, in theta
         self._sharing = np.argsort(self._places, kind="stable").reshape(-1, self.sides).T  # (sides, n_own)
         self._rooms: list[_Room] = []  # a thread takes one and puts it back
+        self._kept: list[tuple[NDArray[np.int64], Floats]] = []  # codes of a lasting batch, and what was gathered
 
     def error(self, batch: PairBatch, *, learn: bool = True) -> float:
         """The error of a batch of pairs, chunk by chunk."""
-        n_pairs = len(batch.codes)
+        n_pairs, n_features, masks = len(batch.codes), batch.X.shape[1], self.masks_of_pairs(learn)
+        by_pair = bool(masks[1, 2]) or n_pairs < FEW_PAIRS * len(batch.X)
         given = (
-            batch, crossed(self.W[0].reshape(2, batch.X.shape[1], -1), self.sides), self.theta[self._places],
-            self.masks_of_pairs(learn), np.float32(learn / (2 * n_pairs)),
+            batch, self._known_rows(batch) if by_pair else None, by_pair,
+            crossed(self.W[0].reshape(2, n_features, -1), self.sides), self.theta[self._places], masks,
+            np.float32(learn / (2 * n_pairs)),
         )  # fmt: skip
         if n_pairs <= CHUNK:
             return self._chunk(0, n_pairs, self.slopes, *given) / (2 * n_pairs)
@@ -67,8 +72,8 @@ class PairNet(Net[PairBatch]):
 
     @diverging_quietly
     def _chunk(
-        self, start: int, stop: int, slopes: Floats, batch: PairBatch, first: Floats, deep: Floats,
-        masks: NDArray[np.uint32], share: np.float32,
+        self, start: int, stop: int, slopes: Floats, batch: PairBatch, rows: Floats | None, by_pair: bool,
+        first: Floats, deep: Floats, masks: NDArray[np.uint32], share: np.float32,
     ) -> float:  # fmt: skip
         """The summed error of the pairs from ``start`` to ``stop``; if ``share`` is not 0, ``slopes`` get theirs."""
         try:
@@ -76,8 +81,8 @@ class PairNet(Net[PairBatch]):
         except IndexError:  # other threads have them all
             room = _Room(int(self._widths.sum()), len(deep), self.sides)
         (of_hidden, of_inputs), n_neurons = masks, len(room.neurons[0])
-        by_pair = bool(of_inputs[2]) or len(batch.codes) < FEW_PAIRS * len(batch.X)
-        reached = room.first.forward(batch.X, batch.codes[start:stop], first, of_inputs, start, n_neurons, by_pair)
+        own = None if rows is None else rows[:, start:stop]
+        reached = room.first.forward(batch.X, batch.codes[start:stop], first, of_inputs, start, n_neurons, by_pair, own)
         room.slopes.fill(0)
         error: float = self._kernel(
             reached, batch.target[start:stop], deep[:n_neurons], deep[n_neurons:], self._widths, self.sides, of_hidden,
@@ -89,11 +94,25 @@ class PairNet(Net[PairBatch]):
         self._rooms.append(room)
         return error
 
+    def _known_rows(self, batch: PairBatch) -> Floats | None:
+        """The two rows of each pair, (2, n_pairs, n_features), kept for later where the pairs come again."""
+        shape = (2, len(batch.codes), batch.X.shape[1])
+        if not batch.lasting or prod(shape) > MOST_KEPT:
+            return None
+        for codes, rows in self._kept:
+            if codes is batch.codes:
+                return rows
+        rows = gather_pairs(
+            batch.X, batch.codes, self.sides, np.empty(shape, np.float32), np.empty(shape[1:], np.float32)
+        )
+        self._kept = [*self._kept[-1:], (batch.codes, rows)]
+        return rows
+
     def masks_of_pairs(self, learn: bool) -> NDArray[np.uint32]:
         """Two keys and the threshold of ``is_dropped`` for the hidden neurons, and the same keys for the inputs."""
         masks = np.zeros((2, 3), np.uint32)
         if learn and (self._dropped or self._dropped_inputs):
-            masks[:, :2] = self._keys.integers(0, 2**32, 2, np.uint32)
+            masks[:, :2] = self._keys.next()
             masks[0, 2], masks[1, 2] = self._dropped, self._dropped_inputs
         return masks
 

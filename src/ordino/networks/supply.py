@@ -24,6 +24,8 @@ Outputs = NDArray[np.float32]  # (n_rows, n_outputs)
 PairLoss = Callable[..., tuple[Floats, Floats]]  # (margin, target) -> value, slope
 B_co = TypeVar("B_co", covariant=True)
 
+TAKEN = 64  # batches of pairs that are taken from the others at once
+
 
 class Batch(NamedTuple):
     """The rows that a step learns from, the loss of its outputs, and the batch's share of the epoch."""
@@ -50,6 +52,8 @@ class PairBatch(NamedTuple):
     codes: NDArray[np.int64]  # (n_pairs,)
     target: Floats  # (n_pairs,): P(a before b)
     share: float
+    lasting: bool = False
+    """Whether these pairs come again in every epoch, so that what is made of them alone is worth keeping."""
 
 
 class Supply(Protocol[B_co]):
@@ -156,7 +160,7 @@ class ComparedPairs:
         """All pairs as one batch; pairs of the same documents stand together."""
         codes, target = self.learning_set
         order = np.argsort(codes, kind="stable")
-        return PairBatch(self.X, codes[order], target[order], 1.0)
+        return PairBatch(self.X, codes[order], target[order], 1.0, lasting=True)
 
     def epoch(self, rng: np.random.Generator) -> Iterator[PairBatch]:
         """All pairs once, in random order."""
@@ -164,8 +168,11 @@ class ComparedPairs:
         if self.batch is None or self.batch >= n_pairs:
             yield self.whole
             return
-        for chosen in random_parts(n_pairs, self.batch, rng):
-            yield PairBatch(self.X, *self.learning_set.take(chosen), len(chosen) / n_pairs)
+        for chosen in random_parts(n_pairs, TAKEN * self.batch, rng):
+            codes, target = self.learning_set.take(chosen)
+            for start in range(0, len(codes), self.batch):
+                some = slice(start, start + self.batch)
+                yield PairBatch(self.X, codes[some], target[some], len(codes[some]) / n_pairs)
 
 
 def random_parts(n: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:

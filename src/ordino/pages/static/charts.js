@@ -10,7 +10,7 @@ const token = name => {
   return color;
 };
 const draw = async () => {
-  const names = ["ink", "quiet", "rule", "line", "pick"];
+  const names = ["ground", "ink", "quiet", "rule", "line", "pick"];
   const colors = Object.fromEntries(names.map(name => [`@${name}`, token(name)]));
   const font = getComputedStyle(document.body).fontFamily;
   const config = {

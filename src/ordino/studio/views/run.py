@@ -101,6 +101,8 @@ def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
             history = view_.history(key)
             part = next(part for part in PARTS if any(isinstance(row.get(part), int | float) for row in history))
             known = [(i + 1, row[part]) for i, row in enumerate(history) if isinstance(row.get(part), int | float)]
+            if len(known) < 2:  # one value makes no curve
+                continue
             step = max(1, len(known) // POINTS)
             points += [{"ranker": label, "step": i, "value": round(value, 5)} for i, value in known[::step]]
             labels.append(label)
@@ -127,7 +129,7 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
             "height": 240,
             "layer": [
                 {
-                    "mark": {"type": "line", "interpolate": "monotone"},
+                    "mark": {"type": "line"},
                     "params": [{"name": "picked", "select": {"type": "point", "fields": [by], "on": "pointerover"}}],
                     "encoding": {
                         "x": {
@@ -143,19 +145,25 @@ def _spec(points: list[dict[str, Any]], by: str, title: str) -> str:
                         "tooltip": [{"field": by}, {"field": "step"}, {"field": "value", "format": ".4f"}],
                     },
                 },
-                {
-                    "data": {"values": names},
-                    "mark": {"type": "text", "align": "left", "dx": 5, "color": "@quiet", "fontSize": 12},
-                    "encoding": {
-                        "x": {"field": "step", "type": "quantitative"},
-                        "y": {"field": "value", "type": "quantitative"},
-                        "text": {"field": by},
-                    },
-                },
+                _names(names, by, {"stroke": "@ground", "strokeWidth": 4, "strokeJoin": "round"}),
+                _names(names, by, {"color": "@quiet"}),
             ],
             "description": f"{title} while the rankers learned",
         }
     )
+
+
+def _names(names: list[dict[str, Any]], by: str, style: dict[str, Any]) -> dict[str, Any]:
+    """The names of curves; drawn first in the color of the page, they keep the lines at a distance."""
+    return {
+        "data": {"values": names},
+        "mark": {"type": "text", "align": "left", "dx": 5, "fontSize": 12} | style,
+        "encoding": {
+            "x": {"field": "step", "type": "quantitative"},
+            "y": {"field": "value", "type": "quantitative"},
+            "text": {"field": by},
+        },
+    }
 
 
 def _apart(ends: list[dict[str, Any]], span: float) -> list[dict[str, Any]]:
