@@ -16,7 +16,7 @@ test: $(READY)  ## every test but those marked slow
 slow: $(READY)  ## those marked slow: minutes
 	$(BIN)/pytest -n auto --dist worksteal -m slow $(WITH)
 
-check:  ## every test once, the slow ones too, with coverage; CI runs only test and lint
+check:  ## every test once, the slow ones too, with coverage; CI runs test, lint and smoke
 	$(MAKE) test WITH="--cov --cov-report="
 	$(MAKE) lint
 	$(MAKE) slow WITH="--cov --cov-append --cov-report=term"
@@ -24,7 +24,7 @@ check:  ## every test once, the slow ones too, with coverage; CI runs only test 
 test-all: $(READY)  ## the same on Python 3.11, 3.12 and 3.13, as far as they are there, with newest and lowest versions
 	$(BIN)/nox --session "$(or $(SESSION),tests)"
 
-smoke: $(READY)  ## a few tests on each Python that is there
+smoke: $(READY)  ## a few tests on Python 3.12 and 3.13, as far as they are there
 	$(BIN)/nox --session smoke
 
 lint: $(READY)
@@ -63,4 +63,4 @@ $(READY): $(PLAIN)  # and what developing needs; allRank alone, since what it as
 	touch $@
 
 clean:
-	rm -rf .venv site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .nox site .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -312,5 +312,18 @@ def test_divided_data_knows_its_sizes(monkeypatch, made):
     assert max(held) < 0.6 * sum(held)
 
 
+def test_every_shard_lies_with_a_worker_of_its_own_where_that_is_asked(monkeypatch, made):
+    """As for trees, which LightGBM's workers grow; with a share that is held out as well."""
+    home, _, _ = made
+    source = ShardedDataset(home / "8", cluster="here")
+    sizes = [queries for _, queries in source.sizes]
+    kept, held_out = np.arange(sum(sizes))[::2], np.arange(sum(sizes))[1::2]
+    for numbers, parts in ((None, [None]), ((kept, held_out), [kept, held_out])):
+        with workers_here(monkeypatch, 8), dividing.divided_data(source, numbers, by_shard=True) as found:
+            for data, own in zip(found, parts, strict=False):
+                shard_of = np.repeat(np.arange(8), sizes)[slice(None) if own is None else own]
+                assert data.each(held_queries) == np.bincount(shard_of, minlength=8).tolist()
+
+
 def held_queries(bench, name):
     return bench.data[name].n_queries

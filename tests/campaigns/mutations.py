@@ -4,9 +4,9 @@ Each is of a kind that happens in a refactoring: another operator, a limit off b
 arguments swapped, the wrong part of the data, a seed that does not arrive, a condition turned around. Those in
 mistakes.toml are written out, each with its kind; the others are drawn. Each is made in a copy of src, and the tests of
 its file run against the copy, the laws with them. The default is a draw of twelve; ``--long`` makes all that are
-written out and 200 drawn ones.
+written out and 200 drawn ones. A test that fails without the mistake too has noticed nothing.
 
-    python tests/campaigns/mutations.py [--long] [--record] [--keep FILE] [--minutes 5]
+    python tests/campaigns/mutations.py [--long] [--record] [--keep FILE] [--minutes 5] [--first KIND ...]
 """
 
 import argparse
@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -45,6 +46,7 @@ COMPUTED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 TESTS: dict[str, str] = {
     "": "test_given test_doors test_threads test_posteriors test_progress test_interrupts rankers/test_base",
     "backends": "experiment/test_run laws/test_which_data",
+    "boosting/divided": "test_divided",
     "boosting": "goldens rankers/test_trees rankers/test_boosting laws/test_formulas laws/test_which_data "
     "laws/test_parameters",
     "cli": "cli laws/test_options laws/test_which_data test_surface",
@@ -59,10 +61,17 @@ TESTS: dict[str, str] = {
     "cli/train": "laws/test_which_data:train laws/test_options:train cli",
     "data": "data laws/test_seeds rankers/test_base test_given",
     "distilling": "test_distill",
-    "ensemble": "rankers/test_auto",
+    "division": "test_divided",
+    "ensemble": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto laws/test_which_data:ensemble+step",
+    "evolve/divided": "test_divided",
     "evolve": "goldens evolve rankers/test_evolved laws/test_seeds laws/test_formulas laws/test_which_data "
     "laws/test_parameters",
     "experiment": "experiment laws/test_which_data laws/test_seeds cli",
+    "experiment/compare": "experiment/test_significance laws/test_options:compare experiment/test_report",
+    "experiment/report": "experiment/test_board_trials experiment/test_report experiment/test_sums "
+    "experiment/test_page experiment/test_figures studio/test_pages",
+    "experiment/store": "experiment/test_trial_store experiment/test_sums experiment/test_kept experiment/test_report "
+    "experiment/test_run studio/test_pages",
     "experiment/papers": "laws/test_protocols experiment cli/test_reproduce docs/test_reproductions",
     "explain": "explain laws/test_seeds studio/test_pages",
     "export": "export docs/test_export_pages",
@@ -72,6 +81,9 @@ TESTS: dict[str, str] = {
     "losses": "losses laws/test_formulas reference",
     "metrics": "metrics reference",
     "model_file": "test_model_file test_hostile_models goldens",
+    "networks/divided": "test_divided",
+    "networks/torch_ranker": "networks/test_torch_ranker",
+    "networks/torch_module": "networks/test_torch_ranker",
     "networks": "goldens laws/test_formulas networks laws/test_which_data laws/test_parameters rankers/test_networks "
     "rankers/test_comparators",
     "order": "order laws/test_seeds rankers/test_combined",
@@ -81,9 +93,11 @@ TESTS: dict[str, str] = {
     "pipelines.py": "explain/test_why_pipelines test_distill test_model_file rankers/test_base",
     "ranker.py": "rankers/test_base rankers/test_contract test_given rankers/test_weights laws/test_which_data",
     "rankers": "rankers laws/test_which_data laws/test_parameters",
-    "rankers/auto": "rankers/test_auto laws/test_parameters",
+    "rankers/auto": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto laws/test_parameters:auto",
     "rankers/fusion": "order/test_run_fusion rankers/test_combined laws/test_parameters goldens",
+    "rankers/peers": "rankers/test_peers",
     "rankers/portfolio": "rankers/test_auto",
+    "reduction.py": "test_divided networks evolve",
     "recurring.py": "rankers/test_signatures test_surface laws/test_parameters",
     "serve": "serve",
     "sharded.py": "test_sharded data/test_shards cli",
@@ -97,6 +111,8 @@ TESTS: dict[str, str] = {
 
 Words after a colon choose among the tests of a file, as pytest's -k does.
 """
+ALWAYS = "laws/test_passed_on"
+"""A law over the text of every file."""
 BY_RANKER = "goldens/test_goldens laws/test_formulas laws/test_which_data laws/test_parameters"
 """Tests whose names say which ranker they are about."""
 
@@ -191,7 +207,7 @@ def folder_of(path: Path) -> str:
 
 
 def tests_of(mistake: Mistake, copy: Path) -> list[str]:
-    """The tests that ought to notice a mistake, each once; its doctests are those of the copy."""
+    """The tests that ought to notice a mistake, the quickest first; its doctests are those of the copy."""
     inside = mistake.path.relative_to(SOURCE / "ordino").as_posix()
     place = max((one for one in TESTS if re.match(rf"{re.escape(one)}($|/|\.py$)", inside) or not one), key=len)
     table = (SOURCE / "ordino" / "rankers" / "__init__.py").read_text(encoding="utf-8")
@@ -201,10 +217,8 @@ def tests_of(mistake: Mistake, copy: Path) -> list[str]:
         else []
     )
     own = [f"{name}:{'+'.join(about)}" for name in BY_RANKER.split()] if about else []
-    return [
-        str(copy / mistake.path.relative_to(SOURCE)),
-        *map(_words, dict.fromkeys([*own, *mistake.tests, *TESTS[place].split()])),
-    ]
+    further = dict.fromkeys([*own, *mistake.tests, *TESTS[place].split()])
+    return [_words(ALWAYS), str(copy / mistake.path.relative_to(SOURCE)), *map(_words, further)]
 
 
 def _words(name: str) -> str:
@@ -233,6 +247,15 @@ def choose(n: int, seed: int) -> list[Mistake]:
     return [found[drawn[i % len(drawn)]][rng.integers(len(found[drawn[i % len(drawn)]]))] for i in range(n)]
 
 
+def in_turn(mistakes: Sequence[Mistake], seed: int, first: Sequence[str] = ()) -> list[Mistake]:
+    """Some kinds first, and within them one of each folder after another, so that a part is a fair sample."""
+    drawn = [mistakes[i] for i in np.random.default_rng(seed).permutation(len(mistakes))]
+    turns: dict[tuple[bool, str], Iterator[int]] = {}
+    groups = [(one.kind not in first, folder_of(one.path)) for one in drawn]
+    keys = [(later, next(turns.setdefault((later, folder), count()))) for later, folder in groups]
+    return [drawn[i] for i in sorted(range(len(drawn)), key=keys.__getitem__)]
+
+
 Notice = Callable[[Sequence[str], Path, Path, float], str]
 
 
@@ -253,25 +276,34 @@ def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure) -> 
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # compiled code stays valid
 
 
+@cache
+def fails_anyway(test: str, copy: Path) -> bool:
+    """Whether a test fails in the copy without any mistake; a doctest of the copy is not asked."""
+    return "::" in test and not test.startswith("::") and first_failure([test], ROOT, copy, SECONDS) != ""
+
+
 def campaign(mistakes: Sequence[Mistake], kept: Path | None = None, minutes: float = np.inf) -> Outcome:
     """Make the mistakes one by one, as many as there is time for, and count by folder what was noticed.
 
-    What a file of an earlier campaign says was noticed is not tried again; what was not is, if there is time.
+    What a file of an earlier campaign says was noticed is not tried again; what was not is, after all others.
     """
-    known = (
-        dict(line.rsplit(" | ", 1) for line in kept.read_text("utf-8").splitlines()) if kept and kept.exists() else {}
-    )
-    made, noticed, problems = Counter[str](), Counter[str](), []
+    lines = kept.read_text("utf-8").splitlines() if kept and kept.exists() else []
+    told = [tuple(line.rsplit(" | ", 1)) for line in lines]
+    known, at_first = dict(told), dict(reversed(told))
+    made, noticed, late, problems = Counter[str](), Counter[str](), 0, []
     begun = time.monotonic()
     if minutes:
         load_libraries()
     with TemporaryDirectory() as home:
         copy = Path(home) / "src"
         shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("*.pyc"))  # with what numba has compiled
-        for mistake in dict.fromkeys(mistakes):
+        for mistake in sorted(dict.fromkeys(mistakes), key=lambda one: str(one) in known):
             by = known.get(str(mistake), "")
             if by in ("", NOBODY) and time.monotonic() - begun < 60 * minutes:
                 by = noticed_by(mistake, copy) or NOBODY
+                if fails_anyway(by, copy):
+                    print(f"not counted, {by} fails anyway: {mistake}", flush=True)
+                    continue
                 print(f"{mistake} | {by}", flush=True)
                 if kept:
                     with kept.open("a", encoding="utf-8") as file:
@@ -280,11 +312,13 @@ def campaign(mistakes: Sequence[Mistake], kept: Path | None = None, minutes: flo
                 folder = folder_of(mistake.path)
                 made[folder] += 1
                 noticed[folder] += by != NOBODY
+                late += by != NOBODY and at_first.get(str(mistake)) == NOBODY
                 problems += [str(mistake)] if by == NOBODY else []
     scores = ", ".join(f"{folder} {noticed[folder]} of {made[folder]}" for folder in sorted(made))
+    first = f"{noticed.total() - late} when first tried, {late} after a test was written for them"
     return Outcome(
         "mutations",
-        tried=f"{made.total()} small mistakes in the code, noticed by the tests of their file: {scores}",
+        tried=f"{made.total()} small mistakes in the code; noticed by the tests of their file: {first}; {scores}",
         failures={"unnoticed": len(problems)},
         problems=problems,
     )
@@ -297,14 +331,14 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="write the counts into docs/reliability.md")
     parser.add_argument("--keep", type=Path, help="file of what was tried; a campaign that was stopped goes on from it")
     parser.add_argument("--minutes", type=float, default=np.inf, help="begin no further mistake after so long")
-    parser.add_argument("--seed", type=int, default=0, help="of the mistakes that are drawn")
+    parser.add_argument("--seed", type=int, default=0, help="of the mistakes that are drawn, and of their order")
+    parser.add_argument("--first", nargs="+", default=[], metavar="KIND", help="kinds to begin with, as 'which data'")
     given = parser.parse_args()
     mistakes, stale = written() if given.long else ([], [])
     for one in stale:
         print(f"no longer there: {one}", flush=True)
     mistakes += choose(N_LONG if given.long else N_SHORT, given.seed)
-    order = np.random.default_rng(given.seed).permutation(len(mistakes))  # so that a part is a fair sample
-    outcome = campaign([mistakes[i] for i in order], given.keep, given.minutes)
+    outcome = campaign(in_turn(mistakes, given.seed, given.first), given.keep, given.minutes)
     print(outcome.row(""))
     if given.record:
         record(outcome)

@@ -86,9 +86,20 @@ def test_mistakes_are_drawn_from_every_folder_and_the_seed_decides():
     assert {"cli", "data", "rankers", "papers", "export", "serve", "studio", "ensemble", "top"} <= folders
 
 
+def test_mistakes_are_made_in_turn_and_some_kinds_first():
+    home = mutations.SOURCE / "ordino"
+    many = [mutations.Mistake(home / "cli" / "train.py", line, "seed", 0, 0, "") for line in range(5)]
+    few = [mutations.Mistake(home / folder / "x.py", 1, kind, 0, 0, "") for folder in "ab" for kind in ("data", "seed")]
+    made = mutations.in_turn([*many, *few], 0, ["data"])
+    assert sorted(map(str, made)) == sorted(map(str, [*many, *few]))
+    assert [one.kind == "data" for one in made] == [True] * 2 + [False] * 7
+    assert {mutations.folder_of(one.path) for one in made[2:5]} == {"cli", "a", "b"}
+    assert made != mutations.in_turn([*many, *few], 1, ["data"])
+
+
 def test_every_file_has_tests_that_are_there():
     for path in (mutations.SOURCE / "ordino").rglob("*.py"):
-        doctests, *own = mutations.tests_of(mutations.Mistake(path, 1, "", 0, 0, ""), mutations.SOURCE)
+        _, doctests, *own = mutations.tests_of(mutations.Mistake(path, 1, "", 0, 0, ""), mutations.SOURCE)
         assert doctests == str(path)
         assert own
         assert [one for one in own if not (mutations.ROOT / one.partition(" -k ")[0]).exists()] == []
@@ -120,12 +131,32 @@ def test_a_mistake_is_made_in_the_copy_and_taken_back(tmp_path):
     seen = []
 
     def notice(tests, root, source, seconds):
-        seen.append(((copy / "linear.py").read_text(), source, tests[0]))
+        seen.append(((copy / "linear.py").read_text(), source, tests[1]))
         return "" if len(seen) == 1 else "a test"
 
     assert [mutations.noticed_by(mistake, tmp_path, notice) for _ in range(2)] == ["", "a test"]
     assert seen == [("a = 1 - 2\n", tmp_path, str(copy / "linear.py"))] * 2
     assert (copy / "linear.py").read_text() == "a = 1 + 2\n"
+
+
+def test_a_campaign_goes_on_and_says_what_was_noticed_late(tmp_path, monkeypatch):
+    path = mutations.SOURCE / "ordino" / "linear.py"
+    late, early, new, missed = (mutations.Mistake(path, line, "seed", 0, 0, "") for line in range(4))
+    kept = tmp_path / "kept"
+    kept.write_text(f"{late} | nobody\n{missed} | nobody\n{early} | test_a\n{late} | test_b\n")
+    tried = []
+    monkeypatch.setattr(mutations, "load_libraries", lambda: None)
+    monkeypatch.setattr(mutations, "fails_anyway", lambda test, copy: False)
+    monkeypatch.setattr(
+        mutations, "noticed_by", lambda one, copy: tried.append(one) or ("test_c" if one == new else "")
+    )
+    outcome = mutations.campaign([missed, late, early, new], kept)
+    assert tried == [new, missed]
+    assert "4 small mistakes" in outcome.tried
+    assert "2 when first tried, 1 after a test" in outcome.tried
+    assert outcome.tried.endswith("top 3 of 4")
+    assert outcome.failures == {"unnoticed": 1}
+    assert outcome.problems == [str(missed)]
 
 
 TESTED = """

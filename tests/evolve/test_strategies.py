@@ -308,6 +308,22 @@ def test_formulas_stay_within_their_depth_and_the_fittest_lives() -> None:
     assert isinstance(search.best, Formula)
 
 
+def test_children_reach_the_depth_that_is_allowed_and_no_more() -> None:
+    search, deepest = GeneticProgramming(3, population=60, max_depth=6, seed=1), []
+    for _ in range(12):
+        trees = search.ask()
+        deepest.append(max(tree.depth for tree in trees))
+        search.tell(np.array([float(tree.depth) for tree in trees]))
+    assert max(deepest) == deepest[-1] == 6
+
+
+def test_of_equally_fit_formulas_the_shortest_is_the_best() -> None:
+    search = GeneticProgramming(3, population=30, seed=1)
+    trees = search.ask()
+    search.tell(np.zeros(30))
+    assert len(search.best) == min(map(len, trees)) < max(map(len, trees))
+
+
 def test_without_crossover_and_mutation_parents_live_on() -> None:
     search = GeneticProgramming(2, population=6, crossover_rate=0.0, mutation_rate=0.0, seed=1)
     first = set(search.ask())

@@ -26,6 +26,7 @@ from ordino.experiment.compare.significance import (
     welch,
     wilcoxon,
 )
+from ordino.experiment.compare.unpaired import compare_samples
 
 NAN = float("nan")
 VALUES = st.lists(st.floats(-1, 1).map(lambda value: round(value, 3)), min_size=2, max_size=30)
@@ -51,6 +52,24 @@ def test_t_tests_are_those_of_scipy(pair):
     ):
         assert ours.statistic == pytest.approx(peer.statistic, rel=1e-12)
         assert ours.p == pytest.approx(peer.pvalue, rel=1e-10)
+
+
+def test_trials_without_a_common_query_are_compared_by_welch_and_holm(pair):
+    a, b = pair
+    one = {"map": a[:9], "mrr": a[9:20], "p@1": np.append(a[20:30], NAN), "err": np.full(3, NAN), "rbp": a}
+    other = {"map": b[:7], "mrr": b[7:30], "p@1": b[30:50] + 0.3, "err": b, "ndcg": b}
+    names = ["map", "mrr", "p@1"]  # that both have values of
+    peers = [stats.ttest_ind(one[name], other[name], equal_var=False, nan_policy="omit").pvalue for name in names]
+    found = compare_samples(one, other)
+    assert [line.measure for line in found] == names
+    assert [line.p_alone for line in found] == pytest.approx(peers, rel=1e-9)
+    assert [line.p for line in found] == pytest.approx(holm(peers).tolist(), rel=1e-9)
+    assert [(line.n_a, line.n_b, line.family) for line in found] == [(9, 7, 3), (11, 23, 3), (10, 20, 3)]
+    assert [line.difference for line in found] == pytest.approx(
+        [np.nanmean(one[name]) - np.nanmean(other[name]) for name in names]
+    )
+    assert len({line.p for line in found} | {line.p_alone for line in found}) > 4
+    assert "p of 3 is Holm-corrected" in found.note()
 
 
 @pytest.mark.parametrize("n", [5, 20, 52, 53, 60])

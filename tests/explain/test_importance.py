@@ -74,3 +74,16 @@ def test_data_that_cannot_tell_is_refused():
     empty = Dataset(BASE.X, np.zeros(6), BASE.qid)
     with pytest.raises(DataError, match="the data has no query that ndcg@10 in profile 'directranker' counts"):
         permutation_importance(ranker, empty, metric="ndcg@10", profile="directranker")
+
+
+def test_metric_and_profile_are_those_of_the_ranker_unless_others_are_asked_for():
+    rng = np.random.default_rng(0)
+    data = Dataset(rng.random((60, 3)), rng.integers(0, 5, 60), np.repeat(np.arange(6), 10))
+    ranker = LinearRegressionRanker(metric="ndcg@3", profile="sklearn").fit(data)
+
+    def found(**how):
+        return [one.importance for one in permutation_importance(ranker, data, repeats=2, **how)]
+
+    assert found() == found(metric="ndcg@3") == found(profile="sklearn")
+    assert found() != found(profile="standard")
+    assert found() != found(metric="map")

@@ -95,6 +95,8 @@ VARIANTS = {
         {"ranker": ranker_class("ranknet")(epochs=1, hidden=(4, 3), scaling=None), "n": 2, "method": "raw_mean"}, RELU,
     ),
     "standard, linear": ("rank-svm", {"before": StandardScaler()}, LINEAR),
+    "standard without the mean, linear": ("rank-svm", {"before": StandardScaler(with_mean=False)}, LINEAR),
+    "standard without the deviation, linear": ("rank-svm", {"before": StandardScaler(with_std=False)}, LINEAR),
     "minmax, linear": ("rank-svm", {"before": MinMaxScaler()}, LINEAR),
     "robust, linear": ("rank-svm", {"before": RobustScaler()}, LINEAR),
     "standard, network": ("ranknet", {"before": StandardScaler(), "activation": "tanh"}, LOGISTIC),

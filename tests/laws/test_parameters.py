@@ -6,6 +6,7 @@ ranker or a parameter that is added later is met here by itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -182,7 +183,7 @@ def test_every_parameter_has_an_effect(name: str, parameter: str, monkeypatch: p
     known = parameters_of(ranker_class(name))[parameter]
     context = settings_of(name, parameter)
     if parameter == "missing":
-        check_missing(name, context)
+        check_missing(lambda **missing: make(name, context | missing))
         return
     if parameter == "hold_out":
         check_hold_out(name)
@@ -245,13 +246,13 @@ SEEN_FROM_OUTSIDE = {"minutes": check_clock, "clock": check_clock, "plan": check
 """Parameters of AutoRanker of which scores cannot tell."""
 
 
-def check_missing(name: str, context: dict[str, Any]) -> None:
+def check_missing(make_ranker: Callable[..., Any]) -> None:
     """NaN becomes the median of the training data, before anything else is done to it."""
     holes = TRAIN.X.copy()
     holes[::7, 0] = np.nan
     by_median, by_zero = (np.where(np.isnan(holes), value, holes) for value in (np.nanmedian(holes[:, 0]), 0.0))
     made = [
-        make(name, context | {"missing": missing}).fit(data).prepared(data).X
+        make_ranker(missing=missing).fit(data).prepared(data).X
         for data, missing in (
             (TRAIN.replace(X=holes), "median"),
             (TRAIN.replace(X=by_median), None),

@@ -9,11 +9,13 @@ import pytest
 from sklearn.base import clone
 
 import ordino
+from laws.test_parameters import TEST, TRAIN, VALID, check_missing
 from ordino import Dataset, RankAggregation, TorchRanker
 from ordino.errors import DataError, MissingExtraError, ModelFileError, ParameterError
 from ordino.losses import LOSSES
 from ordino.model_file import load_scorer, read_card
 from ordino.networks import torch_module
+from ordino.networks.torch_ranker import OPTIMIZERS
 from ordino.parameters import parameters_of
 from ordino.rankers import RANKERS
 from ordino.testing import CHECKS, easy_data
@@ -89,6 +91,47 @@ def test_it_learns_what_plain_torch_learns():
         with torch.no_grad():
             module.weight -= 0.1 * gradient
     np.testing.assert_allclose(ranker.weights_["weight"], module.weight.detach(), rtol=1e-4)
+
+
+LINEAR = nn.Linear(5, 1)  # with these weights at first, whatever the seed
+GIVEN = {"module": LINEAR, "epochs": 3, "learning_rate": 0.05, "batch": 3}
+MATTERS = {
+    "module": ({}, [perceptron]),
+    "loss": ({}, ["ranknet"]),
+    "loss_options": ({}, [{"metric": "map"}]),
+    "list_size": ({"module": Attention, "list_size": 12}, [5]),
+    "optimizer": ({"l2": 0.1}, [one for one in OPTIMIZERS if one != "adamw"]),
+    "optimizer_options": ({}, [{"betas": (0.5, 0.9)}]),
+    "learning_rate": ({}, [0.1]),
+    "l2": ({}, [0.9]),
+    "epochs": ({}, [4]),
+    "patience": ({"epochs": 25}, [1]),
+    "batch": ({}, [2, None]),
+    "metric": ({}, ["map"]),
+    "profile": ({"metric": "ndcg@3"}, ["sklearn"]),
+    "scaling": ({}, [None, "zscore"]),
+    "seed": ({}, [1, 2]),  # of the order of the batches alone
+}
+"""By parameter: beside which settings it matters, and other values."""
+ELSEWHERE = {"device", "verbose", "missing"}
+
+
+@pytest.mark.parametrize("parameter", [name for name in parameters_of(TorchRanker) if name not in ELSEWHERE])
+def test_every_parameter_has_an_effect(parameter):
+    """As test_parameters.py shows of the rankers with a name."""
+    beside, others = MATTERS[parameter]
+
+    def learned(**changes):
+        ranker = TorchRanker(**GIVEN | beside | changes).fit(TRAIN, valid=VALID)
+        return repr((ranker.predict(TEST).tolist(), ranker.history_))
+
+    found = [learned(), *(learned(**{parameter: value}) for value in others)]
+    assert learned() == found[0]
+    assert len(set(found)) == 1 + len(others)
+
+
+def test_missing_values_become_medians():
+    check_missing(lambda **missing: TorchRanker(**GIVEN, scaling=None, **missing))
 
 
 def test_the_best_epoch_on_valid_is_kept_and_patience_ends_training():

@@ -7,6 +7,7 @@ import ordino
 from ordino.ensemble.choosing import Choice, Member
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import standardized
+from ordino.ensemble.kept import Kept
 from ordino.ensemble.search import Search
 from ordino.ensemble.trials import Bench, Kind, Trial
 from ordino.judge import Judge
@@ -16,10 +17,10 @@ from ordino.testing import easy_data
 DATA = easy_data(n_queries=24)
 
 
-def bench(seed=0, n_folds=4):
+def bench(seed=0, n_folds=4, data=DATA, metric="ndcg@10", profile="standard"):
     return Bench(
-        DATA,
-        judge=Judge("ndcg@10", "standard"),
+        data,
+        judge=Judge(metric, profile),
         n_folds=n_folds,
         seed=seed,
         make=lambda kind: portfolio.make_member(kind, metric="ndcg@10", profile="standard", n_jobs=1),
@@ -57,6 +58,18 @@ def test_every_ranker_of_every_trial_has_a_seed_of_its_own():
     seeds = [Trial(bench(seed), kind)._part(fold).seed for seed in (0, 1) for kind in kinds for fold in range(4)]
     assert len({*seeds}) == 2 * 4 * 4
     assert not np.array_equal(bench(0).fold, bench(1).fold)
+
+
+def test_what_is_kept_belongs_to_one_bench(tmp_path):
+    """Other data, folds, seeds, metrics, profiles or kinds have files of their own."""
+    benches = [
+        bench(), bench(seed=1), bench(n_folds=3), bench(data=easy_data(24, seed=9)), bench(metric="map"),
+        bench(profile="sklearn"),
+    ]  # fmt: skip
+    kinds = [Kind("rank-svm", {}, "z"), Kind("rank-svm", {"C": 1.0}, "z"), Kind("rank-svm", {}, "rank")]
+    paths = [Kept(str(tmp_path), here)._path(Trial(here, kind)) for here in benches for kind in kinds]
+    assert len({*paths}) == len(benches) * len(kinds)
+    assert Kept(str(tmp_path), bench())._path(Trial(bench(), kinds[0])) == paths[0]
 
 
 def test_members_count_by_their_weights():

@@ -39,11 +39,38 @@ def test_catboost_is_the_librarys_ranker_and_keeps_its_best_iteration():
     catboost = pytest.importorskip("catboost")
     data, held_out = canonical(TRAIN), canonical(TEST)
     options = {"iterations": 40}
-    model = catboost.CatBoostRanker(verbose=False, allow_writing_files=False, random_seed=0, thread_count=1, **options)
+    model = catboost.CatBoostRanker(verbose=False, allow_writing_files=False, random_seed=3, thread_count=1, **options)
     pool = catboost.Pool(held_out.X, held_out.y, group_id=held_out.query_number)
     model.fit(data.X, data.y, group_id=data.query_number, eval_set=pool)
-    ours = ranker_class("catboost")(n_jobs=1, options=options).fit(TRAIN, valid=TEST)
+    ours = ranker_class("catboost")(n_jobs=1, seed=3, options=options).fit(TRAIN, valid=TEST)
     np.testing.assert_array_equal(ours.predict(TEST), model.predict(TEST.X))
+
+
+def test_xgboost_is_given_validation_data_options_and_the_seed():
+    xgboost = pytest.importorskip("xgboost")
+    data, held_out = canonical(TRAIN), canonical(TEST)
+    options = {"early_stopping_rounds": 2, "n_estimators": 60, "subsample": 0.5}
+    model = xgboost.XGBRanker(random_state=3, n_jobs=1, **options)
+    watched = {"eval_set": [(held_out.X, held_out.y)], "eval_qid": [held_out.query_number]}
+    expected = model.fit(data.X, data.y, qid=data.query_number, verbose=False, **watched).predict(TEST.X)
+    ours = ranker_class("xgboost")(n_jobs=1, seed=3, options=options)
+    np.testing.assert_allclose(ours.fit(TRAIN, valid=TEST).predict(TEST), expected, atol=1e-6)
+    assert model.best_iteration < 57
+    assert not np.allclose(ours.set_params(seed=4).fit(TRAIN, valid=TEST).predict(TEST), expected, atol=1e-3)
+
+
+def test_lightgbm_is_given_validation_data_options_and_the_seed():
+    import lightgbm
+
+    data, held_out = canonical(TRAIN), canonical(TEST)
+    options = {"early_stopping_round": 2, "metric": "ndcg", "bagging_fraction": 0.5, "bagging_freq": 1}
+    own = {"objective": "lambdarank", "seed": 3, "num_threads": 1, "verbosity": -1}
+    train, watched = (lightgbm.Dataset(part.X, part.y, group=part.counts) for part in (data, held_out))
+    model = lightgbm.train(own | options, train, valid_sets=[watched])
+    ours = ranker_class("lightgbm")(n_jobs=1, seed=3, options=options)
+    np.testing.assert_allclose(ours.fit(TRAIN, valid=TEST).predict(TEST), model.predict(TEST.X))
+    assert model.best_iteration < 98
+    assert not np.allclose(ours.set_params(seed=4).fit(TRAIN, valid=TEST).predict(TEST), model.predict(TEST.X))
 
 
 @pytest.mark.parametrize("name", PEERS)

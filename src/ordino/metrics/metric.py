@@ -24,7 +24,7 @@ from ordino.metrics.profiles import Profile
 Values = TypeVar("Values", int, float, NDArray[np.float64])
 
 _LARGEST_K = 2**31 - 1
-_NOTATION = re.compile(r"([a-z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(.+))?")
+_NOTATION = re.compile(r"([a-z][a-z_\d]*)\s*(?:\(([^()]*)\))?\s*(?:@\s*(.+))?")
 
 
 @final

@@ -1,0 +1,186 @@
+"""Law 7: what a caller chose is passed on, everywhere in the code: seeds, the metric and its profile, validation data.
+
+The other laws run the code, and see only what their small data makes it do. This one reads it: a draw that names no
+seed, a judge that is not told metric and profile, a training that does not get the validation data that is there.
+Places that do not for a reason are in ``MEANT``, with the reason; one that is not there any more fails too.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import ordino
+
+HOME = Path(ordino.__file__).parent
+DRAWS = {"stream", "spawn_seed", "spawned", "default_rng", "SeedSequence", "with_seed"}
+SEEDED = {
+    "audit", "bootstrap_interval", "distill", "easy_data", "fisher", "make_folds", "permutation_importance",
+    "sort_queries", "split_numbers", "synthetic", "uniform_population", "why",
+}  # fmt: skip
+"""Functions of ours that take a seed and have one by default."""
+JUDGES = {"Judge", "Choice", "native_ndcg", "evaluate", "evaluate_shards", "permutation_importance"}
+"""Those that measure, by a metric and under a profile."""
+FITS = {"fit", "fit_repeats", "fit_pairs", "_fit", "_grow", "_train"}
+
+
+class Call(NamedTuple):
+    """A call in the code, and the names that the function around it was given."""
+
+    place: str
+    callee: str
+    node: ast.Call
+    given: frozenset[str]
+
+    def names(self, word: str) -> bool:
+        """Whether the word is a part of a name in the arguments."""
+        parts = [*self.node.args, *(one.value for one in self.node.keywords)]
+        found = [x for part in parts for x in ast.walk(part) if isinstance(x, ast.Name | ast.Attribute)]
+        return any(word in (x.id if isinstance(x, ast.Name) else x.attr).lower() for x in found)
+
+    @property
+    def passes_all(self) -> bool:
+        """Whether further arguments come in a bundle."""
+        return any(one.arg is None for one in self.node.keywords) or any(
+            isinstance(one, ast.Starred) for one in self.node.args
+        )
+
+
+@cache
+def calls() -> list[Call]:
+    return [
+        one
+        for path in sorted(HOME.rglob("*.py"))
+        if path.name != "testing.py"  # whose data is the same for every ranker
+        for one in calls_in(ast.parse(path.read_text(encoding="utf-8")), path.relative_to(HOME).as_posix())
+    ]
+
+
+def calls_in(node: ast.AST, place: str, given: frozenset[str] = frozenset()) -> Iterator[Call]:
+    for child in ast.iter_child_nodes(node):
+        own = given
+        if isinstance(child, ast.FunctionDef):
+            own = frozenset(one.arg for one in [*child.args.args, *child.args.kwonlyargs])
+        if isinstance(child, ast.Call):
+            callee = getattr(child.func, "id", None) or getattr(child.func, "attr", "")
+            yield Call(place, callee, child, own)
+        yield from calls_in(child, place, own)
+
+
+def unseeded() -> Iterator[Call]:
+    """Draws whose seed is a constant, and functions that draw and are given no seed."""
+    for call in calls():
+        seeds = [one.value for one in call.node.keywords if one.arg in ("seed", "seeds", "random_state")]
+        constant = any(isinstance(one, ast.Constant) for one in seeds)
+        draws = call.callee in DRAWS and not (call.node.args and _names(call.node.args[0]))
+        silent = call.callee in SEEDED and not seeds and not call.passes_all and not call.names("seed")
+        if constant or draws or silent:
+            yield call
+
+
+def _names(node: ast.expr) -> bool:
+    return any(isinstance(one, ast.Name | ast.Attribute) for one in ast.walk(node))
+
+
+def unjudged() -> Iterator[Call]:
+    """Judges that are not told both metric and profile."""
+    for call in calls():
+        metric = call.names("metric") or call.names("measure") or call.names("names") or call.names("wanted")
+        if call.callee in JUDGES and not (metric and (call.names("profile") or call.names("style"))):
+            yield call
+
+
+def unvalidated() -> Iterator[Call]:
+    """Trainings in a function that was given validation data, which do not get it."""
+    for call in calls():
+        has_some = call.given & {"valid", "held_out"}
+        if call.callee in FITS and has_some and not (call.names("valid") or call.names("held_out")):
+            yield call
+
+
+MEANT: dict[str, dict[tuple[str, str], tuple[int, str]]] = {
+    "unseeded": {
+        ("cli/data.py", "audit"): (1, "an audit is a figure of a model, the same each time"),
+        ("cli/report.py", "Trial"): (1, "a file of scores has no seed"),
+        ("cli/warm_up.py", "easy_data"): (3, "any data will do for compiling"),
+        ("experiment/compare/comparison.py", "bootstrap_interval"): (1, "the interval of values, the same each time"),
+        ("experiment/papers/beyond/models.py", "Nystroem"): (1, "part of the protocol"),
+        ("experiment/papers/directranker/grid.py", "make_folds"): (1, "the same inner folds for all settings"),
+        ("experiment/papers/target.py", "make_folds"): (2, "made collections have one set of folds"),
+        ("experiment/papers/target.py", "default_rng"): (1, "noise of a made collection"),
+        ("experiment/plan/plan.py", "make_folds"): (1, "the seed is that of rankers: repeats share their folds"),
+        ("experiment/report/figures.py", "bootstrap_interval"): (1, "the interval of values, the same each time"),
+        ("export/probes.py", "default_rng"): (1, "the same probes for every certificate"),
+        ("given.py", "split_numbers"): (1, "which share is held out does not depend on the ranker"),
+        ("networks/divided.py", "RowNet"): (1, "its weights come from the driver"),
+        ("networks/training.py", "default_rng"): (1, "the order of the batches is the same in all teams"),
+        ("order/pairs.py", "sort_queries"): (1, "starts from the order of the contents"),
+        ("rankers/sortnet.py", "sort_queries"): (1, "starts from the order that is known"),
+        ("serve/rank.py", "why"): (1, "an explanation is the same each time"),
+        ("studio/views/compare.py", "default_rng"): (1, "a page is the same each time"),
+        ("studio/views/features.py", "permutation_importance"): (1, "a page is the same each time"),
+        ("studio/views/model.py", "audit"): (1, "a page is the same each time"),
+        ("studio/views/why.py", "why"): (3, "a page is the same each time"),
+    },
+    "unjudged": {
+        ("cli/warm_up.py", "evaluate"): (1, "only compiles"),
+        ("ensemble/search.py", "Choice"): (2, "of trials on a bench, which has its judge"),
+        ("rankers/auto.py", "Choice"): (1, "of trials on a bench, which has its judge"),
+        ("experiment/papers/beyond/models.py", "evaluate"): (1, "a table of ours, under the standard profile"),
+        ("experiment/papers/deepnet/symmetry.py", "evaluate"): (1, "a table of ours, under the standard profile"),
+        ("studio/views/features.py", "permutation_importance"): (1, "under the ranker's own profile"),
+    },
+    "unvalidated": {
+        ("ranker.py", "fit"): (1, "a scaler learns from training data alone"),
+        ("rankers/nested.py", "fit"): (1, "where there is no validation data"),
+        ("rankers/ranknet.py", "fit"): (1, "the kernel's landmarks are training documents"),
+    },
+}
+"""By kind: file and callee, how often, and why it is right there."""
+KINDS = {"unseeded": unseeded, "unjudged": unjudged, "unvalidated": unvalidated}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_chosen_is_passed_on(kind):
+    found = list(KINDS[kind]())
+    counted = Counter((call.place, call.callee) for call in found)
+    told = {f"{call.place}:{call.node.lineno}: {ast.unparse(call.node)}" for call in found}
+    expected = {place: n for place, (n, _) in MEANT[kind].items()}
+    assert counted == expected, f"pass it on, or say in MEANT why not: {told}"
+
+
+def test_nothing_that_is_given_or_made_is_left_unused():
+    """An argument, a variable or an import that nobody reads: what should use it was forgotten."""
+    ruff = pytest.importorskip("ruff", reason="ruff reads the code; install it with: pip install ruff")
+    words = ["check", "--no-cache", "--isolated", "--select", "F,ARG,B007", "--output-format", "concise", str(HOME)]
+    found = subprocess.run([ruff.find_ruff_bin(), *words], capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+SOURCE = """
+def fit(self, data, valid):
+    rng = {draw}
+    folds = make_folds(data{seed})
+    judge = Judge(self.metric, {profile})
+    return self._train(data{valid})
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [({}, None), ({"draw": 'stream(0, "a")'}, "unseeded"), ({"seed": ""}, "unseeded"),
+     ({"seed": ", seed=0"}, "unseeded"), ({"profile": '"standard"'}, "unjudged"), ({"valid": ""}, "unvalidated")],
+    ids=str,
+)  # fmt: skip
+def test_what_is_not_passed_on_is_found(monkeypatch, changes, kind):
+    right = {"draw": 'stream(self.seed, "a")', "seed": ", seed=seed", "profile": "self.profile", "valid": ", valid"}
+    made = list(calls_in(ast.parse(SOURCE.format(**right | changes)), "x.py"))
+    monkeypatch.setattr(f"{__name__}.calls", lambda: made)
+    assert {name for name, find in KINDS.items() if list(find())} == ({kind} if kind else set())
