@@ -20,10 +20,17 @@ from ordino.data.files import BACKENDS, from_frame, to_frame
 from ordino.errors import DataError, MissingExtraError, ParameterError
 
 COLUMNS = {"q": ["a", "b", "a"], "l": [1, 0, 2], "x": [1, None, 3], "b": [True, False, True], "f": [0.5, None, 1000.0]}
+
+
+def converted(columns, **options):
+    with np.errstate(invalid="ignore"):  # some versions of pandas try whether huge numbers are integers
+        return pd.DataFrame(columns).convert_dtypes(**options)
+
+
 FRAMES = {
     "pandas": lambda columns: pd.DataFrame(columns),
-    "pandas nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
-    "pandas arrow": lambda columns: pd.DataFrame(columns).convert_dtypes(dtype_backend="pyarrow"),
+    "pandas nullable": converted,
+    "pandas arrow": lambda columns: converted(columns, dtype_backend="pyarrow"),
     "polars": lambda columns: pl.DataFrame(columns),
     "pyarrow": lambda columns: pa.table(columns),
 }

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
@@ -20,6 +21,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ordino import scorer
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.data.folds import QueryKFold
@@ -341,6 +343,10 @@ def test_grid_search_keeps_queries_apart_with_qid_routed():
         assert search.best_estimator_.n_queries_in_ == 20
 
 
+ROUTES_SCORE = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)
+"""Whether scikit-learn tells the score of a pipeline the queries; before, cross-validation needs ordino.scorer."""
+
+
 def test_cross_val_score_and_pipeline_route_qid():
     data = easy_data(n_queries=20)
     with config_context(enable_metadata_routing=True):
@@ -351,6 +357,7 @@ def test_cross_val_score_and_pipeline_route_qid():
             data.y,
             cv=QueryKFold(5),
             params={"qid": data.qid, "groups": data.qid},
+            scoring=None if ROUTES_SCORE else scorer("ndcg@10"),
             error_score="raise",
         )
         assert values.shape == (5,)
