@@ -166,8 +166,9 @@ def as_floats(column: nw.Series[Any]) -> NDArray[Any]:
     """The numbers of a column, nulls as NaN."""
     import narwhals as nw
 
+    is_other = column.dtype.is_decimal() or str(column.dtype).endswith("128")  # what numpy does not have
     try:
-        numbers = (column.cast(nw.Float64) if column.null_count() or column.dtype.is_decimal() else column).to_numpy()
+        numbers = (column.cast(nw.Float64) if is_other or column.null_count() else column).to_numpy()
     except Exception:  # of the frame's library: integers that doubles do not hold exactly, or of 128 bits
         numbers = np.array([None])
     if numbers.dtype.kind in "biuf":
