@@ -16,8 +16,9 @@
   request lets some wait behind others; the ratio of such a server, from a simulation, stands beside ours.
   Latency counts from the time at which a request was due, so that waiting for a late server counts. Of three runs the
   median counts.
-- soak: 80 % of the highest rate, while the model's file is replaced every 5 s: errors, and memory in the last third
-  over that in the middle third.
+- soak: as many requests as take 80 % of the processor time of one process, while the model's file is replaced every
+  5 s: errors, and memory in the last third over that in the middle third. The rate follows what a request takes from
+  second to second, since a processor that shares its core is not always equally fast.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ MODELS = ("linear", "network")
 COST = {"Arrow": 1.5, "JSON": 6.0}  # ms of CPU time
 SCALE, EVEN, FLAT = 1.7, 3.0, 1.05
 RELOAD = 5.0  # seconds
+SOAKED = 0.8  # of the server's processor
 STALL = 0.25  # seconds by which the client is late only if the whole machine stood still
 PARTS = {"cost": ("CPU time",), "scale": ("requests",), "even": ("99th",), "soak": ("errors", "memory")}
 """With which words the rows of a part begin."""
@@ -238,8 +240,26 @@ class Load(NamedTuple):
     stalls: list[float]
 
 
+class Pace:
+    """How many requests are sent a second, which may change on the way, and how many were answered."""
+
+    def __init__(self, rate: float) -> None:
+        self.rate, self.answered, self.busy = rate, 0, list[float]()
+
+    async def follow(self, server: Server, share: float) -> None:
+        """Keep the server busy for this share of the time."""
+        spent, answered, begin = server.cpu_seconds(), self.answered, time.perf_counter()
+        while True:
+            await asyncio.sleep(1.0)
+            now = server.cpu_seconds(), self.answered, time.perf_counter()
+            if now[1] > answered:
+                self.busy.append((now[0] - spent) / (now[2] - begin))
+                self.rate += 0.3 * (share * (now[1] - answered) / (now[0] - spent) - self.rate)
+            spent, answered, begin = now
+
+
 async def load(
-    server: Server, model: str, kind: str, body: bytes, rate: float, seconds: float, *, is_random: bool = True
+    server: Server, model: str, kind: str, body: bytes, rate: float | Pace, seconds: float, *, is_random: bool = True
 ) -> Load:
     """Send requests at random times or at equal distances, on as many connections as it takes."""
     head = (
@@ -249,6 +269,7 @@ async def load(
     free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
     found = Load([], [], 0, [])
     rng = random.Random(0)
+    pace = rate if isinstance(rate, Pace) else Pace(rate)
 
     async def one(due: float) -> None:
         try:
@@ -263,6 +284,7 @@ async def load(
                 answer = await reader.readexactly(length)
             if b" 200 " not in told[:20]:
                 found.errors.append(answer[:200].decode(errors="replace"))
+            pace.answered += 1
             found.latencies.append(time.perf_counter() - due)
             if b"connection: close" in told:
                 writer.close()
@@ -284,7 +306,7 @@ async def load(
         tasks.add(task)
         task.add_done_callback(tasks.discard)
         sent += 1
-        due += rng.expovariate(rate) if is_random else 1 / rate
+        due += rng.expovariate(pace.rate) if is_random else 1 / pace.rate
     if tasks:
         await asyncio.wait(tasks, timeout=60)
     for _, writer in free:
@@ -347,16 +369,16 @@ def soak(folder: Path, content: dict[str, bytes], each: float, seconds: float) -
             memory.append(server.megabytes())
 
     async def run() -> Load:
-        changing = asyncio.create_task(change())
+        beside = [asyncio.create_task(one) for one in (change(), pace.follow(server, SOAKED))]
         try:
-            return await load(server, model, kind, content[kind], rate, seconds)
+            return await load(server, model, kind, content[kind], pace, seconds)
         finally:
-            changing.cancel()
+            for one in beside:
+                one.cancel()
 
     changes = list[float]()
     with serving(folder, 1) as server:
-        rate = 0.8 * highest_rate(server, folder, model, kind, content[kind], each)
-        uvloop.run(load(server, model, kind, content[kind], rate, 2))
+        pace = Pace(0.5 * highest_rate(server, folder, model, kind, content[kind], each))
         found = uvloop.run(run())
         text = ask(server, "/metrics").decode()
     made = re.findall(rf'ordino_reloads_total{{model="{model}",outcome="made"}} (\d+)', text)[0]
@@ -365,7 +387,8 @@ def soak(folder: Path, content: dict[str, bytes], each: float, seconds: float) -
     growth = max(memory[-third:]) / max(memory[third : 2 * third] or memory[:third])
     for error in found.errors[:5]:
         print("  ", error)
-    length = f"{seconds:.0f} s at 80 % load ({found.sent:,} requests), {made} reloads"
+    busy = 100 * statistics.mean(pace.busy[5:] or pace.busy)
+    length = f"{seconds:.0f} s at {busy:.0f} % load ({found.sent:,} requests), {made} reloads"
     if found.stalls:
         length += f"; the client stood still {len(found.stalls)} times, {sum(found.stalls):.1f} s in all"
     rows = [
