@@ -8,8 +8,6 @@ from collections import Counter
 import pytest
 from hypothesis import settings
 
-import warming
-
 # the workers of pytest-xdist take all cores already; threads of theirs would wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -46,7 +44,6 @@ def pytest_collect_file():
 def pytest_collection_finish(session):
     gc.freeze()
     gc.enable()
-    warming.warm(session.config, len(session.items))
 
 
 def pytest_sessionfinish(session):
