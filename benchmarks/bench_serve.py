@@ -9,8 +9,9 @@
 
 - cost: CPU time of the whole server process for a request (from /proc, all threads), less that of ``predict`` on the
   same array in this process. Requests come one by one on one connection; JSON has every digit of a float32.
-- scale: requests a second with two processes over those with one, from wrk (two threads, 16 connections). Client and
-  server share the processors, so the ratio needs a quiet machine with more processors than servers, or is too low.
+- scale: requests a second with two processes over those with one, on 8 connections, from a small client in C (load.c)
+  that sends without copying: client and server share the processors, and what the client takes, the server lacks. The
+  client's processor time a request is told beside the ratio.
 - even: 99th over 50th percentile of latency at half of the highest rate, with requests at equal distances, as wrk2 and
   vegeta send them, and at random times (Poisson). At random times even a server that takes the same time for every
   request lets some wait behind others; the ratio of such a server, from a simulation, stands beside ours.
@@ -57,6 +58,7 @@ MODELS = ("linear", "network")
 COST = {"Arrow": 1.5, "JSON": 6.0}  # ms of CPU time
 SCALE, EVEN, FLAT = 1.7, 3.0, 1.05
 RELOAD = 5.0  # seconds
+CONNECTIONS = 8
 SOAKED = 0.8  # of the server's processor
 STALL = 0.25  # seconds by which the client is late only if the whole machine stood still
 PARTS = {"cost": ("CPU time",), "scale": ("requests",), "even": ("99th",), "soak": ("errors", "memory")}
@@ -178,20 +180,37 @@ def cost(folder: Path, X: NDArray[np.float32], content: dict[str, bytes], n: int
     return rows
 
 
-def rate_of(server: Server, folder: Path, model: str, kind: str, body: bytes, seconds: float) -> float:
-    """Requests a second that the service answers to wrk."""
-    (folder / "body").write_bytes(body)
-    script = folder / "post.lua"
-    script.write_text(
-        f'local file = io.open("{folder / "body"}", "rb")\nwrk.method = "POST"\nwrk.body = file:read("*a")\n'
-        f'wrk.headers["content-type"] = "{KINDS[kind]}"\n'
+def request_of(model: str, kind: str, body: bytes) -> bytes:
+    """A whole request, head and body."""
+    head = (
+        f"POST /v1/models/{model}/rank HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {KINDS[kind]}\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
     )
-    words = ["wrk", "-t2", "-c16", f"-d{seconds:.0f}s", "--timeout", "30s", "-s", str(script)]
-    url = f"http://127.0.0.1:{server.port}/v1/models/{model}/rank"
-    printed = subprocess.run([*words, url], capture_output=True, text=True, check=True).stdout
-    if "Non-2xx" in printed or "Socket errors" in printed:
-        raise SystemExit(printed)
-    return float(re.findall(r"Requests/sec: +([\d.]+)", printed)[0])
+    return head.encode() + body
+
+
+class Rate(NamedTuple):
+    """Requests a second that a service answered, and the client's own processor time for each, in ms."""
+
+    requests: float
+    client: float
+
+
+def rate_of(server: Server, folder: Path, model: str, kind: str, body: bytes, seconds: float) -> Rate:
+    """What the service answers to the client in C, which is compiled when it is first used."""
+    client, request = folder / "load", folder / "request"
+    if not client.exists():
+        subprocess.run(["cc", "-O2", "-pthread", Path(__file__).with_name("load.c"), "-o", client], check=True)
+    request.write_bytes(request_of(model, kind, body))
+    before = os.times()
+    words = [client, str(server.port), str(CONNECTIONS), str(seconds), request]
+    printed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    after = os.times()
+    right, wrong, elapsed = printed.split()
+    if int(wrong):
+        raise SystemExit(f"{wrong} of {int(right) + int(wrong)} answers were not 200")
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    return Rate(int(right) / float(elapsed), 1000 * spent / int(right))
 
 
 def busy_seconds() -> float:
@@ -202,7 +221,7 @@ def busy_seconds() -> float:
 
 def scale(folder: Path, content: dict[str, bytes], seconds: float) -> list[Row]:
     """Two processes against one, three times in turn."""
-    rates: dict[tuple[int, str, str], list[float]] = {}
+    rates: dict[tuple[int, str, str], list[Rate]] = {}
     busy: dict[tuple[int, str, str], float] = {}
     for _ in range(3):
         for processes in (1, 2):
@@ -217,10 +236,13 @@ def scale(folder: Path, content: dict[str, bytes], seconds: float) -> list[Row]:
     rows = []
     for model in MODELS:
         for kind in KINDS:
-            one, two = (statistics.median(rates[processes, model, kind]) for processes in (1, 2))
+            one, two = (
+                statistics.median(rate.requests for rate in rates[processes, model, kind]) for processes in (1, 2)
+            )
+            client = statistics.median(rate.client for rate in rates[2, model, kind])
             what = f"requests a second, two processes over one, {model}, {kind}"
-            full = f"{busy[2, model, kind]:.1f} of {os.cpu_count()} processors busy, the client's share included"
-            result = f"{two / one:.2f} ({two:.0f} over {one:.0f}; {full})"
+            full = f"{busy[2, model, kind]:.1f} of {os.cpu_count()} processors busy"
+            result = f"{two / one:.2f} ({two:.0f} over {one:.0f}; {full}, {client:.2f} ms a request by the client)"
             rows.append(Row(what, result, f"{SCALE:g}", two / one >= SCALE))
             show(rows[-1])
     return rows
@@ -228,7 +250,7 @@ def scale(folder: Path, content: dict[str, bytes], seconds: float) -> list[Row]:
 
 def highest_rate(server: Server, folder: Path, model: str, kind: str, body: bytes, seconds: float) -> float:
     """The requests a second of one process, the median of three times."""
-    return statistics.median(rate_of(server, folder, model, kind, body, seconds) for _ in range(3))
+    return statistics.median(rate_of(server, folder, model, kind, body, seconds).requests for _ in range(3))
 
 
 class Load(NamedTuple):
@@ -262,10 +284,7 @@ async def load(
     server: Server, model: str, kind: str, body: bytes, rate: float | Pace, seconds: float, *, is_random: bool = True
 ) -> Load:
     """Send requests at random times or at equal distances, on as many connections as it takes."""
-    head = (
-        f"POST /v1/models/{model}/rank HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: {KINDS[kind]}\r\n"
-        f"content-length: {len(body)}\r\n\r\n"
-    ).encode()
+    request = request_of(model, kind, body)
     free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
     found = Load([], [], 0, [])
     rng = random.Random(0)
@@ -277,8 +296,7 @@ async def load(
                 while free and free[-1][0].at_eof():  # the server closes what is idle for long
                     free.pop()[1].close()
                 reader, writer = free.pop() if free else await asyncio.open_connection("127.0.0.1", server.port)
-                writer.write(head)
-                writer.write(body)
+                writer.write(request)
                 told = await reader.readuntil(b"\r\n\r\n")
                 length = int(re.findall(rb"content-length: (\d+)", told)[0])
                 answer = await reader.readexactly(length)
@@ -441,8 +459,8 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="write the table of docs/benchmarks.md")
     options = parser.parse_args()
     parts = list(PARTS) if options.only is None else [options.only]
-    if shutil.which("wrk") is None and parts != ["cost"]:
-        raise SystemExit("wrk is not installed; install it with: apt install wrk, or measure --only cost")
+    if shutil.which("cc") is None and parts != ["cost"]:
+        raise SystemExit("no C compiler is there for the client; install one (apt install gcc), or measure --only cost")
     X = np.random.default_rng(1).normal(size=(DOCS, FEATURES)).astype(np.float32)
     content = bodies(X)
     print(f"bodies: {', '.join(f'{kind} {len(body):,} bytes' for kind, body in content.items())}")

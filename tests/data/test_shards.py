@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import ordino
-from ordino import Dataset, ShardedDataset, synthetic, write_letor, write_shards
+from ordino import Dataset, LambdaMART, ShardedDataset, synthetic, write_letor, write_shards
+from ordino.boosting import trees
 from ordino.data import on_disk
 from ordino.data.files import write_data
 from ordino.data.parts import read_parts
@@ -91,9 +92,12 @@ def test_a_ranker_learns_the_same_from_memory_and_from_any_number_of_shards(tmp_
         assert found.tobytes() == whole.tobytes()
 
 
-def test_features_of_shards_hold_no_memory_for_long(tmp_path, monkeypatch):
-    """Pages that were looked at are given back: what is resident of the file falls to nothing."""
-    monkeypatch.setattr(on_disk, "EVERY", 0.01)
+@pytest.mark.parametrize("tells", [True, False])
+def test_features_of_shards_hold_no_memory_for_long(tmp_path, monkeypatch, tells):
+    """Pages that were looked at are given back, also where the system does not tell how many they are."""
+    monkeypatch.setattr(on_disk, "HELD", 1 << 20)
+    if not tells:
+        monkeypatch.setattr(on_disk, "STATM", tmp_path / "no such file")
     with on_disk.room_on_disk() as room:
         X = room.array((1 << 20, 8))
         X[:] = 1.0
@@ -103,6 +107,27 @@ def test_features_of_shards_hold_no_memory_for_long(tmp_path, monkeypatch):
             room._done.wait(0.02)
         assert resident(X) <= 1 << 20
         assert float(X.sum()) == 8 << 20
+
+
+def test_a_few_pages_stay_where_they_are(monkeypatch):
+    """Data that fits is not read from its file again and again."""
+    monkeypatch.setattr(on_disk, "HELD", 1 << 30)
+    with on_disk.room_on_disk() as room:
+        X = room.array((1 << 18, 8))
+        X[:] = 1.0
+        room._done.wait(0.1)
+        assert resident(X) == X.nbytes
+
+
+def test_trees_from_disk_keep_one_copy_of_their_bins(tmp_path, monkeypatch):
+    """The layout differs from that in memory, and nothing of it is in the model."""
+    asked, data = [], some(30)
+    layout = trees.bin_layout
+    monkeypatch.setattr(trees, "bin_layout", lambda *, on_disk: asked.append(on_disk) or layout(on_disk=on_disk))
+    from_disk = LambdaMART(rounds=3).fit(write_shards(data, tmp_path / "s", 2))
+    in_memory = LambdaMART(rounds=3).fit(data)
+    assert asked == [True, False, False, False]  # a fit, its text, a fit, its text
+    assert from_disk.model_ == in_memory.model_
 
 
 def resident(array):

@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.backends.crew import Bench
-from ordino.boosting.trees import ALWAYS, DIGITS, Grown, model_text, outputs_of, sentences_of_lightgbm, training_groups
+from ordino.boosting.trees import (
+    ALWAYS,
+    DIGITS,
+    Grown,
+    bin_layout,
+    model_text,
+    outputs_of,
+    sentences_of_lightgbm,
+    training_groups,
+)
 from ordino.division import Divided
 from ordino.errors import DataError
 from ordino.forms import load_lightgbm
@@ -37,7 +46,7 @@ def grow_divided(
     places = data.each(find_place)
     network = {"machines": ",".join(f"{host}:{port}" for host, port in places), "num_machines": n_workers,
                "tree_learner": "data", "pre_partition": True, "time_out": MINUTES}  # fmt: skip
-    whole = {**params, **ALWAYS, "num_threads": 1, **(network if n_workers > 1 else {})}
+    whole = {**params, **ALWAYS, **bin_layout(on_disk=True), "num_threads": 1, **(network if n_workers > 1 else {})}
     held_out = None if valid is None else valid.name
     ports = [port for _, port in places]
     data.each(set_up, whole, values, levels, held_out, own=ports, once=True)

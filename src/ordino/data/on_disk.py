@@ -1,8 +1,8 @@
 """Features that stay on disk while a ranker learns from them: the scaled rows of shards, in one mapped file.
 
 To the ranker they are an array like any other, so it learns the same, to the last bit. Pages of the file that it has
-looked at are given back all the time, so the memory that it holds does not grow with the data. The file lies in the
-place for temporary files (set TMPDIR to choose the disk) and takes 4 bytes for each value.
+looked at are given back as soon as they take a fixed share of memory, which does not grow with the data. The file lies
+in the place for temporary files (set TMPDIR to choose the disk) and takes 4 bytes for each value.
 """
 
 import mmap
@@ -25,7 +25,9 @@ from ordino.data.dataset import Dataset
 from ordino.data.source import Source
 from ordino.errors import DataError
 
-EVERY = 0.05  # seconds between two times that pages are given back
+EVERY = 0.005  # seconds between two looks at how many pages are held
+HELD = 1 << 26  # bytes of pages that may be held between two looks
+STATM = Path("/proc/self/statm")  # sizes of this process in pages; the third is what is mapped from files
 BLOCK = 65_536  # documents that are scaled at a time
 SPARE = 1 << 26  # bytes that a disk must have left over
 
@@ -71,10 +73,22 @@ class Room:
         self._keeper.join()
 
     def _keep_small(self) -> None:
+        least = _mapped_bytes()
         while not self._done.wait(EVERY):
+            if _mapped_bytes() - least < HELD:
+                continue
             for mapped in list(self._maps):
                 if hasattr(mmap, "MADV_DONTNEED"):  # the file keeps what was written
                     mapped.madvise(mmap.MADV_DONTNEED)
+            least = _mapped_bytes()
+
+
+def _mapped_bytes() -> float:
+    """Bytes of files that this process holds in memory; NaN, which is never too few, where the system does not tell."""
+    try:
+        return int(STATM.read_text("ascii").split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return np.nan
 
 
 _ROOM: ContextVar[Room | None] = ContextVar("room", default=None)
@@ -100,6 +114,11 @@ def working_in(room: Room) -> Iterator[None]:
         yield
     finally:
         _ROOM.reset(token)
+
+
+def is_on_disk() -> bool:
+    """Whether the features that a ranker learns from stay on disk."""
+    return _ROOM.get() is not None
 
 
 def large_array(shape: Sequence[int], dtype: Any = np.float32) -> NDArray[Any]:
@@ -128,6 +147,7 @@ def rows_on_disk(source: Sized, room: Room) -> Dataset:
         queries.append(part.query_ids)
         weights.append(part.weights)
         categories = part.categories
+        del part  # before the next shard is read
     given = None if weights[0] is None else np.concatenate(weights)
     groups = Groups(None, offsets_of(np.concatenate(counts)), np.concatenate(queries))
     return Dataset.of_groups(X, y, groups, feature_names=source.feature_names, weights=given, categories=categories)

@@ -184,6 +184,7 @@ def _read_rows(path: Path) -> Dataset:
                 begin = rows.stop
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read ({' '.join(str(error).split())}); copy it again") from None
+    pa.default_memory_pool().release_unused()  # Arrow keeps what it decoded into, while a ranker learns
     whole = {name: np.concatenate(values) for name, values in columns.items()}
     named = features if features != list(name_features(None, len(features))) else None
     return Dataset(X, whole["label"], whole["qid"], doc_ids=whole.get("doc_id"), weights=whole.get("weight"),
