@@ -5,16 +5,10 @@ ranx orders ties by an unstable sort, so lists with ties are left to the other l
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 
 from oracles import random_lists
 from ordino.metrics import evaluate
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
 
 NAMES = {  # ranx compiles each of its functions for seconds, so every function stands here once
     "standard": {"ndcg@10": "ndcg_burges@10", "p@10": "precision@10", "map": "map", "mrr": "mrr"},
@@ -26,6 +20,7 @@ LISTS = {name: pair for name, pair in random_lists(60, ties=False).items() if ma
 @pytest.mark.parametrize("profile", NAMES)
 @pytest.mark.filterwarnings("ignore")
 def test_ranx(profile: str) -> None:
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     qrels = {q: {f"d{i}": int(label) for i, label in enumerate(y) if label > 0} for q, (y, _) in LISTS.items()}
     runs = {q: {f"d{i}": score for i, score in enumerate(scores)} for q, (_, scores) in LISTS.items()}
     theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(runs), list(NAMES[profile].values()), make_comparable=True)
