@@ -141,9 +141,9 @@ def test_any_number_of_pairs(n_pairs):
 
 
 def test_odd_layers_of_a_dense_network():
-    net = pair_net((7, 3, 5), "squared", activation="softplus")
+    net = pair_net((7, 3, 5), "ranknet", activation="softplus")
     twin = TorchNet(net)
-    twin.pair_error(PAIRS, "squared").backward()
+    twin.pair_error(PAIRS, "ranknet").backward()
     net.error(PAIRS)
     assert distance(net.slopes, twin.vector(slopes=True)) < CLOSE
 

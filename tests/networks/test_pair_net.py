@@ -55,7 +55,8 @@ def learned(network, schedule, batch=None, quality=None, learning_set=FIRST_FEAT
 
 NETWORKS = st.builds(
     lambda hidden, activation, initializer, seed: shaken(
-        make_network([2 * n for n in hidden], activation=activation, initializer=initializer, seed=seed), seed
+        make_network([2 * n for n in hidden], "ranknet", activation=activation, initializer=initializer, seed=seed),
+        seed,
     ),
     st.lists(st.integers(1, 9), min_size=1, max_size=4),
     st.sampled_from(comparing.ACTIVATIONS),
