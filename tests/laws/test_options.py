@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 import typer.main
 
-from cli.conftest import folder, models  # noqa: F401  (the files that the words name)
+from cli.conftest import files, folder, models  # noqa: F401  (the files that the words name)
 from laws.words import CASES, FIT, JSON, READ
 from ordino import Dataset, backends, import_model, load, save, sharded
 from ordino.backends import local_backend
