@@ -1,4 +1,4 @@
-"""What a script prints goes to docs/benchmarks.md as well, between two marks with the name of the script."""
+"""What a script prints goes to a page of the docs as well, between two marks with the name of the script."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class _Both(io.StringIO):
 
 def add_record(parser: argparse.ArgumentParser) -> None:
     """The option that asks for it."""
-    parser.add_argument("--record", action="store_true", help="write what is printed to docs/benchmarks.md")
+    parser.add_argument("--record", action="store_true", help="write what is printed to the docs")
 
 
 @contextmanager
-def written(name: str, *, record: bool) -> Iterator[None]:
-    """Write what is printed inside to the page at the end if ``record``, also where a target was missed."""
+def written(name: str, *, record: bool, page: Path = PAGE) -> Iterator[None]:
+    """Write what is printed inside to a page at the end if ``record``, also where a target was missed."""
     kept, load, is_whole = _Both(), os.getloadavg()[0], False
     try:
         with redirect_stdout(kept):
@@ -44,17 +44,17 @@ def written(name: str, *, record: bool) -> Iterator[None]:
         raise
     finally:
         if record and is_whole:
-            _write(name, kept.getvalue(), load)
+            _write(page, name, kept.getvalue(), load)
 
 
-def _write(name: str, printed: str, load: float) -> None:
+def _write(page: Path, name: str, printed: str, load: float) -> None:
     told = f"`{name}.py` of {datetime.now(UTC):%Y-%m-%d}; load {load:.1f} when it began."
     block = "\n".join([f"<!-- {name} -->", told, "", *_as_markdown(printed), f"<!-- end of {name} -->"])
-    text = PAGE.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     changed, n = re.subn(rf"<!-- {name} -->.*<!-- end of {name} -->", lambda _: block, text, flags=re.DOTALL)
     if n != 1:
-        raise SystemExit(f"{PAGE}: there is no place between <!-- {name} --> and <!-- end of {name} -->")
-    PAGE.write_text(changed, encoding="utf-8")
+        raise SystemExit(f"{page}: there is no place between <!-- {name} --> and <!-- end of {name} -->")
+    page.write_text(changed, encoding="utf-8")
 
 
 def _as_markdown(printed: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import sys
 from collections import Counter
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import settings
 
 # the workers of pytest-xdist take all cores already; threads of theirs would wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# what is compiled is kept, Python's code as ours: dozens of processes that tests start need not do it again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # collecting makes no garbage, and what is collected stays: it need not be looked through again and again
 gc.disable()

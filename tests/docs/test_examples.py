@@ -14,7 +14,7 @@ EXAMPLES = sorted(path for path in (Path(__file__).parents[2] / "examples").glob
 NEEDS_TORCH = ("attention",)
 
 
-BRIEF = {"sort_digits": ["1500"]}  # arguments that make an example quick
+BRIEF = {"sort_digits": ["300"]}  # arguments that make an example quick
 
 
 def test_there_are_eight():

@@ -14,6 +14,7 @@ from ordino.experiment.compare.comparison import (
     bootstrap_interval,
     cohens_d_paired,
 )
+from ordino.experiment.compare.signed_ranks import sum_of_gains
 from ordino.experiment.compare.significance import (
     TESTS,
     Outcome,
@@ -86,6 +87,25 @@ def test_wilcoxon_by_the_normal_law_shares_ranks_among_equal_differences():
     peer = stats.wilcoxon(d)
     assert np.count_nonzero(d) > significance.NORMAL
     assert wilcoxon(d, np.zeros(200)) == Outcome(peer.statistic, pytest.approx(peer.pvalue, rel=1e-12), 200)
+
+
+@pytest.mark.parametrize("n", [1, 2, 60, 70_000])
+@pytest.mark.parametrize("kind", ["even", "few sizes", "far apart", "one far away", "of one size", "tiny"])
+def test_ranks_of_gains_are_those_of_scipy(n, kind):
+    rng = np.random.default_rng(n)
+    sizes = {
+        "even": rng.random(n) + 1e-3,
+        "few sizes": rng.integers(1, 9, n) / 8,
+        "far apart": np.exp(rng.normal(0, 60, n)),
+        "one far away": np.append(rng.random(n - 1) + 1e-3, 1e300),
+        "of one size": np.ones(n),
+        "tiny": rng.integers(1, 5, n) * 5e-324,
+    }[kind]
+    d = np.where(rng.random(n) < 0.4, -sizes, sizes)
+    total, ties = sum_of_gains(d)
+    assert total == stats.rankdata(np.abs(d))[d > 0].sum()
+    counts = np.unique(np.abs(d), return_counts=True)[1]
+    assert ties.tolist() == counts[counts > 1].tolist()
 
 
 @pytest.mark.parametrize("n", [50, 51])

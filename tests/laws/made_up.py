@@ -48,12 +48,12 @@ def made_trial(task: Task, seed: int) -> Trial:
         *(f"{of}_{what}" for of in ("train", "valid") for what in ("known", "new")),
     ]
     names += [f"{what}_{layer}" for what in ("mean", "std") for layer in ("1", "2", "3", "4", "out")]
+    drawn = hashed(*who, "steps").random((N_STEPS, len(names))).tolist()
     steps = [
-        {"iteration": i, "epoch": i + 1} | {name: float(hashed(*who, "step", i, name).random()) for name in names}
-        for i in range(N_STEPS)
+        {"iteration": i, "epoch": i + 1, **dict(zip(names, row, strict=True))}
+        | {"train_known": 10 * i + seed % 7, "valid_known": 5 * i}
+        for i, row in enumerate(drawn)
     ]
-    for i, row in enumerate(steps):
-        row |= {"train_known": 10 * i + seed % 7, "valid_known": 5 * i}
     chosen = dict.fromkeys((*task.measures, task.select))
     return Trial(
         **task.identity(), key=task.key(seed), seed=seed, is_random=task.ranker().is_random,

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import socket
 import sqlite3
 import webbrowser
-from contextlib import closing
+from contextlib import chdir, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 import pytest
 import typer.main
 
-from cli.conftest import folder, models  # noqa: F401  (the files that the words name)
+from cli.conftest import files, models  # noqa: F401  (the files that the words name)
 from laws.words import CASES, FIT, JSON, READ
 from ordino import Dataset, backends, import_model, load, save, sharded
 from ordino.backends import local_backend
@@ -46,9 +47,24 @@ TAKES_SECONDS = {"figures", "choices"}
 ELSEWHERE = {"debug"}  # of all commands: tests/cli/test_bad_days.py
 
 
+@pytest.fixture(scope="session")
+def more_files(tmp_path_factory, files):  # noqa: F811
+    """More files than the examples of the help texts name; a test gets a copy."""
+    place = tmp_path_factory.mktemp("more")
+    shutil.copytree(files, place, dirs_exist_ok=True)
+    with chdir(place):
+        write_more()
+    return place
+
+
 @pytest.fixture
-def place(folder):  # noqa: F811
-    """More files than the examples of the help texts name."""
+def place(tmp_path, monkeypatch, more_files):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(more_files, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def write_more() -> None:
     few = read_data("train.txt").to_frame("pyarrow").select(["qid", "label", "f1", "f2", "f3"])
     n = len(few)
     columns = {
@@ -84,7 +100,6 @@ def place(folder):  # noqa: F811
     split = {"nodeid": 0, "split": "f2", "split_condition": 0.5, "yes": 1, "no": 2, "missing": 1}
     Path("trees.json").write_text(json.dumps([split | {"children": [leaf, {"nodeid": 2, "leaf": -0.5}]}]))
     save(import_model("trees.json", "xgboost", n_features=train.n_features), "trees.ordino")
-    return folder
 
 
 @pytest.fixture

@@ -7,9 +7,11 @@ import pytest
 from sklearn.base import clone
 
 import ordino
+from crossed import crossed
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.layers import Layer
+from ordino.losses import probability_losses
 from ordino.networks import comparing
 from ordino.order import ORDERS, PairNetwork, audit, pairs, tournament
 from ordino.ranker import NotFittedError
@@ -118,8 +120,9 @@ def test_parameters_of_all_three_levels_are_seen():
         DeepNet(hiden=4)
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute", "ranknet", "fidelity"])
-@pytest.mark.parametrize("activation", ["sigmoid", "tanh", "relu", "softplus"])
+@pytest.mark.parametrize(
+    ("loss", "activation"), crossed(probability_losses(), comparing.ACTIVATIONS, around=("ranknet", "tanh"))
+)
 def test_every_loss_and_activation_learns(loss, activation):
     ranker = DeepNet(
         hidden=8, dropout=0.0, n_pairs=1000, loss=loss, activation=activation, learning_rate=0.03, epochs=30

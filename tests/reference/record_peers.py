@@ -1,4 +1,4 @@
-"""Records what trec_eval (by pytrec_eval), ir_measures and CatBoost give, for those who do not have them installed.
+"""Records what trec_eval (by pytrec_eval), ir_measures, CatBoost and ranx give: some are not installed, ranx is slow.
 
 ``python tests/reference/record_peers.py`` writes ``peers_values.json``. Values that peers publish in their own tests
 (rax, ir_measures) stand in ``test_metrics_published.py``, as the arithmetic that they are.
@@ -18,6 +18,7 @@ from ir_measures import AP, P, R, nDCG
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from oracles import hard_lists
+from reference.test_metrics_ranx import NAMES, asked
 
 FILE = Path(__file__).with_name("peers_values.json")
 TREC = {
@@ -61,6 +62,7 @@ def main() -> None:
         "pytrec_eval": version("pytrec-eval-terrier"),
         "ir_measures": ir_measures.__version__,
         "catboost": catboost.__version__,
+        "ranx": version("ranx"),
     }
     values = {
         "versions": versions,
@@ -69,6 +71,7 @@ def main() -> None:
         "trec_eval": {name: {query: found[theirs] for query, found in trec.items()} for name, theirs in TREC.items()},
         "ir_measures": {name: by_measure[str(theirs)] for name, theirs in IR_MEASURES.items()},
         "catboost": boost,
+        "ranx": {profile: asked(profile) for profile in NAMES},
     }
     FILE.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 

@@ -5,7 +5,6 @@ import pytest
 
 from ordino import Dataset, RankFusion
 
-ranx = pytest.importorskip("ranx", reason="ranx is not installed")
 pytestmark = [
     pytest.mark.slow,  # ranx compiles each of its rules for half a minute
     pytest.mark.filterwarnings("ignore:.*unsafe cast:Warning"),  # of its compiled code
@@ -27,6 +26,7 @@ def runs():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_ranx(method, runs):
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
     norm = "min-max" if method.startswith("comb") else None
     theirs = ranx.fuse([ranx.Run(run) for run in runs.values()], norm=norm, method=METHODS[method]).to_dict()
     data = Dataset.from_runs(runs)

@@ -2,15 +2,18 @@
 
 import re
 from html import unescape
+from itertools import combinations
 from urllib.parse import quote
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.report.board_view import view_board, view_pairs
 from ordino.experiment.report.text import comma_separated
 from ordino.experiment.store import Store, StoreView
+from ordino.pages.numbers import chance_is
 from ordino.studio.frame import NAV
 from ordino.studio.views import VIEWS
 from studio_place import HOSTILE, TOKEN, heading, links, open_studio, text_of
@@ -166,6 +169,40 @@ def test_every_pair_is_the_test_of_the_two(place):
         for cell in filter(None, cells):
             d = board.line(label).per_query["map"] - board.line(cell.other).per_query["map"]
             assert (cell.wins, cell.losses) == ((d > 1e-12).sum(), (d < -1e-12).sum())
+
+
+@pytest.mark.parametrize(("test", "peer"), [("wilcoxon", stats.wilcoxon), ("paired-t", stats.ttest_rel)])
+def test_the_matrix_of_every_pair_says_what_scipy_says_pair_by_pair(test, peer):
+    [board] = make_boards(made_trials([f"R{i}" for i in range(7)], queries=160), measures=["map"], test=test)
+    values = {line.label: line.per_query["map"] for line in board.lines}
+    rng = np.random.default_rng(0)
+    for place, (label, own) in enumerate(values.items()):
+        own[:] = np.round(64 * (0.5 - 0.006 * place + rng.normal(0, 0.05, 160))) / 64  # many differences are equal
+        own[rng.random(160) < 0.1] = np.nan
+        board.line(label).cells["map"].__dict__["mean"] = np.nanmean(own)
+    alone = {}
+    for a, b in combinations(values, 2):
+        both = ~np.isnan(values[a] - values[b])
+        d = values[a][both] - values[b][both]
+        alone[a, b] = d, float(peer(d, np.zeros(len(d))).pvalue), np.sum(np.sign(d) * stats.rankdata(np.abs(d)))
+    family, corrected, chance = len(alone), {}, 0.0
+    for done, (pair, (_, p, _)) in enumerate(sorted(alone.items(), key=lambda one: one[1][1])):
+        chance = corrected[pair] = min(1.0, max(chance, (family - done) * p))
+    pairs = view_pairs(board, "map")
+    found = {(label, cell.other): cell for label, cells in pairs.rows for cell in filter(None, cells)}
+    assert len(found) == 2 * family == 42
+    for (a, b), (d, _, leaning) in alone.items():
+        ahead = np.sign(d.mean()) if test != "wilcoxon" or d.mean() * leaning > 0 else 0
+        expected = {1: "▲", -1: "▼"}.get(ahead, "") if corrected[a, b] < 0.05 else ""
+        there, back = found[a, b], found[b, a]
+        assert (there.wins, there.losses, there.mark) == ((d > 0).sum(), (d < 0).sum(), expected)
+        assert (back.wins, back.losses, back.mark) == (
+            (d < 0).sum(),
+            (d > 0).sum(),
+            {"▲": "▼", "▼": "▲"}.get(expected, ""),
+        )
+        assert f"; {chance_is(corrected[a, b])}, corrected for 21 pairs" in there.told
+    assert {cell.mark for cell in found.values()} == {"▲", "▼", ""}
 
 
 def test_a_line_far_away_does_not_stretch_the_axis():

@@ -18,6 +18,7 @@ from scipy import special
 
 from ordino.checks import check_choice
 from ordino.errors import DataError
+from ordino.experiment.compare.signed_ranks import sum_of_gains
 
 Floats = NDArray[np.float64]
 
@@ -114,7 +115,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
     Outcome(statistic=0.0, p=0.03125, n=6)
     """
     d = differences(a, b)
-    n, moved = len(d), d[d != 0]
+    n, moved = len(d), d if d.all() else d[d != 0]
     if n < 2 or not len(moved):
         return Outcome(np.nan if n < 2 else 0.0, 1.0, n)
     if len(moved) > NORMAL:
@@ -122,7 +123,7 @@ def wilcoxon(a: ArrayLike, b: ArrayLike) -> Outcome:
     from scipy.stats import wilcoxon as signed_rank  # takes most of a second to load, which large samples are spared
 
     found = signed_rank(d)
-    return Outcome(float(found.statistic), float(found.pvalue), n, float(np.sum(np.sign(moved) * _ranks(moved)[0])))
+    return Outcome(float(found.statistic), float(found.pvalue), n, 2 * sum_of_gains(moved)[0] - _sum_of_ranks(moved))
 
 
 def fisher(a: ArrayLike, b: ArrayLike, *, samples: int = 100_000, seed: int = 0) -> Outcome:
@@ -180,7 +181,8 @@ def measured(values: ArrayLike) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise DataError(f"a test takes one value for each query or trial, not shape {array.shape}; give flat arrays")
-    return array[~np.isnan(array)]
+    there = ~np.isnan(array)
+    return array if there.all() else array[there]
 
 
 def differences(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -197,23 +199,21 @@ def differences(a: ArrayLike, b: ArrayLike) -> Floats:
     if left.shape != right.shape:
         raise DataError(f"a paired test got shapes {left.shape} and {right.shape}; give both values of each query")
     d = left - right
-    return measured(np.where(np.abs(d) <= ROUNDING * np.maximum(np.abs(left), np.abs(right)), 0.0, d))
+    is_same = np.abs(d) <= ROUNDING * np.maximum(np.abs(left), np.abs(right))
+    return measured(np.where(is_same, 0.0, d) if is_same.any() else d)
 
 
 def _normal_signed_rank(d: Floats, n: int) -> Outcome:
     """The smaller rank sum of differences that are not zero, against the normal law that it nearly follows."""
-    ranks, counts = _ranks(d)
-    total = len(d) * (len(d) + 1) / 2
-    gains = float(ranks[d > 0].sum())
-    variance = total * (2 * len(d) + 1) / 12 - np.sum(counts.astype(np.float64) ** 3 - counts) / 48
+    gains, ties = sum_of_gains(d)
+    total = _sum_of_ranks(d)
+    variance = total * (2 * len(d) + 1) / 12 - np.sum(ties**3 - ties) / 48
     z = (gains - total / 2) / np.sqrt(variance)
     return Outcome(min(gains, total - gains), float(2 * special.ndtr(-abs(z))), n, 2 * gains - total)
 
 
-def _ranks(d: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """The rank of each difference by its size, and how often each size is there; equal ones share the middle rank."""
-    _, place, counts = np.unique(np.abs(d), return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[place], counts
+def _sum_of_ranks(d: Floats) -> float:
+    return len(d) * (len(d) + 1) / 2
 
 
 def _student(statistic: float, degrees: float, n: int, difference: float) -> Outcome:

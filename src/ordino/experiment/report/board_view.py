@@ -179,7 +179,7 @@ def view_pairs(board: Board, measure: str) -> Pairs | None:
         d = sign * differences(values[a], values[b])
         ahead = sign * outcome.leaning
         mark = "" if chance >= ALPHA or ahead * d.mean() <= 0 else BETTER if ahead > 0 else WORSE
-        wins, losses = int(np.sum(d > 0)), int(np.sum(d < 0))
+        wins, losses = int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
         cells[a, b] = _pair(a, b, wins, losses, len(d), mark, chance, len(met))
         back = {BETTER: WORSE, WORSE: BETTER}.get(mark, "")
         cells[b, a] = _pair(b, a, losses, wins, len(d), back, chance, len(met))
