@@ -82,11 +82,11 @@ class Learner:
         self.done = False
         self.aside: Aside | None = None
         """Calls a function with layers on a thread of its own; None while there is none."""
-        self._open: tuple[list[Layer], Future[float]] | None = None  # the last epoch, while its quality is computed
+        self._open: tuple[dict[str, float], list[Layer], Future[float]] | None = None  # an epoch judged aside
 
     def begin(self) -> None:
         """An epoch begins."""
-        self._error, self._adjusted = 0.0, False
+        self.error, self._adjusted = 0.0, False
         if self._undoes:
             self._before = self.net.theta.copy()
 
@@ -100,10 +100,10 @@ class Learner:
         net = self.net
         if self._schedule.l1:
             net.slopes += np.float32(self._schedule.l1) * net.is_weight * np.sign(net.theta)
-        self._error += share * error
+        self.error += share * error
         if self._undoes and share == 1:
             self._adjusted = True
-            if not self._adjust(self._rate, self._error):
+            if not self._adjust(self._rate, self.error):
                 self._standing = net.theta.copy(), net.slopes.copy()
             elif self._standing is None:
                 return
@@ -115,37 +115,39 @@ class Learner:
         """The epoch is over: adjust the rate, look at validation data, keep the best."""
         self.settle()
         used, number = self._rate.now, len(self.history) + 1
-        if not self._adjusted and self._adjust(self._rate, self._error):
+        if not self._adjusted and self._adjust(self._rate, self.error):
             self.net.theta[:] = self._before
-        row = {"epoch": number, "error": self._error, "rate": used} | (self._watch(self.net) if self._watch else {})
-        self.history.append(row)
+        row = {"epoch": number, "error": self.error, "rate": used} | (self._watch(self.net) if self._watch else {})
         quality, layers = self._quality, self.net.layers()
         if quality is None:
+            self.history.append(row)
             self.best, self.best_epoch = layers, number
         elif not np.isfinite(self.net.theta).all():
-            self._decide(layers, -np.inf)
-        elif self.aside is None or not isinstance(quality, QualityByMetric) or self._waited_enough():
-            self._decide(layers, quality(self.net))
+            self._decide(row, layers, -np.inf)
+        elif self.aside is None or not isinstance(quality, QualityByMetric) or self._is_last(number):
+            self._decide(row, layers, quality(self.net))
         else:
-            self._open = layers, self.aside(quality.of_layers, layers)
+            self._open = row, layers, self.aside(quality.of_layers, layers)
 
     def settle(self) -> None:
         """Wait for the quality of the last epoch, if it is still computed."""
         if self._open is not None:
-            (layers, quality), self._open = self._open, None
-            self._decide(layers, quality.result())
+            row, layers, quality = self._open
+            reached = quality.result()
+            self._open = None
+            self._decide(row, layers, reached)
 
-    def _decide(self, layers: list[Layer], reached: float) -> None:
+    def _decide(self, row: dict[str, float], layers: list[Layer], reached: float) -> None:
         """Keep the last epoch if it is the best; say whether there are to be more."""
-        self.history[-1]["valid"] = reached
+        self.history.append(row | {"valid": reached})
         if reached > self.best_quality:
             self.best, self.best_quality, self.best_epoch = layers, reached, len(self.history)
-        self.done = self._waited_enough()
+        self.done = self._is_last(len(self.history))
 
-    def _waited_enough(self) -> bool:
-        """Whether the network has not improved for ``patience`` epochs, unless it did in the last one."""
+    def _is_last(self, number: int) -> bool:
+        """Whether there is no more patience after this epoch, if it is not the best."""
         patience = self._schedule.patience
-        return patience is not None and len(self.history) - self.best_epoch >= patience
+        return patience is not None and number - self.best_epoch >= patience
 
     @property
     def trained(self) -> Trained:
@@ -205,7 +207,7 @@ def train(
                 learners[0].aside = aside if epoch + 1 < n_epochs else None
                 (one_by_one if alone else run)(Team.epoch, teams)
                 best = learners[0].best_quality
-                steps.show(error=learners[0].history[-1]["error"], **({} if best == -np.inf else {"valid": best}))
+                steps.show(error=learners[0].error, **({} if best == -np.inf else {"valid": best}))
                 if all(one.done for one in learners):
                     break
         learners[0].settle()
