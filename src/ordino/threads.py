@@ -86,6 +86,9 @@ def worker_threads(n_jobs: int | None, n_blocks: int) -> Iterator[Run]:
 
 def run_blocks(work: Callable[[Block], Result], blocks: Sequence[Block], n_jobs: int | None) -> list[Result]:
     """Call ``work`` on every block; results in the order of the blocks."""
+    if len(blocks) == 1:
+        check_n_jobs(n_jobs)
+        return one_by_one(work, blocks)
     with worker_threads(n_jobs, len(blocks)) as run:
         return run(work, blocks)
 

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 
 from ordino.data.dataset import Dataset
+from ordino.data.places import SHORT
 from ordino.data.scaling import SCALERS, MinMax, NormalQuantiles, QueryMax, ZScore, make_scaler
 from ordino.errors import DataError, ParameterError
 
@@ -214,6 +215,19 @@ def test_places_of_long_queries_agree_with_scipy():
     x = np.random.default_rng(0).integers(0, 300, 1000).astype(np.float32)  # runs, merges and ties
     expected = 2 * (rankdata(x) - 1) / 999 - 1
     np.testing.assert_allclose(make_scaler("rank").fit_transform(x[:, None])[:, 0], expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("length", [1, 2, SHORT, SHORT + 1])
+def test_places_counted_and_sorted_are_the_same(length: int):
+    """Short queries count, long ones sort: an even longer query beside one makes both sort."""
+    rng = np.random.default_rng(length)
+    X = rng.integers(0, 9, (length, 5)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = NAN
+    alone = make_scaler("rank").fit_transform(X)
+    beside = make_scaler("rank").fit_transform(
+        np.concatenate([X, np.zeros((2 * SHORT, 5), np.float32)]), qid=np.repeat([0, 1], [length, 2 * SHORT])
+    )
+    np.testing.assert_array_equal(alone, beside[:length])
 
 
 @given(

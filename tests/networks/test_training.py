@@ -1,10 +1,14 @@
 """The training loop, its rates and supplies, each against arithmetic or finite differences."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
 from ordino import Dataset, RankNet
 from ordino.errors import ParameterError
+from ordino.judge import Judge
 from ordino.layers import ACTIVATIONS, INITIALIZERS, Layer, forward
 from ordino.losses import make_loss, pair_loss
 from ordino.networks import fields
@@ -14,7 +18,7 @@ from ordino.networks.nets import RowNet
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, QueryBatches, ScoredPairs
-from ordino.networks.training import Learner, train
+from ordino.networks.training import Learner, QualityByMetric, train
 from ordino.testing import easy_data
 
 RNG = np.random.default_rng(0)
@@ -218,6 +222,30 @@ def test_penalties_shrink_the_weights(penalty, optimizer):
         return sum(float(np.abs(layer.W).sum()) for layer in result.layers)
 
     assert size(**{penalty: 0.05}) < 0.98 * size()
+
+
+@pytest.mark.parametrize("patience", [1, 2, None])
+def test_epochs_judged_aside_are_judged_as_they_are_at_once(patience):
+    """On a thread of its own, a judgment may take until the end of the next epoch."""
+    data = easy_data()
+
+    def learned(n_jobs):
+        judged_in = set()
+
+        def scores(layers):
+            judged_in.add(threading.current_thread())
+            time.sleep(0.002)
+            return forward(data.X, layers, "tanh")
+
+        quality = QualityByMetric(Judge("ndcg@10", "standard"), data, scores)
+        one = learner(make_network(), data, quality, epochs=8, patience=patience, learning_rate=0.1)
+        return train([one], 8, n_jobs=n_jobs)[0], judged_in
+
+    (at_once, here), (aside, elsewhere) = learned(1), learned(2)
+    assert here == {threading.main_thread()}
+    assert patience == 1 or elsewhere - here
+    assert (aside.history, aside.best_epoch) == (at_once.history, at_once.best_epoch)
+    assert all(np.array_equal(a.W, b.W) for a, b in zip(aside.layers, at_once.layers, strict=True))
 
 
 def test_ctrl_c_keeps_what_was_learned(capsys):

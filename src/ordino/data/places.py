@@ -10,6 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordino.data import scaling_kernels as kernels
 from ordino.data.columns import Features, Groups
 from ordino.data.dataset import Dataset
 from ordino.data.order_statistics import Elsewhere
@@ -19,16 +20,21 @@ from ordino.data.source import Source
 KNOTS = (0.0, 0.5, 0.8)
 """Places from which on a hinge rises."""
 
+SHORT = 200  # documents of a query up to which counting smaller values takes less time than sorting
 
-class _Sorting(QueryScaler):
-    """A scaler that sorts the values of a query."""
 
-    def _room(self, n_features: int, counts: NDArray[np.int64]) -> Any:  # noqa: ARG002
-        return np.empty((3, int(counts.max(initial=0))))
+class _Places(QueryScaler):
+    """A scaler by the places of values in their query."""
+
+    def _kernel(self, n_features: int, counts: NDArray[np.int64]) -> tuple[Any, Any]:
+        longest = int(counts.max(initial=0))
+        if longest <= SHORT:
+            return kernels.rank_short, np.empty((3, n_features), np.float32)
+        return kernels.rank_long, np.empty((2, longest))
 
 
 @final
-class QueryRank(_Sorting):
+class QueryRank(_Places):
     r"""The place of a value among the values of its query, from -1 (the smallest) to 1 (the largest).
 
     .. math:: \hat x = 2 p / (n_q - 1) - 1
@@ -41,8 +47,6 @@ class QueryRank(_Sorting):
     >>> QueryRank().fit_transform([[3], [900], [5], [5], [7]], qid=list("aaaab")).ravel().tolist()
     [-1.0, 1.0, 0.0, 0.0, 0.0]
     """
-
-    _kind = "rank"
 
 
 @final
@@ -61,7 +65,7 @@ class QueryLog(QueryScaler):
 
 
 @final
-class Hinge(_Sorting):
+class Hinge(_Places):
     r"""By how much the place of a value (:class:`QueryRank`) exceeds 0, 0.5 and 0.8: three features for each.
 
     .. math:: \hat x_t = \max(\mathrm{rank}(x) - t, 0), \quad t \in \{0, 0.5, 0.8\}
@@ -73,8 +77,6 @@ class Hinge(_Sorting):
     >>> Hinge().fit_transform([[1], [2], [3]]).astype(float).round(1).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.5, 0.2]]
     """
-
-    _kind = "rank"
 
     def suffixes(self) -> tuple[str, ...]:
         """One for each t."""

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ordino.arrays import frozen, query_blocks
-from ordino.data import kernels
+from ordino.data import scaling_kernels as kernels
 from ordino.data.columns import Features, Groups, check_columns, group_rows
 from ordino.data.dataset import Dataset
 from ordino.data.frames import check_no_categories, read_features
@@ -165,9 +165,9 @@ class QueryScaler(Scaler):
     by_query: ClassVar[bool] = True
     _kind: ClassVar[str]
 
-    def _room(self, n_features: int, counts: NDArray[np.int64]) -> Any:  # noqa: ARG002
-        """Room that the kernel works in, for queries with so many documents."""
-        return np.empty((6, n_features))
+    def _kernel(self, n_features: int, counts: NDArray[np.int64]) -> tuple[Any, Any]:  # noqa: ARG002
+        """The kernel for queries with so many documents, and room that it works in."""
+        return kernels.SCALES[self._kind], np.empty((6, n_features))
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
         scaled = np.empty_like(features)
@@ -176,7 +176,8 @@ class QueryScaler(Scaler):
 
         def work(block: tuple[int, int]) -> None:
             some = offsets[block[0] : block[1] + 1]
-            kernels.SCALES[self._kind](X, rows, some, self._room(X.shape[1], np.diff(some)), scaled)
+            kernel, room = self._kernel(X.shape[1], np.diff(some))
+            kernel(X, rows, some, room, scaled)
 
         run_blocks(work, query_blocks(groups.offsets, BLOCK_ROWS), self.n_jobs)
         return scaled

@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from ordino.arrays import frozen, row_blocks
 from ordino.checks import check_choice, check_int, check_real
-from ordino.data import kernels
+from ordino.data import scaling_kernels as kernels
 from ordino.data.columns import Features, Groups, symmetric_log
 from ordino.data.order_statistics import Elsewhere
 from ordino.data.places import Hinge, Joined, QueryLog, QueryRank, Unscaled

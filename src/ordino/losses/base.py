@@ -45,7 +45,7 @@ class Queries(NamedTuple):
 
     def arguments(self, first: int, last: int) -> tuple[Any, ...]:
         """What every kernel is called with for queries first to last: the data, then buffers; see ``kernels``."""
-        longest = int(np.diff(self.offsets[first : last + 1]).max(initial=0))
+        longest = int(_counts(self.offsets[first : last + 1]).max(initial=0))
         order, bounds = np.empty(longest, np.int64), np.empty(max(longest, self.labels[2]) + 1, np.int64)
         place = (self.offsets, first, last, order, bounds, np.empty((N_ROOMS, longest)))
         return self.scores, *self.labels, self.weights, *place
@@ -110,7 +110,7 @@ class Loss(ABC):
         given = _check_scores(scores)
         queries = _with_scores(given, prepared)
         n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
-        gradient = np.zeros_like(queries.scores)
+        gradient = np.zeros(queries.scores.shape)
         values, totals = np.zeros((n_models, n_queries)), np.zeros(n_queries)
         run_blocks(
             lambda block: self._fill(queries, *block, gradient, NOT_WANTED, values, totals),
@@ -211,9 +211,14 @@ def _blocks(offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> tu
 def _scaled(sums: Float64, shares: Float64, offsets: NDArray[np.int64], given: NDArray[Any]) -> NDArray[Any]:
     """Sums of documents times the share of their query, in the shape and precision of the scores."""
     out = np.empty(given.shape, np.float32 if given.dtype == np.float32 else np.float64)
-    factor = np.repeat(shares, np.diff(offsets))
+    factor = np.repeat(shares, _counts(offsets))
     np.multiply(sums if given.ndim == 2 else sums[0], factor, out=out, casting="same_kind")
     return out
+
+
+def _counts(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Documents of each query: np.diff, without what that spends on other cases."""
+    return offsets[1:] - offsets[:-1]
 
 
 def is_number(value: object) -> bool:

@@ -31,7 +31,7 @@ from ordino.checks import check_int
 from ordino.errors import DataError, ParameterError, unknown_name
 from ordino.losses.base import Float64, Loss, Queries, is_number
 from ordino.losses.lambda_kernels import MEASURES
-from ordino.losses.pair_kernels import PAIRS, PairKernels
+from ordino.losses.pair_kernels import EXACT, PAIRS, PairKernels
 
 AVERAGES = ("pairs", "queries", "sum")
 TARGETS = ("pair", "step")
@@ -78,9 +78,9 @@ class PairwiseLoss(Loss):
         if len(curvature):
             kernels.curvature(*place, *which, curvature, totals)
             return
-        certain = queries.uniform and self.target == 1.0 and not self.ties
+        plain = queries.uniform and self.target == 1.0 and not self.ties and self.pairs != PAIRS[EXACT]
         how = (*which, float(self.target), self.target_by == "step")
-        n_others = (kernels.certain if certain else kernels.pairs)(*place, *how, gradient, values, totals)
+        n_others = (kernels.plain if plain else kernels.pairs)(*place, *how, gradient, values, totals)
         if n_others and kernels.far is not None:
             kernels.far(*place, *how, gradient, values, totals)
 

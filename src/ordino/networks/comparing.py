@@ -21,7 +21,7 @@ from ordino.networks.learning_sets import LearningSet
 from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs
-from ordino.networks.training import Learner, Quality, Trained, Watch, quality_by_error, quality_by_metric, train
+from ordino.networks.training import Learner, Quality, QualityByMetric, Trained, Watch, quality_by_error, train
 from ordino.order import ORDERS, PairNetwork
 from ordino.order.pairs import TOP, Pairs, content_order
 from ordino.parameters import Choices, Range, learned, param
@@ -209,7 +209,7 @@ class Comparator(Ranker):
     def _by_metric(self, valid: Dataset) -> Quality:
         """Quality is the metric of sorted validation data."""
         start, judge = content_order(valid), Judge(self.metric, self.profile)
-        return quality_by_metric(judge, valid, lambda one: self._pairs(self._plain(one)).score_scaled(valid, start))
+        return QualityByMetric(judge, valid, lambda one: self._pairs(self._plain(one)).score_scaled(valid, start))
 
     def _watch(self, X: NDArray[np.float32], learning_set: LearningSet) -> Watch:
         """Mean and deviation of the activations of each layer."""

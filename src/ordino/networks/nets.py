@@ -6,7 +6,7 @@ gradients are added in the order of the blocks, so the result has the same bits 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Generic, TypeVar, final
 
@@ -136,6 +136,8 @@ class RowNet(Net[Batch]):
     def __init__(self, sizes: Sequence[int], **options: Any) -> None:
         super().__init__(sizes, **options)
         self._rooms: list[Floats] = []
+        self.alone = [W[None] for W in self.W], [b[None] for b in self.b], self.views(self.slopes[None])
+        """Weights, biases, and the slopes in both, as those of several networks of which this is the only one."""
 
     def error(self, batch: Batch, *, learn: bool = True) -> float:
         """The error of a batch of rows."""
@@ -150,6 +152,7 @@ class RowNet(Net[Batch]):
         return self._rooms[:n_layers], self._rooms[n_layers:]
 
 
+@diverging_quietly
 def row_errors(
     nets: Sequence[RowNet], batch: Batch, *, learn: bool = True, masks: Sequence[NDArray[np.uint32]] | None = None,
     first_row: int = 0,
@@ -163,14 +166,21 @@ def row_errors(
     """
     first, X = nets[0], batch.X
     n_nets, n_rows, n_hidden = len(nets), len(X), len(first.sizes) - 2
-    weights = [stacked([net.W[i] for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_in, n_out)
-    biases = [stacked([net.b[i] for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_out)
+    weights, biases, _ = first.alone
+    if n_nets > 1:
+        weights = [np.stack([net.W[i] for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_in, n_out)
+        biases = [np.stack([net.b[i] for net in nets]) for i in range(n_hidden + 1)]  # each (n_nets, n_out)
     masks = masks or [net.masks(n_hidden, learn) for net in nets]  # each (n_hidden, 3)
     kernels, (h, d) = make_row_kernels(first.activation), first.room(n_nets, n_rows)
     blocks = list(enumerate(even_parts(n_rows, min(-(-n_rows // LEAST_ROWS), MOST_BLOCKS))))
-    run = first.run if n_rows * len(first.theta) > WORTH_THREADS else one_by_one
+    is_much = len(blocks) > 1 and n_rows * len(first.theta) > WORTH_THREADS
 
-    @diverging_quietly
+    def run(work: Callable[[Any], None]) -> None:
+        if is_much:
+            first.run(diverging_quietly(work), blocks)
+        else:
+            one_by_one(work, blocks)
+
     def forward(block: tuple[int, tuple[int, int]]) -> None:
         start, stop = block[1]
         seen = X[None, start:stop]  # (1, n_rows, n_in)
@@ -186,21 +196,23 @@ def row_errors(
                 out += biases[i][:, None]
             seen = out
 
-    run(forward, blocks)
+    run(forward)
     values, slope = batch.errors(h[-1][:, :n_rows])
     if not learn:
         return values
     only = len(blocks) == n_nets == 1
-    parts = first.slopes[None, None] if only else np.empty((len(blocks), n_nets, len(first.theta)), np.float32)
+    parts = None if only else np.empty((len(blocks), n_nets, len(first.theta)), np.float32)
 
-    @diverging_quietly
     def backward(block: tuple[int, tuple[int, int]]) -> None:
         number, (start, stop) = block
-        slopes_W, slopes_b = first.views(parts[number])
+        slopes_W, slopes_b = first.alone[2] if parts is None else first.views(parts[number])
         above = slope[:, start:stop]  # (n_nets, n_rows, n_out)
         for i in reversed(range(n_hidden + 1)):
             seen = h[i - 1][:, start:stop] if i else X[None, start:stop]  # (n_nets or 1, n_rows, n_in)
-            np.matmul(seen.swapaxes(1, 2), above, out=slopes_W[i])
+            if seen.shape[2] < above.shape[2]:  # a product whose result is high, not wide, takes half the time
+                slopes_W[i][:] = np.matmul(above.swapaxes(1, 2), seen).swapaxes(1, 2)
+            else:
+                np.matmul(seen.swapaxes(1, 2), above, out=slopes_W[i])
             if i == 0:
                 break
             below = d[i - 1][:, start:stop]  # (n_nets, n_rows, n_in)
@@ -218,12 +230,8 @@ def row_errors(
         if first.output_bias:
             slope[:, start:stop].sum(axis=1, out=slopes_b[-1])
 
-    run(backward, blocks)
-    for net, own in zip(nets, () if only else parts.sum(axis=0), strict=not only):
-        net.slopes[:] = own
+    run(backward)
+    if parts is not None:
+        for net, own in zip(nets, parts.sum(axis=0), strict=True):
+            net.slopes[:] = own
     return values
-
-
-def stacked(arrays: Sequence[Floats]) -> Floats:
-    """The arrays of several networks along a new first axis; that of one network is not copied."""
-    return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)

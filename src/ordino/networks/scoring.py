@@ -22,7 +22,7 @@ from ordino.networks.divided import DividedBatches, quality_elsewhere
 from ordino.networks.nets import RowNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, QueryBatches, Supply
-from ordino.networks.training import Learner, Trained, quality_by_metric, train
+from ordino.networks.training import Learner, QualityByMetric, Trained, train
 from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker
 from ordino.recurring import (
@@ -123,7 +123,7 @@ class ScoringNetwork(Ranker):
         if isinstance(valid, Divided):
             quality = quality_elsewhere(judge, valid, self.activation)
         elif valid is not None:
-            quality = quality_by_metric(judge, valid, lambda layers: self._scores(layers, valid))
+            quality = QualityByMetric(judge, valid, lambda layers: self._scores(layers, valid))
         nets = [self._fresh(data, seed) for seed in seeds]
         shared = supply or (self._supply(data, nets[0]) if self.shares_batches else None)
         learners = [Learner(net, shared or self._supply(data, net), self._schedule(), quality) for net in nets]

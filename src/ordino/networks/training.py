@@ -1,6 +1,8 @@
 """The one training loop: its epochs, the rule of its rate, the choice of the best epoch, and stopping early."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack
 from itertools import groupby
 from typing import Any, NamedTuple, final
 
@@ -17,12 +19,13 @@ from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import RATES, Rate, Schedule
 from ordino.networks.supply import Batch, Supply
 from ordino.progress import Steps
-from ordino.threads import count_threads, one_by_one, products, worker_threads
+from ordino.threads import count_threads, one_by_one, products, thread_pool, worker_threads
 
 Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
 Quality = Callable[[Any], float]  # how good a network is on validation data; larger is better
 Watch = Callable[[Any], dict[str, float]]  # numbers of a network for its history
+Aside = Callable[[Callable[[list[Layer]], float], list[Layer]], Future[float]]
 
 
 class Trained(NamedTuple):
@@ -33,14 +36,22 @@ class Trained(NamedTuple):
     best_epoch: int
 
 
-def quality_by_metric(judge: Judge, valid: Dataset, scores: Callable[[list[Layer]], Floats]) -> Quality:
+@final
+class QualityByMetric:
     """The judge's metric of the scores that a network's layers give to validation data; 0 where no query counts."""
 
-    def quality(net: Any) -> float:
-        found = scores(net.layers())
-        return -np.inf if np.isnan(found).any() else float(np.nan_to_num(judge.mean(valid, found)))
+    def __init__(self, judge: Judge, valid: Dataset, scores: Callable[[list[Layer]], Floats]) -> None:
+        self._judge, self._valid, self._scores = judge, valid, scores
 
-    return quality
+    def __call__(self, net: Any) -> float:
+        """How good the network is now."""
+        return self.of_layers(net.layers())
+
+    @diverging_quietly
+    def of_layers(self, layers: list[Layer]) -> float:
+        """How good the network with these layers is, whatever its own weights have become."""
+        found = self._scores(layers)
+        return -np.inf if np.isnan(found).any() else float(np.nan_to_num(self._judge.mean(self._valid, found)))
 
 
 def quality_by_error(batch: Any) -> Quality:
@@ -53,7 +64,8 @@ class Learner:
     """A network that learns, epoch by epoch, and keeps its best one.
 
     With ``quality``, the epoch in which the network was best is kept, and it is done when it has not improved for
-    ``patience`` epochs; without it, the last epoch is kept.
+    ``patience`` epochs; without it, the last epoch is kept. A quality of layers may be computed ``aside``, while the
+    network learns on, unless the network could be done with this epoch: the result is the same.
     """
 
     def __init__(
@@ -68,10 +80,13 @@ class Learner:
         self.best, self.best_quality, self.best_epoch = net.layers(), -np.inf, 0
         self.history: list[dict[str, float]] = []
         self.done = False
+        self.aside: Aside | None = None
+        """Calls a function with layers on a thread of its own; None while there is none."""
+        self._open: tuple[dict[str, float], list[Layer], Future[float]] | None = None  # an epoch judged aside
 
     def begin(self) -> None:
         """An epoch begins."""
-        self._error, self._adjusted = 0.0, False
+        self.error, self._adjusted = 0.0, False
         if self._undoes:
             self._before = self.net.theta.copy()
 
@@ -85,10 +100,10 @@ class Learner:
         net = self.net
         if self._schedule.l1:
             net.slopes += np.float32(self._schedule.l1) * net.is_weight * np.sign(net.theta)
-        self._error += share * error
+        self.error += share * error
         if self._undoes and share == 1:
             self._adjusted = True
-            if not self._adjust(self._rate, self._error):
+            if not self._adjust(self._rate, self.error):
                 self._standing = net.theta.copy(), net.slopes.copy()
             elif self._standing is None:
                 return
@@ -98,19 +113,41 @@ class Learner:
 
     def finish(self) -> None:
         """The epoch is over: adjust the rate, look at validation data, keep the best."""
+        self.settle()
         used, number = self._rate.now, len(self.history) + 1
-        if not self._adjusted and self._adjust(self._rate, self._error):
+        if not self._adjusted and self._adjust(self._rate, self.error):
             self.net.theta[:] = self._before
-        row = {"epoch": number, "error": self._error, "rate": used} | (self._watch(self.net) if self._watch else {})
-        reached = -np.inf
-        if self._quality is not None:
-            is_sound = bool(np.isfinite(self.net.theta).all())
-            reached = row["valid"] = self._quality(self.net) if is_sound else -np.inf
-        self.history.append(row)
-        if self._quality is None or reached > self.best_quality:
-            self.best, self.best_quality, self.best_epoch = self.net.layers(), reached, number
+        row = {"epoch": number, "error": self.error, "rate": used} | (self._watch(self.net) if self._watch else {})
+        quality, layers = self._quality, self.net.layers()
+        if quality is None:
+            self.history.append(row)
+            self.best, self.best_epoch = layers, number
+        elif not np.isfinite(self.net.theta).all():
+            self._decide(row, layers, -np.inf)
+        elif self.aside is None or not isinstance(quality, QualityByMetric) or self._is_last(number):
+            self._decide(row, layers, quality(self.net))
+        else:
+            self._open = row, layers, self.aside(quality.of_layers, layers)
+
+    def settle(self) -> None:
+        """Wait for the quality of the last epoch, if it is still computed."""
+        if self._open is not None:
+            row, layers, quality = self._open
+            reached = quality.result()
+            self._open = None
+            self._decide(row, layers, reached)
+
+    def _decide(self, row: dict[str, float], layers: list[Layer], reached: float) -> None:
+        """Keep the last epoch if it is the best; say whether there are to be more."""
+        self.history.append(row | {"valid": reached})
+        if reached > self.best_quality:
+            self.best, self.best_quality, self.best_epoch = layers, reached, len(self.history)
+        self.done = self._is_last(len(self.history))
+
+    def _is_last(self, number: int) -> bool:
+        """Whether there is no more patience after this epoch, if it is not the best."""
         patience = self._schedule.patience
-        self.done = self._quality is not None and patience is not None and number - self.best_epoch >= patience
+        return patience is not None and number - self.best_epoch >= patience
 
     @property
     def trained(self) -> Trained:
@@ -159,15 +196,20 @@ def train(
     alone, n_threads = len(learners) == 1, count_threads(n_jobs)
     by_supply = [list(some) for _, some in groupby(learners, lambda one: id(one.supply))]
     teams = [Team(some[i::n_threads]) for some in by_supply for i in range(min(n_threads, len(some)))]
-    with products.on_one_thread(), worker_threads(n_jobs, MOST_BLOCKS if alone else len(teams)) as run:
+    with ExitStack() as open_until_done:
+        open_until_done.enter_context(products.on_one_thread())
+        run = open_until_done.enter_context(worker_threads(n_jobs, MOST_BLOCKS if alone else len(teams)))
+        aside = open_until_done.enter_context(thread_pool(1)).submit if alone and n_threads > 1 else None
         if alone:
             learners[0].net.run = run
         with Steps(label, n_epochs, verbose=verbose) as steps:
-            for _ in steps:
+            for epoch in steps:
+                learners[0].aside = aside if epoch + 1 < n_epochs else None
                 (one_by_one if alone else run)(Team.epoch, teams)
                 best = learners[0].best_quality
-                steps.show(error=learners[0].history[-1]["error"], **({} if best == -np.inf else {"valid": best}))
+                steps.show(error=learners[0].error, **({} if best == -np.inf else {"valid": best}))
                 if all(one.done for one in learners):
                     break
+        learners[0].settle()
         learners[0].net.run = one_by_one  # the threads end here
     return [one.trained for one in learners]

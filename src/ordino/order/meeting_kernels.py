@@ -95,6 +95,7 @@ def _meet_rows(
     ``sides`` has the projections of a document on the left and on the right, shape ``(2, n_neurons, n_docs + LANES)``;
     ``totals`` starts at document ``first``.
     """
+    margins, middles = room[2, 0], room[3, 0]
     for q in range(len(offsets) - 1):
         start, end = offsets[q], offsets[q + 1]
         start = start if start > first else first  # min and max would be compiled one by one
@@ -105,25 +106,20 @@ def _meet_rows(
                 low = a + 1 if a + 1 > tile else tile
                 n = after - low
                 meet(a, low, (n + LANES - 1) // LANES * LANES, bias, plan, weights, sides, room)
-                margins, middles, at = room[2, 0], room[3, 0], low - first
-                lost, left_over, behind = totals[WINS, at:], totals[SUMS, at:], totals[OUT_DEGREES, at:]
-                wins, total, ahead = np.int64(0), np.int64(0), np.int64(0)
+                others, own = totals[:, low - first :], totals[:, a - first]
                 for b in range(n):
-                    margin, middle = margins[b], middles[b]
-                    p = win(middle + abs(margin), middle - abs(margin))
-                    p = (p if p > ABOVE_HALF else ABOVE_HALF) if margin != 0 else 0.5
+                    apart = abs(margins[b])
+                    p = win(middles[b] + apart, middles[b] - apart)
+                    p = (p if p > ABOVE_HALF else ABOVE_HALF) if apart != 0 else 0.5
                     share = np.int64(p * UNIT)
-                    share = share if margin >= 0 else UNIT - share
-                    won, is_ahead = 1 + (margin > 0) - (margin < 0), np.int64(margin >= 0)
-                    lost[b] += 2 - won
-                    left_over[b] += UNIT - share
-                    behind[b] += 1 - is_ahead
-                    wins += won
-                    total += share
-                    ahead += is_ahead
-                totals[WINS, a - first] += wins
-                totals[SUMS, a - first] += total
-                totals[OUT_DEGREES, a - first] += ahead
+                    share = share if margins[b] >= 0 else UNIT - share
+                    won, is_ahead = 1 + (margins[b] > 0) - (margins[b] < 0), np.int64(margins[b] >= 0)
+                    others[WINS, b] += 2 - won
+                    others[SUMS, b] += UNIT - share
+                    others[OUT_DEGREES, b] += 1 - is_ahead
+                    own[WINS] += won
+                    own[SUMS] += share
+                    own[OUT_DEGREES] += is_ahead
 
 
 @cache

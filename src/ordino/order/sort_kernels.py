@@ -1,7 +1,7 @@
 """Sorts around the compiled comparator: no Python call for a comparison.
 
-Each sorts ``order``, numbers of documents, in place, and stays within it whatever the comparator answers: nothing here
-relies on the comparator being transitive.
+Each sorts ``order``, numbers of documents, in place, and stays within each query whatever the comparator answers:
+nothing here relies on the comparator being transitive.
 """
 
 from functools import cache
@@ -14,7 +14,7 @@ MADE, FOUND = range(2)
 """Entries of ``seen``: comparisons made, mis-compared pairs found."""
 
 MOST_WAITING = 128  # entries of quick sort's stack: two for each halving
-margin_of = before = sift = sort = OPEN  # in the templates below
+margin_of = before = sift = OPEN  # in the templates below
 
 
 def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
@@ -35,66 +35,89 @@ def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any,
     return margin
 
 
-def merge_sort(order: Any, spare: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
+# The sorts, templates: each sorts the documents of every query from where they stand in ``order``, and writes how many
+# comparisons it ``made``. ``y`` is empty if no mis-compared pairs are to be recorded in ``codes``.
+
+
+def merge_sort(
+    plan: Any, table: Any, y: Any, offsets: Any, order: Any, spare: Any, room: Any, seen: Any, made: Any, codes: Any
+) -> None:
     """Bottom-up: runs of 1, 2, 4 ... documents are merged; the right one goes first only if it wins."""
-    n = len(order)
-    run = 1
-    while run < n:
-        for start in range(0, n, 2 * run):
-            middle = start + run if start + run < n else n  # min would be compiled one by one
-            stop = middle + run if middle + run < n else n
-            left, right = start, middle
-            for out in range(start, stop):
-                if left < middle and (
-                    right >= stop or not before(order[left], order[right], table, plan, room, y, seen, codes) < 0
-                ):
-                    spare[out] = order[left]
-                    left += 1
-                else:
-                    spare[out] = order[right]
-                    right += 1
-        for i in range(n):
-            order[i] = spare[i]
-        run *= 2
+    for q in range(len(offsets) - 1):
+        first, last, earlier = offsets[q], offsets[q + 1], seen[MADE]
+        run = 1
+        while run < last - first:
+            for start in range(first, last, 2 * run):
+                middle = start + run if start + run < last else last  # min would be compiled one by one
+                stop = middle + run if middle + run < last else last
+                left, right = start, middle
+                for out in range(start, stop):
+                    if left < middle and (
+                        right >= stop or not before(order[left], order[right], table, plan, room, y, seen, codes) < 0
+                    ):
+                        spare[out] = order[left]
+                        left += 1
+                    else:
+                        spare[out] = order[right]
+                        right += 1
+            for i in range(first, last):
+                order[i] = spare[i]
+            run *= 2
+        made[q] = seen[MADE] - earlier
 
 
-def insertion_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
+def insertion_sort(
+    plan: Any, table: Any, y: Any, offsets: Any, order: Any, _: Any, room: Any, seen: Any, made: Any, codes: Any
+) -> None:
     """Each document moves up past those that it beats."""
-    for i in range(1, len(order)):
-        document, hole = order[i], i
-        while hole > 0 and before(document, order[hole - 1], table, plan, room, y, seen, codes) > 0:
-            order[hole] = order[hole - 1]
-            hole -= 1
-        order[hole] = document
+    for q in range(len(offsets) - 1):
+        first, earlier = offsets[q], seen[MADE]
+        for i in range(first + 1, offsets[q + 1]):
+            document, hole = order[i], i
+            while hole > first and before(document, order[hole - 1], table, plan, room, y, seen, codes) > 0:
+                order[hole] = order[hole - 1]
+                hole -= 1
+            order[hole] = document
+        made[q] = seen[MADE] - earlier
 
 
-def quick_sort(order: Any, stack: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
+def quick_sort(
+    plan: Any, table: Any, y: Any, offsets: Any, order: Any, stack: Any, room: Any, seen: Any, made: Any, codes: Any
+) -> None:
     """Hoare's, the middle document as pivot; the larger part waits on the stack, so 64 entries are always enough."""
-    low, high, waiting = 0, len(order) - 1, 0
-    while True:
-        while low < high:
-            pivot = order[(low + high) // 2]
-            i, j = low, high
-            while i <= j:
-                while i < high and order[i] != pivot and before(order[i], pivot, table, plan, room, y, seen, codes) > 0:
-                    i += 1
-                while j > low and order[j] != pivot and before(order[j], pivot, table, plan, room, y, seen, codes) < 0:
-                    j -= 1
-                if i <= j:
-                    order[i], order[j] = order[j], order[i]
-                    i += 1
-                    j -= 1
-            if j - low < high - i:
-                stack[waiting], stack[waiting + 1] = i, high
-                high = j
-            else:
-                stack[waiting], stack[waiting + 1] = low, j
-                low = i
-            waiting += 2
-        if waiting == 0:
-            break
-        waiting -= 2
-        low, high = stack[waiting], stack[waiting + 1]
+    for q in range(len(offsets) - 1):
+        low, high, waiting, earlier = offsets[q], offsets[q + 1] - 1, 0, seen[MADE]
+        while True:
+            while low < high:
+                pivot = order[low + (high - low) // 2]
+                i, j = low, high
+                while i <= j:
+                    while (
+                        i < high
+                        and order[i] != pivot
+                        and before(order[i], pivot, table, plan, room, y, seen, codes) > 0
+                    ):
+                        i += 1
+                    while (
+                        j > low and order[j] != pivot and before(order[j], pivot, table, plan, room, y, seen, codes) < 0
+                    ):
+                        j -= 1
+                    if i <= j:
+                        order[i], order[j] = order[j], order[i]
+                        i += 1
+                        j -= 1
+                if j - low < high - i:
+                    stack[waiting], stack[waiting + 1] = i, high
+                    high = j
+                else:
+                    stack[waiting], stack[waiting + 1] = low, j
+                    low = i
+                waiting += 2
+            if waiting == 0:
+                break
+            waiting -= 2
+            low, high = stack[waiting], stack[waiting + 1]
+        made[q] = seen[MADE] - earlier
 
 
 def _sift(order: Any, root: Any, stop: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
@@ -110,28 +133,19 @@ def _sift(order: Any, root: Any, stop: Any, table: Any, plan: Any, room: Any, y:
     order[root] = document
 
 
-def heap_sort(order: Any, _: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any, codes: Any) -> Any:
-    """The last in the order is the root of the heap, and goes to the end."""
-    n = len(order)
-    for root in range(n // 2 - 1, -1, -1):
-        sift(order, root, n, table, plan, room, y, seen, codes)
-    for stop in range(n - 1, 0, -1):
-        order[0], order[stop] = order[stop], order[0]
-        sift(order, 0, stop, table, plan, room, y, seen, codes)
-
-
-def _sort_block(
-    plan: Any, table: Any, y: Any, offsets: Any, order: Any, spare: Any, room: Any, seen: Any, made: Any, codes: Any
+def heap_sort(
+    plan: Any, table: Any, y: Any, offsets: Any, order: Any, _: Any, room: Any, seen: Any, made: Any, codes: Any
 ) -> None:
-    """Template: sort the documents of each query by ``sort``, from where they stand in ``order``.
-
-    ``y`` is empty if nothing is to be recorded. Writes how many comparisons each query ``made``, and the mis-compared
-    pairs.
-    """
+    """The last in the order is the root of the heap, and goes to the end."""
     for q in range(len(offsets) - 1):
-        before_it = seen[MADE]
-        sort(order[offsets[q] : offsets[q + 1]], spare, table, plan, room, y, seen, codes)
-        made[q] = seen[MADE] - before_it
+        own, earlier = order[offsets[q] : offsets[q + 1]], seen[MADE]
+        n = len(own)
+        for root in range(n // 2 - 1, -1, -1):
+            sift(own, root, n, table, plan, room, y, seen, codes)
+        for stop in range(n - 1, 0, -1):
+            own[0], own[stop] = own[stop], own[0]
+            sift(own, 0, stop, table, plan, room, y, seen, codes)
+        made[q] = seen[MADE] - earlier
 
 
 @cache
@@ -142,5 +156,4 @@ def make_sort(algorithm: Any, activation: str, deep: bool) -> Any:
     margin = make_margin(activation, deep, inlined)
     compare = specialize(_before, f"{name}_before", INNER, margin_of=margin)  # one copy, however often it is called
     sink = specialize(_sift, f"{name}_sift", inlined, before=compare)
-    whole = specialize(algorithm, f"{name}_query", inlined, before=compare, sift=sink)
-    return specialize(_sort_block, name, OUTER, sort=whole)
+    return specialize(algorithm, name, OUTER, before=compare, sift=sink)
