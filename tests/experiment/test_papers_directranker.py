@@ -61,6 +61,17 @@ def test_best_and_worst_are_as_far_apart_as_the_paper_says():
     assert mslr == [0.476, 0.440]
 
 
+@pytest.mark.parametrize("name", tables.COLLECTIONS)
+def test_labels_are_binary_from_the_label_that_the_paper_says(name, tmp_path):
+    """Section 4.1: relevant is what has 2 or more in MSLR-WEB10K, and what has 1 or more in the others."""
+    graded = Dataset(np.zeros((25, 1)), np.arange(25) % 5, np.arange(25) // 5)
+    write_folds(make_folds(graded, 5), tmp_path / name)
+    for plan in tables.plans(Request(tmp_path)):
+        [(_, folds)] = plan.collections()
+        for part in folds[0][1:]:
+            assert part.y.tolist() == (np.tile([0, 0, 1, 1, 1] if name == "MSLR-WEB10K" else [0, 1, 1, 1, 1], 5)[: part.n_docs]).tolist()
+
+
 def test_the_authors_grid_has_30_settings_of_3000_steps():
     systems = grid.systems(470, Request())
     assert len(systems) == 30
