@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 import ordino
 from ordino.data.folds import QueryKFold
 
+pytestmark = pytest.mark.filterwarnings("ignore:'force_all_finite' was renamed")  # which LightGBM 4.5 still says
 DATA = ordino.synthetic("mq", queries=24, seed=1)
 X, y, QID = DATA.X, DATA.y.astype(int), DATA.qid
 RNG = np.random.default_rng(0)
