@@ -27,7 +27,7 @@ NO_TESTS = {
 SMOKE = ("README.md", "tests/test_surface.py", "tests/test_given.py", "tests/rankers/test_missing.py")
 NO_SITE = ("--ignore=docs/hooks", "--ignore=tests/docs/test_site.py")
 """The site is built on one Python alone, with what the extra ``docs`` asks for."""
-MADE_WITH = {"typer": ("click==8.1.8",), "starlette": ("httpx==0.28.1", "anyio==4.8.0"), "scikit-learn": ("pytest<9",)}
+MADE_WITH = {"typer": ("click==8.1.8",), "starlette": ("httpx==0.28.1", "anyio==4.10.0"), "scikit-learn": ("pytest<9",)}
 """What the lowest versions of some packages were made with: they put no upper limit on it."""
 
 PYENV = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
