@@ -2,10 +2,10 @@
 
 import socket
 import sqlite3
-from contextlib import closing
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest

@@ -161,7 +161,9 @@ def test_a_campaign_goes_on_and_says_what_was_noticed_late(tmp_path, monkeypatch
 
 def test_a_blind_sample_is_tried_once_and_counted_as_it_came_out(tmp_path, monkeypatch):
     page, results = tmp_path / "page.toml", tmp_path / "blind.csv"
-    page.write_text("""['streams.py']\nmistakes = [['seed', 'import', 'x'], ['option', 'numpy', 'y'], ['seed', 'def', 'z']]\n""")
+    page.write_text(
+        """['streams.py']\nmistakes = [['seed', 'import', 'x'], ['option', 'numpy', 'y'], ['seed', 'def', 'z']]\n"""
+    )
     (tmp_path / "src").mkdir()
     outcomes = iter(["test_a", "", ""])
     monkeypatch.setattr(blind, "load_libraries", lambda: None)

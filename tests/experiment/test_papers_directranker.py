@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ordino import Dataset
-from ordino.data.folds import Fold, Folds, make_folds
+from ordino.data.folds import Fold, Folds, make_folds, write_folds
 from ordino.experiment.papers.directranker import grid, order, synthetic, tables
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.target import Request, System, Trials
@@ -69,7 +69,10 @@ def test_labels_are_binary_from_the_label_that_the_paper_says(name, tmp_path):
     for plan in tables.plans(Request(tmp_path)):
         [(_, folds)] = plan.collections()
         for part in folds[0][1:]:
-            assert part.y.tolist() == (np.tile([0, 0, 1, 1, 1] if name == "MSLR-WEB10K" else [0, 1, 1, 1, 1], 5)[: part.n_docs]).tolist()
+            assert (
+                part.y.tolist()
+                == (np.tile([0, 0, 1, 1, 1] if name == "MSLR-WEB10K" else [0, 1, 1, 1, 1], 5)[: part.n_docs]).tolist()
+            )
 
 
 def test_the_authors_grid_has_30_settings_of_3000_steps():

@@ -95,7 +95,7 @@ def plain_certificate():
 @pytest.mark.parametrize("part", ["probes", "data"])
 @pytest.mark.parametrize("finding", [one.name for one in fields(Findings)])
 def test_what_is_wrong_in_either_part_counts(part, finding):
-    """A score that is off and an order that changes, wherever they were seen; all else is told, and not held against it."""
+    """A score that is off and an order that changes, wherever they were seen; all else is only told."""
     right = plain_certificate()
     found = replace(right, **{part: replace(getattr(right, part), **{finding: 1})})
     assert right.passed

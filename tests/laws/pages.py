@@ -97,8 +97,6 @@ BOARDS = [
 ADDRESSES = sorted({*BOARDS, *(address for own in CASES.values() for both in own.values() for address in both)})
 
 
-
-
 def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
     """Two data sets, and a store with rankers on both under two profiles; every training takes a time of its own."""
     data = {}
@@ -120,7 +118,9 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
         for profile in ("standard", "sklearn"):
             run(Plan(data=data, rankers=rankers, measures=["ndcg@3", "map"], folds=3, profile=profile), store, **how)
         measures = ["pairwise_error"]  # of which less is better
-        run(Plan(data={"one": data["one"]}, rankers=[tuned], measures=measures, folds=3, name="search"), store, n_jobs=1)
+        run(
+            Plan(data={"one": data["one"]}, rankers=[tuned], measures=measures, folds=3, name="search"), store, n_jobs=1
+        )
     return data, [store, folder / "one.arrow", folder / "two.arrow"]
 
 
@@ -130,9 +130,12 @@ def open_place(folder: Path, files: list[Path]) -> Any:
 
 
 CHANGING = {
-    r"\d{4}-\d\d-\d\d \d\d:\d\d": "WHEN", r"took \d+ s": "took TIME", r"made with.*?(?=What weighs|$)": "made with VERSIONS ",
-    r"\b[0-9a-f]{32}\b": "FINGERPRINT", r"[\d.]+ kB": "SIZE",
-}  # fmt: skip
+    r"\d{4}-\d\d-\d\d \d\d:\d\d": "WHEN",
+    r"took \d+ s": "took TIME",
+    r"made with.*?(?=What weighs|$)": "made with VERSIONS ",
+    r"\b[0-9a-f]{32}\b": "FINGERPRINT",
+    r"[\d.]+ kB": "SIZE",
+}
 """What is another each time, or with other versions of libraries."""
 
 
