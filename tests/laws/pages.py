@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -23,7 +24,8 @@ from ordino import Dataset, synthetic
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run, task
 from ordino.experiment.store.kept import models_folder
-from studio_place import RESULTS, open_studio, text_of
+from ordino.studio.views.features import SORTS
+from studio_place import open_studio, text_of
 
 RECORD = Path(__file__).with_name("pages.json")
 QUERY, WHY, COMPARE = "query?query=1", "why?query=1&ranker=First", "compare?a=First&b=Second"
@@ -86,7 +88,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "data": {"part": ("data", "data?part=two.arrow"), "from": ("data", "data?from=error")},
     "judge": {"part": ("judge", "judge?part=two.arrow")},
-    "papers": {"target": ("papers", "papers?target=ranknet.table1")},
+    "papers": {"target": ("papers", "papers?target=sortnet.table1")},
     "run": {"run": ("run", "run?run=2"), "fold": ("run", "run?fold=Fold2")},
     "search": {"search": ("search", "search?search=tuned on one, 3 folds, Fold2")},
 }
@@ -94,7 +96,9 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
 BOARDS = [
     f"board?data={name}, 3 folds&profile={profile}" for name in ("one", "two") for profile in ("standard", "sklearn")
 ]
-ADDRESSES = sorted({*BOARDS, *(address for own in CASES.values() for both in own.values() for address in both)})
+HOLES = [f"features?part=holes.arrow&against=two.arrow&sort={sort}" for sort in SORTS]
+"""Of data with missing values, by every order that there is."""
+ADDRESSES = sorted({*BOARDS, *HOLES, *(address for own in CASES.values() for both in own.values() for address in both)})
 
 
 def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
@@ -116,17 +120,25 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(task, "time", SimpleNamespace(perf_counter=lambda: next(ticks) ** 2 / 7))
         for profile in ("standard", "sklearn"):
-            run(Plan(data=data, rankers=rankers, measures=["ndcg@3", "map"], folds=3, profile=profile), store, **how)
+            plan = Plan(data=data, rankers=rankers, measures=["ndcg@3", "map"], folds=3, profile=profile)
+            run(plan, store, command=f"ordino bench one two --profile {profile}", **how)
         measures = ["pairwise_error"]  # of which less is better
         run(
             Plan(data={"one": data["one"]}, rankers=[tuned], measures=measures, folds=3, name="search"), store, n_jobs=1
         )
-    return data, [store, folder / "one.arrow", folder / "two.arrow"]
+    (folder / "results").mkdir()
+    for number, name in enumerate(("ranknet.table1", "sortnet.table1"), 1):
+        rows = [f"{one},0.{number}5,0.03,0.{number}{i},0.0{i},-0.0{5 - i},{i}" for i, one in enumerate("ab", 1)]
+        head = "method,paper,paper deviation,ours,standard deviation,difference,values"
+        (folder / "results" / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
+    gone = np.arange(9) > np.arange(data["one"].n_docs)[:, None] % 11  # the more, the later the feature
+    data["one"].replace(X=np.where(gone, np.nan, data["one"].X)).save(folder / "holes.arrow")
+    return data, [store, *(folder / f"{name}.arrow" for name in ("one", "two", "holes"))]
 
 
 def open_place(folder: Path, files: list[Path]) -> Any:
     """A studio on the place."""
-    return open_studio(*files, judged=folder / "judged.qrels", results=RESULTS)
+    return open_studio(*files, judged=folder / "judged.qrels", results=folder / "results")
 
 
 CHANGING = {
