@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections import Counter
 
@@ -18,6 +19,9 @@ sys.dont_write_bytecode = False
 
 # collecting makes no garbage, and what is collected stays: it need not be looked through again and again
 gc.disable()
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a run that a shell has put into the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("ordino", deadline=None)  # times depend on the machine's load
 settings.load_profile("ordino")

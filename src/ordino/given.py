@@ -227,7 +227,7 @@ def check_search(ranker: object) -> None:
             continue
         searched: Any = found.get("estimator", found.get("base_estimator"))
         routed, shared = found.get("routed_params"), found.get("fit_and_score_kwargs", {})
-        params = shared.get("fit_params") if routed is None else routed.estimator.fit
+        params = shared.get("fit_params") if routed is None else routed.estimator.fit or {}
         last = searched.steps[-1][1] if hasattr(searched, "steps") else searched
         if last is not ranker or params is None:  # a ranker inside something else has its queries from there
             return

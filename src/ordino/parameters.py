@@ -197,11 +197,13 @@ def with_parameters(doc: str | None, cls: type) -> str:
     text = (doc or "").rstrip()
     if not parameters_of(cls) or re.search(r"^\s*Parameters\n\s*-+", text, re.MULTILINE):
         return text
-    section = "\n".join(f"    {line}" if line else "" for line in describe(cls).split("\n"))
-    later = re.search(r"^    (Attributes|Notes|Examples|References)\n    -+", text, re.MULTILINE)
+    lines = [line for line in text.split("\n")[1:] if line]
+    indent = " " * min((len(line) - len(line.lstrip()) for line in lines), default=0)  # none since Python 3.13
+    section = "\n".join(f"{indent}{line}" if line else "" for line in describe(cls).split("\n"))
+    later = re.search(rf"^{indent}(Attributes|Notes|Examples|References)\n{indent}-+", text, re.MULTILINE)
     if later is None:
-        return f"{text}\n\n{section}\n    "
-    return f"{text[: later.start()]}{section}\n\n{text[later.start() :]}\n    "
+        return f"{text}\n\n{section}\n{indent}"
+    return f"{text[: later.start()]}{section}\n\n{text[later.start() :]}\n{indent}"
 
 
 def with_checked_names(init: Callable[..., None], cls: type) -> Callable[..., None]:

@@ -5,6 +5,7 @@ import sqlite3
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_killed_machine_loses_nothing_and_changes_no_bit(cluster, tmp_path):
 def n_trials(store):
     """The number of trials in a store that may not be there yet."""
     try:
-        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as opened:
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as opened, opened:
             return opened.execute("SELECT count(*) FROM trials").fetchone()[0]
     except sqlite3.OperationalError:
         return 0

@@ -97,5 +97,7 @@ def _run(tests: Sequence[str], root: Path, source: Path, writing: int) -> None:
     except BaseException as error:
         told = f"pytest could not run: {error!r}"
     finally:
-        os.write(writing, json.dumps(told).encode())
-        os._exit(0)
+        try:
+            os.write(writing, json.dumps(told).encode())
+        finally:  # whoever asked may be gone; a fork never goes on with his work
+            os._exit(0)

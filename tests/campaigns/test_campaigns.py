@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from campaigns import extremes, forked, kills, letor, models, mutations, same, service
+from campaigns import blind, extremes, forked, kills, letor, models, mutations, same, service
 from campaigns.ledger import PAGE, Kept, Outcome, record
 
 FEW = ["rank-svm", "ranknet", "lambda-mart", "prank"]
@@ -16,7 +16,7 @@ CAMPAIGNS = {
     "hostile requests": lambda: service.campaign(False),
     "determinism": lambda: same.campaign(False, variants=FEW),
 }
-NAMES = {*CAMPAIGNS, "mutations"}  # of which some mistakes may survive
+NAMES = {*CAMPAIGNS, "mutations", "blind samples"}  # of the last two some mistakes may survive
 
 
 @pytest.mark.slow
@@ -157,6 +157,37 @@ def test_a_campaign_goes_on_and_says_what_was_noticed_late(tmp_path, monkeypatch
     assert outcome.tried.endswith("top 3 of 4")
     assert outcome.failures == {"unnoticed": 1}
     assert outcome.problems == [str(missed)]
+
+
+def test_a_blind_sample_is_tried_once_and_counted_as_it_came_out(tmp_path, monkeypatch):
+    page, results = tmp_path / "page.toml", tmp_path / "blind.csv"
+    page.write_text(
+        """['streams.py']\nmistakes = [['seed', 'import', 'x'], ['option', 'numpy', 'y'], ['seed', 'def', 'z']]\n"""
+    )
+    (tmp_path / "src").mkdir()
+    outcomes = iter(["test_a", "", ""])
+    monkeypatch.setattr(blind, "load_libraries", lambda: None)
+    monkeypatch.setattr(mutations, "fails_anyway", lambda test, copy: False)
+    monkeypatch.setattr(mutations, "noticed_by", lambda one, copy: next(outcomes))
+    assert blind.sample(page, 1, minutes=0, results=results) == 3
+    assert blind.sample(page, 1, results=results) == 0
+    assert blind.sample(page, 2, results=results) == 0  # nothing is tried twice
+    page.write_text("""['streams.py']\nmistakes = [['edge', 'seed', 'w']]\n""")
+    outcomes = iter(["test_b"])
+    assert blind.sample(page, 2, results=results) == 0
+    found = blind.counted(results)
+    assert found.failures == {"unnoticed when tried": 2}
+    first, second = found.tried.split("; ")
+    assert first.startswith("round 1: 1 of 3 noticed (33%): seed ")
+    assert second == "round 2: 1 of 1 noticed (100%): edge 1 of 1"
+
+
+def test_what_was_tried_blind_is_counted_on_the_page_and_written_out():
+    """The page has the counts of blind.csv, and mistakes.toml has the mistakes whose place is still there."""
+    assert blind.counted().row("").rpartition(" | ")[0] in PAGE.read_text(encoding="utf-8")
+    known = {(one.path.name, one.text) for one in mutations.written()[0]}
+    gone = [row for row in blind.tried() if (row["file"].rpartition("/")[2], row["after"]) not in known]
+    assert all(row["before"] not in (mutations.SOURCE / "ordino" / row["file"]).read_text("utf-8") for row in gone)
 
 
 TESTED = """

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -137,7 +138,7 @@ def test_a_query_is_found_in_its_block():
 
 
 def test_what_is_no_such_file_is_refused(tmp_path, store):
-    with sqlite3.connect(kept_path(store)) as connection:
+    with closing(sqlite3.connect(kept_path(store))) as connection, connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     with pytest.raises(DataError, match="written by a newer Ordino"):
         Kept(kept_path(store))

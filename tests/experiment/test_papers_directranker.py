@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ordino import Dataset
-from ordino.data.folds import Fold, Folds, make_folds
+from ordino.data.folds import Fold, Folds, make_folds, write_folds
 from ordino.experiment.papers.directranker import grid, order, synthetic, tables
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.target import Request, System, Trials
@@ -59,6 +59,20 @@ def test_best_and_worst_are_as_far_apart_as_the_paper_says():
     assert tables._apart(paper) == "LambdaMART and RankNet are 0.54 σ apart"  # section 5.1
     mslr = [tables.printed(name, "MSLR-WEB10K", "ndcg@10") for name in ("LambdaMART", "DirectRanker")]
     assert mslr == [0.476, 0.440]
+
+
+@pytest.mark.parametrize("name", tables.COLLECTIONS)
+def test_labels_are_binary_from_the_label_that_the_paper_says(name, tmp_path):
+    """Section 4.1: relevant is what has 2 or more in MSLR-WEB10K, and what has 1 or more in the others."""
+    graded = Dataset(np.zeros((25, 1)), np.arange(25) % 5, np.arange(25) // 5)
+    write_folds(make_folds(graded, 5), tmp_path / name)
+    for plan in tables.plans(Request(tmp_path)):
+        [(_, folds)] = plan.collections()
+        for part in folds[0][1:]:
+            assert (
+                part.y.tolist()
+                == (np.tile([0, 0, 1, 1, 1] if name == "MSLR-WEB10K" else [0, 1, 1, 1, 1], 5)[: part.n_docs]).tolist()
+            )
 
 
 def test_the_authors_grid_has_30_settings_of_3000_steps():

@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -43,7 +44,7 @@ def board_of_values(path):
 
 
 def execute(path, command, *values):
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         return connection.execute(command, values).fetchall()
 
 
@@ -88,7 +89,7 @@ def test_trials_that_came_later_are_added(path):
     with Store(path) as store:
         store.add(*later)
     whole, _ = board_of(path)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DELETE FROM sums")
         connection.executemany("INSERT INTO sums VALUES (?, ?, ?, ?, ?, ?)", kept)
     assert board_of(path)[0] == whole

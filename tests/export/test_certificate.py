@@ -3,7 +3,8 @@
 import json
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from ordino import Dataset, LambdaMART, RankBoost, RankNet, RankSVM
 from ordino.errors import ExportError, MissingExtraError
 from ordino.export import TARGETS, export_model
 from ordino.export.assemble import assemble
+from ordino.export.certificate import Findings
 from ordino.export.preparation import largest_left, prepare_of
 from ordino.export.probes import make_probes
 from ordino.export.writers.solr import SLACK, before_slack
@@ -83,6 +85,27 @@ def test_weights_rounded_too_far_are_found(monkeypatch):
     weight = repr(float(np.float32(ranker.coef_[0])))
     found = exported_wrong(monkeypatch, ranker, "solr", lambda text: text.replace(weight, weight[:5]))
     assert found.probes.rows_off > 0
+
+
+@cache
+def plain_certificate():
+    return export_model(RankSVM().fit(DATA), "solr", data=TEST).certificate
+
+
+@pytest.mark.parametrize("part", ["probes", "data"])
+@pytest.mark.parametrize("finding", [one.name for one in fields(Findings)])
+def test_what_is_wrong_in_either_part_counts(part, finding):
+    """A score that is off and an order that changes, wherever they were seen; all else is only told."""
+    right = plain_certificate()
+    found = replace(right, **{part: replace(getattr(right, part), **{finding: 1})})
+    assert right.passed
+    assert found.passed == (finding not in ("rows_off", "queries_changed"))
+
+
+def test_each_part_is_about_its_own_rows():
+    found = plain_certificate()
+    assert (found.data.rows, found.data.queries) == (TEST.n_docs, TEST.n_queries)
+    assert found.probes.rows != TEST.n_docs
 
 
 def test_the_certificate_is_written_beside_the_files(tmp_path):

@@ -88,11 +88,12 @@ def test_training_does_not_look_at_validation_data(name):
         assert one == other or (one != one and other != other), key
 
 
+@pytest.mark.parametrize("metric", [None, "map"])  # its own, and another, which trees measure in another way
 @pytest.mark.parametrize("name", [name for name in RANKERS if name not in NO_HISTORY | UNTOLD])
-def test_the_value_on_validation_data_is_that_of_the_ranker_that_is_kept(name):
-    ranker = fitted(name, VALID)
-    metric = parse_metric(ranker.metric)
-    best = max(metric.quality(row["valid"]) for row in ranker.history_ if "valid" in row)
+def test_the_value_on_validation_data_is_that_of_the_ranker_that_is_kept(name, metric):
+    ranker = fitted(name, VALID, **{} if metric is None else {"metric": metric})
+    quality = parse_metric(ranker.metric).quality
+    best = max(quality(row["valid"]) for row in ranker.history_ if "valid" in row)
     assert ranker.score(VALID) == pytest.approx(best, abs=1e-6)
     assert ranker.score(TRAIN) != pytest.approx(best, abs=1e-6)
 

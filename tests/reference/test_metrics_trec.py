@@ -97,6 +97,7 @@ def test_negative_judgments_have_no_gain() -> None:
         assert ours[metric] == pytest.approx(theirs[trec_name], abs=1e-12), metric
 
 
+@pytest.mark.filterwarnings("ignore:ast.Num is deprecated", "ignore:Attribute n is deprecated")  # its parser uses them
 @pytest.mark.parametrize("name", LISTS)
 def test_ir_measures(name: str) -> None:
     labels, run = as_trec(*LISTS[name])

@@ -17,7 +17,7 @@ import ordino
 from ordino import LinearRegressionRanker
 from ordino.errors import OrdinoError, ParameterError
 from ordino.model_file.container import read_file
-from ordino.serve.metrics import Metrics
+from ordino.serve.metrics import SECONDS, Metrics
 from ordino.serve.rank import rank as rank_documents
 from ordino.serve.settings import Limits, named_models
 from ordino.serve.work import LaterError, Work
@@ -85,6 +85,16 @@ def test_counters_of_processes_that_are_gone_still_count(tmp_path):
     assert total["taken"][0] == 2
 
 
+def test_a_request_is_counted_up_to_its_own_time(tmp_path):
+    """Prometheus' buckets: each counts what took as long as it says or less."""
+    mine = Metrics(tmp_path, ("m",))
+    for n, bound in enumerate(SECONDS, 1):
+        mine.note("rank", 200, bound, "m", 1)
+        counted = re.findall(r'route="rank",le="(.+)"} (\d+)', mine.text({}))
+        assert [int(one) for _, one in counted] == [*range(1, n), *[n] * (len(SECONDS) + 2 - n)]
+        assert [le for le, _ in counted] == [*map(str, SECONDS), "+Inf"]
+
+
 def test_request_ids_and_log_lines(tmp_path, model_files, capsys):
     with service(tmp_path, {"linear": model_files["linear"]}, quiet=False) as served:
         given = rank(served.client, headers={"x-request-id": "abc-1"})
@@ -136,22 +146,27 @@ def test_a_changed_file_is_taken_and_a_damaged_one_is_not(tmp_path, model_files)
     path = tmp_path / "m.ordino"
     shutil.copy(model_files["linear"], path)
     with service(tmp_path, {"linear": path}) as served:
+
+        def look():
+            for _ in range(3):  # what was seen once is not told again
+                served.spool.look()
+
         before = rank(served.client).json()
         other_model(path)
         assert rank(served.client).json()["version"] == before["version"]  # nobody has looked yet
-        served.spool.look()
+        look()
         after = wait_for(lambda: rank(served.client).json(), lambda reply: reply["version"] != before["version"])
         assert [item["id"] for item in after["items"]] == [item["id"] for item in before["items"]][::-1]
         path.write_bytes(path.read_bytes()[:-10])
-        served.spool.look()
+        look()
         path.unlink()
-        served.spool.look()
+        look()
         time.sleep(0.3)
         assert rank(served.client).json()["items"] == after["items"]
         path.write_bytes(b"")
-        served.spool.look()
+        look()
         shutil.copy(model_files["linear"], path)
-        served.spool.look()
+        look()
         again = wait_for(lambda: rank(served.client).json(), lambda reply: reply["version"] == before["version"])
         assert again["items"] == before["items"]
         text = served.client.get("/metrics").text

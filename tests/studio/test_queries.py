@@ -239,6 +239,8 @@ def test_a_comparator_is_audited_on_the_documents_of_its_fold(tmp_path, monkeypa
     with StoreView(store) as view:
         ids = next(iter(view.query_ids()))[1]
     assert some.query_ids.tolist() == list(ids)
+    client.get("/model?audit=yes&fold=Fold2")
+    assert audits.pop()[0].query_ids.tolist() != list(ids)  # of another fold
     assert f"{100 * found.cyclic_share:.3g} % of triples are cycliccounted in 3 queries" in body
     assert "0.0 of 1000 documents stand elsewhere if the rows come shuffledby at most 0.0 of 1000 places" in body
     assert len(found.moves) > 2

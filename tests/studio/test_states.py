@@ -3,6 +3,7 @@
 import re
 import shutil
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -66,14 +67,14 @@ def test_a_fold_is_lacking(tmp_path):
 
 def test_a_store_of_a_newer_format(place, tmp_path):
     shutil.copy(place.store, tmp_path / "new.sqlite")
-    with sqlite3.connect(tmp_path / "new.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "new.sqlite")) as connection, connection:
         connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     client = open_studio(tmp_path / "new.sqlite")
     assert f"new.sqlite was written by a newer Ordino (format {VERSION + 1}" in text_of(client.get("/board"))
 
 
 def test_what_is_not_a_store(tmp_path):
-    with sqlite3.connect(tmp_path / "other.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as connection, connection:
         connection.execute("CREATE TABLE trains (x)")
     assert "other.sqlite is not a store of Ordino." in text_of(open_studio(tmp_path / "other.sqlite").get("/board"))
 
@@ -83,7 +84,7 @@ def test_a_damaged_store_shows_its_whole_trials(tmp_path):
     with Store(path) as store:
         for trial in made_trials(["A", "B", "C"], folds=2, queries=600):
             store.add(trial)
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
     whole = path.read_bytes()
@@ -102,7 +103,7 @@ def test_damage_that_only_a_board_meets(tmp_path):
     path = tmp_path / "changed.sqlite"
     with Store(path) as store:
         store.add(*made_trials(["A", "B", "C"], folds=2))
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         changed = "UPDATE query_values SET numbers = zeroblob(length(numbers)) WHERE trial = 5 AND metric = 'map'"
         connection.execute(changed)
     body = text_of(open_studio(path).get("/board"))

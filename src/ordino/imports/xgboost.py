@@ -71,11 +71,11 @@ def _saved(learner: Mapping[str, Any], n_features: int | None) -> Imported:
         linear = ImportedLinear(source=source)
         linear.coef_, linear.bias_ = weights[:-1].copy(), float(weights[-1] + start)
         return linear.with_features(n, names)
-    factors = [1.0] * len(booster["gbtree"]["model"]["trees"] if "gbtree" in booster else booster["model"]["trees"])
-    if "gbtree" in booster:  # dart: trees count by weights of their own
-        factors = [float(w) for w in booster["weight_drop"]]
-        booster = booster["gbtree"]
+    dropped = booster.get("weight_drop")  # of dart, whose trees count by weights of their own
+    booster = booster.get("gbtree", booster)
     found = booster["model"]["trees"]
+    dropped = dropped or booster["model"].get("weight_drop")  # where newer versions have them
+    factors = [float(w) for w in dropped] if dropped else [1.0] * len(found)
     trees = [
         text_tree(_nodes(tree, factor, i), n, f"tree {i}")
         for i, (tree, factor) in enumerate(zip(found, factors, strict=True))

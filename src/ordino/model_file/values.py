@@ -6,6 +6,7 @@ What JSON has is written as it is; everything else is an object with one telling
 
 import math
 import re
+from collections import UserList
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from inspect import signature
@@ -67,6 +68,8 @@ class Encoder:
             return self.estimator(value, where)
         if is_dataclass(value) or hasattr(value, "_fields"):
             return self._record(value, where)
+        if isinstance(value, UserList):  # as scikit-learn 1.6 has the remaining columns
+            value = value.data
         if isinstance(value, list | tuple):
             items = [self.encode(item, f"{where}.{i}") for i, item in enumerate(value)]
             return items if isinstance(value, list) else {"tuple": items}

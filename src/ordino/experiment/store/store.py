@@ -58,7 +58,9 @@ class Store(AbstractContextManager["Store"]):
             is_written = (log.exists() and log.stat().st_size) or os.access(self.path.absolute().parent, os.W_OK)
             how = "mode=ro" if is_written else "immutable=1"
             place = f"{self.path.absolute().as_uri()}?{how}" if frozen else str(path)
-            self._connection = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, uri=frozen)
+            self._connection = sqlite3.connect(
+                place, timeout=PATIENCE, isolation_level=None, uri=frozen, check_same_thread=False
+            )  # one thread uses it, another may collect and close it
         except sqlite3.DatabaseError as error:
             raise self._refused(error) from None
         try:
@@ -77,7 +79,7 @@ class Store(AbstractContextManager["Store"]):
     def _open_frozen(self) -> None:
         version, tables = self._checked_version()
         if tables and version < VERSION:
-            copy = sqlite3.connect(MEMORY, isolation_level=None)
+            copy = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
             self._connection.backup(copy)
             self._connection.close()
             self._connection = copy

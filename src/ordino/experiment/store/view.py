@@ -3,9 +3,10 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Self, final
+from weakref import finalize
 
 from ordino.checks import check_choice
 from ordino.errors import DataError
@@ -63,6 +64,8 @@ class StoreView(AbstractContextManager["StoreView"]):
     ) -> None:
         self._store = source if isinstance(source, Store) else _opened(Path(source))
         self._owns = not isinstance(source, Store)
+        if self._owns:
+            finalize(self, self._store.close)
         self._where, self._given = "test <> '{}'", list[str]()
         if experiment is not None:
             check_choice("experiment", experiment, self.experiments())
@@ -80,6 +83,7 @@ class StoreView(AbstractContextManager["StoreView"]):
         store.add(*trials)
         view = cls(store)
         view._owns = True
+        finalize(view, store.close)
         return view
 
     def __exit__(self, *_: object) -> None:
@@ -89,10 +93,6 @@ class StoreView(AbstractContextManager["StoreView"]):
         """Close the store, if the view opened it."""
         if self._owns:
             self._store.close()
-
-    def __del__(self) -> None:
-        with suppress(AttributeError):  # it was never opened
-            self.close()
 
     def experiments(self) -> list[str]:
         """The names of the experiments, in the order of their first trials."""

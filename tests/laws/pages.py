@@ -1,0 +1,178 @@
+"""A small store with all that lies beside it, the addresses of a studio on it, and what its pages say.
+
+``python tests/laws/pages.py`` writes pages.json anew; read the difference before you keep it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from html import unescape
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from ordino import Dataset, synthetic
+from ordino.experiment.plan import Plan
+from ordino.experiment.run import run, task
+from ordino.experiment.store.kept import models_folder
+from ordino.studio.views.features import SORTS
+from studio_place import open_studio, text_of
+
+RECORD = Path(__file__).with_name("pages.json")
+QUERY, WHY, COMPARE = "query?query=1", "why?query=1&ranker=First", "compare?a=First&b=Second"
+CASES: dict[str, dict[str, tuple[str, str]]] = {
+    "board": {
+        "data": ("board", "board?data=two, 3 folds"),
+        "profile": ("board", "board?profile=sklearn"),
+        "test": ("board", "board?test=paired-t"),
+        "measures": ("board", "board?measures=map"),
+        "against": ("board", "board?against=Second"),
+        "containing": ("board", "board?containing=Fir"),
+        "sort": ("board", "board?sort=label"),
+        "order": ("board?sort=label", "board?sort=label&order=turned"),
+        "spread": ("board", "board?spread=yes"),
+        "pairs": ("board", "board"),  # only of boards so large that pairs are not drawn at once
+    },
+    "compare": {
+        "measure": (COMPARE, f"{COMPARE}&measure=map"),
+        "low": (COMPARE, f"{COMPARE}&low=0.01"),
+        "high": (COMPARE, f"{COMPARE}&high=-0.01"),
+        "from": (COMPARE, f"{COMPARE}&from=4"),
+        "a": (COMPARE, "compare?a=Third&b=Second"),
+        "b": (COMPARE, "compare?a=First&b=Third"),
+        "data": (COMPARE, f"{COMPARE}&data=two, 3 folds"),
+        "profile": (COMPARE, f"{COMPARE}&profile=sklearn"),
+        "test": (COMPARE, f"{COMPARE}&test=paired-t"),
+    },
+    "query": {
+        "query": (QUERY, "query?query=2"),
+        "rankers": (QUERY, f"{QUERY}&rankers=Second"),
+        "measure": (QUERY, f"{QUERY}&measure=map"),
+        "places": (QUERY, f"{QUERY}&places=3"),
+        "doc": (QUERY, f"{QUERY}&doc=d002"),
+        "data": (QUERY, f"{QUERY}&data=two, 3 folds"),
+        "profile": (QUERY, f"{QUERY}&profile=sklearn"),
+    },
+    "why": {
+        "ranker": (WHY, "why?query=1&ranker=Third"),
+        "query": (WHY, "why?query=2&ranker=First"),
+        "a": (WHY, f"{WHY}&a=d003"),
+        "b": (WHY, f"{WHY}&b=d003"),
+        "top": ("why?query=1&ranker=Third", "why?query=1&ranker=Third&top=2"),
+        "turn": ("why?query=1&ranker=Third", "why?query=1&ranker=Third&turn=f7"),
+        "measure": (f"{WHY}&edit.f1=9", f"{WHY}&edit.f1=9&measure=map"),
+    },
+    "features": {
+        "sort": ("features", "features?sort=name"),
+        "containing": ("features", "features?containing=f1"),
+        "from": ("features", "features?from=5"),
+        "part": ("features", "features?part=two.arrow"),
+        "against": ("features", "features?against=two.arrow"),
+        "data": ("features", "features?data=two, 3 folds"),
+        "ranker": ("features?importance=map", "features?ranker=First&importance=map"),
+        "importance": ("features?ranker=First", "features?ranker=First&importance=map"),
+    },
+    "model": {
+        "ranker": ("model?ranker=First", "model?ranker=Third"),
+        "fold": ("model?ranker=Third", "model?ranker=Third&fold=Fold2"),
+        "audit": ("model", "model"),  # of comparators alone: tests/studio/test_queries.py
+    },
+    "data": {"part": ("data", "data?part=two.arrow"), "from": ("data", "data?from=error")},
+    "judge": {"part": ("judge", "judge?part=two.arrow")},
+    "papers": {"target": ("papers", "papers?target=sortnet.table1")},
+    "run": {"run": ("run", "run?run=2"), "fold": ("run", "run?fold=Fold2")},
+    "search": {"search": ("search", "search?search=tuned on one, 3 folds, Fold2")},
+}
+"""By page and question: addresses that show other things."""
+BOARDS = [
+    f"board?data={name}, 3 folds&profile={profile}" for name in ("one", "two") for profile in ("standard", "sklearn")
+]
+HOLES = [f"features?part=holes.arrow&against=two.arrow&sort={sort}" for sort in SORTS]
+"""Of data with missing values, by every order that there is."""
+ADDRESSES = sorted({*BOARDS, *HOLES, *(address for own in CASES.values() for both in own.values() for address in both)})
+
+
+def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
+    """Two data sets, and a store with rankers on both under two profiles; every training takes a time of its own."""
+    data = {}
+    for name, seed in (("one", 1), ("two", 2)):
+        made = synthetic("mq", queries=9, docs=8, seed=seed)
+        data[name] = Dataset(made.X[:, :9], made.y, made.qid)
+        data[name].save(folder / f"{name}.arrow")
+    linear = "linear-regression-ranker"
+    rankers = [
+        {"ranker": "single-feature", "label": "First", "params": {"feature": 1, "sign": 1}},
+        {"ranker": "single-feature", "label": "Second", "params": {"feature": 2, "sign": 1}},
+        {"ranker": linear, "label": "Third"},
+    ]
+    tuned = {"ranker": linear, "label": "tuned", "grid": {"alpha": [0.1, 10.0, 1000.0]}}
+    store, ticks = folder / "store.sqlite", count()
+    how: dict[str, Any] = {"n_jobs": 1, "rankings": 10, "models": models_folder(store), "documents": True}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(task, "time", SimpleNamespace(perf_counter=lambda: next(ticks) ** 2 / 7))
+        for profile in ("standard", "sklearn"):
+            plan = Plan(data=data, rankers=rankers, measures=["ndcg@3", "map"], folds=3, profile=profile)
+            run(plan, store, command=f"ordino bench one two --profile {profile}", **how)
+        measures = ["pairwise_error"]  # of which less is better
+        run(
+            Plan(data={"one": data["one"]}, rankers=[tuned], measures=measures, folds=3, name="search"), store, n_jobs=1
+        )
+    (folder / "results").mkdir()
+    for number, name in enumerate(("ranknet.table1", "sortnet.table1"), 1):
+        rows = [f"{one},0.{number}5,0.03,0.{number}{i},0.0{i},-0.0{5 - i},{i}" for i, one in enumerate("ab", 1)]
+        head = "method,paper,paper deviation,ours,standard deviation,difference,values"
+        (folder / "results" / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
+    gone = np.arange(9) > np.arange(data["one"].n_docs)[:, None] % 11  # the more, the later the feature
+    data["one"].replace(X=np.where(gone, np.nan, data["one"].X)).save(folder / "holes.arrow")
+    return data, [store, *(folder / f"{name}.arrow" for name in ("one", "two", "holes"))]
+
+
+def open_place(folder: Path, files: list[Path]) -> Any:
+    """A studio on the place."""
+    return open_studio(*files, judged=folder / "judged.qrels", results=folder / "results")
+
+
+CHANGING = {
+    r"\d{4}-\d\d-\d\d \d\d:\d\d": "WHEN",
+    r"took \d+ s": "took TIME",
+    r"made with.*?(?=What weighs|$)": "made with VERSIONS ",
+    r"\b[0-9a-f]{32}\b": "FINGERPRINT",
+    r"[\d.]+ kB": "SIZE",
+}
+"""What is another each time, or with other versions of libraries."""
+
+
+def said(answer: Any) -> str:
+    """What a page says: its text, what is told under the pointer, and the numbers that a script draws."""
+    main = re.search(r"<main.*</main>", answer.text, re.DOTALL)
+    body = main[0] if main else answer.text
+    told = [unescape(one) for one in re.findall(r'\s(?:title|aria-label)="([^"]*)"', body)]
+    drawn = [json.loads(unescape(one)) for one in re.findall(r'data-spec="([^"]*)"', body)]
+    pieces = [text_of(SimpleNamespace(text=body)), *told, *(json.dumps(one["data"]) for one in drawn)]
+    text = " | ".join(pieces)
+    for pattern, word in CHANGING.items():
+        text = re.sub(pattern, word, text)
+    return text
+
+
+def record() -> None:
+    """Write what all pages say into the file beside this one."""
+    with TemporaryDirectory() as home:
+        _, files = make_place(Path(home))
+        client = open_place(Path(home), files)
+        found = {address: said(client.get(f"/{address}")) for address in ADDRESSES}
+    lines = [f"{json.dumps(address)}: {json.dumps(text, ensure_ascii=False)}" for address, text in found.items()]
+    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    record()
