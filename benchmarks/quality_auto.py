@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ from quality_combination import LIBRARIES, Candidate, catboost, lightgbm, measur
 PROFILE, MEASURES = "directranker", ("ndcg@10", "map")
 SETS = ("MQ2008", "MQ2007")
 ROUNDS, FOLDS, SEED = 500, 4, 0
+FULL = 5  # folds of a collection
 AUTO = "AutoRanker"
 Scores = NDArray[np.float64]
 Learn = Callable[[Fold, Clock], Candidate]
@@ -57,7 +59,7 @@ def main() -> None:
     )
     parser.add_argument("--sets", default=",".join(SETS), help="separated by commas")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="separated by commas")
-    parser.add_argument("--folds", type=int, default=5, help="of each set, as many as this, from the first")
+    parser.add_argument("--folds", type=int, default=FULL, help="of each set, as many as this, from the first")
     parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
     parser.add_argument("--out", type=Path, help="write the tables to this file")
     args = parser.parse_args()
@@ -217,6 +219,15 @@ def table(store: Store, experiment: str, collection: str) -> Iterator[str]:
         seconds = np.mean([ran[fold].train_seconds for fold in common])
         n_trials = np.mean([ran[fold].params["trials"] for fold in common])
         yield f"| {name} | {len(common)} | {' | '.join(cells)} | {seconds:.0f} | {n_trials:.1f} |"
+    yield from not_run({name: len(ran) for name, ran in rows.items()})
+
+
+def not_run(n_folds: dict[str, int]) -> Iterator[str]:
+    """What is missing in a table, given how many folds each system was run on."""
+    fewer = [f"{name} on {FULL - n} of {FULL} folds" for name, n in n_folds.items() if 0 < n < FULL]
+    missing = [*fewer, *(name for name, n in n_folds.items() if not n)]
+    if missing:
+        yield from ("", *wrap(f"Not run: {', '.join(missing)}.", 120))
 
 
 if __name__ == "__main__":
