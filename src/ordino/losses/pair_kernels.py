@@ -199,7 +199,7 @@ def _pairs_of_queries(
 
     Only of queries whose scores are more than ``LEAST`` and no more than ``LIMIT`` apart; how many others there are is
     what this gives. If ``PLAIN``, as most are, weights and targets are 1, without ties, and ``which`` is ``ALL`` or
-    ``NEIGHBORS``: that compiles in two thirds of the time.
+    ``NEIGHBORS``: that compiles in less time.
     """
     levels, s, e = room[0], room[1], room[2]  # not six at once: numba would make a tuple of them
     w, g, product = room[3], room[4], room[5]
