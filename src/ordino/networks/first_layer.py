@@ -142,14 +142,18 @@ class FirstLayer:
         return slopes
 
     def _pairs(self, X: Floats, codes: NDArray[np.int64], to_keep: bool) -> Gathered:
-        """The two rows of each pair; those to keep lie feature by feature, of which products are made sooner."""
+        """The two rows of each pair, feature by feature where there are many: products of such rows are made sooner."""
         n_pairs, n_features = len(codes), X.shape[1]
         rows = self._array("rows", 2, n_pairs, n_features)
         gather_pairs(X, codes, self._sides, rows)
         across = rows.swapaxes(1, 2)
-        if to_keep:
-            across = np.empty((2, n_features, padded(n_pairs)), np.float32)[:, :, :n_pairs]
-            np.copyto(across, rows.swapaxes(1, 2))
+        if n_pairs > PIECE:
+            shape = 2, n_features, padded(n_pairs)
+            turned = np.empty(shape, np.float32) if to_keep else self._array("turned", *shape)
+            np.copyto(turned[:, :, :n_pairs], across)
+            across = turned[:, :, :n_pairs]
+        elif to_keep:
+            across = rows.copy().swapaxes(1, 2)
         return Gathered(across, np.empty((2, 0), np.int32))
 
     def _documents(self, X: Floats, codes: NDArray[np.int64], to_keep: bool) -> Gathered:

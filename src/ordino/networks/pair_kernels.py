@@ -181,6 +181,8 @@ def _shallow_chunk(
     n_pairs, n_hidden, own = target.shape[0], widths[0], first.shape[1]
     scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
     shrink, error, win, lose = ONE / scale, 0.0, n_hidden, n_hidden + 1
+    if not dropout[2]:
+        kept[:own] = ONE
     for start in range(0, n_pairs, LANES):
         count = LANES if start + LANES <= n_pairs else n_pairs - start
         for p in range(LANES):
