@@ -16,7 +16,7 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.networks.pair_kernels import (
+from ordino.networks.first_kernels import (
     LANES,
     drop_inputs,
     gather_pairs,

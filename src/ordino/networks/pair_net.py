@@ -15,9 +15,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.networks.first_kernels import LANES
 from ordino.networks.first_layer import FEW_PAIRS, LINE, FirstLayer, Gathered, at_lines, crossed
 from ordino.networks.nets import Floats, Net, diverging_quietly, even_parts, threshold_of, whole
-from ordino.networks.pair_kernels import LANES, make_chunk
+from ordino.networks.pair_kernels import make_chunk
 from ordino.networks.supply import PairBatch
 
 Kept = dict[tuple[int, bool], Gathered]  # by where a chunk starts, and whether it has a row for each pair
