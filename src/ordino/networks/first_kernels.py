@@ -13,40 +13,19 @@ from ordino.networks.kernels import is_dropped, lane_of
 
 LANES = 128  # pairs that are taken at a time
 ZERO = np.float32(0)
-
-
-@njit(**OUTER)
-def number_documents(codes: Any, n_docs: int, mark: Any, stamp: int, docs: Any, pairs: Any) -> int:
-    """Number the documents of pairs ``a * n_docs + b`` as they come; give how many there are.
-
-    ``docs[i]`` becomes the row of document i, ``pairs`` (2, n_pairs) the numbers of each pair's documents. ``mark`` has
-    two rows: the last stamp that each document got, and its number; no earlier call had this stamp.
-    """
-    count = 0
-    for p in range(codes.shape[0]):
-        first = codes[p] // n_docs
-        doc = first
-        for side in range(2):
-            if mark[0, doc] != stamp:
-                mark[0, doc] = stamp
-                mark[1, doc] = count
-                docs[count] = doc
-                count += 1
-            pairs[side, p] = mark[1, doc]
-            doc = codes[p] - first * n_docs
-    return count
+uint = np.uint64  # of a place in an array: no negative one, which would count from the end
 
 
 @njit(**OUTER)
 def gather_pairs(X: Any, codes: Any, sides: int, rows: Any) -> None:
     """Write the two rows of each pair ``a * n_docs + b`` to ``rows``, (2, n_pairs, n_features)."""
+    shared, sign = np.float32(sides - 1), np.float32(3 - 2 * sides)  # x + y and x - y, or x and y
     for p in range(codes.shape[0]):
         a = codes[p] // X.shape[0]
         b = codes[p] - a * X.shape[0]
         for k in range(X.shape[1]):
-            rows[0, p, k] = X[a, k] + X[b, k] if sides == 2 else X[a, k]
-        for k in range(X.shape[1]):
-            rows[1, p, k] = X[a, k] - X[b, k] if sides == 2 else X[b, k]
+            rows[0, p, k] = X[a, k] + shared * X[b, k]
+            rows[1, p, k] = shared * X[a, k] + sign * X[b, k]
 
 
 @njit(**OUTER)
@@ -83,9 +62,9 @@ def meet_documents(tables: Any, pairs: Any, result: Any, tile: Any) -> None:
             for k in range(tile.shape[1]):
                 tile[p, k] = tables[0, i, k] + tables[1, j, k]
         for k in range(tile.shape[1]):
-            row = result[k // own, k % own, start : start + count]
+            side, i = k // own, k % own
             for p in range(count):
-                row[p] = tile[p, k]
+                result[side, i, uint(start + p)] = tile[p, k]
 
 
 @njit(**OUTER)
@@ -95,9 +74,9 @@ def part_documents(slopes: Any, pairs: Any, back: Any, tile: Any) -> None:
     for start in range(0, n_pairs, LANES):
         count = LANES if start + LANES <= n_pairs else n_pairs - start
         for k in range(tile.shape[1]):
-            row = slopes[k // own, k % own, start : start + count]
+            side, i = k // own, k % own
             for p in range(count):
-                tile[p, k] = row[p]
+                tile[p, k] = slopes[side, i, uint(start + p)]
         for p in range(count):
             i, j = pairs[0, start + p], pairs[1, start + p]
             for k in range(tile.shape[1]):

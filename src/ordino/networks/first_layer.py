@@ -21,7 +21,6 @@ from ordino.networks.first_kernels import (
     drop_inputs,
     gather_pairs,
     meet_documents,
-    number_documents,
     part_documents,
 )
 
@@ -81,7 +80,6 @@ class FirstLayer:
 
     def __init__(self, sides: int, n_own: int) -> None:
         self._sides, self._n_own = sides, n_own
-        self._mark, self._stamp = np.zeros((2, 0), np.int32), 0
         self._arrays: dict[str, Floats] = {}
         same, none = np.ones(n_own, np.float32), np.zeros(n_own, np.float32)
         roles = ((same, same), (same, -same)) if sides == 2 else ((same, none), (none, same))
@@ -90,7 +88,7 @@ class FirstLayer:
 
     def gather(self, X: Floats, codes: NDArray[np.int64], by_pair: bool, to_keep: bool) -> Gathered:
         """The rows of pairs ``a * n_docs + b``; what is not ``to_keep`` lasts until more is gathered."""
-        return self._pairs(X, codes, to_keep) if by_pair else self._documents(X, codes, to_keep)
+        return self._pairs(X, codes, to_keep) if by_pair else self._documents(X, codes)
 
     def forward(
         self, gathered: Gathered, n_pairs: int, weights: Floats, dropout: NDArray[np.uint32], number: int,
@@ -156,16 +154,13 @@ class FirstLayer:
             across = rows.copy().swapaxes(1, 2)
         return Gathered(across, np.empty((2, 0), np.int32))
 
-    def _documents(self, X: Floats, codes: NDArray[np.int64], to_keep: bool) -> Gathered:
+    def _documents(self, X: Floats, codes: NDArray[np.int64]) -> Gathered:
         """The rows of the documents in these pairs, and the numbers of each pair's documents among them."""
-        if self._mark.shape[1] < len(X):
-            self._mark, self._stamp = np.zeros((2, len(X)), np.int32), 0
-        self._stamp += 1
-        docs, pairs = np.empty(2 * len(codes), np.int32), np.empty((2, len(codes)), np.int32)
-        n_docs = number_documents(codes, len(X), self._mark, self._stamp, docs, pairs)
-        shape = (n_docs, X.shape[1])
-        rows = np.empty(shape, np.float32) if to_keep else self._array("rows", *shape)
-        return Gathered(np.take(X, docs[:n_docs], axis=0, out=rows, mode="clip"), pairs)
+        docs = np.stack(np.divmod(codes, len(X)))
+        if len(X) <= len(codes):  # all of them
+            return Gathered(X, docs.astype(np.int32))
+        own, numbers = np.unique(docs, return_inverse=True)
+        return Gathered(X[own], numbers.reshape(docs.shape).astype(np.int32))
 
     def _array(self, name: str, *shape: int) -> Floats:
         """An array without gaps that is kept for later; it has what was left in it."""

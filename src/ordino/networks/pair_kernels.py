@@ -10,8 +10,8 @@ Compiled loops check whether arrays could overlap, and take another way through 
 sums in another order, which round otherwise. So sums of several numbers are taken inside ``room`` alone, whose rows
 always lie alike; a loop that looks at another array makes one sum or product of each number, or none.
 
-Inner loops look at slices from their start on: a place such as ``start + p`` might be negative, and so counted from
-the end, and loops in which that must be looked at are not vectorized.
+A place such as ``start + p`` is said to be no negative number, which would count from the end: loops that must look at
+that are not vectorized.
 """
 
 from functools import cache
@@ -21,7 +21,7 @@ import numpy as np
 
 from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
 from ordino.losses import LOSSES
-from ordino.networks.first_kernels import LANES
+from ordino.networks.first_kernels import LANES, uint
 from ordino.networks.kernels import SLOPES, is_dropped, lane_of
 from ordino.order.kernels import ACTIVATIONS
 
@@ -89,53 +89,40 @@ def _shallow_chunk(
     h, d, kept = room[0], room[1], room[2]
     n_pairs, n_hidden, own = target.shape[0], widths[0], first.shape[1]
     scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
-    shrink, error, win, lose = ONE / scale, 0.0, n_hidden, n_hidden + 1
-    if not dropout[2]:
-        kept[:own] = ONE
+    shrink, error = ONE / scale, 0.0
     for start in range(0, n_pairs, LANES):
         count = LANES if start + LANES <= n_pairs else n_pairs - start
         for p in range(LANES):
-            h[win, p] = biases[win]
-            h[lose, p] = biases[lose]
+            h[n_hidden, p] = biases[n_hidden]
+            h[n_hidden + 1, p] = biases[n_hidden + 1]
             lanes[p] = lane_of(number + start + p, dropout[0])
-        for k in range(own):
-            dual = own + k if sides == 2 else k
-            plus, minus = first[0, k, start : start + LANES], first[1, k, start : start + LANES]
-            if dropout[2]:
+        for i in range(n_hidden):
+            k, sign = i if i < own else i - own, ONE if i < own else -ONE
+            if i < own and (dropout[2] or start == 0):
                 for p in range(LANES):
                     kept[k, p] = ZERO if is_dropped(lanes[p], k, dropout[1], dropout[2]) else scale
             for p in range(LANES):
-                h[k, p] = plus[p] + minus[p]
+                h[i, p] = first[0, k, uint(start + p)] + sign * first[1, k, uint(start + p)]
             for p in range(LANES):
-                h[k, p] = squash(h[k, p] + biases[k]) * kept[k, p]
-            if sides == 1:
-                for p in range(LANES):
-                    h[win, p] += weights[2 * k] * h[k, p]
-                    h[lose, p] += weights[2 * k + 1] * h[k, p]
-                continue
-            for p in range(LANES):
-                h[dual, p] = plus[p] - minus[p]
-            for p in range(LANES):
-                h[dual, p] = squash(h[dual, p] + biases[k]) * kept[k, p]
-                h[win, p] += weights[2 * k] * h[k, p] + weights[2 * dual] * h[dual, p]
-                h[lose, p] += weights[2 * k + 1] * h[k, p] + weights[2 * dual + 1] * h[dual, p]
-        some = target[start : start + count]
+                h[i, p] = squash(h[i, p] + biases[i]) * kept[k, p]
+                h[n_hidden, p] += weights[2 * i] * h[i, p]
+                h[n_hidden + 1, p] += weights[2 * i + 1] * h[i, p]
         for p in range(count):
-            d[0, p] = some[p]
+            d[0, p] = target[uint(start + p)]
         for p in range(LANES):
-            right, above = pair_error(h[win, p], d[0, p])
-            wrong, below = pair_error(h[lose, p], ONE - d[0, p])
-            h[win, p] = right + wrong
-            d[0, p] = share * np.float32(above)
-            d[1, p] = share * np.float32(below)
-        for p in range(count):
-            error += h[win, p]
+            d[1, p] = ONE - d[0, p]
+        for j in range(2):
+            for p in range(LANES):
+                missed, above = pair_error(h[n_hidden + j, p], d[j, p])
+                h[n_hidden + j, p] = missed
+                d[j, p] = share * np.float32(above)
+            for p in range(count):
+                error += h[n_hidden + j, p]
+            for p in range(count, LANES):
+                d[j, p] = ZERO
+            slopes[n_hidden + j] += _total(d, j)
         if share == ZERO:
             continue
-        for p in range(count, LANES):
-            d[0, p] = d[1, p] = ZERO
-        slopes[win] += _total(d, 0)
-        slopes[lose] += _total(d, 1)
         for i in range(n_hidden):
             of_wins, of_loses, total = bend_back(
                 h, d, kept[i if i < own else i - own], i, weights[2 * i], weights[2 * i + 1], shrink
@@ -144,15 +131,10 @@ def _shallow_chunk(
             slopes[n_hidden + 2 + 2 * i] += of_wins
             slopes[n_hidden + 3 + 2 * i] += of_loses
         for k in range(own):
-            plus, minus = first[0, k, start : start + LANES], first[1, k, start : start + LANES]
-            if sides == 1:
-                for p in range(LANES):
-                    plus[p] = minus[p] = h[k, p]
-            else:
-                for p in range(LANES):
-                    plus[p] = h[k, p] + h[own + k, p]
-                for p in range(LANES):
-                    minus[p] = h[k, p] - h[own + k, p]
+            dual, share_of_dual = own + k if sides == 2 else k, ONE if sides == 2 else ZERO
+            for p in range(LANES):
+                first[0, k, uint(start + p)] = h[k, p] + share_of_dual * h[dual, p]
+                first[1, k, uint(start + p)] = h[k, p] - share_of_dual * h[dual, p]
     return error
 
 
@@ -180,9 +162,8 @@ def _deep_chunk(
             lanes[p] = lane_of(number + start + p, dropout[0])
         for i in range(widths[0]):
             k, sign = i if i < own else i - own, ONE if i < own else -ONE
-            plus, minus = first[0, k, start : start + LANES], first[1, k, start : start + LANES]
             for p in range(LANES):
-                h[i, p] = plus[p] + sign * minus[p]
+                h[i, p] = first[0, k, uint(start + p)] + sign * first[1, k, uint(start + p)]
         below, at = 0, 0
         for layer in range(n_layers - 1):
             n_in, n_out = widths[layer], widths[layer + 1]
@@ -212,9 +193,8 @@ def _deep_chunk(
                     for p in range(LANES):
                         h[j, p] += (w0 * h[i, p] + w1 * h1[p]) + (w2 * h2[p] + w3 * h3[p])
             below, at = above, at + n_in * n_out
-        some = target[start : start + count]
         for p in range(count):
-            d[below, p] = some[p]
+            d[below, p] = target[uint(start + p)]
         for p in range(LANES):
             right, wins = pair_error(h[below, p] + biases[below], d[below, p])
             wrong, loses = pair_error(h[below + 1, p] + biases[below + 1], ONE - d[below, p])
@@ -257,10 +237,9 @@ def _deep_chunk(
                 slopes[i] += total
         for k in range(own):
             dual, share_of_dual = own + k if sides == 2 else k, ONE if sides == 2 else ZERO
-            plus, minus = first[0, k, start : start + LANES], first[1, k, start : start + LANES]
             for p in range(LANES):
-                plus[p] = d[k, p] + share_of_dual * d[dual, p]
-                minus[p] = d[k, p] - share_of_dual * d[dual, p]
+                first[0, k, uint(start + p)] = d[k, p] + share_of_dual * d[dual, p]
+                first[1, k, uint(start + p)] = d[k, p] - share_of_dual * d[dual, p]
     return error
 
 
