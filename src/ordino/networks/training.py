@@ -65,7 +65,7 @@ class Learner:
         self._undoes = schedule.rate == "adaptive"
         self._step = OPTIMIZERS[schedule.optimizer](net.is_weight, schedule.l2)
         self._standing: tuple[Weights, Weights] | None = None  # weights and slopes of the last full batch not undone
-        self.best, self.best_quality, self.best_epoch = net.layers(), -np.inf, 0
+        self._best, self.best_quality, self.best_epoch = net.theta.copy(), -np.inf, 0
         self.history: list[dict[str, float]] = []
         self.done = False
 
@@ -108,15 +108,19 @@ class Learner:
             reached = row["valid"] = self._quality(self.net) if is_sound else -np.inf
         self.history.append(row)
         if self._quality is None or reached > self.best_quality:
-            self.best, self.best_quality, self.best_epoch = self.net.layers(), reached, number
+            self._best, self.best_quality, self.best_epoch = self.net.theta.copy(), reached, number
         patience = self._schedule.patience
         self.done = self._quality is not None and patience is not None and number - self.best_epoch >= patience
 
     @property
+    def best(self) -> list[Layer]:
+        """The layers of the best epoch."""
+        return self.net.layers(self._best)
+
+    @property
     def trained(self) -> Trained:
         """What was learned, if it can rank: weights that are no numbers would leave every order as it came."""
-        is_sound = all(np.isfinite(layer.W).all() and np.isfinite(layer.b).all() for layer in self.best)
-        if not is_sound or (self.history and self.best_epoch == 0):
+        if not np.isfinite(self._best).all() or (self.history and self.best_epoch == 0):
             rate = self._schedule.learning_rate
             raise ParameterError(
                 f"the network diverged at learning_rate={rate:g}: its weights or scores grew past "
