@@ -66,6 +66,7 @@ class Learner:
         self._step = OPTIMIZERS[schedule.optimizer](net.is_weight, schedule.l2)
         self._standing: tuple[Weights, Weights] | None = None  # weights and slopes of the last full batch not undone
         self._best, self.best_quality, self.best_epoch = net.theta.copy(), -np.inf, 0
+        self._layers: list[Layer] | None = None  # of the best epoch, made when they are asked for
         self.history: list[dict[str, float]] = []
         self.done = False
 
@@ -108,14 +109,17 @@ class Learner:
             reached = row["valid"] = self._quality(self.net) if is_sound else -np.inf
         self.history.append(row)
         if self._quality is None or reached > self.best_quality:
-            self._best, self.best_quality, self.best_epoch = self.net.theta.copy(), reached, number
+            self._best, self._layers = self.net.theta.copy(), None
+            self.best_quality, self.best_epoch = reached, number
         patience = self._schedule.patience
         self.done = self._quality is not None and patience is not None and number - self.best_epoch >= patience
 
     @property
     def best(self) -> list[Layer]:
         """The layers of the best epoch."""
-        return self.net.layers(self._best)
+        if self._layers is None:
+            self._layers = self.net.layers(self._best)
+        return self._layers
 
     @property
     def trained(self) -> Trained:
