@@ -57,17 +57,29 @@ def crossed(both: Floats, sides: int) -> Floats:
 
 
 def padded(n_pairs: int) -> int:
-    """The length of rows with a number for each pair: full lanes, and a line more.
+    """The length of rows with a number for each pair: full pieces, or lanes where there is one, and a line more.
 
     If rows lay whole pages apart, those of one pair would share few places in the cache.
     """
-    return -(-n_pairs // LANES) * LANES + LINE
+    whole = PIECE if n_pairs > PIECE else LANES
+    return -(-n_pairs // whole) * whole + LINE
+
+
+def in_pieces(rows: Floats) -> Floats:
+    """Padded rows (2, n_rows, length) as pieces of ``PIECE`` pairs, (n_pieces, 2, n_rows, PIECE): nothing is copied.
+
+    So one call makes the products of all pieces, and threads wait for each other once.
+    """
+    _, n_rows, length = rows.shape
+    strides = PIECE * rows.itemsize, *rows.strides
+    return np.lib.stride_tricks.as_strided(rows, (length // PIECE, 2, n_rows, PIECE), strides)
 
 
 class Gathered(NamedTuple):
     """The rows of some pairs: two for each pair, (2, n_features, n_pairs), or one for each document.
 
-    If documents, (n_docs, n_features), ``pairs`` (2, n_pairs) has their numbers; otherwise it is empty.
+    Of more than ``PIECE`` pairs they are :func:`padded` with zeros. If there is one for each document, (n_docs,
+    n_features), ``pairs`` (2, n_pairs) has their numbers; otherwise it is empty.
     """
 
     rows: Floats
@@ -99,28 +111,31 @@ class FirstLayer:
         ``weights`` (2, n_features, n_own) are :func:`crossed`. Pairs are numbered from ``number`` on, and inputs from
         ``first_input`` on, for ``dropout``.
         """
-        (self.rows, self._numbers), self._cuts = gathered, pieces(n_pairs)
+        (self.rows, self._numbers), self._n_pairs = gathered, n_pairs
         self.result = self._array("result", 2, self._n_own, padded(n_pairs))
         self.result[:, :, n_pairs:] = 0
         if self._numbers.size:
             return self._meet(np.concatenate((weights[0], weights[1]), axis=1))
         if dropout[2]:
-            self.rows = self._array("changed", 2, len(self.rows[0]), n_pairs)
+            self.rows = self._array("changed", *gathered.rows.shape)
             np.copyto(self.rows, gathered.rows)
-            drop_inputs(self.rows, dropout, number, first_input, self._sides, self._array("kept", n_pairs))
+            kept = self._array("kept", gathered.rows.shape[2])
+            drop_inputs(self.rows, dropout, number, first_input, self._sides, kept)
         across = weights.swapaxes(1, 2)
-        for piece in self._cuts:
-            np.matmul(across, self.rows[:, :, piece], out=self.result[:, :, piece])
+        if n_pairs > PIECE:
+            np.matmul(across, in_pieces(self.rows), out=in_pieces(self.result))
+        else:
+            np.matmul(across, self.rows, out=self.result[:, :, :n_pairs])
         return self.result
 
     def backward(self) -> Floats:
         """The slopes in the weights, (2, n_features, n_own), from those in the result, which took its place."""
         if self._numbers.size:
             return self._part().reshape(-1, 2, self._n_own).swapaxes(0, 1)
-        rows, back = self.rows, self.result.swapaxes(1, 2)
-        slopes = rows[:, :, self._cuts[0]] @ back[:, self._cuts[0]]
-        for piece in self._cuts[1:]:
-            slopes += rows[:, :, piece] @ back[:, piece]
+        if self._n_pairs > PIECE:
+            slopes: Floats = (in_pieces(self.rows) @ in_pieces(self.result).swapaxes(2, 3)).sum(axis=0)
+        else:
+            slopes = self.rows @ self.result[:, :, : self._n_pairs].swapaxes(1, 2)
         return slopes
 
     def _meet(self, beside: Floats) -> Floats:
@@ -149,7 +164,8 @@ class FirstLayer:
             shape = 2, n_features, padded(n_pairs)
             turned = np.empty(shape, np.float32) if to_keep else self._array("turned", *shape)
             np.copyto(turned[:, :, :n_pairs], across)
-            across = turned[:, :, :n_pairs]
+            turned[:, :, n_pairs:] = 0
+            across = turned
         elif to_keep:
             across = rows.copy().swapaxes(1, 2)
         return Gathered(across, np.empty((2, 0), np.int32))
@@ -168,8 +184,3 @@ class FirstLayer:
         if len(self._arrays.get(name, ())) < size:
             self._arrays[name] = np.zeros(size, np.float32)
         return self._arrays[name][:size].reshape(shape)
-
-
-def pieces(n_pairs: int) -> list[slice]:
-    """Where to cut so many pairs into pieces."""
-    return [slice(start, min(start + PIECE, n_pairs)) for start in range(0, n_pairs, PIECE)]
