@@ -194,17 +194,18 @@ def test_pairs_stay_codes_and_documents_where_they_are():
 def test_documents_that_no_pair_touches_cost_nothing():
     """A step gathers the documents of its pairs, each once, however many there are beside them."""
     many = np.full((100_000, 3), np.nan, np.float32)
-    touched = np.array([7, 99_999, 50_000, 12])
+    touched = np.array([7, 12, 50_000, 99_999])
     many[touched] = X[:4]
     pairs = np.array([(0, 1), (2, 3), (1, 2), (0, 1)])
-    room = FirstLayer(sides=2)
-    rows, numbers = room._gather(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes)
+    room = FirstLayer(sides=2, n_own=3)
+    codes = LearningSet.of(touched[pairs], np.ones(4), len(many)).codes
+    rows, numbers = room.gather(many, codes, by_pair=False, to_keep=False)
     assert np.array_equal(rows, X[[0, 1, 2, 3]])
     assert np.array_equal(numbers.T, pairs)
-    few = room._gather(many, LearningSet.of(touched[pairs[:1]], np.ones(1), len(many)).codes)[0]
+    few = room.gather(many, codes[:1], by_pair=False, to_keep=False).rows
     assert np.array_equal(few, X[[0, 1]])
     network, alone = make_network(), make_network()
-    network.error(PairBatch(many, LearningSet.of(touched[pairs], np.ones(4), len(many)).codes, np.ones(4), 1.0))
+    network.error(PairBatch(many, codes, np.ones(4), 1.0))
     alone.error(PairBatch(X, LearningSet.of(pairs, np.ones(4), 40).codes, np.ones(4), 1.0))
     assert np.array_equal(network.slopes, alone.slopes)
 
@@ -226,20 +227,22 @@ def test_pairs_that_come_again_are_gathered_once_and_teach_what_new_ones_do(shar
     many = np.concatenate((X, np.zeros((1000, 3), np.float32)))
     pairs = [LearningSet.of(np.column_stack(rows), FIRST_FEATURE.target, len(many)) for rows in ((A, B), (B, A))]
     ours, other = (shaken(make_network(shared=shared, input_dropout=input_dropout)) for _ in range(2))
-    monkeypatch.setattr(pair_net, "gather_pairs", lambda *given: gathered.append(1) or first_layer.gather_pairs(*given))
-    gathered = []
+    gathered, gather = [], FirstLayer.gather
+    monkeypatch.setattr(
+        FirstLayer, "gather", lambda *given, to_keep: gathered.append(to_keep) or gather(*given, to_keep=to_keep)
+    )
     lasting, passing = ([PairBatch(many, *some, 1.0, lasting=lasts) for some in pairs] for lasts in (True, False))
     for _ in range(3):
         for again, new in zip(lasting, passing, strict=True):
             assert ours.error(again) == other.error(new)
             assert np.array_equal(ours.slopes, other.slopes)
             ours.error(again, learn=False)
-    assert len(gathered) == 2
+    assert sum(gathered) == 2
     monkeypatch.setattr(pair_net, "MOST_KEPT", 2 * 60 * 3 - 1)
     assert ours.error(lasting[0]) == other.error(passing[0])
     fresh = make_network(shared=shared)
     fresh.error(lasting[0])
-    assert not fresh._kept
+    assert not any(kept for _, kept in fresh._kept)
 
 
 def test_what_a_diverged_step_left_behind_does_not_show():

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ordino.networks.pair_kernels import LANES, make_chunk
+from ordino.networks.first_kernels import LANES
+from ordino.networks.pair_kernels import make_chunk
 from places import memory_for, placed
 
 N_PAIRS = 900

@@ -11,16 +11,16 @@ each document and added up for the pairs; but not where features are dropped, fo
 """
 
 from math import prod
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.networks.pair_kernels import (
+from ordino.networks.first_kernels import (
     LANES,
     drop_inputs,
+    gather_pairs,
     meet_documents,
-    number_documents,
     part_documents,
 )
 
@@ -56,91 +56,127 @@ def crossed(both: Floats, sides: int) -> Floats:
     return result
 
 
-def gather_pairs(X: Floats, codes: NDArray[np.int64], sides: int, rows: Floats, second: Floats) -> Floats:
-    """Write the two rows of each pair ``a * n_docs + b`` to ``rows``, (2, n_pairs, n_features), which is given back.
+def padded(n_pairs: int) -> int:
+    """The length of rows with a number for each pair: full pieces, or lanes where there is one, and a line more.
 
-    ``second`` (n_pairs, n_features) is room for the second documents.
+    If rows lay whole pages apart, those of one pair would share few places in the cache.
     """
-    a, b = np.divmod(codes, len(X))
-    np.take(X, a, axis=0, out=rows[0], mode="clip")
-    if sides == 1:
-        np.take(X, b, axis=0, out=rows[1], mode="clip")
-        return rows
-    np.take(X, b, axis=0, out=second, mode="clip")
-    np.subtract(rows[0], second, out=rows[1])
-    np.add(rows[0], second, out=rows[0])
-    return rows
+    whole = PIECE if n_pairs > PIECE else LANES
+    return -(-n_pairs // whole) * whole + LINE
+
+
+def in_pieces(rows: Floats) -> Floats:
+    """Padded rows (2, n_rows, length) as pieces of ``PIECE`` pairs, (n_pieces, 2, n_rows, PIECE): nothing is copied.
+
+    So one call makes the products of all pieces, and threads wait for each other once.
+    """
+    _, n_rows, length = rows.shape
+    strides = PIECE * rows.itemsize, *rows.strides
+    return np.lib.stride_tricks.as_strided(rows, (length // PIECE, 2, n_rows, PIECE), strides)
+
+
+class Gathered(NamedTuple):
+    """The rows of some pairs: two for each pair, (2, n_features, n_pairs), or one for each document.
+
+    Of more than ``PIECE`` pairs they are :func:`padded` with zeros. If there is one for each document, (n_docs,
+    n_features), ``pairs`` (2, n_pairs) has their numbers; otherwise it is empty.
+    """
+
+    rows: Floats
+    pairs: NDArray[np.int32]
 
 
 @final
 class FirstLayer:
     """The arrays in which one thread computes it; they grow with what they are asked for."""
 
-    def __init__(self, sides: int) -> None:
-        self._sides = sides
-        self._by_pair = True
-        self._mark, self._stamp = np.zeros((2, 0), np.int32), 0
+    def __init__(self, sides: int, n_own: int) -> None:
+        self._sides, self._n_own = sides, n_own
         self._arrays: dict[str, Floats] = {}
+        same, none = np.ones(n_own, np.float32), np.zeros(n_own, np.float32)
+        roles = ((same, same), (same, -same)) if sides == 2 else ((same, none), (none, same))
+        self._roles: Floats = np.array([np.concatenate(role) for role in roles])[:, None]
+        """How much of its products the first and the second document of a pair gives to either row."""
+
+    def gather(self, X: Floats, codes: NDArray[np.int64], by_pair: bool, to_keep: bool) -> Gathered:
+        """The rows of pairs ``a * n_docs + b``; what is not ``to_keep`` lasts until more is gathered."""
+        return self._pairs(X, codes, to_keep) if by_pair else self._documents(X, codes)
 
     def forward(
-        self, X: Floats, codes: NDArray[np.int64], weights: Floats, dropout: NDArray[np.uint32], number: int,
-        first_input: int, by_pair: bool, rows: Floats | None = None,
+        self, gathered: Gathered, n_pairs: int, weights: Floats, dropout: NDArray[np.uint32], number: int,
+        first_input: int,
     ) -> Floats:  # fmt: skip
         """What the two rows of each pair give, (2, n_own, n_pairs), with zeros up to a multiple of ``LANES`` pairs.
 
         ``weights`` (2, n_features, n_own) are :func:`crossed`. Pairs are numbered from ``number`` on, and inputs from
-        ``first_input`` on, for ``dropout``. ``rows`` are those of the pairs, if they are known.
+        ``first_input`` on, for ``dropout``.
         """
-        n_pairs, n_own = len(codes), weights.shape[2]
-        self._by_pair = by_pair
-        # a line apart, or the rows of one pair would share few places in the cache
-        self.result = self._array("result", 2, n_own, -(-n_pairs // LANES) * LANES + LINE)
+        (self.rows, self._numbers), self._n_pairs = gathered, n_pairs
+        self.result = self._array("result", 2, self._n_own, padded(n_pairs))
         self.result[:, :, n_pairs:] = 0
-        if by_pair:
-            self.rows = self._rows_of_pairs(X, codes, rows, bool(dropout[2]))
-            if dropout[2]:
-                drop_inputs(self.rows, dropout, number, first_input, self._sides)
-            across = weights.swapaxes(1, 2)
-            for start in range(0, n_pairs, PIECE):
-                piece = slice(start, min(start + PIECE, n_pairs))
-                np.matmul(across, self.rows[:, piece].swapaxes(1, 2), out=self.result[:, :, piece])
-            return self.result
-        self.rows, self._pairs = self._gather(X, codes)  # (n_docs, n_features), (2, n_pairs)
-        table = self._array("table", len(self.rows), 2 * n_own)
-        np.matmul(self.rows, np.concatenate(tuple(weights), axis=1), out=table)
-        meet_documents(table, self._pairs, self._sides, self.result)
+        if self._numbers.size:
+            return self._meet(np.concatenate((weights[0], weights[1]), axis=1))
+        if dropout[2]:
+            self.rows = self._array("changed", *gathered.rows.shape)
+            np.copyto(self.rows, gathered.rows)
+            kept = self._array("kept", gathered.rows.shape[2])
+            drop_inputs(self.rows, dropout, number, first_input, self._sides, kept)
+        across = weights.swapaxes(1, 2)
+        if n_pairs > PIECE:
+            np.matmul(across, in_pieces(self.rows), out=in_pieces(self.result))
+        else:
+            np.matmul(across, self.rows, out=self.result[:, :, :n_pairs])
         return self.result
 
     def backward(self) -> Floats:
         """The slopes in the weights, (2, n_features, n_own), from those in the result, which took its place."""
-        if self._by_pair:
-            slopes: Floats = self.result[:, :, : self.rows.shape[1]] @ self.rows  # (2, n_own, n_features)
-            return slopes.swapaxes(1, 2)
-        n_own = self.result.shape[1]
-        back = self._array("table", len(self.rows), 2 * n_own)
+        if self._numbers.size:
+            return self._part().reshape(-1, 2, self._n_own).swapaxes(0, 1)
+        if self._n_pairs > PIECE:
+            slopes: Floats = (in_pieces(self.rows) @ in_pieces(self.result).swapaxes(2, 3)).sum(axis=0)
+        else:
+            slopes = self.rows @ self.result[:, :, : self._n_pairs].swapaxes(1, 2)
+        return slopes
+
+    def _meet(self, beside: Floats) -> Floats:
+        """The result, from weights (n_features, 2 n_own), by way of what each document gives."""
+        shape = 2, len(self.rows), 2 * self._n_own
+        tables = np.multiply(self.rows @ beside, self._roles, out=self._array("tables", *shape))
+        meet_documents(tables, self._numbers, self.result, self._array("tile", LANES, 2 * self._n_own))
+        return self.result
+
+    def _part(self) -> Floats:
+        """The slopes in weights (n_features, 2 n_own), by way of those in what each document gives."""
+        back = self._array("tables", 2, len(self.rows), 2 * self._n_own)
         back.fill(0)
-        part_documents(self.result, self._pairs, self._sides, back)
-        return (self.rows.T @ back).reshape(-1, 2, n_own).swapaxes(0, 1)
+        part_documents(self.result, self._numbers, back, self._array("tile", LANES, 2 * self._n_own))
+        back *= self._roles
+        slopes: Floats = self.rows.T @ np.add(back[0], back[1], out=back[0])
+        return slopes
 
-    def _rows_of_pairs(self, X: Floats, codes: NDArray[np.int64], known: Floats | None, change: bool) -> Floats:
-        """The two rows of each pair, (2, n_pairs, n_features): those that are known, or a copy of them to change."""
-        if known is not None and not change:
-            return known
-        rows = self._array("rows", 2, len(codes), X.shape[1])
-        if known is None:
-            return gather_pairs(X, codes, self._sides, rows, self._array("second", len(codes), X.shape[1]))
-        np.copyto(rows, known)
-        return rows
+    def _pairs(self, X: Floats, codes: NDArray[np.int64], to_keep: bool) -> Gathered:
+        """The two rows of each pair, feature by feature where there are many: products of such rows are made sooner."""
+        n_pairs, n_features = len(codes), X.shape[1]
+        rows = self._array("rows", 2, n_pairs, n_features)
+        gather_pairs(X, codes, self._sides, rows)
+        across = rows.swapaxes(1, 2)
+        if n_pairs > PIECE:
+            shape = 2, n_features, padded(n_pairs)
+            turned = np.empty(shape, np.float32) if to_keep else self._array("turned", *shape)
+            np.copyto(turned[:, :, :n_pairs], across)
+            turned[:, :, n_pairs:] = 0
+            across = turned
+        elif to_keep:
+            across = rows.copy().swapaxes(1, 2)
+        return Gathered(across, np.empty((2, 0), np.int32))
 
-    def _gather(self, X: Floats, codes: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int32]]:
+    def _documents(self, X: Floats, codes: NDArray[np.int64]) -> Gathered:
         """The rows of the documents in these pairs, and the numbers of each pair's documents among them."""
-        if self._mark.shape[1] < len(X):
-            self._mark, self._stamp = np.zeros((2, len(X)), np.int32), 0
-        self._stamp += 1
-        docs, pairs = np.empty(2 * len(codes), np.int32), np.empty((2, len(codes)), np.int32)
-        n_docs = number_documents(codes, len(X), self._mark, self._stamp, docs, pairs)
-        rows = self._array("rows", n_docs, X.shape[1])
-        return np.take(X, docs[:n_docs], axis=0, out=rows, mode="clip"), pairs
+        docs = np.stack(np.divmod(codes, len(X)))
+        if len(X) <= len(codes):  # all of them
+            return Gathered(X, docs.astype(np.int32))
+        own, numbers = np.unique(docs, return_inverse=True)
+        return Gathered(X[own], numbers.reshape(docs.shape).astype(np.int32))
 
     def _array(self, name: str, *shape: int) -> Floats:
         """An array without gaps that is kept for later; it has what was left in it."""

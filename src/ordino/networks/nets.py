@@ -71,11 +71,11 @@ class Net(ABC, Generic[B]):
     def error(self, batch: B, *, learn: bool = True) -> float:
         """The error of a batch; if ``learn``, with neurons dropped, and ``slopes`` become those of the error."""
 
-    def layers(self) -> list[Layer]:
-        """The network as plain arrays with the weights of all neurons, copied."""
+    def layers(self, theta: Floats | None = None) -> list[Layer]:
+        """The network as plain arrays with the weights of all neurons, copied; or what it was with this ``theta``."""
         return [
             Layer(whole(W, self.sides).copy(), np.tile(b if len(b) else np.zeros(1, np.float32), self.sides))
-            for W, b in zip(self.W, self.b, strict=True)
+            for W, b in zip(*self.views(self.theta if theta is None else theta), strict=True)
         ]
 
     def load(self, layers: Sequence[Layer]) -> None:

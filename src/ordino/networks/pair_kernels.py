@@ -9,6 +9,9 @@ hidden one, in which the duals of a CmpNN have columns of their own.
 Compiled loops check whether arrays could overlap, and take another way through the loop where they lie close together:
 sums in another order, which round otherwise. So sums of several numbers are taken inside ``room`` alone, whose rows
 always lie alike; a loop that looks at another array makes one sum or product of each number, or none.
+
+A place such as ``start + p`` is said to be no negative number, which would count from the end: loops that must look at
+that are not vectorized.
 """
 
 from functools import cache
@@ -16,84 +19,16 @@ from typing import Any
 
 import numpy as np
 
-from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
+from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
 from ordino.losses import LOSSES
+from ordino.networks.first_kernels import LANES, uint
 from ordino.networks.kernels import SLOPES, is_dropped, lane_of
 from ordino.order.kernels import ACTIVATIONS
 
-LANES = 128
 ZERO, HALF, ONE, TWO, THREE = (np.float32(number) for number in (0, 0.5, 1, 2, 3))
 C1, C2, C3, C4, C5 = (np.float32(1 / odd) for odd in (3, 5, 7, 9, 11))
 tanh = ACTIVATIONS["tanh"]
-squash = slope = pair_error = margin = OPEN  # in the templates below
-
-
-@njit(**OUTER)
-def number_documents(codes: Any, n_docs: int, mark: Any, stamp: int, docs: Any, pairs: Any) -> int:
-    """Number the documents of pairs ``a * n_docs + b`` as they come; give how many there are.
-
-    ``docs[i]`` becomes the row of document i, ``pairs`` (2, n_pairs) the numbers of each pair's documents. ``mark`` has
-    two rows: the last stamp that each document got, and its number; no earlier call had this stamp.
-    """
-    count = 0
-    for p in range(codes.shape[0]):
-        first = codes[p] // n_docs
-        doc = first
-        for side in range(2):
-            if mark[0, doc] != stamp:
-                mark[0, doc] = stamp
-                mark[1, doc] = count
-                docs[count] = doc
-                count += 1
-            pairs[side, p] = mark[1, doc]
-            doc = codes[p] - first * n_docs
-    return count
-
-
-@njit(**OUTER)
-def drop_inputs(rows: Any, dropout: Any, number: int, first: int, sides: int) -> None:
-    """Drop features of pairs, (2, n_pairs, n_features), and scale the others so that the mean stays.
-
-    As inputs of a network they are numbered from ``first`` on. A CmpNN (two sides) drops a feature of both documents,
-    and so of their sum and difference.
-    """
-    n_features, scale = rows.shape[2], np.float32(2.0**32 / (2.0**32 - dropout[2]))
-    for p in range(rows.shape[1]):
-        lane = lane_of(number + p, dropout[0])
-        for k in range(n_features):
-            keeps = ZERO if is_dropped(lane, first + k, dropout[1], dropout[2]) else scale
-            rows[0, p, k] *= keeps
-            if sides == 1:
-                keeps = ZERO if is_dropped(lane, first + n_features + k, dropout[1], dropout[2]) else scale
-            rows[1, p, k] *= keeps
-
-
-@njit(**OUTER)
-def meet_documents(table: Any, pairs: Any, sides: int, result: Any) -> None:
-    """Write to ``result`` (2, n_own, n_pairs) what each pair's rows give, from what its documents give.
-
-    ``table`` (n_docs, 2 n_own) has the products of each document with the weights of either row.
-    """
-    own = result.shape[1]
-    for p in range(pairs.shape[1]):
-        i, j = pairs[0, p], pairs[1, p]
-        for k in range(own):
-            result[0, k, p] = table[i, k] + table[j, k] if sides == 2 else table[i, k]
-            result[1, k, p] = table[i, own + k] - table[j, own + k] if sides == 2 else table[j, own + k]
-
-
-@njit(**OUTER)
-def part_documents(slopes: Any, pairs: Any, sides: int, back: Any) -> None:
-    """Add the slopes of what pairs get, (2, n_own, n_pairs), to those of their documents, in the places of a table."""
-    own = slopes.shape[1]
-    for p in range(pairs.shape[1]):
-        i, j = pairs[0, p], pairs[1, p]
-        for k in range(own):
-            back[i, k] += slopes[0, k, p]
-            back[j, own + k] += slopes[1, k, p] if sides == 1 else -slopes[1, k, p]
-            if sides == 2:
-                back[j, k] += slopes[0, k, p]
-                back[i, own + k] += slopes[1, k, p]
+squash = slope = pair_error = margin = bend_back = OPEN  # in the templates below
 
 
 @njit(**INNER)
@@ -126,6 +61,26 @@ def _in_double(m: Any, t: Any) -> Any:
     return margin(np.float64(m), np.float64(t))
 
 
+@njit(**REORDERED)
+def _total(d: Any, i: int) -> Any:
+    """The sum of a row."""
+    total = ZERO
+    for p in range(LANES):
+        total += d[i, p]
+    return total
+
+
+def _bend_back(h: Any, d: Any, kept: Any, i: int, wins: Any, loses: Any, shrink: Any) -> Any:
+    """Template: turn what neuron i gives into the slopes in what it gets; its slopes in both weights and the bias."""
+    of_wins, of_loses, total = ZERO, ZERO, ZERO
+    for p in range(LANES):
+        of_wins += d[0, p] * h[i, p]
+        of_loses += d[1, p] * h[i, p]
+        h[i, p] = (wins * d[0, p] + loses * d[1, p]) * (kept[p] * slope(h[i, p] * shrink))
+        total += h[i, p]
+    return of_wins, of_loses, total
+
+
 def _shallow_chunk(
     first: Any, target: Any, biases: Any, weights: Any, widths: Any, sides: int, dropout: Any, number: int, share: Any,
     room: Any, lanes: Any, slopes: Any,
@@ -136,64 +91,50 @@ def _shallow_chunk(
     scale = np.float32(2.0**32 / (2.0**32 - dropout[2]))
     shrink, error = ONE / scale, 0.0
     for start in range(0, n_pairs, LANES):
+        count = LANES if start + LANES <= n_pairs else n_pairs - start
         for p in range(LANES):
+            h[n_hidden, p] = biases[n_hidden]
+            h[n_hidden + 1, p] = biases[n_hidden + 1]
             lanes[p] = lane_of(number + start + p, dropout[0])
         for i in range(n_hidden):
             k, sign = i if i < own else i - own, ONE if i < own else -ONE
-            if i < own:
+            if i < own and (dropout[2] or start == 0):
                 for p in range(LANES):
                     kept[k, p] = ZERO if is_dropped(lanes[p], k, dropout[1], dropout[2]) else scale
             for p in range(LANES):
-                h[i, p] = first[0, k, start + p] + sign * first[1, k, start + p]
+                h[i, p] = first[0, k, uint(start + p)] + sign * first[1, k, uint(start + p)]
             for p in range(LANES):
                 h[i, p] = squash(h[i, p] + biases[i]) * kept[k, p]
-        for j in range(n_hidden, n_hidden + 2):
-            for p in range(LANES):
-                h[j, p] = biases[j]
-            for i in range(0, n_hidden, 2):
-                second = i + 1 if i + 1 < n_hidden else i
-                w0, w1 = weights[2 * i + j - n_hidden], weights[2 * second + j - n_hidden] if second > i else ZERO
-                for p in range(LANES):
-                    h[j, p] += w0 * h[i, p] + w1 * h[second, p]
-        count = LANES if start + LANES <= n_pairs else n_pairs - start
+                h[n_hidden, p] += weights[2 * i] * h[i, p]
+                h[n_hidden + 1, p] += weights[2 * i + 1] * h[i, p]
         for p in range(count):
-            d[0, p] = target[start + p]
+            d[0, p] = target[uint(start + p)]
         for p in range(LANES):
-            right, above = pair_error(h[n_hidden, p], d[0, p])
-            wrong, below = pair_error(h[n_hidden + 1, p], ONE - d[0, p])
-            h[n_hidden, p] = right + wrong
-            d[0, p] = share * np.float32(above)
-            d[1, p] = share * np.float32(below)
-        for p in range(count):
-            error += h[n_hidden, p]
+            d[1, p] = ONE - d[0, p]
+        for j in range(2):
+            for p in range(LANES):
+                missed, above = pair_error(h[n_hidden + j, p], d[j, p])
+                h[n_hidden + j, p] = missed
+                d[j, p] = share * np.float32(above)
+            for p in range(count):
+                error += h[n_hidden + j, p]
+            for p in range(count, LANES):
+                d[j, p] = ZERO
+            slopes[n_hidden + j] += _total(d, j)
         if share == ZERO:
             continue
-        of_wins, of_loses = ZERO, ZERO
-        for p in range(LANES):
-            d[0, p] = d[0, p] if p < count else ZERO
-            d[1, p] = d[1, p] if p < count else ZERO
-            of_wins += d[0, p]
-            of_loses += d[1, p]
-        slopes[n_hidden] += of_wins
-        slopes[n_hidden + 1] += of_loses
         for i in range(n_hidden):
-            k = i if i < own else i - own
-            wins, loses = weights[2 * i], weights[2 * i + 1]
-            of_wins, of_loses, total = ZERO, ZERO, ZERO
-            for p in range(LANES):
-                of_wins += d[0, p] * h[i, p]
-                of_loses += d[1, p] * h[i, p]
-            for p in range(LANES):
-                h[i, p] = (wins * d[0, p] + loses * d[1, p]) * (kept[k, p] * slope(h[i, p] * shrink))
-                total += h[i, p]
+            of_wins, of_loses, total = bend_back(
+                h, d, kept[i if i < own else i - own], i, weights[2 * i], weights[2 * i + 1], shrink
+            )
             slopes[i] += total
             slopes[n_hidden + 2 + 2 * i] += of_wins
             slopes[n_hidden + 3 + 2 * i] += of_loses
         for k in range(own):
             dual, share_of_dual = own + k if sides == 2 else k, ONE if sides == 2 else ZERO
             for p in range(LANES):
-                first[0, k, start + p] = h[k, p] + share_of_dual * h[dual, p]
-                first[1, k, start + p] = h[k, p] - share_of_dual * h[dual, p]
+                first[0, k, uint(start + p)] = h[k, p] + share_of_dual * h[dual, p]
+                first[1, k, uint(start + p)] = h[k, p] - share_of_dual * h[dual, p]
     return error
 
 
@@ -222,7 +163,7 @@ def _deep_chunk(
         for i in range(widths[0]):
             k, sign = i if i < own else i - own, ONE if i < own else -ONE
             for p in range(LANES):
-                h[i, p] = first[0, k, start + p] + sign * first[1, k, start + p]
+                h[i, p] = first[0, k, uint(start + p)] + sign * first[1, k, uint(start + p)]
         below, at = 0, 0
         for layer in range(n_layers - 1):
             n_in, n_out = widths[layer], widths[layer + 1]
@@ -253,7 +194,7 @@ def _deep_chunk(
                         h[j, p] += (w0 * h[i, p] + w1 * h1[p]) + (w2 * h2[p] + w3 * h3[p])
             below, at = above, at + n_in * n_out
         for p in range(count):
-            d[below, p] = target[start + p]
+            d[below, p] = target[uint(start + p)]
         for p in range(LANES):
             right, wins = pair_error(h[below, p] + biases[below], d[below, p])
             wrong, loses = pair_error(h[below + 1, p] + biases[below + 1], ONE - d[below, p])
@@ -297,8 +238,8 @@ def _deep_chunk(
         for k in range(own):
             dual, share_of_dual = own + k if sides == 2 else k, ONE if sides == 2 else ZERO
             for p in range(LANES):
-                first[0, k, start + p] = d[k, p] + share_of_dual * d[dual, p]
-                first[1, k, start + p] = d[k, p] - share_of_dual * d[dual, p]
+                first[0, k, uint(start + p)] = d[k, p] + share_of_dual * d[dual, p]
+                first[1, k, uint(start + p)] = d[k, p] - share_of_dual * d[dual, p]
     return error
 
 
@@ -308,9 +249,12 @@ def make_chunk(activation: str, loss: str, deep: bool) -> Any:
 
     If ``deep``, there are several hidden layers.
     """
-    options = {**OUTER, "fastmath": {"reassoc", "nsz", "contract"}}
-    named = {"squash": ACTIVATIONS[activation], "slope": SLOPES[activation]}
+    named: dict[str, Any] = {"squash": ACTIVATIONS[activation], "slope": SLOPES[activation]}
     slow = specialize(_in_double, f"{loss}_in_double", INNER, margin=LOSSES[loss].kernel.margin)
     named["pair_error"] = QUICK.get(loss, slow)
-    template, name = (_deep_chunk, "deep") if deep else (_shallow_chunk, "shallow")
-    return specialize(template, f"pairs_{name}_{activation}_{loss}", options, **named)
+    if deep:
+        options = {**OUTER, "fastmath": {"reassoc", "nsz", "contract"}}
+        return specialize(_deep_chunk, f"pairs_deep_{activation}_{loss}", options, **named)
+    named["bend_back"] = specialize(_bend_back, f"bend_back_{activation}", REORDERED, slope=named["slope"])
+    options = {**OUTER, "fastmath": {"contract"}}
+    return specialize(_shallow_chunk, f"pairs_shallow_{activation}_{loss}", options, **named)

@@ -10,18 +10,20 @@ features are dropped: then every pair has its own.
 """
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.networks.first_layer import FEW_PAIRS, LINE, FirstLayer, at_lines, crossed, gather_pairs
+from ordino.networks.first_kernels import LANES
+from ordino.networks.first_layer import FEW_PAIRS, LINE, FirstLayer, Gathered, at_lines, crossed
 from ordino.networks.nets import Floats, Net, diverging_quietly, even_parts, threshold_of, whole
-from ordino.networks.pair_kernels import LANES, make_chunk
+from ordino.networks.pair_kernels import make_chunk
 from ordino.networks.supply import PairBatch
 
-MOST_KEPT = 1 << 22  # numbers in the rows of pairs that are kept from epoch to epoch: 16 MB
+Kept = dict[tuple[int, bool], Gathered]  # by where a chunk starts, and whether it has a row for each pair
+
+MOST_KEPT = 1 << 22  # numbers in the rows of a batch that are kept from epoch to epoch: 16 MB
 CHUNK = 4096  # pairs that one thread works on at a time; with fewer, threads would wait more than they work
 
 
@@ -49,15 +51,14 @@ class PairNet(Net[PairBatch]):
         self._places: Any = np.concatenate(both)  # of all biases, and of all weights above the first layer, in theta
         self._sharing = np.argsort(self._places, kind="stable").reshape(-1, self.sides).T  # (sides, n_own)
         self._rooms: list[_Room] = []  # a thread takes one and puts it back
-        self._kept: list[tuple[NDArray[np.int64], Floats]] = []  # codes of a lasting batch, and what was gathered
+        self._kept: list[tuple[NDArray[np.int64], Kept]] = []  # codes of a lasting batch, and what was gathered
 
     def error(self, batch: PairBatch, *, learn: bool = True) -> float:
         """The error of a batch of pairs, chunk by chunk."""
         n_pairs, n_features, masks = len(batch.codes), batch.X.shape[1], self.masks_of_pairs(learn)
         by_pair = bool(masks[1, 2]) or n_pairs < FEW_PAIRS * len(batch.X)
         given = (
-            batch, self._known_rows(batch) if by_pair else None, by_pair,
-            crossed(self.W[0].reshape(2, n_features, -1), self.sides), self.theta[self._places], masks,
+            batch, by_pair, crossed(self.W[0].reshape(2, n_features, -1), self.sides), self.theta[self._places], masks,
             np.float32(learn / (2 * n_pairs)),
         )  # fmt: skip
         if n_pairs <= CHUNK:
@@ -72,17 +73,17 @@ class PairNet(Net[PairBatch]):
 
     @diverging_quietly
     def _chunk(
-        self, start: int, stop: int, slopes: Floats, batch: PairBatch, rows: Floats | None, by_pair: bool,
-        first: Floats, deep: Floats, masks: NDArray[np.uint32], share: np.float32,
+        self, start: int, stop: int, slopes: Floats, batch: PairBatch, by_pair: bool, first: Floats, deep: Floats,
+        masks: NDArray[np.uint32], share: np.float32,
     ) -> float:  # fmt: skip
         """The summed error of the pairs from ``start`` to ``stop``; if ``share`` is not 0, ``slopes`` get theirs."""
         try:
             room = self._rooms.pop()
         except IndexError:  # other threads have them all
-            room = _Room(int(self._widths.sum()), len(deep), self.sides)
+            room = _Room(int(self._widths.sum()), len(deep), self.sides, first.shape[2])
         (of_hidden, of_inputs), n_neurons = masks, len(room.neurons[0])
-        own = None if rows is None else rows[:, start:stop]
-        reached = room.first.forward(batch.X, batch.codes[start:stop], first, of_inputs, start, n_neurons, by_pair, own)
+        gathered = self._gathered(room.first, batch, start, stop, by_pair)
+        reached = room.first.forward(gathered, stop - start, first, of_inputs, start, n_neurons)
         room.slopes.fill(0)
         error: float = self._kernel(
             reached, batch.target[start:stop], deep[:n_neurons], deep[n_neurons:], self._widths, self.sides, of_hidden,
@@ -94,19 +95,20 @@ class PairNet(Net[PairBatch]):
         self._rooms.append(room)
         return error
 
-    def _known_rows(self, batch: PairBatch) -> Floats | None:
-        """The two rows of each pair, (2, n_pairs, n_features), kept for later where the pairs come again."""
-        shape = (2, len(batch.codes), batch.X.shape[1])
-        if not batch.lasting or prod(shape) > MOST_KEPT:
-            return None
-        for codes, rows in self._kept:
-            if codes is batch.codes:
-                return rows
-        rows = gather_pairs(
-            batch.X, batch.codes, self.sides, np.empty(shape, np.float32), np.empty(shape[1:], np.float32)
-        )
-        self._kept = [*self._kept[-1:], (batch.codes, rows)]
-        return rows
+    def _gathered(self, layer: FirstLayer, batch: PairBatch, start: int, stop: int, by_pair: bool) -> Gathered:
+        """The rows of some pairs of a batch, kept for later where they come again."""
+        if not batch.lasting:
+            return layer.gather(batch.X, batch.codes[start:stop], by_pair, to_keep=False)
+        kept = next((kept for codes, kept in self._kept if codes is batch.codes), None)
+        if kept is None:
+            kept = {}
+            self._kept = [*self._kept[-1:], (batch.codes, kept)]
+        if (start, by_pair) not in kept:
+            gathered = layer.gather(batch.X, batch.codes[start:stop], by_pair, to_keep=True)
+            if sum(one.rows.size for one in kept.values()) + gathered.rows.size > MOST_KEPT:
+                return gathered
+            kept[start, by_pair] = gathered
+        return kept[start, by_pair]
 
     def masks_of_pairs(self, learn: bool) -> NDArray[np.uint32]:
         """Two keys and the threshold of ``is_dropped`` for the hidden neurons, and the same keys for the inputs."""
@@ -121,8 +123,8 @@ class PairNet(Net[PairBatch]):
 class _Room:
     """The arrays that the steps of one thread work in."""
 
-    def __init__(self, n_neurons: int, n_deep: int, sides: int) -> None:
+    def __init__(self, n_neurons: int, n_deep: int, sides: int, n_own: int) -> None:
         self.neurons = at_lines(np.zeros(3 * n_neurons * LANES + LINE, np.float32)).reshape(3, n_neurons, LANES)
         self.neurons[2] = 1
         self.lanes, self.slopes = np.zeros(LANES, np.uint32), np.empty(n_deep, np.float32)
-        self.first = FirstLayer(sides)
+        self.first = FirstLayer(sides, n_own)

@@ -77,12 +77,13 @@ class Learner:
         self._undoes = schedule.rate == "adaptive"
         self._step = OPTIMIZERS[schedule.optimizer](net.is_weight, schedule.l2)
         self._standing: tuple[Weights, Weights] | None = None  # weights and slopes of the last full batch not undone
-        self.best, self.best_quality, self.best_epoch = net.layers(), -np.inf, 0
+        self._best, self.best_quality, self.best_epoch = net.theta.copy(), -np.inf, 0
+        self._layers: list[Layer] | None = None  # of the best epoch, made when they are asked for
         self.history: list[dict[str, float]] = []
         self.done = False
         self.aside: Aside | None = None
         """Calls a function with layers on a thread of its own; None while there is none."""
-        self._open: tuple[dict[str, float], list[Layer], Future[float]] | None = None  # an epoch judged aside
+        self._open: tuple[dict[str, float], Weights, Future[float]] | None = None  # an epoch judged aside
 
     def begin(self) -> None:
         """An epoch begins."""
@@ -118,31 +119,36 @@ class Learner:
         if not self._adjusted and self._adjust(self._rate, self.error):
             self.net.theta[:] = self._before
         row = {"epoch": number, "error": self.error, "rate": used} | (self._watch(self.net) if self._watch else {})
-        quality, layers = self._quality, self.net.layers()
+        quality, theta = self._quality, self.net.theta.copy()
         if quality is None:
             self.history.append(row)
-            self.best, self.best_epoch = layers, number
-        elif not np.isfinite(self.net.theta).all():
-            self._decide(row, layers, -np.inf)
+            self._keep(theta)
+        elif not np.isfinite(theta).all():
+            self._decide(row, theta, -np.inf)
         elif self.aside is None or not isinstance(quality, QualityByMetric) or self._is_last(number):
-            self._decide(row, layers, quality(self.net))
+            self._decide(row, theta, quality(self.net))
         else:
-            self._open = row, layers, self.aside(quality.of_layers, layers)
+            self._open = row, theta, self.aside(quality.of_layers, self.net.layers())
 
     def settle(self) -> None:
         """Wait for the quality of the last epoch, if it is still computed."""
         if self._open is not None:
-            row, layers, quality = self._open
+            row, theta, quality = self._open
             reached = quality.result()
             self._open = None
-            self._decide(row, layers, reached)
+            self._decide(row, theta, reached)
 
-    def _decide(self, row: dict[str, float], layers: list[Layer], reached: float) -> None:
+    def _decide(self, row: dict[str, float], theta: Weights, reached: float) -> None:
         """Keep the last epoch if it is the best; say whether there are to be more."""
         self.history.append(row | {"valid": reached})
         if reached > self.best_quality:
-            self.best, self.best_quality, self.best_epoch = layers, reached, len(self.history)
+            self.best_quality = reached
+            self._keep(theta)
         self.done = self._is_last(len(self.history))
+
+    def _keep(self, theta: Weights) -> None:
+        """The last epoch is the best."""
+        self._best, self._layers, self.best_epoch = theta, None, len(self.history)
 
     def _is_last(self, number: int) -> bool:
         """Whether there is no more patience after this epoch, if it is not the best."""
@@ -150,10 +156,16 @@ class Learner:
         return patience is not None and number - self.best_epoch >= patience
 
     @property
+    def best(self) -> list[Layer]:
+        """The layers of the best epoch."""
+        if self._layers is None:
+            self._layers = self.net.layers(self._best)
+        return self._layers
+
+    @property
     def trained(self) -> Trained:
         """What was learned, if it can rank: weights that are no numbers would leave every order as it came."""
-        is_sound = all(np.isfinite(layer.W).all() and np.isfinite(layer.b).all() for layer in self.best)
-        if not is_sound or (self.history and self.best_epoch == 0):
+        if not np.isfinite(self._best).all() or (self.history and self.best_epoch == 0):
             rate = self._schedule.learning_rate
             raise ParameterError(
                 f"the network diverged at learning_rate={rate:g}: its weights or scores grew past "
