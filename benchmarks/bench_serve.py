@@ -203,7 +203,7 @@ def rate_of(server: Server, folder: Path, model: str, kind: str, body: bytes, se
         subprocess.run(["cc", "-O2", "-pthread", Path(__file__).with_name("load.c"), "-o", client], check=True)
     request.write_bytes(request_of(model, kind, body))
     before = os.times()
-    words = [client, str(server.port), str(CONNECTIONS), str(seconds), request]
+    words = [str(client), str(server.port), str(CONNECTIONS), str(seconds), str(request)]
     printed = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     after = os.times()
     right, wrong, elapsed = printed.split()
