@@ -136,6 +136,7 @@ def site(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow  # the site is built; CI runs these
 def test_the_site_loads_nothing_from_elsewhere(site):
     pages = list(site.rglob("*.html"))
     assert len(pages) > len(RANKERS)
@@ -147,6 +148,7 @@ def test_the_site_loads_nothing_from_elsewhere(site):
         assert "$<code>" not in text, page
 
 
+@pytest.mark.slow
 def test_the_search_works_from_a_folder(site, browser):
     with browser.new_context(offline=True) as context:
         page = context.new_page()

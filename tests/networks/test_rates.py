@@ -66,8 +66,8 @@ class Bowl:
         self.slopes[:] = self.theta
         return next(self.script, float(self.theta[0]) ** 2 / 2)
 
-    def layers(self):
-        return [Layer(self.theta.copy()[None], np.zeros(1, np.float32))]
+    def layers(self, theta=None):
+        return [Layer((self.theta if theta is None else theta).copy()[None], np.zeros(1, np.float32))]
 
     def epoch(self, rng):
         yield self
