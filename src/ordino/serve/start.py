@@ -6,10 +6,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
+from ordino.serve.allocation import keep_freed_memory
 from ordino.serve.settings import Limits
 from ordino.web.address import Address, open_port, url_of
 from ordino.web.running import check_extra, run
+
+if TYPE_CHECKING:
+    from ordino.serve.app import Setup
+    from ordino.web.answers import App
 
 PACKAGES = ("orjson", "simdjson", "msgpack", "httptools")
 
@@ -31,7 +37,7 @@ def serve(
 ) -> None:
     """Serve models until SIGTERM or Ctrl-C; with ``only_check``, load them and stop."""
     check_packages()
-    from ordino.serve.app import Setup, make_app
+    from ordino.serve.app import Setup
     from ordino.serve.log import make_log
     from ordino.serve.metrics import Metrics
     from ordino.serve.spool import Spool
@@ -51,6 +57,14 @@ def serve(
             say(f"serving on {url_of(listening)} with {many}; stop with Ctrl-C")
             end = spool.watch()
             try:
-                run(partial(make_app, setup), listening, processes=processes)
+                run(partial(app_of_process, setup), listening, processes=processes)
             finally:
                 end()
+
+
+def app_of_process(setup: Setup) -> App:
+    """The application, in the process that serves it."""
+    from ordino.serve.app import make_app
+
+    keep_freed_memory()
+    return make_app(setup)
