@@ -2,7 +2,7 @@
 
 The store is made here: 20 rankers, 50 seeds, three metrics, the rankings of ten seeds beside it (20 documents a query),
 a model of each kind that Why explains in its own way, the test documents, a search of 200 settings and a run. Each page
-is asked for in a process of its own, through the application itself, without a network: first with nothing of the store
+is asked for in three processes of its own, through the application itself, without a network: first with nothing of the store
 remembered, then three times again. Times are processor seconds; the limit is 200 ms. Templates and kernels, which the
 studio loads while the browser opens, are loaded before. The last row is the board of a copy of the store without the
 sums, which earlier versions did not write: it reads every value, and is held to no limit.
@@ -59,6 +59,8 @@ PAGES = {
 }
 """Every kind of page by its address; the documents are those of 10,000 queries."""
 
+PROCESSES = 3  # for each page; the one with the middle first view counts, as the machine's speed varies
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -109,8 +111,8 @@ def print_table(folder: Path, pages: list[str], made: Path) -> list[str]:
 def print_row(folder: Path, page: str, told: str) -> float:
     """One page, in a process of its own: the larger of both times."""
     command = [sys.executable, __file__, "--store", str(folder), "--page", page]
-    found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
-    first, again, size, memory = found
+    runs = [subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout for _ in range(PROCESSES)]
+    first, again, size, memory = sorted(json.loads(run) for run in runs)[PROCESSES // 2]
     print(f"| {told} | {first:.3f} | {again:.3f} | {size / 1000:,.0f} | {memory:,.0f} |", flush=True)
     return float(max(first, again))
 
