@@ -1,7 +1,7 @@
 """Features that stay on disk while a ranker learns from them: the scaled rows of shards, in one mapped file.
 
 To the ranker they are an array like any other, so it learns the same, to the last bit. Pages of the file that it has
-looked at are given back as soon as they take a fixed share of memory, which does not grow with the data. The file lies
+looked at are given back as soon as they take a fixed amount of memory, which does not grow with the data. The file lies
 in the place for temporary files (set TMPDIR to choose the disk) and takes 4 bytes for each value.
 """
 
