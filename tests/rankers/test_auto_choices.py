@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ordino
-from ordino.ensemble.choosing import Choice, Member
+from ordino.ensemble.choosing import MOST_MEMBERS, Choice, Member
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import standardized
 from ordino.ensemble.kept import Kept
@@ -93,6 +93,12 @@ def test_a_new_member_needs_evidence(new, comes_in):
 def test_a_member_may_take_the_place_of_one_of_its_family():
     choice = Choice(bench(), [Done(noisy(50.0)), Done(noisy(0.01, 1))], n_first=1)
     assert choice.members(EVERYTHING) == [Member(1, 0)]
+
+
+def test_a_new_family_stays_out_where_there_are_as_many_members_as_there_may_be():
+    full = [Done(noisy(50.0, seed)) for seed in range(MOST_MEMBERS)]
+    choice = Choice(bench(), [*full, Done(noisy(0.01), "prank")], n_first=MOST_MEMBERS)
+    assert choice.members(EVERYTHING) == [Member(trial, 0) for trial in range(MOST_MEMBERS)]
 
 
 def test_the_cost_of_scoring_is_that_of_all_members_together():

@@ -87,6 +87,8 @@ class Choice:
             for old in chosen
             if self.trials[old.trial].kind.ranker == family
         ]
+        if not changes:  # as many members as there may be, and none of its family
+            return None
         rises = [(self.measure(change) - now)[which] for change in changes]
         best = int(np.argmax([float(np.nanmean(rise)) if np.isfinite(rise).any() else -np.inf for rise in rises]))
         return changes[best] if t_of(rises[best]) >= least_t else None
