@@ -207,6 +207,13 @@ def test_pairs_that_are_drawn_twice_count_once():
     assert told == ["Training pairs of configuration C on x, 40 asked for: 40 drawn in a fold, 22 of them distinct."]
 
 
+def test_the_shape_of_mslr_is_made_by_name():
+    [(name, folds)] = Request(Path("mslr"), quick=True).collections(("MQ2007",)).items()
+    train = folds[0].train
+    assert (name, train.n_queries, train.n_features) == ("MSLR's shape (synthetic)", 6, 136)
+    assert set(train.y) == {0, 1, 2, 3, 4}
+
+
 def test_td_is_made_by_name_and_called_synthetic(monkeypatch, folder):
     target._make.cache_clear()
     monkeypatch.setattr(target, "synthetic", lambda name, **options: synthetic("ranknet-net", docs=5, **options))

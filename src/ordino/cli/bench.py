@@ -229,7 +229,8 @@ def reproduce(
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List every target with its data and time.")] = False,
     data: Annotated[
-        Path | None, typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...; td makes one.")
+        Path | None,
+        typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...; td, mslr and digits are made."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only check that it runs; the numbers mean nothing.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")] = 0,

@@ -31,9 +31,11 @@ from ordino.rankers import ranker_class
 
 EXPERIMENT = "papers"
 """What a store calls everything that is trained for papers: targets that need the same trial share it."""
-MADE: Mapping[str, str] = {"td": "td (synthetic)", "digits": "digits"}
-"""Collections that are made here, and what pages call them: ``--data td`` is synthetic, with the shape of TD2003;
-``--data digits`` are lists of scikit-learn's handwritten digits, with the digit as label."""
+MADE: Mapping[str, str] = {"td": "td (synthetic)", "mslr": "MSLR's shape (synthetic)", "digits": "digits"}
+"""Collections that are made here, and what pages call them: ``--data td`` is synthetic, with the shape of TD2003, and
+``--data mslr`` with that of MSLR-WEB10K, but 300 queries; ``--data digits`` are lists of scikit-learn's handwritten
+digits, with the digit as label."""
+SIZES: Mapping[str, Mapping[str, int]] = {"mslr": {"queries": 300}}
 NOT_SETTINGS = ("seed", "n_jobs", "verbose")
 NOTHING = "nothing"
 ANY_JUDGED = "any judged folder (the paper's data is private)"
@@ -92,7 +94,7 @@ class Request:
 def _make(name: str, *, quick: bool) -> Folds:
     if name == "digits":
         return make_folds(digits(queries=10 if quick else None), seed=0)
-    return make_folds(synthetic(name, **({"queries": 10} if quick else {})), seed=0)
+    return make_folds(synthetic(name, **({"queries": 10} if quick else SIZES.get(name, {}))), seed=0)
 
 
 def digits(queries: int | None = None, docs: int = 20) -> Dataset:
