@@ -135,14 +135,17 @@ def fits() -> dict[str, Callable[[], object]]:
     def compared(epochs: int, **options: Any) -> None:
         ordino.DeepNet(epochs=epochs, **some, **options).fit(pairs)
 
+    def scored(epochs: int, parts: Any) -> None:
+        ordino.RankNet(epochs=epochs, patience=None, scaling="symlog", dropout=0.0).fit(parts[0], valid=parts[1])
+
     full = {"batch": None, "dropout": 0.0}
     return {
         "pairs, batches of 500": lambda: compared(6),
         "pairs, batches of 500, one epoch": lambda: compared(1),
         "pairs, full batch": lambda: compared(31, **full),
         "pairs, full batch, one epoch": lambda: compared(1, **full),
-        "RankNet on MQ2008's shape": lambda: ordino.RankNet(epochs=20, patience=None).fit(mq2008[0], valid=mq2008[1]),
-        "RankNet on MQ2007's shape": lambda: ordino.RankNet(epochs=10, patience=None).fit(mq2007[0], valid=mq2007[1]),
+        "RankNet on MQ2008's shape": lambda: scored(20, mq2008),
+        "RankNet on MQ2007's shape": lambda: scored(10, mq2007),
         "SortNet as published on td": lambda: ordino.SortNet.as_published(max_iter=5).fit(td[0], valid=td[1]),
     }
 

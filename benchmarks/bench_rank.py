@@ -84,7 +84,7 @@ def make_files(place: Path, n_docs: int) -> None:
     data = Dataset(rng.random((n_docs, 136), np.float32), rng.integers(0, 5, n_docs), np.arange(n_docs) // 120)
     write_data(data, place / "data.parquet")
     part = data.select_queries(np.arange(20))
-    save(RankNet(hidden=(64, 32), epochs=1).fit(part), place / "scaled.ordino")
+    save(RankNet(hidden=(64, 32), epochs=1, scaling="symlog").fit(part), place / "scaled.ordino")
     ranker = RankNet(hidden=(64, 32), epochs=1, scaling=None).fit(part)
     save(ranker, place / "plain.ordino")
     (place / "network.onnx").write_bytes(as_onnx(ranker.layers_))

@@ -155,7 +155,7 @@ def allrank_epoch(data: Dataset, batch: int = 8) -> Callable[[], None]:
 
 def repeats_against_one() -> None:
     data = ordino.synthetic("mq2008", seed=0)
-    ranker = RankNet(hidden=10, epochs=5)
+    ranker = RankNet(hidden=10, epochs=5, scaling="symlog", dropout=0.0)
     ranker.fit_repeats(data, [0])
     one = smallest(lambda: ranker.fit_repeats(data, [0]))
     thirty = smallest(lambda: ranker.fit_repeats(data, list(range(30))))

@@ -14,6 +14,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -29,9 +30,10 @@ from written import add_record, written
 SEEDS = range(5)
 THIRTY = 30
 SHALLOW = {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}
+PLAIN: dict[str, Any] = {"patience": None, "scaling": "symlog", "dropout": 0.0}
 NETWORKS: dict[str, Callable[[int], Ranker]] = {
-    "RankNet, 10 hidden": lambda epochs: RankNet(hidden=10, epochs=epochs, patience=None),
-    "RankNet, 64 and 32 hidden": lambda epochs: RankNet(hidden=(64, 32), epochs=epochs, patience=None),
+    "RankNet, 10 hidden": lambda epochs: RankNet(hidden=10, epochs=epochs, **PLAIN),
+    "RankNet, 64 and 32 hidden": lambda epochs: RankNet(hidden=(64, 32), epochs=epochs, **PLAIN),
     "CmpNN, 10 hidden": lambda epochs: DeepNet.as_published(**SHALLOW, epochs=5 * epochs),
     "CmpNN, 24, 12 and 6 hidden, dropout": lambda epochs: DeepNet.as_published(
         initializer="unit", activation="sigmoid", epochs=2 * epochs

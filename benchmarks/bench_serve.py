@@ -82,7 +82,7 @@ def write_models(folder: Path) -> None:
     y, qid = (X[:, 0] + X[:, 1] > 0.5).astype(float), np.repeat(np.arange(100), 20)
     for suffix, sign in (("", 1), ("-2", -1)):
         ordino.save(LinearRegressionRanker().fit(X, sign * y, qid=qid), folder / f"linear{suffix}.ordino")
-        network = RankNet(hidden=(64, 32), epochs=1, seed=0).fit(X, y if sign > 0 else 1 - y, qid=qid)
+        network = RankNet(hidden=(64, 32), epochs=1, seed=0, scaling="symlog").fit(X, y if sign > 0 else 1 - y, qid=qid)
         ordino.save(network, folder / f"network{suffix}.ordino")
 
 

@@ -64,6 +64,7 @@ CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
     ("sortnet", "falling"): LONGER | {"epochs": 260, "batch": None, "patience": None},
     **{(name, "rate"): {"learning_rate": 3.0, "epochs": 15} for name in ("deepnet", "dense-comparator")},
     ("single-feature", "profile"): {"metric": "ndcg@2"},
+    ("rankcosine", "rate"): {"learning_rate": 3.0, "epochs": 8},
     ("kernel-ranknet", "rate"): {"learning_rate": 5.0, "epochs": 8},
     ("kernel-ranknet", "kernel"): {"scaling": "minmax"},
     ("rankde", "top"): {"mutation": "current-to-pbest/1"},

@@ -298,7 +298,8 @@ def test_a_network_can_work_on_after_its_training():
 
 
 def test_a_warm_start_goes_on_from_the_last_weights():
-    data, settings = easy_data(), {"hidden": (6,), "optimizer": "descent", "batch": None, "warm_start": True}
+    data = easy_data()
+    settings = {"hidden": (6,), "dropout": 0.0, "optimizer": "descent", "batch": None, "warm_start": True}
     twice = RankNet(epochs=4, **settings).fit(data).fit(data)
     once = RankNet(epochs=8, **settings).fit(data)
     for ours, theirs in zip(twice.layers_, once.layers_, strict=True):

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import ordino
-from ordino import Dataset, DirectRanker, KernelRankNet, ListNet, RankNet, RankProp, Scorer
+from ordino import Dataset, DeepNet, DirectRanker, KernelRankNet, ListNet, RankNet, RankProp, Scorer
 from ordino.data.folds import QueryKFold
 from ordino.errors import DataError, ParameterError
 from ordino.forms import Trees
@@ -101,7 +101,7 @@ def test_direct_ranker_is_reflexive_antisymmetric_and_transitive(documents, outp
 
 
 def test_compare_is_a_probability_that_sums_to_one():
-    ranker = RankNet(epochs=3).fit(DATA)
+    ranker = RankNet(epochs=3, scaling="symlog").fit(DATA)
     A, B = DATA.X[:40], DATA.X[40:80]
     np.testing.assert_allclose(ranker.compare(A, B) + ranker.compare(B, A), 1, rtol=1e-12)
 
@@ -114,6 +114,12 @@ def test_directranker_as_published_scales_as_its_paper_does():
 def test_compare_refuses_a_scaling_that_needs_the_query():
     with pytest.raises(DataError, match="needs the whole query"):
         RankNet(epochs=1, scaling="zscore").fit(DATA).compare(DATA.X[:1], DATA.X[1:2])
+
+
+@pytest.mark.parametrize("ranker", [RankNet(), DeepNet(), RankNet(scaling="rank", missing="median")])
+def test_pairs_refuse_a_scaling_that_needs_the_query(ranker):
+    with pytest.raises(ParameterError, match="not told which query a document is from"):
+        ranker.fit_pairs(THREE, [(2, 1), (1, 0)])
 
 
 def test_repeats_trained_together_are_those_trained_alone():

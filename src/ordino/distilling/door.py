@@ -154,7 +154,7 @@ def _linear(data: Dataset, seed: int, params: dict[str, Any]) -> Any:  # noqa: A
 
 def _network(data: Dataset, seed: int, params: dict[str, Any]) -> Any:
     scaled, filler, mean, deviation = _standardized(data)
-    own = {"seed": seed, "activation": "tanh", "epochs": 100, "scaling": None}
+    own = {"seed": seed, "activation": "tanh", "dropout": 0.0, "epochs": 100, "scaling": None}
     ranker = make_ranker("ranknet", own | params).fit(scaled, valid=_valid(data))
     (W, b), *rest = ranker.layers_
     wide = W.astype(np.float64) / deviation[:, None]

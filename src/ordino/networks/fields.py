@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
+from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, ParameterError
 from ordino.given import Validation, split_off
 from ordino.networks.rates import RATES
@@ -151,6 +152,25 @@ def check_pair_weights(weights: ArrayLike, n_pairs: int) -> NDArray[np.float64]:
     if given.shape not in ((), (n_pairs,)) or not ((given >= 0) & (given < np.inf)).all() or not given.any():
         raise DataError("weights must be finite and not negative, one for all pairs or one for each, and not all 0")
     return np.broadcast_to(given, n_pairs)
+
+
+def check_scaling_alone(ranker: Ranker) -> None:
+    """Refuse to learn from pairs where the scaling needs the queries that they are from.
+
+    Examples
+    --------
+    >>> from ordino import RankNet
+    >>> RankNet().fit_pairs([[0.0], [1.0]], [(1, 0)])
+    Traceback (most recent call last):
+    ordino.errors.ParameterError: fit_pairs() is not told which query a document is from, but scaling='z+rank' needs \
+it; use scaling='symlog', or scale the data first and use scaling=None
+    """
+    scaling = ranker.get_params()["scaling"]
+    if scaling is not None and make_scaler(scaling).by_query:
+        raise ParameterError(
+            f"fit_pairs() is not told which query a document is from, but scaling={scaling!r} needs it; use "
+            "scaling='symlog', or scale the data first and use scaling=None"
+        )
 
 
 def check_documents_alone(ranker: Ranker) -> None:

@@ -75,7 +75,7 @@ class ScoringNetwork(Ranker):
         "the last layer uniform in [-0.1, 0.1]).",
         choices=INITIALIZERS,
     )
-    dropout: float = fields.dropout(0.0)
+    dropout: float = fields.dropout(0.3)
     learning_rate: float = fields.learning_rate(3e-3)
     rate: str = fields.rate()
     optimizer: str = fields.optimizer("adamw")
@@ -88,9 +88,10 @@ class ScoringNetwork(Ranker):
     metric: str = metric_param(text="The metric by which the best epoch is chosen on `valid`, and which `score` gives.")
     profile: str = profile_param()
     scaling: str | None = scaling_param(
-        "symlog",
-        "How features are scaled first, a name of `SCALERS`; None leaves them as they are. zscore ranked best on "
-        "validation data of MQ2008, but it needs whole queries, which `compare` does not have.",
+        "z+rank",
+        "How features are scaled first: a name in `SCALERS`, several joined by +, or None for no scaling. z+rank ranks "
+        "best on validation data, but it needs whole queries: `compare`, which sees two documents, and an export to a "
+        "search engine need symlog, quantile or None.",
     )
     missing: str | None = missing_param()
     warm_start: bool = warm_start_param("Go on from the weights of the last `fit`.")

@@ -101,6 +101,7 @@ class DeepNet(Comparator):
 
         The pairs may be incomplete or contradict each other; a probability is one number for all or one for each.
         """
+        fields.check_scaling_alone(self)
         features = as_features(X)
         chosen, target = fields.check_preferences(pairs, probability, len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)

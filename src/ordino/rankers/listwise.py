@@ -30,7 +30,7 @@ class ListNet(ScoringNetwork):
         low=1,
     )
 
-    published = settings(hidden=(), optimizer="descent", batch=1, k=1, hold_out=None)
+    published = settings(hidden=(), optimizer="descent", batch=1, k=1, scaling="symlog", dropout=0.0, hold_out=None)
     """A linear network, top-one probabilities, a step of plain descent after each query; the paper chooses the rate and
     the number of epochs on validation data."""
 

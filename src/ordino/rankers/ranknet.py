@@ -62,7 +62,7 @@ class RankNet(ScoringNetwork):
     published = settings(
         hidden=10, activation="tanh", initializer="ranknet", optimizer="descent", rate="halve", learning_rate=0.001,
         average="sum", batch=1, epochs=100, patience=None, metric="pairwise_accuracy", scaling=None,
-        hold_out=None,
+        dropout=0.0, hold_out=None,
     )  # fmt: skip
     """The settings of section 5: first layer zero, second uniform in [-0.1, 0.1]; a rate of 0.001 for each pair, halved
     when the epoch's error rises; 100 epochs, the best on validation kept. The paper leaves open how often it takes a
@@ -93,6 +93,7 @@ class RankNet(ScoringNetwork):
         >>> ranker.rank([[0.0], [1.0], [2.0]]).tolist()
         [2, 1, 0]
         """
+        fields.check_scaling_alone(self)
         features = as_features(X)
         preferences = LearningSet.of(*fields.check_preferences(pairs, probability, len(features)), len(features))
         data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)

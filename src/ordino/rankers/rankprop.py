@@ -46,8 +46,9 @@ class RankProp(ScoringNetwork):
     period: int = param(1, "Number of epochs of regression between two adjustments of the targets.", low=1)
 
     published = settings(
-        hidden=(), epochs=100, patience=None, period=1, learning_rate=0.03, metric="ndcg@15", hold_out=None
-    )
+        hidden=(), epochs=100, patience=None, period=1, learning_rate=0.03, metric="ndcg@15", scaling="symlog",
+        dropout=0.0, hold_out=None,
+    )  # fmt: skip
     """RankNet's section 6: a single layer, 100 epochs, the best on validation by NDCG@15 kept. The rate, of which no
     paper speaks, was chosen on validation parts of MQ2007 and MQ2008."""
 

@@ -40,10 +40,14 @@ def made(loss: str, model: str, quick: bool) -> Ranker | None:
         return DeepNet(loss=loss, hidden=20, n_pairs=20_000, **brief) if loss in probability_losses() else None
     form = {"kernel": "linear"}.get(model, model)
     scaling = None if model == "kernel" else "zscore"
-    rounds = 5 if quick else 50
-    return Scorer(
-        loss=loss, model=form, hidden=(64, 32), rounds=rounds, leaves=15, patience=10, scaling=scaling, **brief
-    )
+    own: dict[str, Any] = {
+        "hidden": (64, 32),
+        "dropout": 0.0,
+        "rounds": 5 if quick else 50,
+        "leaves": 15,
+        "patience": 10,
+    }
+    return Scorer(loss=loss, model=form, scaling=scaling, **own, **brief)
 
 
 MODELS = ("linear", "network", "trees", "kernel", "pairs")
