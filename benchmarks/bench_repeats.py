@@ -3,15 +3,18 @@
 In turns inside one process, the least of several; on data of MQ2008's shape, the networks as the papers have them. Then
 thirty of DeepNet's tuned network against one, by the clock: those on both processors, this one with both to itself.
 Repeats draw pairs, masks and first weights of their own, so they share no arithmetic: what thirty must take at least is
-thirty times the processor time of one on one thread, spread over all processors.
+thirty times the processor time of one on one thread, spread over all processors. With ``--before``, the src folder of
+commit b0134f3, one fit of that version stands beside it: the ten times were asked for when one took that long.
 
-    python benchmarks/bench_repeats.py [--record]
+    python benchmarks/bench_repeats.py [--before FOLDER] [--record]
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -29,6 +32,18 @@ from written import add_record, written
 
 SEEDS = range(5)
 THIRTY = 30
+QUERIES = 628
+EARLIER = """
+import sys, time
+from ordino import DeepNet, synthetic
+train, valid = synthetic("mq", queries={queries}, seed=0).split(0.75)
+times = []
+for epochs in [2, *[{epochs}] * {rounds}]:
+    start = time.perf_counter()
+    DeepNet.as_published(epochs=epochs).fit(train, valid=valid)
+    times.append(time.perf_counter() - start)
+print(min(times[1:]))
+"""
 SHALLOW = {"hidden": 10, "activation": "sigmoid", "initializer": "unit", "dropout": 0.0}
 PLAIN: dict[str, Any] = {"patience": None, "scaling": "symlog", "dropout": 0.0}
 NETWORKS: dict[str, Callable[[int], Ranker]] = {
@@ -44,14 +59,15 @@ NETWORKS: dict[str, Callable[[int], Ranker]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few epochs, once")
+    parser.add_argument("--before", help="src folder of commit b0134f3")
     add_record(parser)
     args = parser.parse_args()
     with written("bench_repeats", record=args.record):
-        measure(*((2, 1) if args.quick else (10, 3)))
+        measure(*((2, 1) if args.quick else (10, 3)), args.before)
 
 
-def measure(epochs: int, rounds: int) -> None:
-    train, valid = synthetic("mq", queries=628, seed=0).split(0.75)
+def measure(epochs: int, rounds: int, earlier: str | None) -> None:
+    train, valid = synthetic("mq", queries=QUERIES, seed=0).split(0.75)
     print(f"| network | {len(SEEDS)} together, s | one by one, s | ratio |")
     print("|---|---:|---:|---:|")
     for name, make in NETWORKS.items():
@@ -61,11 +77,22 @@ def measure(epochs: int, rounds: int) -> None:
         record(f"repeats of {name} together against one by one", single / together)
         print(f"| {name} | {together:.2f} | {single:.2f} | {single / together:.2f} |", flush=True)
     for n_epochs in (6 * epochs, 100 * epochs):
-        thirty_against_one(n_epochs, rounds, train, valid)
+        thirty = thirty_against_one(n_epochs, rounds, train, valid)
+        if earlier is not None:
+            once = one_earlier(earlier, n_epochs, rounds)
+            print(f"one took {once:.2f} s in the version before: thirty of ours take {thirty / once:.1f} times that")
 
 
-def thirty_against_one(epochs: int, rounds: int, train: Dataset, valid: Dataset) -> None:
-    """Thirty repeats against one by the clock, and how few times one they could be on this machine."""
+def one_earlier(source: str, epochs: int, rounds: int) -> float:
+    """Seconds of one fit in another version, by the clock."""
+    code = EARLIER.format(queries=QUERIES, epochs=epochs, rounds=rounds)
+    environment = os.environ | {"PYTHONPATH": source}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def thirty_against_one(epochs: int, rounds: int, train: Dataset, valid: Dataset) -> float:
+    """Thirty repeats against one by the clock, and how few times one they could be on this machine; their seconds."""
     ranker, n_processors = DeepNet.as_published(epochs=epochs), os.cpu_count() or 1
     one, busy = np.min([spent(ranker, train, valid, 1) for _ in range(rounds)], axis=0)
     _, work = np.min([spent(clone(ranker).set_params(n_jobs=1), train, valid, 1) for _ in range(rounds)], axis=0)
@@ -77,6 +104,7 @@ def thirty_against_one(epochs: int, rounds: int, train: Dataset, valid: Dataset)
     print(f"one takes {work:.2f} s of one processor alone, so {n_processors} idle processors need {least:.1f} s for "
           f"thirty, {THIRTY / n_processors:g} times that; ours takes {thirty / least:.2f} times this bound "
           f"({busy / one:.2f} processors busy with one, {busy_thirty / thirty:.2f} with thirty)")  # fmt: skip
+    return float(thirty)
 
 
 def spent(ranker: Ranker, train: Dataset, valid: Dataset, n_repeats: int) -> tuple[float, float]:
