@@ -315,6 +315,21 @@ def test_autoencoders_learn_the_same_whether_what_lies_below_is_kept(shared, mon
         np.testing.assert_allclose(kept.W, anew.W, rtol=1e-5, atol=1e-7)
 
 
+def test_a_layer_that_says_nothing_is_drawn_again(monkeypatch):
+    above, rows = np.abs(X), np.array([A, B])
+    schedule = Schedule(1, 1e-4, optimizer="adam")
+
+    def heard(seed):
+        """The share of pairs for which the only neuron or its dual is not 0."""
+        [(W, b)] = stacked_autoencoders(above, rows, (2,), shared=True, activation="relu", schedule=schedule, seed=seed)
+        own = [pair @ W[:, 0] + b[0] for pair in (np.hstack((above[A], above[B])), np.hstack((above[B], above[A])))]
+        return (np.maximum(*own) > 0).mean()
+
+    assert min(map(heard, range(12))) >= 0.5
+    monkeypatch.setattr(autoencoders, "MOST_DRAWS", 1)
+    assert min(map(heard, range(12))) < 0.5
+
+
 @pytest.mark.parametrize("shared", [True, False])
 def test_autoencoders_learn_to_give_back_their_input(shared):
     """Four numbers of [x, y] that are two, seen twice: two neurons a document are enough to keep them."""

@@ -2,7 +2,8 @@
 
 Layer after layer, a network of that layer and a linear decoder learns to give back its own input: the pairs [x, y] for
 the first, what the layers below make of them for the others. The decoder shares its weights like every layer, so that
-what is learned keeps N>([x, y]) = N<([y, x]): a layer's neurons stand for x, their duals for y.
+what is learned keeps N>([x, y]) = N<([y, x]): a layer's neurons stand for x, their duals for y. Few rectified neurons
+may all be 0 for most pairs, so that no slope ever reaches them or what is below them: such a layer is drawn again.
 
 As in :mod:`ordino.networks.first_layer`, what has a dual is computed as a sum and a difference: arrays are
 (sides, n_pairs, n_own), with a + b and a - b where there are two sides, and what is given where there is one.
@@ -27,6 +28,7 @@ from ordino.networks.training import Learner, train
 from ordino.streams import spawn_seed
 
 BATCH = 512  # pairs in a step
+MOST_DRAWS = 10  # of a layer that says nothing
 MOST_KEPT = 1 << 22  # numbers that the coders below give for all pairs, up to which they are kept: 16 MB
 
 
@@ -88,11 +90,15 @@ def stacked_autoencoders(
     for number, width in enumerate(hidden):
         n_inputs = 2 * X.shape[1] if number == 0 else hidden[number - 1]
         kind: dict[str, Any] = {"shared": shared, "activation": activation}
-        coder = Coder(n_inputs, width, seed=spawn_seed(seed, "auto-encoder", number), **kind)
         supply = _CodedPairs(X, rows, tuple(coders), shared)
-        with all_or_nothing():  # half a start is none
-            [trained] = train([Learner(coder, supply, schedule)], schedule.epochs, label="auto-encoder", n_jobs=1)
-        coder.load(trained.layers)
+        for again in range(MOST_DRAWS):
+            drawn = spawn_seed(seed, "auto-encoder", number, *([again] if again else []))
+            coder = Coder(n_inputs, width, seed=drawn, **kind)
+            with all_or_nothing():  # half a start is none
+                [trained] = train([Learner(coder, supply, schedule)], schedule.epochs, label="auto-encoder", n_jobs=1)
+            coder.load(trained.layers)
+            if not supply.is_silent(coder):
+                break
         coders.append(coder)
     return [coder.layers()[0] for coder in coders]
 
@@ -111,6 +117,11 @@ class _CodedPairs:
         """All pairs once, in random order."""
         return map(self._batch, random_parts(self.rows.shape[1], BATCH, rng))
 
+    def is_silent(self, coder: Coder) -> bool:
+        """Whether all neurons of a layer above these, and their duals, are 0 for most pairs."""
+        heard = sum(int(coder.encode(self._coded(part))[0].any(axis=(0, 2)).sum()) for part in self._parts())
+        return heard < self.rows.shape[1] / 2
+
     def _batch(self, chosen: NDArray[np.intp]) -> CodedBatch:
         given = self._coded(chosen) if self._kept is None else np.take(self._kept, chosen, axis=1)
         return CodedBatch(given, len(chosen) / self.rows.shape[1])
@@ -122,8 +133,12 @@ class _CodedPairs:
         n_numbers = n_pairs * (self.below[-1].sizes[1] if self.below else 2 * self.X.shape[1])
         if n_numbers > MOST_KEPT:
             return None
-        parts = [np.arange(start, min(start + BATCH, n_pairs)) for start in range(0, n_pairs, BATCH)]
-        return np.concatenate([self._coded(part) for part in parts], axis=1)
+        return np.concatenate([self._coded(part) for part in self._parts()], axis=1)
+
+    def _parts(self) -> Iterator[NDArray[np.intp]]:
+        """The pairs in their order, batch by batch."""
+        n_pairs = self.rows.shape[1]
+        return (np.arange(start, min(start + BATCH, n_pairs)) for start in range(0, n_pairs, BATCH))
 
     def _coded(self, chosen: NDArray[np.intp]) -> Floats:
         pairs = self.X[self.rows[:, chosen]]  # (2, n_pairs, n_features)
