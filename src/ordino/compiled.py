@@ -59,7 +59,7 @@ OUTER: Mapping[str, Any] = {
 """Options of a kernel that Python calls."""
 
 ALLOCATING: Mapping[str, Any] = {"_nrt": True}
-"""Options to put on top where a kernel makes arrays, and for what it calls that does; without them it does not compile."""
+"""Options to put on top where a function makes arrays: without them it does not compile."""
 
 OPEN: Any = None
 """What a template leaves open until :func:`specialize` binds it."""

@@ -86,9 +86,9 @@ def worker_threads(n_jobs: int | None, n_blocks: int) -> Iterator[Run]:
 
 
 def _share(pool: ThreadPoolExecutor, n_others: int, work: Callable[[Any], Any], blocks: Sequence[Any]) -> list[Any]:
-    """This thread and those of a pool each take the next block until none is left; results in the order of the blocks.
+    """The calling thread and those of a pool each take the next block until none is left; results in order.
 
-    A thread that waits for work wakes up late: of two short blocks, this one is done before another would begin it.
+    A thread that waits for work wakes up late: meanwhile the calling one works.
     """
     if len(blocks) == 1:
         return one_by_one(work, blocks)

@@ -18,7 +18,7 @@ uint = np.uint64  # of a place in an array: no negative one, which would count f
 
 @njit(**OUTER)
 def gather_pairs(X: Any, first: Any, second: Any, shared: Any, sign: Any, rows: Any) -> None:
-    """Write x + ``shared`` y and ``shared`` x + ``sign`` y of each pair of rows to ``rows``, (2, n_pairs, n_features)."""
+    """Write x + ``shared`` y and ``shared`` x + ``sign`` y of each pair to ``rows``, (2, n_pairs, n_features)."""
     for p in range(len(first)):
         a, b = first[p], second[p]
         for k in range(X.shape[1]):
