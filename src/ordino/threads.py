@@ -95,8 +95,12 @@ def _share(pool: ThreadPoolExecutor, n_others: int, work: Callable[[Any], Any], 
     results, left = [None] * len(blocks), iter(range(len(blocks)))  # its next number is given out once
 
     def take() -> None:
-        for place in left:
-            results[place] = work(blocks[place])
+        try:
+            for place in left:
+                results[place] = work(blocks[place])
+        except BaseException:
+            deque(left, maxlen=0)  # nobody begins another block
+            raise
 
     others = [pool.submit(take) for _ in range(min(n_others, len(blocks) - 1))]
     was_worker = getattr(_here, "is_worker", False)
@@ -105,9 +109,9 @@ def _share(pool: ThreadPoolExecutor, n_others: int, work: Callable[[Any], Any], 
         take()
     finally:
         _here.is_worker = was_worker
-        deque(left, maxlen=0)  # after an error nobody begins another block
-        wait(others)
-    for other in others:
+        begun = [other for other in others if not other.cancel()]  # one that is still asleep has nothing left to do
+        wait(begun)
+    for other in begun:
         other.result()
     return results
 
