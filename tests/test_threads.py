@@ -114,7 +114,7 @@ def test_after_an_error_no_block_is_begun(where):
         if (threading.current_thread() is asked_in) == (where == "here"):
             raise ValueError(block)
 
-    with worker_threads(2, 100) as run, pytest.raises(ValueError):
+    with worker_threads(2, 100) as run, pytest.raises(ValueError, match=r"^[0-9]+$"):
         run(work, range(100))
     assert len(begun) < 100
 

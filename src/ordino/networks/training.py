@@ -67,11 +67,11 @@ class QualityByPairs:
         self._batch = batch
         self._twin: PairNet | None = None
 
-    def __call__(self, net: PairNet) -> float:
+    def __call__(self, net: Any) -> float:
         """How good the network is now."""
-        return -net.error(self._batch, learn=False)
+        return -float(net.error(self._batch, learn=False))
 
-    def of_now(self, net: PairNet) -> Callable[[], float]:
+    def of_now(self, net: Any) -> Callable[[], float]:
         """What computes how good the network is now; before it is asked for the next, it must be done."""
         self._twin = self._twin or net.twin()
         self._twin.theta[:] = net.theta
