@@ -69,7 +69,7 @@ def in_pieces(rows: Floats) -> Floats:
     """Padded rows (2, n_rows, length) as pieces of ``PIECE`` pairs, (n_pieces, 2, n_rows, PIECE): nothing is copied.
 
     So one call makes the products of all pieces, and threads wait for each other once. Numpy's as_strided would take
-    ten times as long as this, which is a part of every step.
+    six times as long as this, which is a part of every step.
     """
     _, n_rows, length = rows.shape
     strides = PIECE * rows.itemsize, *rows.strides
