@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
 import pty
@@ -166,3 +167,20 @@ def test_no_other_file_compiles() -> None:
         path.name for path in others if re.search(r"numba[\w. ]*import.*jit|numba\.\w*jit", path.read_text("utf-8"))
     ]
     assert told == []
+
+
+MAKING_ARRAYS = {"empty", "zeros", "ones", "full", "arange", "copy", "empty_like", "zeros_like", "ones_like"}
+
+
+def test_a_function_that_makes_arrays_says_so() -> None:
+    """Without ALLOCATING it would not compile, which shows only where it is called."""
+    silent = []
+    for path in SOURCE.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                options = " ".join(ast.unparse(decorator) for decorator in function.decorator_list)
+                calls = [call.func for call in ast.walk(function) if isinstance(call, ast.Call)]
+                made = {call.attr for call in calls if isinstance(call, ast.Attribute)} & MAKING_ARRAYS
+                if "njit" in options and "ALLOCATING" not in options and made:
+                    silent.append(f"{path.name}: {function.name}")
+    assert not silent

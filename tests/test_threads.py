@@ -1,5 +1,7 @@
 """How many threads work where nobody says: by the work there is, the processors that are free, and who asks."""
 
+import threading
+import time
 from multiprocessing import get_context
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from ordino import Dataset, LambdaMART, RankAggregation, processors, threads
 from ordino.processors import Look, allowed_processors, free_processors
 from ordino.testing import easy_data
-from ordino.threads import count_threads, run_blocks
+from ordino.threads import count_threads, run_blocks, worker_threads
 
 
 @pytest.fixture
@@ -75,6 +77,46 @@ def test_a_real_look_adds_up():
     assert second.clock > first.clock
     assert second.by_this > first.by_this
     assert second.by_all >= first.by_all
+
+
+def test_who_asks_works_too_and_results_come_in_the_order_of_the_blocks():
+    asked_in, threads_in = threading.current_thread(), set()
+
+    def work(block):
+        threads_in.add(threading.current_thread())
+        assert getattr(threads._here, "is_worker", False)
+        time.sleep(0.01)
+        return 2 * block
+
+    with worker_threads(3, 8) as run:
+        assert run(work, range(8)) == [0, 2, 4, 6, 8, 10, 12, 14]
+        assert len(threads_in) == 3
+        assert asked_in in threads_in
+        assert not getattr(threads._here, "is_worker", False)
+
+
+def test_nobody_waits_for_a_thread_that_has_nothing_left_to_do(monkeypatch):
+    busy, pool = threading.Event(), threads.thread_pool(1)
+    monkeypatch.setattr(threads, "thread_pool", lambda _: pool)
+    with worker_threads(2, 8) as run:
+        pool.submit(busy.wait)  # the other thread never comes to it
+        assert run(lambda block: -block, [1, 2, 3]) == [-1, -2, -3]
+        busy.set()
+
+
+@pytest.mark.parametrize("where", ["here", "elsewhere"])
+def test_after_an_error_no_block_is_begun(where):
+    begun, asked_in = [], threading.current_thread()
+
+    def work(block):
+        begun.append(block)
+        time.sleep(0.01)
+        if (threading.current_thread() is asked_in) == (where == "here"):
+            raise ValueError(block)
+
+    with worker_threads(2, 100) as run, pytest.raises(ValueError, match=r"^[0-9]+$"):
+        run(work, range(100))
+    assert len(begun) < 100
 
 
 def test_work_that_is_shared_is_not_shared_again(monkeypatch):

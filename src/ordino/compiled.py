@@ -37,10 +37,13 @@ from numba.core import event  # noqa: E402
 
 INNER: Mapping[str, Any] = {
     "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": False,
+    "_nrt": False,
 }  # fmt: skip
 """Options of a function that only other kernels call.
 
 How its sums are rounded is said here: numba would else take it from the kernel that happens to be compiled first.
+Nobody counts references to its arrays (``_nrt``): whoever calls a kernel holds them. That takes less time to compile,
+and half the time of a call.
 """
 
 REORDERED: Mapping[str, Any] = {**INNER, "fastmath": {"reassoc", "nsz", "contract"}, "forceinline": True}
@@ -51,9 +54,12 @@ ones, which load the caller from the cache.
 """
 
 OUTER: Mapping[str, Any] = {
-    "cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "fastmath": False,
+    "cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "fastmath": False, "_nrt": False,
 }  # fmt: skip
 """Options of a kernel that Python calls."""
+
+ALLOCATING: Mapping[str, Any] = {"_nrt": True}
+"""Options to put on top where a function makes arrays: without them it does not compile."""
 
 OPEN: Any = None
 """What a template leaves open until :func:`specialize` binds it."""

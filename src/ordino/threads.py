@@ -2,8 +2,9 @@
 
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache
 from multiprocessing import parent_process
@@ -80,8 +81,39 @@ def worker_threads(n_jobs: int | None, n_blocks: int) -> Iterator[Run]:
     if threads <= 1:
         yield one_by_one
         return
-    with thread_pool(threads) as pool:
-        yield lambda work, blocks: one_by_one(work, blocks) if len(blocks) == 1 else list(pool.map(work, blocks))
+    with thread_pool(threads - 1) as pool:
+        yield lambda work, blocks: _share(pool, threads - 1, work, blocks)
+
+
+def _share(pool: ThreadPoolExecutor, n_others: int, work: Callable[[Any], Any], blocks: Sequence[Any]) -> list[Any]:
+    """The calling thread and those of a pool each take the next block until none is left; results in order.
+
+    A thread that waits for work wakes up late: meanwhile the calling one works.
+    """
+    if len(blocks) == 1:
+        return one_by_one(work, blocks)
+    results, left = [None] * len(blocks), iter(range(len(blocks)))  # its next number is given out once
+
+    def take() -> None:
+        try:
+            for place in left:
+                results[place] = work(blocks[place])
+        except BaseException:
+            deque(left, maxlen=0)  # nobody begins another block
+            raise
+
+    others = [pool.submit(take) for _ in range(min(n_others, len(blocks) - 1))]
+    was_worker = getattr(_here, "is_worker", False)
+    _here.is_worker = True
+    try:
+        take()
+    finally:
+        _here.is_worker = was_worker
+        begun = [other for other in others if not other.cancel()]  # one that is still asleep has nothing left to do
+        wait(begun)
+    for other in begun:
+        other.result()
+    return results
 
 
 def run_blocks(work: Callable[[Block], Result], blocks: Sequence[Block], n_jobs: int | None) -> list[Result]:

@@ -1,5 +1,8 @@
 """Networks of pairs: sharing rules, what a step sees, losses, auto-encoders, full batches."""
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,7 +21,7 @@ from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs, PairBatch
-from ordino.networks.training import Learner, quality_by_error, train
+from ordino.networks.training import Learner, QualityByPairs, train
 from ordino.order import PairNetwork
 from ordino.rankers import sortnet
 from ordino.testing import easy_data
@@ -260,11 +263,37 @@ def test_what_a_diverged_step_left_behind_does_not_show():
 
 def test_validation_pairs_choose_the_epoch():
     network = make_network()
-    quality = quality_by_error(ComparedPairs(X, FIRST_FEATURE).whole)
+    quality = QualityByPairs(ComparedPairs(X, FIRST_FEATURE).whole)
     trained = learned(network, Schedule(30, 0.3), quality=quality)
     errors = [-row["valid"] for row in trained.history]
     network.load(trained.layers)
     assert -quality(network) == pytest.approx(min(errors), rel=1e-6)
+
+
+def test_pairs_judged_aside_are_judged_as_they_are_at_once(monkeypatch):
+    """A twin is measured on another thread while the network learns on; it may take as long as it likes."""
+    whole = ComparedPairs(X, FIRST_FEATURE).whole
+
+    original, measured_in = PairNet.error, set()
+
+    def slow(self, batch, *, learn=True):
+        if not learn:
+            measured_in.add(threading.current_thread())
+            time.sleep(0.002)
+        return original(self, batch, learn=learn)
+
+    monkeypatch.setattr(PairNet, "error", slow)
+
+    def learned_with(n_jobs):
+        one = Learner(make_network(), ComparedPairs(X, FIRST_FEATURE), Schedule(8, 0.3), QualityByPairs(whole))
+        return train([one], 8, n_jobs=n_jobs)[0]
+
+    at_once = learned_with(1)
+    assert measured_in == {threading.main_thread()}
+    aside = learned_with(2)
+    assert measured_in > {threading.main_thread()}
+    assert (aside.history, aside.best_epoch) == (at_once.history, at_once.best_epoch)
+    assert all(np.array_equal(a.W, b.W) for a, b in zip(aside.layers, at_once.layers, strict=True))
 
 
 def test_full_batches_of_pairs_undo_a_step_that_raised_the_error():

@@ -49,13 +49,13 @@ def trained(make, n_jobs):
 def threads_used(monkeypatch):
     """The threads that work on blocks of a step."""
     seen = set()
-    original = ordino.threads.ThreadPoolExecutor.map
+    original = ordino.threads._share
 
-    def spy(pool, work, blocks):
-        seen.add(pool._max_workers)
-        return original(pool, work, blocks)
+    def spy(pool, n_others, work, blocks):
+        seen.update({1 + n_others} if len(blocks) > 1 else ())
+        return original(pool, n_others, work, blocks)
 
-    monkeypatch.setattr(ordino.threads.ThreadPoolExecutor, "map", spy)
+    monkeypatch.setattr(ordino.threads, "_share", spy)
     return seen
 
 

@@ -6,10 +6,10 @@ but for those of long queries, which :mod:`ordino.boosting.long_queries` sums.
 
 import numpy as np
 
-from ordino.compiled import OUTER, njit
+from ordino.compiled import ALLOCATING, OUTER, njit
 
 
-@njit(**OUTER)
+@njit(**{**OUTER, **ALLOCATING})
 def pair_potentials(scores, level, weight, offsets, potential):  # type: ignore[no-untyped-def]
     """Fill potential with each document's pair weight as the better one minus that as the worse one.
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OUTER, njit
+from ordino.compiled import ALLOCATING, INNER, OUTER, njit
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def _basis(x, points, weights, out):  # type: ignore[no-untyped-def]
         out[k] /= total
 
 
-@njit(**OUTER)
+@njit(**{**OUTER, **ALLOCATING})
 def long_fidelity_loss(scores, level, order, points, weights):  # type: ignore[no-untyped-def]
     """The sum over the pairs of one query of 1 - sqrt(P); ``order`` has its documents by rising level."""
     m = len(points)
@@ -89,7 +89,7 @@ def long_fidelity_loss(scores, level, order, points, weights):  # type: ignore[n
     return loss
 
 
-@njit(**OUTER)
+@njit(**{**OUTER, **ALLOCATING})
 def add_long_split_weights(scores, level, order, points, weights, pair_weight, codes, right, wrong):  # type: ignore[no-untyped-def]
     """Add what the pairs of one query weigh that each threshold puts right and wrong; see ``split_weights``."""
     n, m, n_codes = len(order), len(points), right.shape[1]

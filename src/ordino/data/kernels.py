@@ -17,12 +17,16 @@ _POWERS = np.array([float(f"1e{e}") for e in range(23)])
 def hash_rows(X: NDArray[np.float32], columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix the bits of a row of X and of columns; 0.0 and -0.0 count as equal."""
     hashes = np.empty(len(X), np.uint64)
-    _hash_rows(frozen(X.view(np.uint32)), frozen(columns), hashes)
+    _hash_rows(frozen(X.view(np.uint32)), hashes)
+    for column in columns.T:
+        hashes ^= column
+        hashes *= np.uint64(0xC2B2AE3D27D4EB4F)
+        hashes ^= hashes >> np.uint64(29)
     return hashes
 
 
 @njit(**OUTER)
-def _hash_rows(bits, columns, hashes):  # type: ignore[no-untyped-def]
+def _hash_rows(bits, hashes):  # type: ignore[no-untyped-def]
     for i in range(len(hashes)):
         h = np.uint64(0x243F6A8885A308D3)
         for j in range(bits.shape[1]):
@@ -31,9 +35,6 @@ def _hash_rows(bits, columns, hashes):  # type: ignore[no-untyped-def]
                 word = np.uint64(0)
             h = (h ^ word) * np.uint64(0x9E3779B97F4A7C15)
             h ^= h >> np.uint64(32)
-        for j in range(columns.shape[1]):
-            h = (h ^ columns[i, j]) * np.uint64(0xC2B2AE3D27D4EB4F)
-            h ^= h >> np.uint64(29)
         hashes[i] = h
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
+from ordino.compiled import ALLOCATING, INNER, OPEN, OUTER, REORDERED, njit, specialize
 from ordino.losses.kernels import by_level, gains_of
 from ordino.metrics.kernels import sort_descending
 
@@ -58,7 +58,7 @@ def _stage(s, y, left, chance, g, h):  # type: ignore[no-untyped-def]
     return value, high_y, mass_y
 
 
-@njit(**INNER)
+@njit(**{**INNER, **ALLOCATING})
 def _top(s, y, w, k, g, h, left):  # type: ignore[no-untyped-def]
     """Cross entropy of top-k probabilities: a sum over all beginnings of k - 1 documents, visited depth first.
 
@@ -94,7 +94,7 @@ def _top(s, y, w, k, g, h, left):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(**INNER)
+@njit(**{**INNER, **ALLOCATING})
 def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the probabilities that labels and scores give to the first k; the softmax if k is 1."""
     if k > 1:
@@ -121,7 +121,7 @@ def _log_add(a: float, b: float) -> float:
     return high if low == -np.inf else high + np.log1p(np.exp(low - high))
 
 
-@njit(**INNER)
+@njit(**{**INNER, **ALLOCATING})
 def listmle(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Each document against itself and all of lower labels: log(e^s_i + sum of lower e^s_j) - s_i."""
     value = 0.0
@@ -198,7 +198,7 @@ def _spread(e_i, e, force, g):  # type: ignore[no-untyped-def]
     return own
 
 
-@njit(**INNER)
+@njit(**{**INNER, **ALLOCATING})
 def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """1 - NDCG with each rank replaced by 1 + sum over others of sigmoid(alpha (s_j - s_i)).
 

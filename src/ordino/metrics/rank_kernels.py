@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import Floats, Ints
-from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
+from ordino.compiled import ALLOCATING, INNER, OPEN, OUTER, njit, specialize
 from ordino.metrics.formulas import average_precision, cutoff, mean_precision, precision, precision_of_hits
 from ordino.metrics.kernels import sort_descending
 from ordino.metrics.metric import Metric
@@ -43,7 +43,7 @@ def _ranks_by_counting(scores: Any, _: Any, __: int, relevant: Any, ranks: Any) 
         ranks[j] = rank
 
 
-@njit(**INNER)
+@njit(**{**INNER, **ALLOCATING})
 def _ranks_by_bisection(scores: Any, is_relevant: Any, start: int, relevant: Any, ranks: Any) -> None:
     """The same for many relevant documents: sort them, then find for each other document which of them it is above."""
     n_relevant = relevant.shape[0]

@@ -21,7 +21,7 @@ from ordino.networks.learning_sets import LearningSet
 from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import ComparedPairs
-from ordino.networks.training import Learner, Quality, QualityByMetric, Trained, Watch, quality_by_error, train
+from ordino.networks.training import Learner, Quality, QualityByMetric, QualityByPairs, Trained, Watch, train
 from ordino.order import ORDERS, PairNetwork
 from ordino.order.pairs import TOP, Pairs, content_order
 from ordino.parameters import Choices, Range, learned, param
@@ -204,7 +204,7 @@ class Comparator(Ranker):
 
     def _by_pairs(self, X: NDArray[np.float32], learning_set: LearningSet) -> Quality | None:
         """Quality is a small error on these pairs; None if there are none."""
-        return quality_by_error(ComparedPairs(X, learning_set).whole) if learning_set.n_pairs else None
+        return QualityByPairs(ComparedPairs(X, learning_set).whole) if learning_set.n_pairs else None
 
     def _by_metric(self, valid: Dataset) -> Quality:
         """Quality is the metric of sorted validation data."""

@@ -17,15 +17,14 @@ uint = np.uint64  # of a place in an array: no negative one, which would count f
 
 
 @njit(**OUTER)
-def gather_pairs(X: Any, codes: Any, sides: int, rows: Any) -> None:
-    """Write the two rows of each pair ``a * n_docs + b`` to ``rows``, (2, n_pairs, n_features)."""
-    shared, sign = np.float32(sides - 1), np.float32(3 - 2 * sides)  # x + y and x - y, or x and y
-    for p in range(codes.shape[0]):
-        a = codes[p] // X.shape[0]
-        b = codes[p] - a * X.shape[0]
+def gather_pairs(X: Any, first: Any, second: Any, shared: Any, sign: Any, rows: Any) -> None:
+    """Write x + ``shared`` y and ``shared`` x + ``sign`` y of each pair to ``rows``, (2, n_pairs, n_features)."""
+    for p in range(len(first)):
+        a, b = first[p], second[p]
         for k in range(X.shape[1]):
-            rows[0, p, k] = X[a, k] + shared * X[b, k]
-            rows[1, p, k] = shared * X[a, k] + sign * X[b, k]
+            x, y = X[a, k], X[b, k]
+            rows[0, p, k] = x + shared * y
+            rows[1, p, k] = shared * x + sign * y
 
 
 @njit(**OUTER)

@@ -68,11 +68,12 @@ def padded(n_pairs: int) -> int:
 def in_pieces(rows: Floats) -> Floats:
     """Padded rows (2, n_rows, length) as pieces of ``PIECE`` pairs, (n_pieces, 2, n_rows, PIECE): nothing is copied.
 
-    So one call makes the products of all pieces, and threads wait for each other once.
+    So one call makes the products of all pieces, and threads wait for each other once. Numpy's as_strided would take
+    six times as long as this, which is a part of every step.
     """
     _, n_rows, length = rows.shape
     strides = PIECE * rows.itemsize, *rows.strides
-    return np.lib.stride_tricks.as_strided(rows, (length // PIECE, 2, n_rows, PIECE), strides)
+    return np.ndarray((length // PIECE, 2, n_rows, PIECE), np.float32, rows, 0, strides)
 
 
 class Gathered(NamedTuple):
@@ -92,6 +93,7 @@ class FirstLayer:
 
     def __init__(self, sides: int, n_own: int) -> None:
         self._sides, self._n_own = sides, n_own
+        self._signs = np.float32(sides - 1), np.float32(3 - 2 * sides)  # x + y and x - y, or x and y
         self._arrays: dict[str, Floats] = {}
         same, none = np.ones(n_own, np.float32), np.zeros(n_own, np.float32)
         roles = ((same, same), (same, -same)) if sides == 2 else ((same, none), (none, same))
@@ -158,7 +160,8 @@ class FirstLayer:
         """The two rows of each pair, feature by feature where there are many: products of such rows are made sooner."""
         n_pairs, n_features = len(codes), X.shape[1]
         rows = self._array("rows", 2, n_pairs, n_features)
-        gather_pairs(X, codes, self._sides, rows)
+        first = codes // len(X)
+        gather_pairs(X, first, codes - first * len(X), *self._signs, rows)
         across = rows.swapaxes(1, 2)
         if n_pairs > PIECE:
             shape = 2, n_features, padded(n_pairs)

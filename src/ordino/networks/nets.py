@@ -209,10 +209,7 @@ def row_errors(
         above = slope[:, start:stop]  # (n_nets, n_rows, n_out)
         for i in reversed(range(n_hidden + 1)):
             seen = h[i - 1][:, start:stop] if i else X[None, start:stop]  # (n_nets or 1, n_rows, n_in)
-            if seen.shape[2] < above.shape[2]:  # a product whose result is high, not wide, takes half the time
-                slopes_W[i][:] = np.matmul(above.swapaxes(1, 2), seen).swapaxes(1, 2)
-            else:
-                np.matmul(seen.swapaxes(1, 2), above, out=slopes_W[i])
+            np.matmul(seen.swapaxes(1, 2), above, out=slopes_W[i])
             if i == 0:
                 break
             below = d[i - 1][:, start:stop]  # (n_nets, n_rows, n_in)

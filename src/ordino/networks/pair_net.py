@@ -10,6 +10,7 @@ features are dropped: then every pair has its own.
 """
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, final
 
 import numpy as np
@@ -70,6 +71,13 @@ class PairNet(Net[PairBatch]):
         if learn:
             parts.sum(axis=0, out=self.slopes)
         return error
+
+    def twin(self) -> "PairNet":
+        """A network of the same kind with weights of its own: another thread may measure it while this one learns."""
+        twin = copy(self)
+        twin.theta = self.theta.copy()
+        twin.W, twin.b = twin.views(twin.theta)
+        return twin
 
     @diverging_quietly
     def _chunk(

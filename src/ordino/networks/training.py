@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
+from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple, final
 
@@ -16,8 +17,9 @@ from ordino.layers import Layer
 from ordino.networks.divided import FarBatch
 from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly, row_errors
 from ordino.networks.optimizers import OPTIMIZERS
+from ordino.networks.pair_net import PairNet
 from ordino.networks.rates import RATES, Rate, Schedule
-from ordino.networks.supply import Batch, Supply
+from ordino.networks.supply import Batch, PairBatch, Supply
 from ordino.progress import Steps
 from ordino.threads import count_threads, one_by_one, products, thread_pool, worker_threads
 
@@ -25,7 +27,7 @@ Floats = NDArray[np.float64]
 Weights = NDArray[np.float32]
 Quality = Callable[[Any], float]  # how good a network is on validation data; larger is better
 Watch = Callable[[Any], dict[str, float]]  # numbers of a network for its history
-Aside = Callable[[Callable[[list[Layer]], float], list[Layer]], Future[float]]
+Aside = Callable[[Callable[[], float]], Future[float]]
 
 
 class Trained(NamedTuple):
@@ -45,18 +47,35 @@ class QualityByMetric:
 
     def __call__(self, net: Any) -> float:
         """How good the network is now."""
-        return self.of_layers(net.layers())
+        return self._of_layers(net.layers())
+
+    def of_now(self, net: Any) -> Callable[[], float]:
+        """What computes how good the network is now, whatever its weights will have become."""
+        return partial(self._of_layers, net.layers())
 
     @diverging_quietly
-    def of_layers(self, layers: list[Layer]) -> float:
-        """How good the network with these layers is, whatever its own weights have become."""
+    def _of_layers(self, layers: list[Layer]) -> float:
         found = self._scores(layers)
         return -np.inf if np.isnan(found).any() else float(np.nan_to_num(self._judge.mean(self._valid, found)))
 
 
-def quality_by_error(batch: Any) -> Quality:
-    """The negative error on a batch that the network does not learn from."""
-    return lambda net: -net.error(batch, learn=False)
+@final
+class QualityByPairs:
+    """The negative error of a network that compares, on pairs that it does not learn from."""
+
+    def __init__(self, batch: PairBatch) -> None:
+        self._batch = batch
+        self._twin: PairNet | None = None
+
+    def __call__(self, net: Any) -> float:
+        """How good the network is now."""
+        return -float(net.error(self._batch, learn=False))
+
+    def of_now(self, net: Any) -> Callable[[], float]:
+        """What computes how good the network is now; before it is asked for the next, it must be done."""
+        self._twin = self._twin or net.twin()
+        self._twin.theta[:] = net.theta
+        return partial(self, self._twin)
 
 
 @final
@@ -64,8 +83,8 @@ class Learner:
     """A network that learns, epoch by epoch, and keeps its best one.
 
     With ``quality``, the epoch in which the network was best is kept, and it is done when it has not improved for
-    ``patience`` epochs; without it, the last epoch is kept. A quality of layers may be computed ``aside``, while the
-    network learns on, unless the network could be done with this epoch: the result is the same.
+    ``patience`` epochs; without it, the last epoch is kept. A quality may be computed ``aside``, while the network
+    learns on, unless the network could be done with this epoch: the result is the same.
     """
 
     def __init__(
@@ -82,7 +101,7 @@ class Learner:
         self.history: list[dict[str, float]] = []
         self.done = False
         self.aside: Aside | None = None
-        """Calls a function with layers on a thread of its own; None while there is none."""
+        """Calls a function on a thread of its own; None while there is none."""
         self._open: tuple[dict[str, float], Weights, Future[float]] | None = None  # an epoch judged aside
 
     def begin(self) -> None:
@@ -125,10 +144,10 @@ class Learner:
             self._keep(theta)
         elif not np.isfinite(theta).all():
             self._decide(row, theta, -np.inf)
-        elif self.aside is None or not isinstance(quality, QualityByMetric) or self._is_last(number):
-            self._decide(row, theta, quality(self.net))
+        elif self.aside and isinstance(quality, QualityByMetric | QualityByPairs) and not self._is_last(number):
+            self._open = row, theta, self.aside(quality.of_now(self.net))
         else:
-            self._open = row, theta, self.aside(quality.of_layers, self.net.layers())
+            self._decide(row, theta, quality(self.net))
 
     def settle(self) -> None:
         """Wait for the quality of the last epoch, if it is still computed."""

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OUTER, njit
+from ordino.compiled import ALLOCATING, INNER, OUTER, njit
 
 
-@njit(**OUTER)
+@njit(**{**OUTER, **ALLOCATING})
 def improve_orders(
     ranks: NDArray[np.float64], offsets: NDArray[np.int64], start: NDArray[np.intp], top: int
 ) -> NDArray[np.intp]:
@@ -22,7 +22,7 @@ def improve_orders(
     return order
 
 
-@njit(**INNER)
+@njit(**{**INNER, **ALLOCATING})
 def _preferences(ranks: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.int32]:
     """How many more members put document i before j than j before i, shape ``(n, n)``."""
     n = len(rows)
@@ -39,7 +39,7 @@ def _preferences(ranks: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[
     return prefer
 
 
-@njit(**INNER)
+@njit(**{**INNER, **ALLOCATING})
 def _insert_until_settled(prefer: NDArray[np.int32], rows: NDArray[np.intp]) -> None:
     """Move one document at a time to its best place; every move contradicts fewer members, so that it ends."""
     n = len(rows)

@@ -21,6 +21,7 @@ WINS, SUMS, OUT_DEGREES = range(3)
 ``1 / UNIT``; the wins where the earlier row wins a tie."""
 
 squash = win = meet = OPEN  # in the templates below
+uint = np.uint64  # of a place in an array: no negative one, which would count from the end
 
 
 def _meet_shallow(a: Any, low: Any, n: Any, bias: Any, plan: Any, weights: Any, sides: Any, room: Any) -> None:
@@ -28,18 +29,17 @@ def _meet_shallow(a: Any, low: Any, n: Any, bias: Any, plan: Any, weights: Any, 
 
     The middle of the two outputs, which their probabilities need, goes into row 3. For one hidden layer.
     """
-    margin, middle = room[2, 0], room[3, 0]
     for b in range(n):
-        margin[b] = ZERO
-        middle[b] = bias
+        room[2, 0, b] = ZERO
+        room[3, 0, b] = bias
     for i in range(plan[1, 0]):
-        left, right, own_left, own_right = sides[0, i, low:], sides[1, i, low:], sides[0, i, a], sides[1, i, a]
+        own_left, own_right = sides[0, i, a], sides[1, i, a]
         start, wins, rises = weights[0, i], weights[1, i], weights[2, i]
         for b in range(n):
-            h = squash((own_left + right[b]) + start)
-            dual = squash((left[b] + own_right) + start)
-            margin[b] += (h - dual) * wins
-            middle[b] += (h + dual) * rises
+            h = squash((own_left + sides[1, i, uint(low + b)]) + start)
+            dual = squash((sides[0, i, uint(low + b)] + own_right) + start)
+            room[2, 0, b] += (h - dual) * wins
+            room[3, 0, b] += (h + dual) * rises
 
 
 def _meet_deep(a: Any, low: Any, n: Any, bias: Any, plan: Any, weights: Any, sides: Any, room: Any) -> None:
@@ -95,7 +95,6 @@ def _meet_rows(
     ``sides`` has the projections of a document on the left and on the right, shape ``(2, n_neurons, n_docs + LANES)``;
     ``totals`` starts at document ``first``.
     """
-    margins, middles = room[2, 0], room[3, 0]
     for q in range(len(offsets) - 1):
         start, end = offsets[q], offsets[q + 1]
         start = start if start > first else first  # min and max would be compiled one by one
@@ -106,27 +105,32 @@ def _meet_rows(
                 low = a + 1 if a + 1 > tile else tile
                 n = after - low
                 meet(a, low, (n + LANES - 1) // LANES * LANES, bias, plan, weights, sides, room)
-                others, own = totals[:, low - first :], totals[:, a - first]
+                wins, sums, ahead = np.int64(0), np.int64(0), np.int64(0)  # of a; kept here, the loop is vectorized
                 for b in range(n):
-                    apart = abs(margins[b])
-                    p = win(middles[b] + apart, middles[b] - apart)
+                    margin, other = room[2, 0, b], uint(low - first + b)
+                    apart = abs(margin)
+                    p = win(room[3, 0, b] + apart, room[3, 0, b] - apart)
                     p = (p if p > ABOVE_HALF else ABOVE_HALF) if apart != 0 else 0.5
                     share = np.int64(p * UNIT)
-                    share = share if margins[b] >= 0 else UNIT - share
-                    won, is_ahead = 1 + (margins[b] > 0) - (margins[b] < 0), np.int64(margins[b] >= 0)
-                    others[WINS, b] += 2 - won
-                    others[SUMS, b] += UNIT - share
-                    others[OUT_DEGREES, b] += 1 - is_ahead
-                    own[WINS] += won
-                    own[SUMS] += share
-                    own[OUT_DEGREES] += is_ahead
+                    share = share if margin >= 0 else UNIT - share
+                    won, is_ahead = 1 + (margin > 0) - (margin < 0), np.int64(margin >= 0)
+                    totals[WINS, other] += 2 - won
+                    totals[SUMS, other] += UNIT - share
+                    totals[OUT_DEGREES, other] += 1 - is_ahead
+                    wins += won
+                    sums += share
+                    ahead += is_ahead
+                totals[WINS, a - first] += wins
+                totals[SUMS, a - first] += sums
+                totals[OUT_DEGREES, a - first] += ahead
 
 
 @cache
 def make_meetings(activation: str, output: str, deep: bool) -> Any:
     """The kernel in which documents meet, for networks with these activations; ``deep``: several hidden layers."""
     template, name = (_meet_deep, "deep") if deep else (_meet_shallow, "shallow")
-    inner = specialize(template, f"meet_{name}_{activation}", INNER, squash=ACTIVATIONS[activation])
+    inlined = {**INNER, "inline": "always"}
+    inner = specialize(template, f"meet_{name}_{activation}", inlined, squash=ACTIVATIONS[activation])
     return specialize(
         _meet_rows, f"meetings_{name}_{activation}_{output}", OUTER, meet=inner, win=OUTPUTS[output]
     )  # fmt: skip

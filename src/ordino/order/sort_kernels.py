@@ -154,6 +154,7 @@ def make_sort(algorithm: Any, activation: str, deep: bool) -> Any:
     inlined = {**INNER, "inline": "always"}
     name = f"{algorithm.__name__}_{activation}" + ("_deep" if deep else "")
     margin = make_margin(activation, deep, inlined)
-    compare = specialize(_before, f"{name}_before", INNER, margin_of=margin)  # one copy, however often it is called
+    once = algorithm in (merge_sort, insertion_sort)  # the others compare in several places: those share one copy
+    compare = specialize(_before, f"{name}_before", inlined if once else INNER, margin_of=margin)
     sink = specialize(_sift, f"{name}_sift", inlined, before=compare)
     return specialize(algorithm, name, OUTER, before=compare, sift=sink)

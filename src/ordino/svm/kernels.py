@@ -13,7 +13,7 @@ higher) label. A query of n documents costs n log n time and n memory.
 
 import numpy as np
 
-from ordino.compiled import INNER, OUTER, REORDERED, njit
+from ordino.compiled import ALLOCATING, INNER, OUTER, REORDERED, njit
 
 
 @njit(**REORDERED)
@@ -118,7 +118,7 @@ def sum_of_tree(tree, node):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(**OUTER)
+@njit(**{**OUTER, **ALLOCATING})
 def sweep_slopes(scores, level, weight, order, threshold, slope, degree):  # type: ignore[no-untyped-def]
     """Sums of max(0, threshold - margin)^2 and max(0, threshold - margin) over pairs, by product of weights.
 
@@ -160,7 +160,7 @@ def sweep_slopes(scores, level, weight, order, threshold, slope, degree):  # typ
     return threshold * shortfall - work, shortfall
 
 
-@njit(**OUTER)
+@njit(**{**OUTER, **ALLOCATING})
 def sweep_curvature(scores, level, weight, order, threshold, v, out):  # type: ignore[no-untyped-def]
     """Fill out with minus the sum of v over the active partners of each document, by product of weights."""
     n = len(scores)

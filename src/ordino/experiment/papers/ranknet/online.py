@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import OUTER, njit
+from ordino.compiled import ALLOCATING, OUTER, njit
 from ordino.data.dataset import Dataset
 from ordino.streams import stream
 
@@ -72,7 +72,7 @@ def pair_error(net: Net, data: Dataset, pairs: NDArray[np.int64] | None = None) 
     return float(np.mean(scores[better] <= scores[worse]))
 
 
-@njit(**OUTER)
+@njit(**{**OUTER, **ALLOCATING})
 def learn_pairs(X: Any, pairs: Any, V: Any, b: Any, w: Any, rate: float) -> float:
     """A step for each pair; gives the sum of the costs log(1 + exp(-o)) of the outputs o before the steps."""
     n_hidden, n_features = V.shape
