@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from numba.core import event
+from numba.core import event, types
 from numba.core.errors import TypingError
 
 import ordino
+from ordino import compiled
 from ordino.compiled import INNER, OUTER, REORDERED, njit
 
 SOURCE = Path(ordino.__file__).parent
@@ -125,6 +126,26 @@ def test_the_garbage_collector_is_off_while_a_kernel_compiles(was_on: bool) -> N
         finally:
             gc.enable()
     assert during == [False, False]
+
+
+def test_numba_is_asked_once_what_an_operator_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    remembered, left = compiled._compiling.remembered, types.Function.get_call_type
+    ask = remembered.ask
+
+    def counted(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        asked.append((function, args))
+        return ask(function, context, args, kws)
+
+    monkeypatch.setattr(remembered, "ask", counted)
+    assert njit()(lambda a, b: a * b + a * b * (a * b))(2.0, 3.0) == 42
+    assert asked
+    assert len(set(asked)) == len(asked)
+    monkeypatch.undo()
+    remembered.install()
+    remembered.remove()
+    assert types.Function.get_call_type is left
+    assert not remembered.known
 
 
 def test_a_kernel_made_of_a_template_is_found_in_the_cache_again(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ that measuring a ranking does not need. Here an empty module stands in for the o
 compiled code that does multiply matrices imports the real one later. Where scipy is loaded already, nothing is done.
 
 While numba compiles, the garbage collector is off: it would look through all that was imported again and again, which
-takes a tenth of the time. What np.sort and np.argsort cost inside a kernel is over a second of compiling: kernels leave
-them to numpy, or merge.
+takes a tenth of the time. What an operator gives for operands of some types is remembered, which saves another tenth:
+numba would find it out anew at every place. What np.sort and np.argsort cost inside a kernel is over a second of
+compiling: kernels leave them to numpy, or merge.
 """
 
 import gc
@@ -33,7 +34,7 @@ if "scipy.linalg" not in sys.modules and find_spec("scipy") is not None:
         del sys.modules[_ASKED_FOR]
 
 import numba  # noqa: E402  (only now)
-from numba.core import event  # noqa: E402
+from numba.core import event, types  # noqa: E402
 
 INNER: Mapping[str, Any] = {
     "nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "fastmath": False,
@@ -170,23 +171,50 @@ class _Cache:
         return self.usable
 
 
+class _Remembered:
+    """What numba's own functions give for arguments of some types, while one kernel is compiled."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Any] = {}
+        self.numbas: Any = types.Function
+        self.ask = self.numbas.get_call_type
+
+    def install(self) -> None:
+        """Ask numba once for each function and types of arguments."""
+
+        def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
+            key = function, args, tuple(kws.items())
+            if key not in self.known:
+                self.known[key] = self.ask(function, context, args, kws)
+            return self.known[key]
+
+        self.numbas.get_call_type = get_call_type
+
+    def remove(self) -> None:
+        """Leave numba as it was, and forget."""
+        self.numbas.get_call_type = self.ask
+        self.known.clear()
+
+
 class _Compiling(event.Listener):
     """Turns the garbage collector off, and tells whoever waits at a terminal, once, why it takes so long."""
 
     def __init__(self, *, at_terminal: bool) -> None:
-        self.depth, self.since, self.collected = 0, 0.0, True
+        self.depth, self.since, self.collected, self.remembered = 0, 0.0, True, _Remembered()
         self.waited = 0.0 if at_terminal else float("-inf")
 
     def on_start(self, _: Any) -> None:
         if self.depth == 0:
             self.since, self.collected = time.perf_counter(), gc.isenabled()
             gc.disable()
+            self.remembered.install()
         self.depth += 1
         self._tell(time.perf_counter() - self.since)
 
     def on_end(self, _: Any) -> None:
         self.depth -= 1
         if self.depth == 0:
+            self.remembered.remove()
             if self.collected:
                 gc.enable()
             self.waited += time.perf_counter() - self.since
@@ -201,6 +229,5 @@ class _Compiling(event.Listener):
 
 
 _cache = _Cache()
-event.register(  # type: ignore[no-untyped-call]
-    "numba:compile", _Compiling(at_terminal=sys.stderr is not None and sys.stderr.isatty())
-)
+_compiling = _Compiling(at_terminal=sys.stderr is not None and sys.stderr.isatty())
+event.register("numba:compile", _compiling)  # type: ignore[no-untyped-call]
