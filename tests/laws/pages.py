@@ -144,6 +144,7 @@ def open_place(folder: Path, files: list[Path]) -> Any:
 CHANGING = {
     r"\d{4}-\d\d-\d\d \d\d:\d\d": "WHEN",
     r"took \d+ s": "took TIME",
+    r"\d{4}-\d\d-\d\d; ordino .*?\. ": "DAY AND VERSIONS. ",
     r"made with.*?(?=What weighs|$)": "made with VERSIONS ",
     r"\b[0-9a-f]{32}\b": "FINGERPRINT",
     r"[\d.]+ kB": "SIZE",
