@@ -113,7 +113,9 @@ def test_optuna_draws_from_the_space_and_the_same_again(store, tmp_path):
     first = tune(store, entry, data=easy_data(n_queries=6), folds=3)
     with Store(store) as opened:
         tried = [trial.params for trial in opened.trials(tuning=True) if trial.fold == "Fold1"]
+        begun = {trial.fold: trial.params["alpha"] for trial in reversed(opened.trials(tuning=True))}
     assert len(tried) == 6
+    assert len(set(begun.values())) == 3, "every fold draws for itself"
     assert all(0.1 <= params["alpha"] <= 10 and params["scaling"] == "minmax" for params in tried)
     again = tune(tmp_path / "again.sqlite", entry, data=easy_data(n_queries=6), folds=3)
     assert [trial.params for trial in again] == [trial.params for trial in first]

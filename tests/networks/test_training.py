@@ -122,6 +122,13 @@ def test_a_step_of_given_pairs_sees_their_documents_alone():
     assert np.array_equal(batch.X, X[[2, 5, 9, 600]])
 
 
+def test_a_pair_counts_by_its_weight_among_all_pairs_whatever_its_batch():
+    pairs, weights = LearningSet.of(np.array([(5, 9), (9, 2)]), np.ones(2), len(X)), np.array([1.0, 3.0])
+    supply = ScoredPairs(X, pairs, pair_loss("ranknet"), batch=1, weights=weights)
+    values = [batch.loss(np.zeros((2, 1), np.float32))[0] for batch in supply.epoch(np.random.default_rng(0))]
+    np.testing.assert_allclose(sorted(values), np.array([1 / 2, 3 / 2]) * np.log(2))
+
+
 def learner(network, data, quality=None, loss="ranknet", batch=4, **schedule):
     supply = QueryBatches(data, make_loss(loss), batch=batch)
     return Learner(network, supply, Schedule(**{"epochs": 5, "learning_rate": 0.01} | schedule), quality)

@@ -142,6 +142,10 @@ def test_pruning_tells_what_the_small_weights_are_worth() -> None:
         assert (pruned.coef_ != 0).sum() == step.kept
         assert pruned.score(data) == step.value == pytest.approx(ranker.fitness_ - step.loss)
     assert (ranker.coef_ != 0).all()  # the ranker itself is as it was
+    errors = clone(QUICK["RankDE"]).set_params(metric="pairwise_error").fit(data)
+    for step in errors.pruning(data):
+        assert step.value == pytest.approx(-errors.prune(keep=step.kept).score(data))  # of which less is better
+        assert step.loss == pytest.approx(step.value - errors.pruning(data)[0].value)
     with pytest.raises(ParameterError, match="give one of the two"):
         ranker.prune()
 
