@@ -17,7 +17,7 @@ from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import RowNet
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import Schedule
-from ordino.networks.supply import Batch, QueryBatches, ScoredPairs
+from ordino.networks.supply import Batch, QueryBatches, ScoredPairs, Slices
 from ordino.networks.training import Learner, QualityByMetric, train
 from ordino.testing import easy_data
 
@@ -100,6 +100,11 @@ def test_an_epoch_has_every_query_once(batch):
         assert sum(b.share for b in batches) == pytest.approx(1)
         seen = np.concatenate([b.X for b in batches])
         assert sorted(map(tuple, seen.tolist())) == sorted(map(tuple, data.X.tolist()))
+
+
+def test_the_first_cut_moves_from_epoch_to_epoch():
+    rng, slices = np.random.default_rng(0), Slices(10, 4)
+    assert {dict(slices.epoch(rng))[0] for _ in range(40)} == {1, 2, 3, 4}
 
 
 def test_gradient_of_pairs_equals_finite_differences():
