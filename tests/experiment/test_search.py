@@ -73,6 +73,12 @@ def search(entry, *values):
             return asked, end.value
 
 
+def test_a_trial_says_which_metric_chose_its_setting(store):
+    """That of the search, whatever the ranker itself would choose by."""
+    (trial,) = tune(store, {**GRID, "params": {"metric": "map"}})
+    assert trial.chosen_by == "mrr"
+
+
 def test_the_first_of_equal_settings_is_chosen():
     asked, chosen = search(Entry(**GRID), 0.5, 0.5)
     assert chosen == asked[0] == {"feature": 1}
