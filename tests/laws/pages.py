@@ -87,7 +87,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("model", "model"),  # of comparators alone: tests/studio/test_queries.py
     },
     "data": {"part": ("data", "data?part=two.arrow"), "from": ("data", "data?from=error")},
-    "judge": {"part": ("judge", "judge?part=two.arrow")},
+    "judge": {"part": ("judge", "judge?part=two.arrow"), "query": ("judge", "judge?query=2")},
     "papers": {"target": ("papers", "papers?target=sortnet.table1")},
     "run": {"run": ("run", "run?run=2"), "fold": ("run", "run?fold=Fold2")},
     "search": {"search": ("search", "search?search=tuned on one, 3 folds, Fold2")},
