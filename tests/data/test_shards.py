@@ -260,3 +260,11 @@ def test_categories_have_the_same_numbers_in_every_shard(tmp_path):
     manifest = tmp_path / "whole" / MANIFEST
     manifest.write_text(json.dumps({k: v for k, v in json.loads(manifest.read_text()).items() if k != "categories"}))
     assert ShardedDataset(tmp_path / "whole").read(0).categories == named["categories"]  # written by an earlier version
+
+
+def test_a_file_without_queries_is_one_part_if_that_is_said(tmp_path):
+    (tmp_path / "d.txt").write_text("1 1:5\n0 1:6\n")
+    with pytest.raises(DataError, match="one_list=True"):
+        next(read_parts(tmp_path / "d.txt"))
+    [part] = read_parts(tmp_path / "d.txt", one_list=True)
+    assert (part.n_queries, part.y.tolist()) == (1, [1, 0])

@@ -276,7 +276,7 @@ def test_what_is_remembered_of_some_lines_is_not_shown_of_others():
         [plain], [kept] = (make_boards(trials, labels=labels, **one) for one in ({}, {"remember": remember}))
         assert [line.label for line in kept.lines] == [line.label for line in plain.lines]
         for one, other in zip(plain.lines, kept.lines, strict=True):
-            np.testing.assert_array_equal(other.values["map"], one.values["map"])
+            np.testing.assert_array_equal(other.per_query["map"], one.per_query["map"])
 
 
 def test_a_measure_that_only_some_trials_have():
