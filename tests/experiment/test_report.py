@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -325,6 +326,9 @@ def test_csv_reads_back(board):
     assert float(first["mean"]) == board.line("RankNet").cells["map"].mean
     assert float(first["p"]) == board.line("RankNet").cells["map"].p
     assert (first["reference"], first["test"], first["queries"]) == ("LambdaMART", "wilcoxon", "30")
+    trials = [replace(a_trial("A", [0.5]), train_seconds=8.0, score_seconds=0.25)]
+    [row] = csv.DictReader(io.StringIO(report.comma_separated(make_boards(trials))))
+    assert (row["train_seconds"], row["score_seconds"]) == ("8.0", "0.25")
 
 
 def test_terminal_has_colors_only_on_a_terminal(board):
