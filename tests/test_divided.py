@@ -194,6 +194,8 @@ def test_weights_and_names_go_along(monkeypatch, tmp_path):
     found = learn(monkeypatch, "rank-svm", {}, tmp_path, 3, 2)
     assert found.coef_.tobytes() == whole.coef_.tobytes()
     assert found.feature_weights() == whole.feature_weights()
+    with pytest.warns(UserWarning, match="RankDE does not use document weights"):
+        learn(monkeypatch, "rankde", {"generations": 1, "population": 4}, tmp_path, 3, 2)
 
 
 def test_sums_of_parts_have_the_bits_of_the_whole():

@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import ordino
 from ordino import Dataset, LinearRegressionRanker, RankDE, RankNet, SingleFeature
 from ordino.data.scaling import SCALERS, make_scaler
-from ordino.errors import ModelFileError
+from ordino.errors import DataError, ModelFileError
 from ordino.linear import LinearRanker
 from ordino.model_file import fingerprint, load_scorer, read_card
 from ordino.model_file.classes import ESTIMATORS
@@ -43,7 +43,12 @@ def test_the_scorer_of_a_file_gives_the_scores_of_its_ranker(name, scaling, tmp_
         ranker.set_params(scaling=scaling)
     ordino.save(ranker.fit(data), tmp_path / "model")
     score, _ = load_scorer(tmp_path / "model")
-    np.testing.assert_array_equal(score(data), ranker.predict(data))
+    mixed = ordino.Dataset(data.X[::-1], data.y[::-1], data.qid[::-1] % 5)  # rows of a query lie apart
+    for one in (data, mixed):
+        np.testing.assert_array_equal(score(one), ranker.predict(one))
+    if not ranker.allows_nan:
+        with pytest.raises(DataError, match="NaN"):
+            score(data.replace(X=np.full_like(data.X, np.nan)))
     layers_are_enough = name in ("ranknet", "directranker") and scaling != "minmax"
     assert hasattr(score, "__self__") != layers_are_enough  # else it is the ranker's own predict
 

@@ -4,6 +4,7 @@ import re
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,6 +37,20 @@ SAME_BITS = {
     "ranknet": {"epochs": 2},
     "listnet": {"epochs": 1, "scaling": "quantile", "hidden": ()},
 }
+
+
+def test_each_worker_gets_what_is_its_own(monkeypatch):
+    """Asked among some of the workers, in another order than their own; without a cluster."""
+    crew = ray_crew.RayCrew.__new__(ray_crew.RayCrew)
+    crew._actors, crew._told = [None] * 3, [[], [], []]
+    crew._cluster = SimpleNamespace(shipped=lambda _: {})
+    monkeypatch.setattr(crew, "_ask", lambda number, call: number, raising=False)
+    monkeypatch.setattr(crew, "_result", lambda number, call, under_way: (number, call[1], under_way), raising=False)
+    assert crew.each(len, "all", own=["a", "b"], among=[2, 1], lasting=True) == [
+        (2, ("a", "all"), 2), (1, ("b", "all"), 1)
+    ]  # fmt: skip
+    assert [len(told) for told in crew._told] == [0, 1, 1]
+    assert crew.each(len, "all") == [(number, ("all",), number) for number in range(3)]
 
 
 @pytest.mark.slow

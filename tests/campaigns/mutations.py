@@ -45,7 +45,7 @@ COMPARED = {
 COMPUTED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 TESTS: dict[str, str] = {
     "": "test_given test_doors test_threads test_posteriors test_progress test_interrupts rankers/test_base",
-    "backends": "experiment/test_run laws/test_which_data",
+    "backends": "experiment/test_run laws/test_which_data backends",
     "boosting/divided": "test_divided",
     "boosting": "goldens rankers/test_trees rankers/test_boosting laws/test_formulas laws/test_which_data "
     "laws/test_parameters",
@@ -59,17 +59,18 @@ TESTS: dict[str, str] = {
     "cli/shards": "laws/test_options:shards test_sharded data/test_shards cli",
     "cli/studio": "laws/test_options:studio studio/test_pages cli",
     "cli/train": "laws/test_which_data:train laws/test_options:train cli",
-    "data": "data laws/test_seeds rankers/test_base test_given",
+    "data": "laws/test_rows data laws/test_seeds rankers/test_base rankers/test_categories test_given",
     "distilling": "test_distill",
     "division": "test_divided",
-    "ensemble": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto laws/test_which_data:ensemble+step",
+    "ensemble": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto "
+    "laws/test_which_data:ensemble+step laws/test_rows",
     "evolve/divided": "test_divided",
     "evolve": "goldens evolve rankers/test_evolved laws/test_seeds laws/test_formulas laws/test_which_data "
     "laws/test_parameters",
     "experiment": "experiment laws/test_which_data laws/test_seeds cli",
     "experiment/compare": "experiment/test_significance laws/test_options:compare experiment/test_report",
     "experiment/report": "experiment/test_board_trials experiment/test_report experiment/test_sums "
-    "experiment/test_page experiment/test_figures studio/test_pages",
+    "experiment/test_page experiment/test_figures studio/test_pages laws/test_addresses",
     "experiment/store": "experiment/test_trial_store experiment/test_sums experiment/test_kept experiment/test_report "
     "experiment/test_run studio/test_pages",
     "experiment/papers": "laws/test_protocols experiment cli/test_reproduce docs/test_reproductions",

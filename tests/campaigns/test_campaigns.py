@@ -176,10 +176,20 @@ def test_a_blind_sample_is_tried_once_and_counted_as_it_came_out(tmp_path, monke
     outcomes = iter(["test_b"])
     assert blind.sample(page, 2, results=results) == 0
     found = blind.counted(results)
-    assert found.failures == {"unnoticed when tried": 2}
+    assert [*found.failures.values()] == [2, 2]  # when tried, and still
     first, second = found.tried.split("; ")
     assert first.startswith("round 1: 1 of 3 noticed (33%): seed ")
     assert second == "round 2: 1 of 1 noticed (100%): edge 1 of 1"
+    page.write_text("""['streams.py']\nmistakes = [['option', 'numpy', 'y'], ['seed', 'def', 'z']]\n""")
+    outcomes = iter(["", "test_c"])
+    assert blind.try_again(page, results=results) == 1
+    later = blind.counted(results)
+    assert later.tried == found.tried  # what was noticed later changes no count of a round
+    assert [*later.failures.values()] == [2, 1]
+    assert [row[blind.LATER] for row in blind.tried(results) if not row["noticed by"]] in (
+        ["", "test_c"],
+        ["test_c", ""],
+    )
 
 
 def test_what_was_tried_blind_is_counted_on_the_page_and_written_out():

@@ -55,6 +55,8 @@ def test_a_folder_can_be_one_fold_and_a_saved_part_comes_first(tmp_path: Path) -
     lay_out(tmp_path / "mine", train__txt=tiny(1), train__arrow=tiny(2), test__txt=tiny(3))
     (fold,) = read_folds(tmp_path / "mine")
     assert (fold.name, fold.valid, fold.train.query_ids.tolist()) == ("mine", None, [2])
+    lay_out(tmp_path / "other", train__txt=tiny(1), trainingset__arrow=tiny(2), test__txt=tiny(3))
+    assert read_folds(tmp_path / "other")[0].train.query_ids.tolist() == [2]  # whatever it is called
 
 
 def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:

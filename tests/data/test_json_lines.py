@@ -101,6 +101,13 @@ def test_answers_of_elasticsearch_and_opensearch(tmp_path):
         np.testing.assert_array_equal(data.X, np.float32([[12.3, 0], [0.5, 1.25], [2, 3]]))
 
 
+def test_what_a_hit_says_itself_counts_before_its_source(tmp_path):
+    said = hit("7555", title=1.0) | {"_source": {"label": 1, "weight": 2.0}, "label": 3}
+    (tmp_path / "log.jsonl").write_text(lines({"qid": "rambo", "hits": {"hits": [said]}}))
+    data = read_data(tmp_path / "log.jsonl")
+    assert (data.y.tolist(), data.weights.tolist()) == ([3], [2.0])
+
+
 @pytest.mark.parametrize("text", ["originalScore=12.3,isBook=0.0", "originalScore:12.3;isBook:0.0"])
 def test_answers_of_solr(tmp_path, text):
     docs = [{"id": "d7", "score": 1.0, "title": "x", "[features]": text, "label": 2}]

@@ -15,6 +15,7 @@ from ordino.data import on_disk
 from ordino.data.files import write_data
 from ordino.data.parts import read_parts
 from ordino.data.scaling import SCALERS, make_scaler
+from ordino.data.shards import MANIFEST
 from ordino.data.source import Source, canonical
 from ordino.errors import DataError
 
@@ -239,3 +240,31 @@ def test_a_folder_is_read_file_by_file(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="there are no data files in this folder"):
         list(read_parts(tmp_path / "empty"))
+
+
+def test_categories_have_the_same_numbers_in_every_shard(tmp_path):
+    """One document alone is amber: the shards without it would number the others from 0."""
+    number = np.arange(40)
+    kind = np.where(number == 3, 0, 1 + number % 3)
+    named = {"feature_names": ("number", "color"), "categories": {"color": ("amber", "green", "red", "teal")}}
+    data = Dataset(np.column_stack((number, kind)), number % 2, number // 4, **named)
+    by_frame = Dataset.from_frame(data.to_frame("polars")[8:], qid="qid")  # which knows of three colors
+    assert by_frame.categories == {"color": ("green", "red", "teal")}
+    parts = [data.select_queries([0, 1]), by_frame]
+    for shards in (write_shards(data, tmp_path / "whole", 5), write_shards(iter(parts), tmp_path / "parts", 5)):
+        found = [part for part in shards.parts() if part.n_docs]
+        assert len(found) > 2
+        for part in found:
+            assert part.categories == named["categories"]
+            assert part.X[:, 1].tolist() == kind[part.X[:, 0].astype(int)].tolist()
+    manifest = tmp_path / "whole" / MANIFEST
+    manifest.write_text(json.dumps({k: v for k, v in json.loads(manifest.read_text()).items() if k != "categories"}))
+    assert ShardedDataset(tmp_path / "whole").read(0).categories == named["categories"]  # written by an earlier version
+
+
+def test_a_file_without_queries_is_one_part_if_that_is_said(tmp_path):
+    (tmp_path / "d.txt").write_text("1 1:5\n0 1:6\n")
+    with pytest.raises(DataError, match="one_list=True"):
+        next(read_parts(tmp_path / "d.txt"))
+    [part] = read_parts(tmp_path / "d.txt", one_list=True)
+    assert (part.n_queries, part.y.tolist()) == (1, [1, 0])

@@ -96,6 +96,10 @@ def test_ranknets_options():
     assert synthetic("ranknet-poly", queries=4, docs=5, features=3, levels=2).X.shape == (20, 3)
 
 
+def test_directrankers_queries_have_as_few_and_as_many_documents_as_asked_for():
+    assert set(synthetic("directranker", queries=60, docs=(2, 4), features=1).counts) == {2, 3, 4}
+
+
 def test_directrankers_classes_are_gaussian():
     data = synthetic("directranker", queries=200, classes=3, features=4)
     assert data.counts.min() >= 50

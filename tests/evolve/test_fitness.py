@@ -128,7 +128,10 @@ def test_features_too_large_for_single_precision_are_refused() -> None:
 def test_formulas_are_measured_on_the_scores_that_they_give() -> None:
     rng = np.random.default_rng(0)
     data = Dataset(rng.random((500, 3)).round(1), rng.integers(0, 2, 500), np.repeat(np.arange(5), 100))
-    trees = [Formula.parse(words.split()) for words in ("0", "/ 0 1", "sqrt - 2 0.5", "* 0 + 1 2")]
+    trees = [
+        Formula.parse(words.split())
+        for words in ("0", "/ 0 1", "- 0.5 1", "- 0.2 1", "* 1 - 0 0.5", "* 1 - 0 0.9", "sqrt - 2 0.5", "* 0 + 1 2")
+    ]  # some differ in a constant alone
     for profile in ("standard", "xgboost", "sklearn"):
         with FormulaFitness(data, "map", profile=profile) as fitness:
             found = fitness(trees)

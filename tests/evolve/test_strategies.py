@@ -180,6 +180,12 @@ def test_a_child_that_is_only_as_good_does_not_take_over() -> None:
     search.ask()
     search.tell(np.zeros(6))
     assert (search.population == before).all()
+    swarm = ParticleSwarm(uniform_population(6, 2), seed=0)
+    for _ in range(2):
+        swarm.ask()
+        swarm.tell(np.zeros(6))
+        swarm.velocity = np.ones((6, 2))  # so that they move on
+    assert (swarm.own_best == before).all()
 
 
 def test_asking_twice_before_telling_gives_the_start_again() -> None:
@@ -326,6 +332,8 @@ def test_of_equally_fit_formulas_the_shortest_is_the_best() -> None:
     trees = search.ask()
     search.tell(np.zeros(30))
     assert len(search.best) == min(map(len, trees)) < max(map(len, trees))
+    search.tournament = 500  # in which everybody meets
+    assert len(search._select()) == len(search.best)
 
 
 def test_without_crossover_and_mutation_parents_live_on() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ordino.backends import Failure
 from ordino.cli import main
 from ordino.data.dataset import Dataset
+from ordino.data.folds import Fold, Folds
 from ordino.errors import DataError
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import driver, run
@@ -43,11 +44,22 @@ def ordino(*words):
     return stop.value.code or 0
 
 
-def test_measures_of_a_store_are_those_of_its_rankings(store):
+def mixed_fold():
+    """A fold as files may have it, with the rows of a query apart."""
+    test = easy_data(seed=1)
+    rows = np.random.default_rng(0).permutation(test.n_docs)
+    mixed = Dataset(test.X[rows], test.y[rows], test.qid[rows])
+    return {"mixed": Folds(["Fold1"], lambda _: Fold("Fold1", easy_data(), None, mixed))}
+
+
+@pytest.mark.parametrize(("changes", "n_trials"), [({}, 6), ({"data": mixed_fold()}, 2)], ids=["grouped", "mixed"])
+def test_measures_of_a_store_are_those_of_its_rankings(tmp_path, changes, n_trials):
     """Every value of every query, computed again from what was kept."""
+    store = tmp_path / "bench.sqlite"
+    run(small_plan(**changes), store, n_jobs=1, rankings=10)
     with Store(store) as opened, Kept(kept_path(store)) as kept:
         trials = opened.trials()
-        assert len(trials) == 6
+        assert len(trials) == n_trials
         for trial in trials:
             facts = kept.facts(trial.data)
             for number in range(len(trial.query_ids)):

@@ -2,11 +2,16 @@
 
 import json
 from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from ordino import RankSVM
+from ordino.data.folds import Fold
 from ordino.errors import DataError, ParameterError
+from ordino.experiment.papers.beyond import models
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
 from ordino.experiment.papers.directranker import tables
 from ordino.experiment.papers.directranker.grid import systems as authors_grid
@@ -19,6 +24,7 @@ from ordino.experiment.papers.target import NOTHING, Request, System, Trials
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store import Store, Trial
+from ordino.testing import easy_data
 
 EVERYTHING = {
     "ranknet": ["fig1", "vectors", "table1", "table2", "table3", "table4", "table5", "table6"],
@@ -278,3 +284,11 @@ def test_pages_with_data_made_from_seeds_print_them(name):
     seeds = ", ".join(map(str, repeat_seeds(3, 2)))
     told = [note for note in reproduce(name, Request(quick=True, seed=3)).notes if note.startswith("Seeds of the ")]
     assert [note.partition(": ")[2] for note in told] == [f"{seeds}."]
+
+
+def test_a_document_s_time_is_in_microseconds(monkeypatch):
+    ticks = count()
+    monkeypatch.setattr(models, "time", SimpleNamespace(process_time=lambda: next(ticks) / 1000))
+    train, test = easy_data(n_queries=4), easy_data(n_queries=2, n_docs=5, seed=1)
+    _, microseconds = models.measured(RankSVM(), Fold("Fold1", train, None, test), None)
+    assert microseconds == pytest.approx(1000 / 10)  # a thousandth of a second for ten documents

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -255,6 +256,28 @@ def test_a_deviation_is_promised_only_where_there_is_one():
 def test_a_line_that_lacks_folds_is_told():
     trials = [a_trial("A", [0.5, 0.6]), a_trial("A", [0.5, 0.7], fold="Fold2", ids=[5, 6]), a_trial("B", [0.4, 0.1])]
     assert "B is missing 1 fold: its means cover fewer queries and carry no marks." in make_boards(trials)[0].notes
+    high, low = np.linspace(0.8, 0.9, 9), np.linspace(0.1, 0.3, 9)
+    ahead = [a_trial("A", high), a_trial("B", low)]
+    for trials, mark in ((ahead, "▼"), ([*ahead, a_trial("A", high, fold="Fold2", ids=range(20, 29))], "")):
+        cell = make_boards(trials)[0].line("B").cells["map"]
+        assert cell.p < 0.05
+        assert cell.mark == mark
+
+
+def test_what_is_remembered_of_some_lines_is_not_shown_of_others():
+    trials = [a_trial(label, values) for label, values in (("A", [0.5, 0.6]), ("B", [0.4, 0.1]), ("C", [0.3, 0.9]))]
+    memory = {}
+
+    def remember(key, make):
+        if key not in memory:
+            memory[key] = make()
+        return memory[key]
+
+    for labels in (["A", "B"], ["B", "C"], ["A"], None):
+        [plain], [kept] = (make_boards(trials, labels=labels, **one) for one in ({}, {"remember": remember}))
+        assert [line.label for line in kept.lines] == [line.label for line in plain.lines]
+        for one, other in zip(plain.lines, kept.lines, strict=True):
+            np.testing.assert_array_equal(other.per_query["map"], one.per_query["map"])
 
 
 def test_a_measure_that_only_some_trials_have():
@@ -303,6 +326,9 @@ def test_csv_reads_back(board):
     assert float(first["mean"]) == board.line("RankNet").cells["map"].mean
     assert float(first["p"]) == board.line("RankNet").cells["map"].p
     assert (first["reference"], first["test"], first["queries"]) == ("LambdaMART", "wilcoxon", "30")
+    trials = [replace(a_trial("A", [0.5]), train_seconds=8.0, score_seconds=0.25)]
+    [row] = csv.DictReader(io.StringIO(report.comma_separated(make_boards(trials))))
+    assert (row["train_seconds"], row["score_seconds"]) == ("8.0", "0.25")
 
 
 def test_terminal_has_colors_only_on_a_terminal(board):

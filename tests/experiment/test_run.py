@@ -518,9 +518,10 @@ def test_an_entry_may_have_repeats_of_its_own(store):
 
 def test_a_preset_starts_from_the_paper_and_keeps_its_metric(store):
     published = {"ranker": "ranknet", "preset": "published", "params": {"hidden": [], "epochs": 1}}
-    [one, *_] = runner._tasks(small_plan(rankers=[published]), store.parent)
+    [one, *_] = runner._tasks(small_plan(rankers=[published], profile="letor4"), store.parent)
     ranker = replace(one, params=one.entry.params).ranker()
-    assert (ranker.metric, ranker.initializer, ranker.epochs) == ("pairwise_accuracy", "uniform", 1)
+    assert (ranker.metric, ranker.profile) == ("pairwise_accuracy", "standard")
+    assert (ranker.initializer, ranker.epochs) == ("uniform", 1)
     with pytest.raises(ParameterError, match="random-ranker: there is no preset 'published'; leave it out"):
         small_plan(rankers=[{"ranker": "random-ranker", "preset": "published"}]).check()
 

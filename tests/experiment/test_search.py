@@ -73,6 +73,12 @@ def search(entry, *values):
             return asked, end.value
 
 
+def test_a_trial_says_which_metric_chose_its_setting(store):
+    """That of the search, whatever the ranker itself would choose by."""
+    (trial,) = tune(store, {**GRID, "params": {"metric": "map"}})
+    assert trial.chosen_by == "mrr"
+
+
 def test_the_first_of_equal_settings_is_chosen():
     asked, chosen = search(Entry(**GRID), 0.5, 0.5)
     assert chosen == asked[0] == {"feature": 1}
@@ -113,7 +119,9 @@ def test_optuna_draws_from_the_space_and_the_same_again(store, tmp_path):
     first = tune(store, entry, data=easy_data(n_queries=6), folds=3)
     with Store(store) as opened:
         tried = [trial.params for trial in opened.trials(tuning=True) if trial.fold == "Fold1"]
+        begun = {trial.fold: trial.params["alpha"] for trial in reversed(opened.trials(tuning=True))}
     assert len(tried) == 6
+    assert len(set(begun.values())) == 3, "every fold draws for itself"
     assert all(0.1 <= params["alpha"] <= 10 and params["scaling"] == "minmax" for params in tried)
     again = tune(tmp_path / "again.sqlite", entry, data=easy_data(n_queries=6), folds=3)
     assert [trial.params for trial in again] == [trial.params for trial in first]

@@ -11,6 +11,7 @@ import pytest
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.report.text import comma_separated
 from ordino.experiment.store import Store, StoreView
+from ordino.experiment.store.sums import setting_of
 from trials import made_trials
 
 
@@ -155,3 +156,19 @@ def test_the_lines_of_a_board_need_the_first_metric_alone(path):
         assert [trial.key for trial in line.trials] == [trial.key for trial in other.trials]
         assert list(line.cells) == list(line.per_query) == whole.measures[:1]
         assert line.cells[whole.measures[0]].mean == other.cells[whole.measures[0]].mean
+
+
+def test_trials_that_differ_in_more_than_seed_and_label_are_not_summed_together():
+    one = made_trials(["A"])[0]
+    others = {
+        "dataset": "z",
+        "profile": "trec",
+        "fold": "Fold9",
+        "data": "f",
+        "ranker": "y",
+        "is_tuned": True,
+        "params": {"C": 1},
+    }
+    changed = [replace(one, **{name: value}) for name, value in others.items()]
+    assert len({setting_of(trial) for trial in (one, *changed)}) == 1 + len(others)
+    assert setting_of(replace(one, seed=one.seed + 1, label="B")) == setting_of(one)

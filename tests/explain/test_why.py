@@ -45,6 +45,8 @@ def test_the_reasons_sum_to_the_difference_of_the_scores(name):
     query = data[0].X
     reasons = why(ranker, 3, 8, query=query)
     assert sum(reason.adds for reason in reasons.reasons) == pytest.approx(reasons.difference)
+    sizes = [abs(reason.adds) for reason in reasons.reasons]
+    assert sizes == sorted(sizes, reverse=True)
     if not any(isinstance(part, PairNetwork) for part in vars(ranker).values()):
         scores = ranker.predict(query)
         assert reasons.difference == pytest.approx(scores[3] - scores[8], abs=1e-4 * max(1.0, abs(scores).max()))
@@ -58,6 +60,10 @@ def test_a_fusion_is_explained_by_its_runs():
     found = why(RankFusion().fit(data), ids.index("x"), ids.index("z"), query=data)
     adds = {reason.feature: reason.adds for reason in found.reasons}
     assert adds == {"bm25_score": pytest.approx(1 / 61 - 1 / 63), "dense_score": pytest.approx(-1 / 61)}
+    sharper = why(RankFusion(k=1).fit(data), ids.index("x"), ids.index("z"), query=data)
+    assert {reason.feature: reason.adds for reason in sharper.reasons} == {
+        "bm25_score": pytest.approx(1 / 2 - 1 / 4), "dense_score": pytest.approx(-1 / 2)
+    }  # fmt: skip
     assert found.method == "runs"
     assert np.isnan({reason.feature: reason.a for reason in found.reasons}["dense_score"])  # which did not find it
 
@@ -182,6 +188,19 @@ def test_all_ways_agree_on_a_sum():
     np.testing.assert_allclose(along_the_line(lambda X: (X @ weights, np.tile(weights, (len(X), 1))), a, b), expected)
     np.testing.assert_allclose(one_by_one(lambda X: X @ weights, a, b), expected)
     np.testing.assert_allclose(in_random_orders(lambda X: X @ weights, a, b, orders=3, seed=0), expected)
+
+
+@pytest.mark.parametrize(("orders", "ways"), [(1, 2), (2, 2), (3, 4), (4, 4)])
+def test_no_fewer_orders_are_taken_than_asked_for(orders, ways):
+    """Each that is drawn is also taken backwards; the features join one by one in each."""
+    seen = []
+
+    def product(X):
+        seen.append(len(X))
+        return X.prod(axis=1)
+
+    in_random_orders(product, np.array([2.0, 3.0, 5.0]), np.zeros(3), orders=orders, seed=0)
+    assert seen == [4] * ways
 
 
 def test_a_combination_points_to_its_members():

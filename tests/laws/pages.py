@@ -87,7 +87,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("model", "model"),  # of comparators alone: tests/studio/test_queries.py
     },
     "data": {"part": ("data", "data?part=two.arrow"), "from": ("data", "data?from=error")},
-    "judge": {"part": ("judge", "judge?part=two.arrow")},
+    "judge": {"part": ("judge", "judge?part=two.arrow"), "query": ("judge", "judge?query=2")},
     "papers": {"target": ("papers", "papers?target=sortnet.table1")},
     "run": {"run": ("run", "run?run=2"), "fold": ("run", "run?fold=Fold2")},
     "search": {"search": ("search", "search?search=tuned on one, 3 folds, Fold2")},
@@ -144,6 +144,7 @@ def open_place(folder: Path, files: list[Path]) -> Any:
 CHANGING = {
     r"\d{4}-\d\d-\d\d \d\d:\d\d": "WHEN",
     r"took \d+ s": "took TIME",
+    r"\d{4}-\d\d-\d\d; ordino .*?\. ": "DAY AND VERSIONS. ",
     r"made with.*?(?=What weighs|$)": "made with VERSIONS ",
     r"\b[0-9a-f]{32}\b": "FINGERPRINT",
     r"[\d.]+ kB": "SIZE",

@@ -96,6 +96,36 @@ def test_the_value_on_validation_data_is_that_of_the_ranker_that_is_kept(name, m
     best = max(quality(row["valid"]) for row in ranker.history_ if "valid" in row)
     assert ranker.score(VALID) == pytest.approx(best, abs=1e-6)
     assert ranker.score(TRAIN) != pytest.approx(best, abs=1e-6)
+    kept = next(row for row in ranker.history_ if "valid" in row and quality(row["valid"]) == best)
+    assert told_of_itself(ranker, kept) == {}
+
+
+def told_of_itself(ranker, row):
+    """What an attribute says of the row of the history that was kept, where it is not what the row says."""
+    names = [(key, name) for key in row for name in (f"{key}_", f"best_{key}_") if hasattr(ranker, name)]
+    return {name: getattr(ranker, name) for key, name in names if getattr(ranker, name) != row[key]}
+
+
+KEPT = {
+    "rank-boost": lambda ranker: len(ranker.stumps_),
+    "ada-rank": lambda ranker: np.count_nonzero(ranker.coef_),
+    "nested-ranker": lambda ranker: len(ranker.rankers_),
+}
+"""How much of its history is in a ranker that has no number of what it kept."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ranknet", "deepnet", "sortnet", "lambda-mart", "mc-rank", "prank", "oap-bpm", "rank-svm", "coordinate-ascent",
+     "linear-regression-ranker", *KEPT],
+)  # fmt: skip
+def test_of_equally_good_ones_the_first_is_kept(name):
+    """Validation data whose documents are all alike, so that every step is as good as the one before."""
+    more = {"rank-svm": {"C": (0.1, 1.0)}, "nested-ranker": {"sizes": (None, 4, 2)}}
+    ranker = fitted(name, VALID.replace(X=np.ones_like(VALID.X)), **more.get(name, {}))
+    assert len(ranker.history_) > 1
+    assert told_of_itself(ranker, ranker.history_[0]) == {}
+    assert KEPT.get(name, lambda _: 1)(ranker) == 1
 
 
 # an ensemble that is chosen by folds

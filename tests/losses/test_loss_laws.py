@@ -161,6 +161,16 @@ def test_a_document_of_weight_two_is_two_documents(name, parameters):
     np.testing.assert_allclose(gradient[4:], copies[4:-4])
 
 
+@each_variant_but(lambda name, _: LOSSES[name].family != "pairwise")
+def test_weights_that_are_all_equal_count_in_a_sum_alone(name, parameters):
+    scores, y, offsets = some_queries(9, n_queries=4)
+    loss = make_loss(name, **parameters)
+    plain = loss.value_and_gradient(scores, y, offsets)
+    small = loss.value_and_gradient(scores, y, offsets, weights=np.full(len(y), 0.1))
+    for one, other in zip(plain, small, strict=True):
+        np.testing.assert_allclose(other, one * (0.01 if loss.average == "sum" else 1.0), atol=1e-13)
+
+
 @each_variant
 def test_order_of_rows_is_free(name, parameters):
     scores, y, _ = some_queries(8, n_queries=4)

@@ -30,6 +30,7 @@ def test_counts_tell_what_the_means_hide() -> None:
     assert found["mrr"] == 1.5 / 3
     assert dict(found) == {"p@3": found["p@3"], "mrr": found["mrr"]}
     assert evaluate(Y, SCORES, qid=QID, metrics=["map"]).n_short == 0
+    assert evaluate(Y, SCORES, qid=QID, metrics=["p@1", "ndcg@4"]).n_short == 2  # four documents are enough for four
 
 
 def test_left_out_queries_are_not_in_the_mean() -> None:
@@ -38,6 +39,7 @@ def test_left_out_queries_are_not_in_the_mean() -> None:
     assert found["mrr"] == 1.5 / 2
     assert np.isnan(found.per_query["mrr"][1])
     assert np.isnan(found.per_query["kendall"][1])
+    assert evaluate(Y, SCORES, qid=QID, metrics=["mrr", "kendall"]).n_left_out == 1  # of one of the two means
 
 
 def test_equal_scores_of_equal_labels_are_no_ties() -> None:
@@ -120,6 +122,7 @@ def test_document_ids_travel_with_their_rows() -> None:
     )
     data = Dataset(np.zeros((4, 1)), y, qid, doc_ids=ids)
     assert evaluate(data, scores, metrics="mrr", profile="trec").per_query["mrr"].tolist() == expected
+    assert evaluate([1, 0], [0.0, 0.0], doc_ids=[10, 9], metrics="mrr", profile="trec")["mrr"] == 0.5  # "9" > "10"
 
 
 @pytest.mark.parametrize(

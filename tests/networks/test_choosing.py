@@ -6,6 +6,7 @@ import pytest
 from ordino import SortNet
 from ordino.networks.choosing import CANDIDATES, WAYS, choose_pairs, surely
 from ordino.networks.learning_sets import draw_pairs
+from ordino.rankers import sortnet
 from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=4, n_docs=6)
@@ -59,6 +60,18 @@ def test_the_curriculum_begins_with_what_is_nearly_right():
     assert chosen("curriculum", progress=0.25) == nearly[: -(-len(nearly) // 2)]
     assert sorted(chosen("curriculum", progress=0.5)) == sorted(WRONG.tolist())
     assert chosen("curriculum", codes=WRONG[:0]) == []
+
+
+def test_only_training_pairs_are_chosen_and_the_last_iteration_has_everything(monkeypatch):
+    data, valid, seen = easy_data(n_queries=4, n_docs=6), easy_data(n_queries=5, n_docs=6, seed=1), []
+
+    def choose(way, data, network, codes, progress, rng):
+        seen.append((data.n_queries, round(progress, 6)))
+        return np.array([len(seen)])  # the first document and another: every iteration has a new pair
+
+    monkeypatch.setattr(sortnet, "choose_pairs", choose)
+    SortNet(hidden=4, max_iter=2, epochs=1, choose="curriculum").fit(data, valid=valid)
+    assert seen == [(4, 0.333333), (4, 0.666667), (4, 1.0)]
 
 
 @pytest.mark.parametrize("way", WAYS)

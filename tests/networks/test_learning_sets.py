@@ -79,6 +79,13 @@ def test_every_query_has_an_equal_share_and_every_pair_of_it_too():
     assert times == {0: [1, 1, 1, 1], 1: [1, 1, 2], 3: [4]}
 
 
+def test_any_label_above_0_is_relevant():
+    """Of two documents with half a point and one without, two pairs differ and one is of relevant documents."""
+    y, offsets = np.array([0.5, 0.5, 0.0]), np.array([0, 3])
+    assert draw_pairs(y, offsets, "D", None, np.random.default_rng(0)).n_pairs == 3
+    assert draw_pairs(y, offsets, "E", None, np.random.default_rng(0)).n_pairs == 2
+
+
 def test_no_more_pairs_are_drawn_than_there_are():
     assert draw_pairs(LABELS, OFFSETS, "C", 1000, np.random.default_rng(0)).n_pairs == 12
 

@@ -17,7 +17,7 @@ from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import RowNet
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.rates import Schedule
-from ordino.networks.supply import Batch, QueryBatches, ScoredPairs
+from ordino.networks.supply import Batch, QueryBatches, ScoredPairs, Slices
 from ordino.networks.training import Learner, QualityByMetric, train
 from ordino.testing import easy_data
 
@@ -102,6 +102,11 @@ def test_an_epoch_has_every_query_once(batch):
         assert sorted(map(tuple, seen.tolist())) == sorted(map(tuple, data.X.tolist()))
 
 
+def test_the_first_cut_moves_from_epoch_to_epoch():
+    rng, slices = np.random.default_rng(0), Slices(10, 4)
+    assert {dict(slices.epoch(rng))[0] for _ in range(40)} == {1, 2, 3, 4}
+
+
 def test_gradient_of_pairs_equals_finite_differences():
     pairs, target = np.array([(0, 1), (2, 1), (0, 2), (1, 0)]), np.array([1.0, 0.7, 0.5, 0.2])
     supply = ScoredPairs(X[:3], LearningSet.of(pairs, target, 3), pair_loss("ranknet"), batch=10)
@@ -120,6 +125,13 @@ def test_a_step_of_given_pairs_sees_their_documents_alone():
     supply = ScoredPairs(X, LearningSet.of(pairs, np.ones(3), len(X)), pair_loss("ranknet"), batch=None)
     (batch,) = supply.epoch(np.random.default_rng(0))
     assert np.array_equal(batch.X, X[[2, 5, 9, 600]])
+
+
+def test_a_pair_counts_by_its_weight_among_all_pairs_whatever_its_batch():
+    pairs, weights = LearningSet.of(np.array([(5, 9), (9, 2)]), np.ones(2), len(X)), np.array([1.0, 3.0])
+    supply = ScoredPairs(X, pairs, pair_loss("ranknet"), batch=1, weights=weights)
+    values = [batch.loss(np.zeros((2, 1), np.float32))[0] for batch in supply.epoch(np.random.default_rng(0))]
+    np.testing.assert_allclose(sorted(values), np.array([1 / 2, 3 / 2]) * np.log(2))
 
 
 def learner(network, data, quality=None, loss="ranknet", batch=4, **schedule):

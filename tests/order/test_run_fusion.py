@@ -30,6 +30,15 @@ def test_by_hand(method):
     assert fuse_runs(SCORES, ONE, method) == pytest.approx(BY_HAND[method])
 
 
+@pytest.mark.parametrize("method", ["combsum", "combmnz", "combmax"])
+def test_a_list_of_equal_scores_is_as_good_as_the_best_of_another(method):
+    """The first run finds two documents and cannot tell them apart, the second finds one of another query."""
+    scores = np.array([[5.0, 5.0, np.nan, np.nan], [np.nan, np.nan, np.nan, 0.1]])
+    found = fuse_runs(scores, np.array([0, 3, 4]), method)
+    assert found[[0, 1, 3]].tolist() == [1.0, 1.0, 1.0]
+    assert found[2] <= 0
+
+
 def test_zscore_by_hand():
     # 9 5 1 1: mean 4, deviation sqrt(11); .1 .5 .5 .1: mean .3, deviation .2
     expected = [((9 - 4) / 11**0.5 - 1) / 2, (1 / 11**0.5 + 1) / 2, (-3 / 11**0.5 + 1) / 2, (-3 / 11**0.5 - 1) / 2]

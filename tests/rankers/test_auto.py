@@ -3,6 +3,7 @@
 import json
 import time
 from itertools import count, pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -142,18 +143,20 @@ def test_pooled_parts_keep_their_queries_apart_and_their_weights():
     both = pooled(one, two)
     assert both.n_queries == 5
     np.testing.assert_array_equal(both.X, np.concatenate((one.X, two.X)))
+    assert both.y.tolist() == [*one.y, *two.y]
     assert both.weights.tolist() == [1.0] * 30 + [2.0] * 45
 
 
 def test_views_are_what_scalers_give_and_holes_become_zero():
     X = DATA.X.copy()
     X[3, 1] = np.nan
-    data = ordino.Dataset(X, DATA.y, DATA.qid)
+    data = ordino.Dataset(X, DATA.y, DATA.qid, weights=1.0 + np.arange(DATA.n_docs))
     chosen = np.array([4, 0])
     seen = Views(data).take("raw+z+hinge", chosen)
     whole = ordino.data.scaling.make_scaler("raw+z+hinge").fit(data).transform(data).select_queries(chosen)
     expected = np.hstack((whole.X[:, :4], np.nan_to_num(whole.X[:, 4:])))
     np.testing.assert_array_equal(seen.X, expected)
+    assert (seen.y.tolist(), seen.weights.tolist()) == (whole.y.tolist(), whole.weights.tolist())
     assert np.isnan(seen.X[:, 1]).sum() == 1
 
 
@@ -271,6 +274,14 @@ def test_time_is_kept(small):
     ranker = ordino.AutoRanker(minutes=0.02, clock="processor").fit(easy_data(n_queries=60))
     assert time.process_time() - begun < 60 * 0.02 * 3 + 2
     assert len(ranker.rankers_) >= 1
+
+
+def test_the_cost_of_scoring_is_in_milliseconds_for_a_thousand_documents(small, monkeypatch):
+    ticks = count()
+    monkeypatch.setattr(auto, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 500))  # 2 ms a look
+    ranker = ordino.AutoRanker(trials=2, folds=2, max_score_ms=1e9).fit(DATA)
+    costs = {row["milliseconds"] for row in ranker.plan_["trials"]}
+    assert costs == {round(2 * 1000 / DATA.n_docs, 4)}
 
 
 def test_a_bound_on_the_cost_of_scoring_takes_members_out(small):

@@ -129,6 +129,15 @@ def test_the_better_half_goes_on(monkeypatch):
     assert [sorted(c for n, c in ran if n == folds) for folds in (1, 2, 4)] == [[0, 1, 2, 3, 4, 5], [1, 3, 5], [1]]
 
 
+def test_the_curve_of_a_trial_has_no_value_in_folds_that_are_missing():
+    here = bench()
+    trial = Trial(here, Kind("prank", {}, "z"))
+    trial.scores = [np.stack([noisy(1.0), noisy(0.1)])[:, here.docs(0)]]
+    own = here.fold == 0
+    assert np.isnan(trial.curve()[:, ~own]).all()
+    np.testing.assert_array_equal(trial.curve()[:, own], [here.measure(trial.unseen(step))[own] for step in (0, 1)])
+
+
 def test_a_trial_is_judged_on_the_folds_that_it_has():
     here = bench()
     known, new = noisy(2.0), noisy(0.5, 1)

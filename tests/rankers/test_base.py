@@ -246,6 +246,12 @@ def test_scaling_is_learned_and_used_in_predict():
     np.testing.assert_allclose(ranker.predict(moved), ranker.predict(data), atol=1e-5)  # it works inside each query
 
 
+def test_a_scorer_turns_errors_as_score_does():
+    data = easy_data()
+    ranker = LinearRegressionRanker(metric="pairwise_error").fit(data)
+    assert scorer("pairwise_error")(ranker, data.X, data.y, qid=data.qid) == ranker.score(data) < 0
+
+
 def test_score_turns_errors_so_that_larger_is_better():
     data = easy_data()
     ranker = LinearRegressionRanker(metric="pairwise_error").fit(data)

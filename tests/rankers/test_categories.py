@@ -79,6 +79,9 @@ def test_fewer_and_unknown_categories(scores):
     np.testing.assert_array_equal(FITTED.predict(FRAME.iloc[some], qid=QID[some]), scores[some])
     unknown = FITTED.predict(FRAME.assign(city="Bonn"), qid=QID)
     np.testing.assert_array_equal(unknown, FITTED.predict(FRAME.assign(city=pd.Categorical([None] * N)), qid=QID))
+    known = ordino.Dataset(FRAME.assign(city=pd.Categorical(["Bonn", *["Bern"] * (N - 1)])), Y, QID)
+    seen = FITTED.documents(known).X[:, list(FRAME.columns).index("city")]
+    assert np.isnan(seen).tolist() == [True, *[False] * (N - 1)]
 
 
 def test_validation_data_is_read_by_the_categories_of_training():

@@ -71,6 +71,8 @@ def test_on_other_data_the_population_starts_anew(name: str) -> None:
     ranker.fit(other)
     assert len(ranker.history_) == 6
     assert ranker.fitness_ == evaluate(other, ranker.predict(other), metrics=[ranker.metric])[ranker.metric]
+    ranker.fit(other, valid=easy_data(seed=5))
+    assert ["valid" in row for row in ranker.history_] == [True] * 6  # so does a search that is judged otherwise
     fewer = Dataset(other.X[:, :2], other.y, other.qid)
     assert ranker.fit(fewer).predict(fewer).shape == (other.n_docs,)
 
@@ -142,6 +144,10 @@ def test_pruning_tells_what_the_small_weights_are_worth() -> None:
         assert (pruned.coef_ != 0).sum() == step.kept
         assert pruned.score(data) == step.value == pytest.approx(ranker.fitness_ - step.loss)
     assert (ranker.coef_ != 0).all()  # the ranker itself is as it was
+    errors = clone(QUICK["RankDE"]).set_params(metric="pairwise_error").fit(data)
+    for step in errors.pruning(data):
+        assert step.value == pytest.approx(-errors.prune(keep=step.kept).score(data))  # of which less is better
+        assert step.loss == pytest.approx(step.value - errors.pruning(data)[0].value)
     with pytest.raises(ParameterError, match="give one of the two"):
         ranker.prune()
 

@@ -28,6 +28,11 @@ def test_a_query_counts_by_its_weight():
     by_row = ranker.score(DATA.X, DATA.y, qid=DATA.qid, sample_weight=np.repeat(weights, DATA.counts))
     assert by_query == pytest.approx(expected) == by_row
     assert by_query != pytest.approx(ranker.score(DATA))
+    long_and_short = np.arange(DATA.n_docs) % 15 < np.where(DATA.qid < 6, 15, 5)  # a query does not count by its length
+    some = DATA.select_docs(long_and_short)
+    assert ranker.score(some.X, some.y, qid=some.qid, sample_weight=np.full(some.n_docs, 3.0)) == pytest.approx(
+        ranker.score(some)
+    )
     with pytest.raises(DataError, match="has a weight above 0"):
         ranker.score(DATA.X, DATA.y, qid=DATA.qid, sample_weight=weights * 0)
 

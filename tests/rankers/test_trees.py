@@ -472,9 +472,11 @@ def test_gradients_are_those_of_the_logistic_loss():
 @pytest.mark.parametrize("classification", ["multiclass", "ordinal"])
 def test_before_it_learns_it_says_the_frequencies(classification: str):
     data = easy_data()
-    ranker = McRank(classification=classification, rounds=1, learning_rate=1e-9).fit(data)
-    frequencies = [np.mean(data.y == level) for level in (0, 1, 2)]
-    np.testing.assert_allclose(ranker.predict_proba(data)[0], frequencies, atol=5e-3)
+    ranker = McRank(classification=classification, rounds=1, learning_rate=1e-9)
+    for weights in (np.ones(180), np.where(data.y == 1, 5.0, 1.0)):
+        frequencies = [np.average(data.y == level, weights=weights) for level in (0, 1, 2)]
+        found = ranker.fit(data.with_weights(weights)).predict_proba(data)[0]
+        np.testing.assert_allclose(found, frequencies, atol=5e-3)
 
 
 @pytest.mark.parametrize("classification", ["multiclass", "ordinal"])

@@ -291,7 +291,8 @@ def from_frame(
     ``label``, ``qid``, ``doc_id`` and ``weight`` name columns; queries are in ``qid`` by default, or all rows are one
     if there is no such column; ``label=None`` gives label 0 to documents that are only to be ranked. ``features`` are
     by default all other columns: numbers, booleans or categories; nulls become NaN. ``categories`` are columns of text
-    or codes to take as such, ``has_text`` takes all text so; ``judged`` says whether somebody judged a document.
+    or codes to take as such, ``has_text`` takes all text so; ``judged`` says whether somebody judged a document (by
+    default a column of that name, if it is of booleans).
 
     Examples
     --------
@@ -302,6 +303,8 @@ def from_frame(
     (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
     """
     table = as_table(frame)
+    if judged is None and features is None and str(table.schema.get("judged")) == "Boolean":
+        judged = "judged"
     special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight, "judged": judged}
     named = {role: column for role, column in special.items() if column is not None}
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:

@@ -205,6 +205,22 @@ def check_codes(X: Features, names: Sequence[str] | None, categories: Mapping[st
     return {name: tuple(texts) for name, texts in categories.items()}
 
 
+def joint_categories(several: Sequence[Categories]) -> Categories:
+    """The categories of several parts of the same data: those of a part that has all, or all in alphabetical order.
+
+    Examples
+    --------
+    >>> joint_categories([{"color": ("red", "blue")}, {"color": ("red", "green")}])
+    {'color': ('blue', 'green', 'red')}
+    """
+    joint: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(name for one in several for name in one):
+        given = [one[name] for one in several if name in one]
+        texts = {text for own in given for text in own}
+        joint[name] = next((own for own in given if texts == set(own)), tuple(sorted(texts)))
+    return joint
+
+
 def recode(data: Dataset, known: Categories) -> Dataset:
     """The data with the numbers that categories had in training; others become NaN."""
     for name in data.categories.keys() - known.keys():

@@ -71,7 +71,7 @@ def _widest(path: Path) -> int:
     with opener(path, "rb") as file:
         for line in file:
             words = line.partition(b"#")[0].split()
-            if len(words) > 2:
+            if len(words) > 1:
                 number = words[-1].partition(b":")[0]
                 widest = max(widest, int(number) if number.isdigit() else 0)
     return widest

@@ -9,6 +9,7 @@ or exchanged is told by its name.
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,7 @@ from ordino.data.arrow import write_whole, written_whole
 from ordino.data.columns import Groups, offsets_of
 from ordino.data.dataset import Dataset
 from ordino.data.files import read_data, to_frame
+from ordino.data.frames import Categories, joint_categories, recode
 from ordino.data.source import arrange, contents_hash
 from ordino.errors import DataError
 
@@ -53,6 +55,8 @@ class ShardedDataset:
         self.n_features: int = manifest["n_features"]
         names = manifest["feature_names"]
         self.feature_names: tuple[str, ...] | None = None if names is None else tuple(names)
+        kinds: dict[str, list[str]] | None = manifest.get("categories")
+        self._categories = None if kinds is None else {name: tuple(texts) for name, texts in kinds.items()}
         for path, known in zip(self.files, self._shards, strict=True):
             if not path.is_file():
                 raise DataError(f"{path}: this shard is missing; copy it again, or write the shards anew")
@@ -81,13 +85,21 @@ class ShardedDataset:
         size = f"{self.n_docs:,} documents, {self.n_queries:,} queries, {self.n_features} features"
         return f"ShardedDataset({size}, {len(self)} shards)"
 
+    @cached_property
+    def categories(self) -> Categories:
+        """The categories of all shards together: a shard may lack some, and would number the others without them."""
+        if self._categories is None:  # written before the manifest named them
+            return joint_categories([read_shard(path).categories for path in self.files])
+        return self._categories
+
     def fingerprint(self, number: int) -> str:
         """The fingerprint of a shard, as the manifest has it."""
         return str(self._shards[number]["fingerprint"])
 
     def read(self, number: int) -> Dataset:
-        """One shard, compared with its fingerprint."""
-        return read_shard(self.files[number], self.fingerprint(number))
+        """One shard, compared with its fingerprint, with the categories of all."""
+        data = read_shard(self.files[number], self.fingerprint(number))
+        return recode(data, self.categories) if data.categories else data
 
     def parts(self) -> Iterator[Dataset]:
         """The shards in their order: whole queries, which together are in canonical order."""
@@ -131,6 +143,7 @@ def write_shards(data: Dataset | Iterable[Dataset], folder: str | Path, n_shards
         raise DataError("there are no queries to write; check how the data was selected")
     [(n_features, names)] = features
     header = {"format": FORMAT, "version": VERSION, "n_features": n_features, "feature_names": names}
+    header["categories"] = joint_categories([one.pop("categories") for one in shards])
     write_whole(target / MANIFEST, json.dumps(header | {"shards": shards}, indent=1) + "\n")
     return ShardedDataset(target)
 
@@ -146,7 +159,7 @@ def _write(piece: Dataset, folder: Path, number: int) -> dict[str, Any]:
     return {
         "file": path.name, "documents": piece.n_docs, "queries": piece.n_queries, "bytes": path.stat().st_size,
         "fingerprint": contents_hash(read_shard(path)), "n_features": piece.n_features,
-        "feature_names": piece.feature_names,
+        "feature_names": piece.feature_names, "categories": piece.categories,
     }  # fmt: skip
 
 
@@ -169,6 +182,8 @@ def _read_rows(path: Path) -> Dataset:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             given = [name for name in ("qid", "label", "doc_id", "weight") if name in names]
+            if "judged" in names and pa.types.is_boolean(file.schema_arrow.field("judged").type):
+                given.append("judged")
             features = [name for name in names if name not in given]
             if any(pa.types.is_dictionary(file.schema_arrow.field(name).type) for name in features):
                 return read_data(path)  # categories are the same in all rows only once they are all known
@@ -188,7 +203,7 @@ def _read_rows(path: Path) -> Dataset:
     whole = {name: np.concatenate(values) for name, values in columns.items()}
     named = features if features != list(name_features(None, len(features))) else None
     return Dataset(X, whole["label"], whole["qid"], doc_ids=whole.get("doc_id"), weights=whole.get("weight"),
-                   feature_names=named)  # fmt: skip
+                   judged=whole.get("judged"), feature_names=named)  # fmt: skip
 
 
 def _cut(data: Dataset, n_shards: int) -> Iterator[Dataset]:
@@ -228,6 +243,8 @@ def _gathered(parts: Iterable[Dataset], n_shards: int, home: Path) -> Iterator[D
 
 def concatenate(pieces: Sequence[Dataset]) -> Dataset:
     """One data set of the queries of several, which share none; names and weights must be given in all or in none."""
+    known = joint_categories([one.categories for one in pieces])
+    pieces = [recode(one, known) for one in pieces]
     first = pieces[0]
     if len(pieces) == 1:
         return first.as_grouped()
@@ -239,8 +256,8 @@ def concatenate(pieces: Sequence[Dataset]) -> Dataset:
     return Dataset.of_groups(
         joined("X"), joined("y"), Groups(None, offsets_of(np.concatenate([one.counts for one in pieces])),
                                          joined("query_ids")),
-        doc_ids=joined("doc_ids"), weights=joined("weights"), feature_names=first.feature_names,
-        categories=first.categories,
+        doc_ids=joined("doc_ids"), weights=joined("weights"), judged=joined("judged"),
+        feature_names=first.feature_names, categories=known,
     )  # fmt: skip
 
 
