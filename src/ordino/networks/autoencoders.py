@@ -120,7 +120,7 @@ class _CodedPairs:
     def is_silent(self, coder: Coder) -> bool:
         """Whether all neurons of a layer above these, and their duals, are 0 for most pairs."""
         heard = sum(int(coder.encode(self._coded(part))[0].any(axis=(0, 2)).sum()) for part in self._parts())
-        return heard < self.rows.shape[1] / 2
+        return bool(heard < self.rows.shape[1] / 2)
 
     def _batch(self, chosen: NDArray[np.intp]) -> CodedBatch:
         given = self._coded(chosen) if self._kept is None else np.take(self._kept, chosen, axis=1)
