@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numba
+import numpy as np
 import pytest
 from numba.core import event, types
 from numba.core.errors import TypingError
@@ -137,15 +139,27 @@ def test_numba_is_asked_once_what_an_operator_gives(monkeypatch: pytest.MonkeyPa
         asked.append((function, args))
         return ask(function, context, args, kws)
 
+    def formula(a: float, b: float) -> float:
+        return a * b + a * b * (a * b)
+
     monkeypatch.setattr(remembered, "ask", counted)
-    assert njit()(lambda a, b: a * b + a * b * (a * b))(2.0, 3.0) == 42
+    assert njit()(formula)(2.0, 3.0) == 42  # somebody else's function
+    assert not asked
+    formula.__module__ = "ordino.formulas"
+    assert njit()(formula)(2.0, 3.0) == 42
     assert asked
     assert len(set(asked)) == len(asked)
+    assert types.Function.get_call_type is counted
     monkeypatch.undo()
-    remembered.install()
-    remembered.remove()
+    assert njit()(formula)(2.0, 3.0) == 42
     assert types.Function.get_call_type is left
     assert not remembered.known
+
+
+@pytest.mark.slow
+def test_a_parallel_kernel_of_somebody_else_compiles() -> None:
+    double = numba.njit(parallel=True)(lambda values: np.zeros(len(values)) + 2 * values)
+    assert double(np.ones(3)).tolist() == [2, 2, 2]
 
 
 def test_a_kernel_made_of_a_template_is_found_in_the_cache_again(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ class _Cache:
 
 
 class _Remembered:
-    """What numba's own functions give for arguments of some types, while one kernel is compiled."""
+    """What numba's own functions give for arguments of some types, while one of our kernels is compiled."""
 
     def __init__(self) -> None:
         self.known: dict[Any, Any] = {}
@@ -183,10 +183,11 @@ class _Remembered:
         """Ask numba once for each function and types of arguments."""
 
         def get_call_type(function: Any, context: Any, args: Any, kws: Any) -> Any:
-            key = function, args, tuple(kws.items())
-            if key not in self.known:
-                self.known[key] = self.ask(function, context, args, kws)
-            return self.known[key]
+            if kws or not isinstance(args, tuple):  # as some of numba's own steps ask
+                return self.ask(function, context, args, kws)
+            if (function, args) not in self.known:
+                self.known[function, args] = self.ask(function, context, args, kws)
+            return self.known[function, args]
 
         self.numbas.get_call_type = get_call_type
 
@@ -203,11 +204,12 @@ class _Compiling(event.Listener):
         self.depth, self.since, self.collected, self.remembered = 0, 0.0, True, _Remembered()
         self.waited = 0.0 if at_terminal else float("-inf")
 
-    def on_start(self, _: Any) -> None:
+    def on_start(self, begun: Any) -> None:
         if self.depth == 0:
             self.since, self.collected = time.perf_counter(), gc.isenabled()
             gc.disable()
-            self.remembered.install()
+            if begun.data["dispatcher"].py_func.__module__.partition(".")[0] == __package__:
+                self.remembered.install()
         self.depth += 1
         self._tell(time.perf_counter() - self.since)
 

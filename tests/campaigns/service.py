@@ -234,7 +234,8 @@ class Server:
     def __init__(self, folder: Path, files: list[Path]) -> None:
         words = [sys.executable, "-m", "ordino.cli", "serve", *map(str, files), "--port", "0", "--processes", "1"]
         self.log = folder / "log"
-        self.process = subprocess.Popen(words, stderr=self.log.open("w"))
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(words, stderr=log)
         end = time.monotonic() + 120
         while (found := re.search(r"serving on http://127\.0\.0\.1:(\d+)", self.log.read_text())) is None:
             assert time.monotonic() < end, self.log.read_text()

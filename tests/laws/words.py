@@ -96,7 +96,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "rankers": {},
     "params": {},
-    "warm-up": {"choices": ("warm-up random-ranker", "warm-up rank-svm --choices")},
+    "warm-up": {"choices": ("warm-up rank-svm", "warm-up rank-svm --choices")},
     "bench": {
         "rankers": (f"bench train.txt {RUN}", f"bench train.txt {RUN} -r single-feature"),
         "plan": (f"bench train.txt {RUN}", "bench --plan plan.toml --n-jobs 1"),

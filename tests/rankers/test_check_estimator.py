@@ -29,8 +29,9 @@ NO_CLASSIFIER = "scikit-learn takes whoever has predict_proba for a classifier; 
 BY_WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 EVEN_BY_WEIGHTS = ("linear-regression-ranker", "rank-svm", "single-feature", "random-ranker", "rank-fusion")
 LOOKING_AT_ALL = (
-    "sortnet", "deepnet", "dense-comparator", "directranker", "rankde", "swarm-rank", "gp-rank", "es-rank", "iesr-rank",
-    "iesvm-rank", "cma-rank", "nested-ranker", "rank-aggregation", "rank-fusion",
+    "ranknet", "kernel-ranknet", "lambdarank", "listnet", "listmle", "rankcosine", "rankprop", "scorer", "directranker",
+    "sortnet", "deepnet", "dense-comparator", "rankde", "swarm-rank", "gp-rank", "es-rank", "iesr-rank", "iesvm-rank",
+    "cma-rank", "nested-ranker", "rank-aggregation", "rank-fusion",
 )  # fmt: skip
 
 
