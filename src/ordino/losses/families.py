@@ -39,6 +39,7 @@ GAINS = ("linear", "exponential")
 EDGE = 1e-12  # probabilities are kept this far from 0 and 1, where slopes are infinite
 ALL_RANKS = 2**62
 MOST_TERMS = 10_000_000  # of a query in ListNet's sum over the first k documents: a tenth of a second
+MORE = "more"  # than one document, in a table of kernels by k
 ENOUGH = 24  # 2**ENOUGH is more terms than that
 
 
@@ -92,6 +93,7 @@ class ListwiseLoss(Loss):
 
     name: str
     kernel: Any = field(repr=False, compare=False)
+    """One for every k, or one for k = 1 and another for :data:`MORE`."""
     needs_positive_labels: bool = False
     gain: str = "linear"
     center: bool = False
@@ -126,7 +128,8 @@ class ListwiseLoss(Loss):
 
     def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
         how = (self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha), int(self.k))
-        self.kernel(*queries.arguments(first, last), *how, *results)
+        kernel = self.kernel[1 if self.k == 1 else MORE] if isinstance(self.kernel, Mapping) else self.kernel
+        kernel(*queries.arguments(first, last), *how, *results)
 
 
 @final

@@ -94,15 +94,19 @@ def _top(s, y, w, k, g, h, left):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(**{**INNER, **ALLOCATING})
+@njit(**INNER)
 def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    """Cross entropy of the probabilities that labels and scores give to the first k; the softmax if k is 1."""
-    if k > 1:
-        return _top(s, y, w, k, g, h, room)
+    """Cross entropy of the softmaxes of labels and scores: who is first."""
     goal = room
     for i in range(len(s)):
         goal[i] = w[i] * np.exp(y[i] - y[len(y) - 1])  # labels rise
     return _cross_entropy(s, goal, w, g, h)
+
+
+@njit(**{**INNER, **ALLOCATING})
+def listnet_top(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Cross entropy of the probabilities that labels and scores give to the first k."""
+    return _top(s, y, w, k, g, h, room)
 
 
 @njit(**INNER)
@@ -289,7 +293,7 @@ def _lists_of_queries(
                     curvature[m, order[i]] = h[i]
 
 
-LISTNET, SOFTMAX, LISTMLE, RANKCOSINE, APPROX_NDCG = (
+LISTNET, LISTNET_TOP, SOFTMAX, LISTMLE, RANKCOSINE, APPROX_NDCG = (
     specialize(_lists_of_queries, f"{function.__name__}_lists", OUTER, list_loss=function)
-    for function in (listnet, softmax, listmle, rankcosine, approx_ndcg)
+    for function in (listnet, listnet_top, softmax, listmle, rankcosine, approx_ndcg)
 )

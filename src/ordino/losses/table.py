@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.errors import ParameterError, unknown_name
 from ordino.losses import lambda_kernels, list_kernels, pair_kernels
 from ordino.losses.base import Loss
-from ordino.losses.families import LambdaLoss, ListwiseLoss, PairwiseLoss, values_of_pairs
+from ordino.losses.families import MORE, LambdaLoss, ListwiseLoss, PairwiseLoss, values_of_pairs
 
 OF_PAIRS: Mapping[str, Any] = {"pairs": "all", "average": "pairs"}
 WITH_TARGETS: Mapping[str, Any] = {"ties": False, "target": 1.0, "target_by": "pair", **OF_PAIRS}
@@ -62,7 +62,7 @@ _ENTRIES = (
               pair_kernels.EXPONENTIAL, OF_PAIRS),
     LossEntry("listnet", "listwise", r"-\sum P_y \log P_s",
               "cross entropy of the probabilities of the first k documents (ListNet); for k = 1 they are softmaxes",
-              list_kernels.LISTNET, {"k": 1}),
+              {1: list_kernels.LISTNET, MORE: list_kernels.LISTNET_TOP}, {"k": 1}),
     LossEntry("listmle", "listwise", r"\sum_i \log(e^{s_i} + \sum_{y_j < y_i} e^{s_j}) - s_i",
               "negative log-likelihood of the labels' order (ListMLE)", list_kernels.LISTMLE),
     LossEntry("rankcosine", "listwise", r"(1 - \cos(y, s)) / 2", "angle between scores and labels (RankCosine)",
