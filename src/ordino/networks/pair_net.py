@@ -25,7 +25,8 @@ from ordino.networks.supply import PairBatch
 Kept = dict[tuple[int, bool], Gathered]  # by where a chunk starts, and whether it has a row for each pair
 
 MOST_KEPT = 1 << 22  # numbers in the rows of a batch that are kept from epoch to epoch: 16 MB
-CHUNK = 4096  # pairs that one thread works on at a time; with fewer, threads would wait more than they work
+CHUNK = 4096  # pairs that one thread works on at a time
+ALONE = 3 * CHUNK // 2  # pairs up to which one thread is quicker: two would wait more than they work
 
 
 @final
@@ -62,7 +63,7 @@ class PairNet(Net[PairBatch]):
             batch, by_pair, crossed(self.W[0].reshape(2, n_features, -1), self.sides), self.theta[self._places], masks,
             np.float32(learn / (2 * n_pairs)),
         )  # fmt: skip
-        if n_pairs <= CHUNK:
+        if n_pairs <= ALONE:
             return self._chunk(0, n_pairs, self.slopes, *given) / (2 * n_pairs)
         bounds = even_parts(n_pairs, 2 * -(-n_pairs // (2 * CHUNK)))  # as many for either of two threads
         parts = np.empty((len(bounds), len(self.slopes)), np.float32)
