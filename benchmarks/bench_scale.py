@@ -236,7 +236,7 @@ def record(
     """Write the figures, and what follows from them, into the page."""
     rows, machines, cores = ROWS, MACHINES, CORES
     hours = rows / speed / 3600
-    reading = rows * on_disk / machines / NETWORK / 60
+    reading = rows * on_disk / machines / NETWORK
     text = [
         f"Measured on {datetime.now(UTC):%Y-%m-%d} with {size:.1f} GB of features in {n_shards} shards:",
         "",
@@ -259,8 +259,8 @@ def record(
     text += [
         f"One core ranks {speed:,.0f} documents of 136 features a second from shards of {on_disk:.0f} bytes a document "
         "(a linear model, reading, checking and writing included).",
-        f"So ten billion rows are {hours:,.0f} hours of one core, or {60 * hours / machines / cores:,.0f} minutes of "
-        f"{machines} machines with {cores} cores. Their {rows * on_disk / 1e12:.1f} TB are {reading:.0f} minutes of "
+        f"So ten billion rows are {hours:,.0f} hours of one core, or {3600 * hours / machines / cores:,.0f} seconds of "
+        f"{machines} machines with {cores} cores. Their {rows * on_disk / 1e12:.1f} TB are {reading:.0f} seconds of "
         "reading over 10 Gbit/s for each machine, side by side with the scoring. One shared disk that gives 1 GB/s "
         f"would need {rows * on_disk / 1e9 / 3600:.1f} hours: **the first bottleneck is the disk that all machines "
         "read from**, so put shards on the machines that score them, or on object storage. The driver handles one "
