@@ -49,9 +49,7 @@ class Queries(NamedTuple):
         weights = self.weights[docs]
         uniform = self.uniform or bool((weights == 1).all())
         order = self.order[docs] - rows[0]
-        return type(self)(
-            order, self.y[docs], weights, firsts - firsts[0], bounds - bounds[0], uniform, rows - rows[0]
-        )
+        return type(self)(order, self.y[docs], weights, firsts - firsts[0], bounds - bounds[0], uniform, rows - rows[0])
 
     def arguments(self) -> tuple[Any, ...]:
         """What every kernel is called with after the scores; see ``kernels``."""

@@ -48,7 +48,7 @@ def gains_of(y: NDArray[np.float64], exponential: bool, gains: NDArray[np.float6
     """Labels, or 2^y - 1 divided by 2^(largest y) so that large labels do not overflow."""
     top = 0.0
     for i in range(len(y)):
-        top = max(top, y[i])
+        top = y[i] if y[i] > top else top
     for i in range(len(y)):
         gains[i] = 2.0 ** (y[i] - top) - 2.0**-top if exponential else y[i]
 

@@ -1,8 +1,8 @@
 """Compiled: losses of a whole list. Each fills in the gradient g and the curvature h of one query's documents.
 
-Documents stand in the order of rising labels; s are scores, y labels, w weights; ``bounds`` says where each label begins,
-counted from ``bounds[0]``. No list needs a square array: what is said of all pairs (ApproxNDCG) is summed up pair by
-pair.
+Documents stand in the order of rising labels; s are scores, y labels, w weights; ``bounds`` says where each label
+begins, counted from ``bounds[0]``. No list needs a square array: what is said of all pairs (ApproxNDCG) is summed up
+pair by pair.
 """
 
 from typing import Any

@@ -251,7 +251,7 @@ def _pairs_of_queries(
 
 
 def _curvature_of_queries(
-    scores: Any, y: Any, w: Any, firsts: Any, bounds: Any, room: Any,
+    scores: Any, y: Any, w: Any, firsts: Any, bounds: Any, room: Any,  # noqa: ARG001
     which: int, ties: bool, curvature: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Template: sums over the pairs of each document of how sharply the loss bends in its score, by ``bend``."""
