@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.data.columns import check_features
+from ordino.data.dataframes import feature_frame
 from ordino.data.dataset import Dataset
-from ordino.data.files import feature_frame
 from ordino.data.frames import read_features, recode
 
 

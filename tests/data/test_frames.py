@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from test_dataset import assert_same, datasets
 
 from ordino import Dataset
-from ordino.data.files import BACKENDS, from_frame, to_frame
+from ordino.data.dataframes import BACKENDS, from_frame, to_frame
 from ordino.errors import DataError, MissingExtraError, ParameterError
 
 COLUMNS = {"q": ["a", "b", "a"], "l": [1, 0, 2], "x": [1, None, 3], "b": [True, False, True], "f": [0.5, None, 1000.0]}

@@ -73,7 +73,8 @@ def test_potentials_are_sums_of_pair_weights(by_query: list[list[int]], seed: in
         total += weight
     potential = np.empty(len(y))
     level = sort_labels(y, offsets).level
-    assert pair_potentials(scores, level, weights, offsets, potential) == pytest.approx(total)
+    buffers = np.empty((2, 9))
+    assert pair_potentials(scores, level, weights, offsets, *buffers, potential) == pytest.approx(total)
     np.testing.assert_allclose(potential, expected, rtol=1e-9, atol=1e-9 * max(total, 1))
 
 

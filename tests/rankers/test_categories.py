@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEnc
 
 import ordino
 from ordino import Dataset, LambdaMART, OneHot, RankAggregation, RankSVM
-from ordino.data.files import from_frame, to_frame
+from ordino.data.dataframes import from_frame, to_frame
 from ordino.data.scaling import MinMax, NormalQuantiles
 from ordino.data.source import contents_hash, fingerprint
 from ordino.errors import DataError, ModelFileError

@@ -6,32 +6,30 @@ but for those of long queries, which :mod:`ordino.boosting.long_queries` sums.
 
 import numpy as np
 
-from ordino.compiled import ALLOCATING, OUTER, njit
+from ordino.compiled import OUTER, njit
 
 
-@njit(**{**OUTER, **ALLOCATING})
-def pair_potentials(scores, level, weight, offsets, potential):  # type: ignore[no-untyped-def]
+@njit(**OUTER)
+def pair_potentials(scores, level, weight, offsets, rising, falling, potential):  # type: ignore[no-untyped-def]
     """Fill potential with each document's pair weight as the better one minus that as the worse one.
 
     The weight of the pair of i above j is weight[i] weight[j] exp(scores[j] - scores[i]), a product of a factor of i
     and one of j; so sums over partners are sums over levels, one pass up and one down. Gives the sum over all pairs.
+    ``rising`` and ``falling`` are buffers with an entry for each level: sums of weight * exp(score), then of all lower
+    levels; of weight * exp(-score), then of all higher ones.
     """
-    n_max = 0
-    for q in range(len(offsets) - 1):
-        n_max = max(n_max, offsets[q + 1] - offsets[q])
-    rising = np.zeros(n_max + 1)  # by level: sum of weight * exp(score), then of all lower levels
-    falling = np.zeros(n_max + 1)  # by level: sum of weight * exp(-score), then of all higher levels
     total = 0.0
     for q in range(len(offsets) - 1):
         start, stop = offsets[q], offsets[q + 1]
         size = 0
         low, high = np.inf, -np.inf
-        for i in range(start, stop):
-            size = max(size, level[i] + 1)
-            low, high = min(low, scores[i]), max(high, scores[i])
+        for i in range(start, stop):  # min and max would be compiled one by one
+            size = level[i] + 1 if level[i] >= size else size
+            low = scores[i] if scores[i] < low else low
+            high = scores[i] if scores[i] > high else high
         middle = 0.5 * (low + high)
-        rising[:size] = 0.0
-        falling[:size] = 0.0
+        for r in range(size):
+            rising[r] = falling[r] = 0.0
         for i in range(start, stop):
             grown = np.exp(scores[i] - middle)
             rising[level[i]] += weight[i] * grown

@@ -337,8 +337,8 @@ class Dataset:
         frame: Any, *, label: str | None = "label", qid: str | None = None, doc_id: str | None = None,
         weight: str | None = None, features: Sequence[str] | None = None, categories: Sequence[str] = (),
     ) -> Dataset:  # fmt: skip
-        """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.files.from_frame`."""
-        from ordino.data.files import from_frame
+        """A data set from a pandas, polars or Arrow frame; see :func:`ordino.data.dataframes.from_frame`."""
+        from ordino.data.dataframes import from_frame
 
         roles: dict[str, Any] = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
         return from_frame(frame, **roles, features=features, categories=categories)
@@ -354,7 +354,7 @@ class Dataset:
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """A frame with the columns qid, label, doc_id, weight and the features, in the caller's row order."""
-        from ordino.data.files import to_frame
+        from ordino.data.dataframes import to_frame
 
         return to_frame(self, backend=backend)
 

@@ -21,8 +21,9 @@ from ordino.arrays import name_features
 from ordino.checks import check_int
 from ordino.data.arrow import write_whole, written_whole
 from ordino.data.columns import Groups, offsets_of
+from ordino.data.dataframes import to_frame
 from ordino.data.dataset import Dataset
-from ordino.data.files import read_data, to_frame
+from ordino.data.files import read_data
 from ordino.data.frames import Categories, joint_categories, recode
 from ordino.data.source import arrange, contents_hash
 from ordino.errors import DataError

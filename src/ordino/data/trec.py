@@ -22,8 +22,9 @@ from ordino.checks import check_choice
 from ordino.data import compressed
 from ordino.data.arrow import opened_whole
 from ordino.data.columns import as_column
+from ordino.data.dataframes import to_frame
 from ordino.data.dataset import Dataset
-from ordino.data.files import ENDINGS, to_frame, write_table
+from ordino.data.files import ENDINGS, write_table
 from ordino.errors import DataError
 
 Qrels = dict[str, dict[str, int]]

@@ -7,6 +7,7 @@ does not change the result, not even in the last bit.
 
 from abc import ABC, abstractmethod
 from itertools import pairwise
+from math import isfinite
 from numbers import Real
 from typing import Any, NamedTuple, Self
 
@@ -15,10 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import check_offsets
 from ordino.errors import DataError
+from ordino.losses.kernels import by_level
 from ordino.losses.levels import number_labels
 from ordino.threads import count_threads, run_blocks
 
 Float64 = NDArray[np.float64]
+Ints = NDArray[np.int64]
 N_BLOCKS = 32  # shares of the work that threads take in turn
 N_ROOMS = 14  # columns of numbers that a kernel has room for
 WORTH_THREADS = 2_000_000  # pairs, below which starting threads costs more than it saves
@@ -26,29 +29,44 @@ NOT_WANTED = np.empty((0, 0))
 
 
 class Queries(NamedTuple):
-    """Checked arguments of a loss, as its kernels want them: float64, writable, contiguous."""
+    """Checked arguments of a loss, by query and inside it by rising label; documents of weight 0 are left out."""
 
-    scores: Float64  # (n_models, n_docs); none yet as :meth:`Loss.prepare` gives them
-    labels: tuple[Float64, NDArray[np.int64], int]  # y, (n_docs,); then as number_labels gives them
-    weights: Float64  # (n_docs,)
+    order: Ints  # (n,): the row of each document
+    y: Float64  # (n,): labels, in this order as all that follows
+    weights: Float64  # (n,)
+    firsts: Ints  # (n_queries + 1,): the number of each query's first level
+    bounds: Ints  # (n_levels + 1,): where each level begins
     uniform: bool  # whether all weights are 1
-    offsets: NDArray[np.int64]  # (n_queries + 1,)
+    offsets: Ints  # (n_queries + 1,), of the rows
 
     def part(self, first: int, last: int) -> Self:
         """Queries first to last, not copied."""
-        start, stop = self.offsets[first], self.offsets[last]
-        y, numbers, n_numbers = self.labels
-        weights = self.weights[start:stop]
+        if first == 0 and last == len(self.offsets) - 1:
+            return self
+        firsts, rows = self.firsts[first : last + 1], self.offsets[first : last + 1]
+        bounds = self.bounds[firsts[0] : firsts[-1] + 1]
+        docs = slice(bounds[0], bounds[-1])
+        weights = self.weights[docs]
         uniform = self.uniform or bool((weights == 1).all())
-        offsets = self.offsets[first : last + 1] - start
-        return type(self)(self.scores, (y[start:stop], numbers[start:stop], n_numbers), weights, uniform, offsets)
+        order = self.order[docs] - rows[0]
+        return type(self)(order, self.y[docs], weights, firsts - firsts[0], bounds - bounds[0], uniform, rows - rows[0])
 
-    def arguments(self, first: int, last: int) -> tuple[Any, ...]:
-        """What every kernel is called with for queries first to last: the data, then buffers; see ``kernels``."""
-        longest = int(_counts(self.offsets[first : last + 1]).max(initial=0))
-        order, bounds = np.empty(longest, np.int64), np.empty(max(longest, self.labels[2]) + 1, np.int64)
-        place = (self.offsets, first, last, order, bounds, np.empty((N_ROOMS, longest)))
-        return self.scores, *self.labels, self.weights, *place
+    def arguments(self) -> tuple[Any, ...]:
+        """What every kernel is called with after the scores; see ``kernels``."""
+        return self.y, self.weights, self.firsts, self.bounds, np.empty((N_ROOMS, len(self.y)))
+
+
+class Sums(NamedTuple):
+    """What kernels fill in for some queries, documents in the order of :class:`Queries`; zeros before."""
+
+    gradient: Float64  # (n_models, n)
+    curvature: Float64  # (n_models, n), or (0, 0) if it is not wanted
+    values: Float64  # (n_models, n_queries)
+    totals: Float64  # (n_queries,): how much each query counts
+
+    def with_curvature(self) -> Self:
+        """The same with room for a curvature, for kernels that always give it."""
+        return self if len(self.curvature) else self._replace(curvature=np.empty_like(self.gradient))
 
 
 class Loss(ABC):
@@ -63,8 +81,37 @@ class Loss(ABC):
     """Whether labels below 0 are refused, because the loss reads them as gains or weights."""
 
     @abstractmethod
-    def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
-        """Fill in ``gradient, curvature, values, totals`` of queries first to last; no curvature if that is empty."""
+    def _fill(self, scores: Float64, queries: Queries, sums: Sums) -> None:
+        """Fill in the sums of all queries, from scores in their order, ``(n_models, n)``."""
+
+    def _sums(self, scores: Float64, queries: Queries, n_jobs: int | None, *, curved: bool = False) -> Sums:
+        """The sums of all queries, documents in the order of the scores; NaN where a score is not finite."""
+        n_models, n_queries = len(scores), len(queries.offsets) - 1
+        whole = Sums(
+            np.zeros(scores.shape), np.zeros(scores.shape) if curved else NOT_WANTED,
+            np.zeros((n_models, n_queries)), np.zeros(n_queries),
+        )  # fmt: skip
+
+        def work(block: tuple[int, int]) -> None:
+            first, last = block
+            part, rows = queries.part(first, last), slice(queries.offsets[first], queries.offsets[last])
+            own = np.take(scores[:, rows], part.order, axis=1)
+            unknown = None if isfinite(own.sum()) else _unknown(own, part)
+            shape = (n_models, last - first)
+            sums = Sums(
+                np.zeros(own.shape), np.zeros(own.shape) if curved else NOT_WANTED,
+                np.zeros(shape), whole.totals[first:last],
+            )  # fmt: skip
+            self._fill(own, part, sums)
+            if unknown is not None:
+                sums.values[unknown & (sums.totals > 0)] = np.nan
+            whole.gradient[:, rows][:, part.order] = sums.gradient
+            if curved:
+                whole.curvature[:, rows][:, part.order] = sums.curvature
+            whole.values[:, first:last] = sums.values
+
+        run_blocks(work, *_blocks(queries.offsets, n_models, n_jobs))
+        return whole
 
     def value_and_gradient(
         self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *,
@@ -108,20 +155,13 @@ class Loss(ABC):
         The third number is how much these queries count in an average with others; 0 if it is a sum.
         """
         given = _check_scores(scores)
-        queries = _with_scores(given, prepared)
-        n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
-        gradient = np.zeros(queries.scores.shape)
-        values, totals = np.zeros((n_models, n_queries)), np.zeros(n_queries)
-        run_blocks(
-            lambda block: self._fill(queries, *block, gradient, NOT_WANTED, values, totals),
-            *_blocks(queries.offsets, n_models, n_jobs),
-        )
+        gradient, _, values, totals = self._sums(_of_docs(given, prepared), prepared, n_jobs)
         unknown = np.isnan(values)
         if unknown.any():  # a score that is not finite: no gradient of its query is
-            gradient[np.repeat(unknown, np.diff(queries.offsets), axis=1)] = np.nan
+            gradient[np.repeat(unknown, np.diff(prepared.offsets), axis=1)] = np.nan
         shares, weight = self._shares(totals)
         value = (values * shares).sum(axis=1)
-        gradient = _scaled(gradient, shares, queries.offsets, given)
+        gradient = _scaled(gradient, shares, prepared.offsets, given)
         return (value if given.ndim == 2 else float(value[0])), gradient, weight
 
     def curvature(
@@ -136,14 +176,8 @@ class Loss(ABC):
         a bound on it. Newton's method, and so a boosted tree, divides the gradient by it.
         """
         given = _check_scores(scores)
-        queries = _with_scores(given, self.prepare(y, offsets, weights, given.shape[-1]))
-        n_models, n_queries = len(queries.scores), len(queries.offsets) - 1
-        gradient, curvature = np.empty_like(queries.scores), np.zeros_like(queries.scores)
-        values, totals = np.empty((n_models, n_queries)), np.zeros(n_queries)
-        run_blocks(
-            lambda block: self._fill(queries, *block, gradient, curvature, values, totals),
-            *_blocks(queries.offsets, n_models, n_jobs),
-        )
+        queries = self.prepare(y, offsets, weights, given.shape[-1])
+        _, curvature, _, totals = self._sums(_of_docs(given, queries), queries, n_jobs, curved=True)
         return _scaled(curvature, self._shares(totals)[0], queries.offsets, given)
 
     def _shares(self, totals: Float64) -> tuple[Float64, float]:
@@ -174,9 +208,14 @@ class Loss(ABC):
         importance = np.ones(n_docs) if weights is None else _column("weights", weights, n_docs)
         if n_docs and importance.min() < 0:
             raise DataError(f"weights has {importance.min():g}; weights must not be negative")
-        uniform = weights is None or bool((importance == 1).all())
-        numbers = number_labels(labels, starts)
-        return Queries(np.empty((0, n_docs)), (labels, *numbers), importance, uniform, starts)
+        numbers, n_numbers = number_labels(labels, starts)
+        order, bounds = np.empty(n_docs, np.int64), np.empty(n_docs + 1, np.int64)
+        firsts = np.empty_like(starts)
+        n_levels = by_level(numbers, np.empty(n_numbers, np.int64), importance, starts, order, firsts, bounds)
+        order, bounds = order[: bounds[n_levels]], bounds[: n_levels + 1]
+        kept = importance[order]
+        uniform = weights is None or bool((kept == 1).all())
+        return Queries(order, labels[order], kept, firsts, bounds, uniform, starts)
 
 
 def _check_scores(scores: ArrayLike) -> NDArray[Any]:
@@ -189,14 +228,24 @@ def _check_scores(scores: ArrayLike) -> NDArray[Any]:
     return given
 
 
-def _with_scores(given: NDArray[Any], prepared: Queries) -> Queries:
-    n_docs = len(prepared.weights)
+def _of_docs(given: NDArray[Any], prepared: Queries) -> Float64:
+    """Scores as rows of models."""
+    n_docs = int(prepared.offsets[-1])
     if given.shape[-1] != n_docs:
         raise DataError(f"scores has shape {given.shape}; give one number for each document, {n_docs} in all")
-    return prepared._replace(scores=np.atleast_2d(_own(given, np.float64)))
+    return np.atleast_2d(_own(given, np.float64))
 
 
-def _blocks(offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> tuple[list[tuple[int, int]], int]:
+def _unknown(scores: Float64, queries: Queries) -> NDArray[np.bool_]:
+    """Which queries of which models have a score that is not finite; all their scores become 0."""
+    counts = _counts(queries.bounds[queries.firsts])
+    query, n_queries = np.repeat(np.arange(len(counts)), counts), len(counts)
+    found = np.array([np.bincount(query[~np.isfinite(row)], minlength=n_queries) > 0 for row in scores])
+    scores[np.repeat(found, counts, axis=1)] = 0.0
+    return found
+
+
+def _blocks(offsets: Ints, n_models: int, n_jobs: int | None) -> tuple[list[tuple[int, int]], int]:
     """Blocks of queries of about equal cost and how many threads share them: one of each if more are not worth it."""
     n_queries, is_much = len(offsets) - 1, float(offsets[-1]) ** 2 * n_models >= WORTH_THREADS
     if is_much:  # perhaps
@@ -209,7 +258,7 @@ def _blocks(offsets: NDArray[np.int64], n_models: int, n_jobs: int | None) -> tu
     return list(pairwise(np.unique([0, *cuts, n_queries]).tolist())), n_threads
 
 
-def _scaled(sums: Float64, shares: Float64, offsets: NDArray[np.int64], given: NDArray[Any]) -> NDArray[Any]:
+def _scaled(sums: Float64, shares: Float64, offsets: Ints, given: NDArray[Any]) -> NDArray[Any]:
     """Sums of documents times the share of their query, in the shape and precision of the scores."""
     out = np.empty(given.shape, np.float32 if given.dtype == np.float32 else np.float64)
     factor = np.repeat(shares, _counts(offsets))
@@ -217,7 +266,7 @@ def _scaled(sums: Float64, shares: Float64, offsets: NDArray[np.int64], given: N
     return out
 
 
-def _counts(offsets: NDArray[np.int64]) -> NDArray[np.int64]:
+def _counts(offsets: Ints) -> Ints:
     """Documents of each query: np.diff, without what that spends on other cases."""
     return offsets[1:] - offsets[:-1]
 

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordino.checks import check_int
 from ordino.errors import DataError, ParameterError, unknown_name
-from ordino.losses.base import Float64, Loss, Queries, is_number
+from ordino.losses.base import Float64, Loss, Queries, Sums, is_number
 from ordino.losses.lambda_kernels import MEASURES
 from ordino.losses.pair_kernels import EXACT, PAIRS, PairKernels
 
@@ -72,18 +72,17 @@ class PairwiseLoss(Loss):
         """The compiled functions, for DirectRanker those of its activation."""
         return self.kernel if isinstance(self.kernel, PairKernels) else self.kernel[self.activation]
 
-    def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
-        gradient, curvature, values, totals = results
-        kernels, place = self.kernels, queries.arguments(first, last)
+    def _fill(self, scores: Float64, queries: Queries, sums: Sums) -> None:
+        kernels, place = self.kernels, (scores, *queries.arguments())
         which = (PAIRS.index(self.pairs), self.ties)
-        if len(curvature):
-            kernels.curvature(*place, *which, curvature, totals)
+        if len(sums.curvature):
+            kernels.curvature(*place, *which, sums.curvature, sums.totals)
             return
         plain = queries.uniform and self.target == 1.0 and not self.ties and self.pairs != PAIRS[EXACT]
-        how = (*which, float(self.target), self.target_by == "step")
-        n_others = (kernels.plain if plain else kernels.pairs)(*place, *how, gradient, values, totals)
+        how = (*which, float(self.target), self.target_by == "step", sums.gradient, sums.values, sums.totals)
+        n_others = (kernels.plain if plain else kernels.pairs)(*place, *how)
         if n_others and kernels.far is not None:
-            kernels.far(*place, *how, gradient, values, totals)
+            kernels.far(*place, *how)
 
 
 @final
@@ -126,10 +125,10 @@ class ListwiseLoss(Loss):
             )
         return queries
 
-    def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
+    def _fill(self, scores: Float64, queries: Queries, sums: Sums) -> None:
         how = (self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha), int(self.k))
         kernel = self.kernel[1 if self.k == 1 else MORE] if isinstance(self.kernel, Mapping) else self.kernel
-        kernel(*queries.arguments(first, last), *how, *results)
+        kernel(scores, *queries.arguments(), *how, *sums.with_curvature())
 
 
 @final
@@ -156,10 +155,10 @@ class LambdaLoss(Loss):
         if not is_number(self.relevant):
             raise ParameterError(f"relevant={self.relevant!r}; it must be a number, the lowest label that is relevant")
 
-    def _fill(self, queries: Queries, first: int, last: int, *results: Float64) -> None:
+    def _fill(self, scores: Float64, queries: Queries, sums: Sums) -> None:
         measure, k = parse_measure(self.metric)
         how = (k, float(self.relevant), self.gain == "exponential")
-        self.kernel[self.pairs][measure](*queries.arguments(first, last), *how, *results)
+        self.kernel[self.pairs][measure](scores, *queries.arguments(), *how, *sums.with_curvature())
 
 
 def parse_measure(metric: str) -> tuple[str, int]:

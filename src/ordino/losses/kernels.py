@@ -1,47 +1,45 @@
 """Compiled: what the kernels of all losses are made of: one query by its labels, gains, and the functions of one pair.
 
-The kernels that Python calls share their arguments. In: ``scores`` (n_models, n_docs); the labels ``y``, with
-``numbers`` and ``n_numbers`` as ``levels.number_labels`` gives them; ``weights``, ``offsets``; which queries, ``first``
-to ``last``; the buffers ``order``, ``bounds`` and ``room``; then the parameters of the loss. Out: ``gradient`` and
-``curvature`` (n_models, n_docs), where curvature is (0, 0) if it is not wanted; ``values`` (n_models, n_queries);
-``totals`` (n_queries,). If a score of a query is not finite, its value is NaN.
+The kernels that Python calls share their arguments, with documents by query and rising label. In: ``scores``
+(n_models, n), all finite; ``y``, ``w``, ``firsts`` and ``bounds`` as :class:`ordino.losses.base.Queries` has them; the
+buffers ``room``, (n_rooms, n); then the parameters of the loss. Out: what :class:`ordino.losses.base.Sums` has.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.compiled import INNER, OPEN, njit
+from ordino.compiled import INNER, OPEN, OUTER, njit
 
 STEEP = 30.0  # exp(-margin) goes on as its tangent below minus this
 function = tau = BEND = OPEN  # in the templates below
 
 
-@njit(**INNER)
-def by_level(numbers, n_numbers, y, weights, start, stop, order, levels, bounds):  # type: ignore[no-untyped-def]
-    """Order one query's rows by rising label, leaving out those of weight 0; give how many labels there are.
+@njit(**OUTER)
+def by_level(numbers, places, weights, offsets, order, firsts, bounds):  # type: ignore[no-untyped-def]
+    """Order the rows of every query by rising label, leaving out those of weight 0; give how many levels there are.
 
-    Level l has the label ``levels[l]`` and the rows ``order[bounds[l]:bounds[l + 1]]``, which rise.
+    Level l has the rows ``order[bounds[l]:bounds[l + 1]]``, which rise; the levels of query q begin with
+    ``firsts[q]``. ``numbers`` are the labels as whole numbers, ``places`` a buffer with an entry for each of these.
     """
-    for number in range(n_numbers + 1):
-        bounds[number] = 0
-    for row in range(start, stop):
-        if weights[row] > 0:
-            bounds[numbers[row] + 1] += 1
-    for number in range(n_numbers):
-        bounds[number + 1] += bounds[number]
-    n = bounds[n_numbers]
-    for row in range(stop - 1, start - 1, -1):  # each label from its end
-        if weights[row] > 0:
-            bounds[numbers[row] + 1] -= 1
-            order[bounds[numbers[row] + 1]] = row
-    n_levels = 0
-    for i in range(n):
-        label = y[order[i]]
-        if i == 0 or label != levels[n_levels - 1]:
-            levels[n_levels] = label
-            bounds[n_levels] = i
-            n_levels += 1
-    bounds[n_levels] = n
+    n_levels = at = 0
+    for q in range(len(offsets) - 1):
+        firsts[q] = n_levels
+        for number in range(len(places)):
+            places[number] = 0
+        for row in range(offsets[q], offsets[q + 1]):
+            places[numbers[row]] += weights[row] > 0.0
+        for number in range(len(places)):
+            if places[number] > 0:
+                bounds[n_levels] = at
+                n_levels += 1
+            at += places[number]
+            places[number] = at - places[number]
+        for row in range(offsets[q], offsets[q + 1]):
+            if weights[row] > 0.0:
+                order[places[numbers[row]]] = row
+                places[numbers[row]] += 1
+    firsts[len(offsets) - 1] = n_levels
+    bounds[n_levels] = at
     return n_levels
 
 
@@ -50,7 +48,7 @@ def gains_of(y: NDArray[np.float64], exponential: bool, gains: NDArray[np.float6
     """Labels, or 2^y - 1 divided by 2^(largest y) so that large labels do not overflow."""
     top = 0.0
     for i in range(len(y)):
-        top = max(top, y[i])
+        top = y[i] if y[i] > top else top
     for i in range(len(y)):
         gains[i] = 2.0 ** (y[i] - top) - 2.0**-top if exponential else y[i]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ordino.compiled import INNER, OPEN, OUTER, njit, specialize
-from ordino.losses.kernels import by_level, gains_of
+from ordino.losses.kernels import gains_of
 from ordino.metrics.kernels import sort_descending
 
 IS_NDCG = IS_MAP = ranked_lambdas = OPEN  # in the templates: which measure they are for
@@ -61,54 +61,50 @@ def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, fir
 
 
 def _lambdas_of_queries(
-    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first_query: int, last_query: int,
-    order: Any, bounds: Any, room: Any, k: int, relevant: float, exponential: bool,
+    scores: Any, y: Any, w: Any, firsts: Any, bounds: Any, room: Any, k: int, relevant: float, exponential: bool,
     gradient: Any, curvature: Any, values: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Template: fill in value, gradient and curvature; a query that teaches something has the total 1."""
-    labels, gains, s, e, worth, levels = room[0], room[1], room[2], room[3], room[4], room[11]
-    w, g, h, hits, sums, discount = room[5], room[6], room[7], room[8], room[9], room[10]
-    ranked, spare = room[12], room[13]
-    for r in range(len(discount)):
-        discount[r] = 1.0 / np.log2(r + 2.0) if r < k else 0.0
-    for query in range(first_query, last_query):
-        n_levels = by_level(numbers, n_numbers, y, weights, offsets[query], offsets[query + 1], order, levels, bounds)
-        n = bounds[n_levels]
-        for i in range(n):
-            labels[i] = y[order[i]]
-            gains[i] = 1.0 if labels[i] >= relevant else 0.0
+    gains, s, e, worth = room[0], room[1], room[2], room[3]
+    weight, g, h, discount = room[4], room[5], room[6], room[7]
+    ranked, spare, hits, sums = room[8], room[9], room[10], room[11]
+    step, numbers, n_discounts = room[12], room[13], 0
+    for query in range(len(totals)):
+        start, stop = bounds[firsts[query]], bounds[firsts[query + 1]]
+        n = stop - start
         if IS_NDCG:
-            gains_of(labels[:n], exponential, gains)
+            gains_of(y[start:stop], exponential, gains)
+        else:
+            for i in range(n):
+                gains[i] = 1.0 if y[start + i] >= relevant else 0.0
         if n == 0 or gains[0] == gains[n - 1]:
             continue
         totals[query] = 1.0
-        if IS_NUMBERED:
-            number, last_label = 0.0, labels[0]
-            for i in range(n):  # labels rise; from here on they are numbers
-                if labels[i] != last_label:
-                    number, last_label = number + 1.0, labels[i]
-                labels[i] = number
+        for r in range(n_discounts, n):
+            discount[r] = 1.0 / np.log2(r + 2.0) if r < k else 0.0
+        n_discounts = n if n > n_discounts else n_discounts
+        if BY_STEP:
+            number, last_label = 0.0, y[start]
+            for i in range(n):  # labels rise
+                if y[start + i] != last_label:
+                    number, last_label = number + 1.0, y[start + i]
+                numbers[i] = number if IS_NUMBERED else last_label
         ideal = 0.0  # DCG@k of the gains, which rise, in the best order; their number for MAP
-        for r in range(n if IS_MAP else min(k, n)):
+        for r in range(n if IS_MAP or n < k else k):
             ideal += gains[n - 1 - r] / (np.log2(r + 2.0) if IS_NDCG else 1.0)
         for m in range(scores.shape[0]):
-            finite = 0
             for i in range(n):
-                s[i], ranked[i] = scores[m, order[i]], i
-                finite += np.isfinite(s[i])
-            if finite < n:
-                values[m, query] = np.nan
-                continue
+                s[i], ranked[i] = scores[m, start + i], i
             sort_descending(s, ranked, 0, n, e, spare)  # of equal scores, the lower label first
             count = sum_of_hits = 0.0
             first = second = np.inf
             for r in range(n):
                 place = np.int64(ranked[r])
-                worth[r], w[r] = gains[place], weights[order[place]]
+                worth[r], weight[r] = gains[place], w[start + place]
                 e[r] = np.exp(s[r] - s[0])
                 g[r] = h[r] = 0.0
                 if BY_STEP:
-                    levels[r] = labels[place]  # by_level is done with its room
+                    step[r] = numbers[place]
                 if IS_NDCG:  # hits are for the other measures
                     continue
                 if worth[r] > 0.0:
@@ -121,13 +117,12 @@ def _lambdas_of_queries(
                 hits[r], sums[r] = count, sum_of_hits
             near = s[0] - s[n - 1] <= FAR
             values[m, query] = ranked_lambdas(
-                n, k, s, e, near, worth, w, 1.0 / ideal, discount, hits, sums, first, second, levels, g, h
+                n, k, s, e, near, worth, weight, 1.0 / ideal, discount, hits, sums, first, second, step, g, h
             )
             for r in range(n):
-                row = order[np.int64(ranked[r])]
-                gradient[m, row] = g[r]
-                if len(curvature):
-                    curvature[m, row] = h[r]
+                at = start + np.int64(ranked[r])
+                gradient[m, at] = g[r]
+                curvature[m, at] = h[r]
 
 
 def _make_kernel(measure: str, pairs: str = "all") -> Any:

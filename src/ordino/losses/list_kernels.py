@@ -1,7 +1,8 @@
 """Compiled: losses of a whole list. Each fills in the gradient g and the curvature h of one query's documents.
 
-Documents stand in the order of rising labels; s are scores, y labels, w weights. No list needs a square array: what is
-said of all pairs (ApproxNDCG) is summed up pair by pair.
+Documents stand in the order of rising labels; s are scores, y labels, w weights; ``bounds`` says where each label
+begins, counted from ``bounds[0]``. No list needs a square array: what is said of all pairs (ApproxNDCG) is summed up
+pair by pair.
 """
 
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ordino.compiled import ALLOCATING, INNER, OPEN, OUTER, REORDERED, njit, specialize
-from ordino.losses.kernels import by_level, gains_of
+from ordino.losses.kernels import gains_of
 from ordino.metrics.kernels import sort_descending
 
 FAR = 300.0  # products of exponentials of scores that lie further apart would underflow
@@ -21,7 +22,7 @@ def _cross_entropy(s, goal, w, g, h):  # type: ignore[no-untyped-def]
     """-sum goal log softmax(s), goal made to sum to 1; a document of weight 2 is two documents in the softmax."""
     high, mass, whole = -np.inf, 0.0, 0.0
     for i in range(len(s)):
-        high = max(high, s[i])
+        high = s[i] if s[i] > high else high  # max would be compiled by itself
         whole += goal[i]
     for i in range(len(s)):
         mass += w[i] * np.exp(s[i] - high)
@@ -95,7 +96,7 @@ def _top(s, y, w, k, g, h, left):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def listnet(s, y, w, bounds, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the softmaxes of labels and scores: who is first."""
     goal = room
     for i in range(len(s)):
@@ -104,13 +105,13 @@ def listnet(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k,
 
 
 @njit(**{**INNER, **ALLOCATING})
-def listnet_top(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def listnet_top(s, y, w, bounds, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the probabilities that labels and scores give to the first k."""
-    return _top(s, y, w, k, g, h, room)
+    return _top(s, y, w, k, g, h, room[: len(s)])
 
 
 @njit(**INNER)
-def softmax(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def softmax(s, y, w, bounds, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Cross entropy of the gains, made to sum to 1, and the softmax of the scores."""
     goal = room
     gains_of(y, exponential, goal)
@@ -121,40 +122,43 @@ def softmax(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k,
 
 @njit(**INNER)
 def _log_add(a: float, b: float) -> float:
-    high, low = max(a, b), min(a, b)
+    high, low = a if a > b else b, b if a > b else a
     return high if low == -np.inf else high + np.log1p(np.exp(low - high))
 
 
-@njit(**{**INNER, **ALLOCATING})
-def listmle(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+@njit(**INNER)
+def listmle(s, y, w, bounds, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Each document against itself and all of lower labels: log(e^s_i + sum of lower e^s_j) - s_i."""
+    start, n_levels = bounds[0], len(bounds) - 1
     value = 0.0
     lower = -np.inf  # log of the weighted sum of exp(s) of lower labels
-    rates, squares = np.empty(n_levels), np.empty(n_levels)  # log of sum w / D and of sum w / D^2 over a level
+    rates, squares = room, room2  # log of sum w / D and of sum w / D^2 over a level
     for level in range(n_levels):
-        rates[level], squares[level] = -np.inf, -np.inf
-        for i in range(bounds[level], bounds[level + 1]):
-            log_d = _log_add(s[i], lower)
+        rate, square = -np.inf, -np.inf
+        for i in range(bounds[level] - start, bounds[level + 1] - start):
+            log_d, log_w = _log_add(s[i], lower), np.log(w[i])
             p = np.exp(s[i] - log_d)
             value += w[i] * (log_d - s[i])
             g[i] = w[i] * (p - 1.0)
             h[i] = w[i] * p * (1.0 - p)
-            rates[level] = _log_add(rates[level], np.log(w[i]) - log_d)
-            squares[level] = _log_add(squares[level], np.log(w[i]) - 2.0 * log_d)
-        for i in range(bounds[level], bounds[level + 1]):
+            rate = _log_add(rate, log_w - log_d)
+            square = _log_add(square, log_w - 2.0 * log_d)
+        rates[level], squares[level] = rate, square
+        for i in range(bounds[level] - start, bounds[level + 1] - start):
             lower = _log_add(lower, np.log(w[i]) + s[i])
     rate, square = -np.inf, -np.inf  # the same, over all higher labels
     for level in range(n_levels - 1, -1, -1):
-        for i in range(bounds[level], bounds[level + 1]):
+        for i in range(bounds[level] - start, bounds[level + 1] - start):
             p = np.exp(s[i] + rate)
+            bend = p - np.exp(2.0 * s[i] + square)
             g[i] += w[i] * p
-            h[i] += w[i] * max(p - np.exp(2.0 * s[i] + square), 0.0)
+            h[i] += w[i] * bend if bend > 0.0 else 0.0
         rate, square = _log_add(rate, rates[level]), _log_add(square, squares[level])
     return value
 
 
 @njit(**INNER)
-def rankcosine(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def rankcosine(s, y, w, bounds, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """(1 - cos(y, s)) / 2, the length of s being sqrt(|s|^2 + smoothing)."""
     mean_s, mean_y, mass = 0.0, 0.0, 0.0
     if center:
@@ -203,7 +207,7 @@ def _spread(e_i, e, force, g):  # type: ignore[no-untyped-def]
 
 
 @njit(**{**INNER, **ALLOCATING})
-def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def approx_ndcg(s, y, w, bounds, exponential, center, smoothing, alpha, k, g, h, room, room2, room3):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """1 - NDCG with each rank replaced by 1 + sum over others of sigmoid(alpha (s_j - s_i)).
 
     Only pairs with a document of positive gain count: they stand last, from ``first`` on.
@@ -262,35 +266,23 @@ def approx_ndcg(s, y, w, bounds, n_levels, exponential, center, smoothing, alpha
 
 
 def _lists_of_queries(
-    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
-    order: Any, bounds: Any, room: Any, exponential: bool, center: bool, smoothing: float, alpha: float, k: int,
+    scores: Any, y: Any, w: Any, firsts: Any, bounds: Any, room: Any,
+    exponential: bool, center: bool, smoothing: float, alpha: float, k: int,
     gradient: Any, curvature: Any, values: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Template: fill in value, gradient and curvature by ``list_loss``; a query that teaches something has total 1."""
-    levels = room[8]
-    for q in range(first, last):
-        n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
-        if n_levels < 2:
+    one, two, three = room[0], room[1], room[2]
+    for q in range(len(totals)):
+        levels = bounds[firsts[q] : firsts[q + 1] + 1]
+        if len(levels) < 3:
             continue
         totals[q] = 1.0
-        n = bounds[n_levels]
-        s, labels, w, g, h = room[0, :n], room[1, :n], room[2, :n], room[3, :n], room[4, :n]
+        start, stop = levels[0], levels[len(levels) - 1]
         for m in range(scores.shape[0]):
-            finite = 0
-            for i in range(n):
-                s[i], labels[i], w[i] = scores[m, order[i]], y[order[i]], weights[order[i]]
-                finite += np.isfinite(s[i])
-            if finite < n:
-                values[m, q] = np.nan
-                continue
             values[m, q] = list_loss(
-                s, labels, w, bounds, n_levels, exponential, center, smoothing, alpha, k, g, h,
-                room[5, :n], room[6, :n], room[7, :n],
+                scores[m, start:stop], y[start:stop], w[start:stop], levels, exponential, center, smoothing, alpha, k,
+                gradient[m, start:stop], curvature[m, start:stop], one, two, three,
             )  # fmt: skip
-            for i in range(n):
-                gradient[m, order[i]] = g[i]
-                if len(curvature):
-                    curvature[m, order[i]] = h[i]
 
 
 LISTNET, LISTNET_TOP, SOFTMAX, LISTMLE, RANKCOSINE, APPROX_NDCG = (

@@ -14,7 +14,6 @@ import numpy as np
 
 from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
 from ordino.losses import kernels as margins
-from ordino.losses.kernels import by_level
 
 FAR = 60.0  # scores of a query that lie further apart are met pair by pair
 ANYWHERE = np.finfo(np.float64).max  # for functions that need no exponentials
@@ -156,25 +155,25 @@ def target_probability(target: float, by_step: bool, steps: float) -> float:
 
 
 @njit(**INNER)
-def partners(levels, a, which):  # type: ignore[no-untyped-def]
-    """The lower levels, from the first up to the second, whose documents are paired with those of level a."""
-    if which == ALL or a == 0:
-        return 0, a
+def partners(y, bounds, first, a, which):  # type: ignore[no-untyped-def]
+    """The lower levels of a query whose first is ``first``, from one up to another, that are paired with level a."""
+    if which == ALL or a == first:
+        return first, a
     if which == NEIGHBORS:
         return a - 1, a
-    for b in range(a):
-        if levels[b] == levels[a] - 1.0:
+    for b in range(first, a):
+        if y[bounds[b]] == y[bounds[a]] - 1.0:
             return b, b + 1
     return a, a
 
 
 @njit(**INNER)
-def weigh_pairs(w, levels, bounds, n_levels, which, ties):  # type: ignore[no-untyped-def]
-    """The weight of all pairs of a query together; a pair's is the product of its two."""
+def weigh_pairs(y, w, bounds, first, last, which, ties):  # type: ignore[no-untyped-def]
+    """The weight of all pairs of a query, levels first to last - 1; a pair's is the product of its two."""
     total, below = 0.0, 0.0  # below: the weight of all that a document is paired with at lower labels
-    for level in range(n_levels):
+    for level in range(first, last):
         if which == EXACT:
-            low, top = partners(levels, level, which)
+            low, top = partners(y, bounds, first, level, which)
             below = 0.0
             for b in range(bounds[low], bounds[top]):
                 below += w[b]
@@ -191,9 +190,8 @@ def weigh_pairs(w, levels, bounds, n_levels, which, ties):  # type: ignore[no-un
 
 
 def _pairs_of_queries(
-    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
-    order: Any, bounds: Any, room: Any, which: int, ties: bool, target: float, by_step: bool,
-    gradient: Any, values: Any, totals: Any,
+    scores: Any, y: Any, w: Any, firsts: Any, bounds: Any, room: Any,
+    which: int, ties: bool, target: float, by_step: bool, gradient: Any, values: Any, totals: Any,
 ) -> int:  # fmt: skip
     """Template: fill in the loss, gradient and weight of the pairs of each query by ``rectangle``.
 
@@ -201,85 +199,75 @@ def _pairs_of_queries(
     what this gives. If ``PLAIN``, as most are, weights and targets are 1, without ties, and ``which`` is ``ALL`` or
     ``NEIGHBORS``: that compiles in less time.
     """
-    levels, s, e = room[0], room[1], room[2]  # not six at once: numba would make a tuple of them
-    w, g, product = room[3], room[4], room[5]
+    e, product = room[0], room[1]
     n_others = 0
-    for q in range(first, last):
-        n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
-        n, n_even = bounds[n_levels], 0
-        for i in range(n):
-            w[i] = 1.0 if PLAIN else weights[order[i]]
+    for q in range(len(totals)):
+        first, last = firsts[q], firsts[q + 1]
+        start, stop = bounds[first], bounds[last]
+        n_even = 0
+        for i in range(start, stop):
             product[i] = 1.0
             n_even += PLAIN or w[i] == 1.0
         if PLAIN:
             totals[q] = 0.0
-            for a in range(n_levels):
-                b = a - 1 if which == NEIGHBORS and a > 0 else 0
+            for a in range(first, last):
+                b = a - 1 if which == NEIGHBORS and a > first else first
                 totals[q] += (bounds[a + 1] - bounds[a]) * (bounds[a] - bounds[b])
         else:
-            totals[q] = weigh_pairs(w, levels, bounds, n_levels, which, ties)
+            totals[q] = weigh_pairs(y, w, bounds, first, last, which, ties)
         for m in range(scores.shape[0] if totals[q] > 0.0 else 0):
+            s, g = scores[m], gradient[m]
             low, high = np.inf, -np.inf
-            for i in range(n):
-                s[i] = scores[m, order[i]]
+            for i in range(start, stop):
                 low = s[i] if s[i] < low else low  # min and max would be compiled one by one
                 high = s[i] if s[i] > high else high
-                if s[i] != s[i]:
-                    low = -np.inf
             apart = high - low
             if not LEAST < apart <= LIMIT:
-                n_others += apart < np.inf
-                values[m, q] = values[m, q] if apart < np.inf else np.nan
+                n_others += 1
                 continue
-            for i in range(n):
-                g[i] = 0.0
+            for i in range(start, stop):
                 e[i] = np.exp(s[i] - high) if LIMIT < ANYWHERE else 0.0
             span = int(690.0 / (apart + 1.0))
             value = 0.0
-            for a in range(n_levels):
+            for a in range(first, last):
                 if PLAIN:
-                    b, top = a - 1 if which == NEIGHBORS and a > 0 else 0, a
+                    b, top = a - 1 if which == NEIGHBORS and a > first else first, a
                 else:
-                    b, top = partners(levels, a, which)
+                    b, top = partners(y, bounds, first, a, which)
                 while b < top or (not PLAIN and ties and b <= a):
                     tie, end, t = b >= top, top, target
                     if not PLAIN:
                         b = a if tie else b
                         end = b + 1 if tie or by_step else top
-                        t = 0.5 if tie else target_probability(target, by_step, levels[a] - levels[b])
-                    factor = levels[a] if BY_LABEL and not tie else 1.0
+                        t = 0.5 if tie else target_probability(target, by_step, y[bounds[a]] - y[bounds[b]])
+                    factor = y[bounds[a]] if BY_LABEL and not tie else 1.0
                     value += rectangle(
-                        s, e, w, g, product, span, n_even == n,
+                        s, e, w, g, product, span, n_even == stop - start,
                         bounds[a], bounds[a + 1], bounds[b], bounds[end], t, factor, tie,
                     )  # fmt: skip
                     b = end
             values[m, q] = value
-            for i in range(n):
-                gradient[m, order[i]] = g[i]
     return n_others
 
 
 def _curvature_of_queries(
-    scores: Any, y: Any, numbers: Any, n_numbers: int, weights: Any, offsets: Any, first: int, last: int,
-    order: Any, bounds: Any, room: Any, which: int, ties: bool, curvature: Any, totals: Any,
+    scores: Any, y: Any, w: Any, firsts: Any, bounds: Any, room: Any,  # noqa: ARG001
+    which: int, ties: bool, curvature: Any, totals: Any,
 ) -> None:  # fmt: skip
     """Template: sums over the pairs of each document of how sharply the loss bends in its score, by ``bend``."""
-    levels, w = room[0], room[1]
-    for q in range(first, last):
-        n_levels = by_level(numbers, n_numbers, y, weights, offsets[q], offsets[q + 1], order, levels, bounds)
-        for i in range(bounds[n_levels]):
-            w[i] = weights[order[i]]
-        totals[q] = weigh_pairs(w, levels, bounds, n_levels, which, ties)
+    for q in range(len(totals)):
+        first, last = firsts[q], firsts[q + 1]
+        totals[q] = weigh_pairs(y, w, bounds, first, last, which, ties)
         for m in range(scores.shape[0]):
-            for level in range(n_levels):
-                low, top = partners(levels, level, which)
+            for level in range(first, last):
+                low, top = partners(y, bounds, first, level, which)
                 for a in range(bounds[level], bounds[level + 1]):
-                    factor = w[a] * (levels[level] if BY_LABEL else 1.0)
+                    factor = w[a] * (y[a] if BY_LABEL else 1.0)
                     for b in range(bounds[low], bounds[level + 1] if ties else bounds[top]):
                         if b < bounds[top] or b > a:
-                            bent = factor * w[b] * bend(scores[m, order[a]] - scores[m, order[b]])
-                            curvature[m, order[a]] += bent
-                            curvature[m, order[b]] += bent
+                            bent = factor * w[b] * bend(scores[m, a] - scores[m, b])
+                            curvature[m, a] += bent
+                            curvature[m, b] += bent
 
 
 def _values_of_pairs(margins: Any, targets: Any, values: Any, slopes: Any) -> None:

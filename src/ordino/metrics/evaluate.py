@@ -110,7 +110,7 @@ class Evaluation(Mapping[str, float]):
 
     def to_frame(self, backend: str = "pandas") -> Any:
         """A frame with one row for each query: its id under ``qid``, and a column for each metric."""
-        from ordino.data.files import make_frame
+        from ordino.data.dataframes import make_frame
 
         return make_frame({"qid": self.query_ids, **self.per_query}, backend, "Evaluation.to_frame")
 

@@ -85,9 +85,10 @@ class RankBoost(StumpRanker):
         level = sort_labels(data.y, data.offsets).level
         weights = data.doc_weights
         scores, potential = np.zeros(data.n_docs), np.empty(data.n_docs)
+        rising, falling = np.empty((2, int(level.max(initial=0)) + 1))
         sums = np.empty((data.n_features, int(bins.n_bins.max(initial=1))))
         while True:
-            total = pair_potentials(scores, level, weights, frozen(data.offsets), potential)
+            total = pair_potentials(scores, level, weights, frozen(data.offsets), rising, falling, potential)
             bin_sums(bins.codes, potential, sums)
             feature, code, found = best_threshold(sums, bins.n_bins)
             if feature < 0 or not abs(found) > 1e-12 * total:
