@@ -33,14 +33,18 @@ FITS = {
     "rank-svm": [{"loss": "hinge"}, {"loss": "squared-hinge"}],
     "prank": [{}],
     "rank-de": [{"generations": 2, "population": 8}],
-    "deepnet": [{"epochs": 2, "n_pairs": 900}, {"epochs": 2, "n_pairs": 900, "hidden": (8, 4)}],
+    "deepnet": [
+        {"epochs": 2, "n_pairs": 900},
+        {"epochs": 2, "n_pairs": 900, "hidden": (8, 4)},
+        {"epochs": 1, "n_pairs": 900, "initializer": "autoencoders", "pretraining": 1},
+    ],
     "dense-comparator": [{"epochs": 2, "n_pairs": 900, "input_dropout": 0.2}],
     "sortnet": [{"max_iter": 1, "epochs": 2, "algorithm": "merge"}],
     "ranknet": [{"epochs": 2, "dropout": 0.2}],
 }
 REORDERING = {
-    "losses/list_kernels.py", "losses/pair_kernels.py", "networks/pair_kernels.py", "networks/perceptron_kernels.py",
-    "svm/kernels.py",
+    "losses/list_kernels.py", "losses/pair_kernels.py", "networks/coder_kernels.py", "networks/pair_kernels.py",
+    "networks/perceptron_kernels.py", "svm/kernels.py",
 }  # fmt: skip
 
 

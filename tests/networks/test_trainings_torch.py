@@ -6,6 +6,7 @@ from mask_oracle import next_masks
 from torch_oracle import TorchNet, distance, torch
 
 from ordino.losses import make_loss
+from ordino.networks import autoencoders
 from ordino.networks.autoencoders import CodedBatch, Coder
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import RowNet
@@ -105,6 +106,23 @@ def test_an_autoencoder_learns_as_in_torch(shared):
 
     assert net.error(batch) == pytest.approx(float(missed(TorchNet(net)).detach()), rel=1e-5)
     assert max(paces(net, Same(), "adam", l2=0.0, of_pairs=False, error_of=missed)) < CLOSE
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_an_epoch_of_an_autoencoder_is_its_batches_and_the_steps_of_adam(shared, monkeypatch):
+    monkeypatch.setattr(autoencoders, "BATCH", 130)  # the last one is smaller, and neither fills its lanes
+    rng = np.random.default_rng(1)
+    given = rng.normal(size=(1 + shared, 300, 3 if shared else 6)).astype(np.float32)
+    net, slow = (Coder(6, 4, shared=shared, activation="sigmoid", seed=0) for _ in range(2))
+    step = OPTIMIZERS["adam"](slow.is_weight, 0.0)
+    for _ in range(5):
+        order = rng.permutation(300)
+        net.learn(given, order, 0.01)
+        for some in (order[:130], order[130:260], order[260:]):
+            slow.error(CodedBatch(given[:, some], 1.0))
+            step(slow.theta, slow.slopes, 0.01)
+    assert distance(net.theta, slow.theta) < 1e-5
+    assert distance(net.theta, Coder(6, 4, shared=shared, activation="sigmoid", seed=0).theta) > 0.05
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

@@ -12,7 +12,8 @@ from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.layers import Layer
 from ordino.losses import probability_losses
-from ordino.networks import comparing
+from ordino.networks import comparing, training
+from ordino.networks.training import Team
 from ordino.order import ORDERS, PairNetwork, audit, pairs, tournament
 from ordino.ranker import NotFittedError
 from ordino.rankers import sortnet
@@ -442,6 +443,19 @@ def test_repeats_that_train_together_are_those_that_train_alone(select, initiali
     assert not np.allclose(together[0].network_.left, together[1].network_.left, atol=0.01)
     with pytest.raises(NotFittedError):  # it serves as a pattern, and stays one
         ranker.predict(VALID)
+
+
+@pytest.mark.parametrize("turn", [0.0, 1e9])
+def test_repeats_in_turns_of_one_epoch_or_of_many_are_those_that_train_alone(turn, monkeypatch):
+    monkeypatch.setattr(training, "TURN", turn)
+    seen = []
+    monkeypatch.setattr(Team, "epochs", lambda team, n, go=Team.epochs: (seen.append(n), go(team, n)))
+    ranker = DeepNet(hidden=4, n_pairs=300, epochs=30, patience=1, learning_rate=0.1, scaling="quantile")
+    together = ranker.fit_repeats(DATA, [0, 7, 3], valid=VALID)
+    assert set(seen) == ({1} if turn == 0 else {1, 29})
+    alone = [clone(ranker).set_params(seed=seed).fit(DATA, valid=VALID) for seed in (0, 7, 3)]
+    assert [one.history_ for one in together] == [one.history_ for one in alone]
+    assert min(len(one.history_) for one in alone) < 30  # patience ends inside a turn
 
 
 def test_repeats_draw_pairs_of_their_own():

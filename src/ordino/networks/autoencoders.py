@@ -19,15 +19,18 @@ from numpy.typing import NDArray
 
 from ordino.interrupts import all_or_nothing
 from ordino.layers import Layer
-from ordino.networks.first_layer import crossed, with_difference
+from ordino.networks.coder_kernels import make_epoch, n_rows
+from ordino.networks.first_kernels import LANES
+from ordino.networks.first_layer import LINE, at_lines, crossed, with_difference
 from ordino.networks.kernels import make_row_kernels
-from ordino.networks.nets import Floats, Net
+from ordino.networks.nets import Floats, Net, diverging_quietly
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import random_parts
-from ordino.networks.training import Learner, train
+from ordino.progress import Steps
 from ordino.streams import spawn_seed
 
 BATCH = 512  # pairs in a step
+WIDTH = LANES + LINE  # of rows with a number for each pair: whole pages apart, they would share few places in the cache
 MOST_DRAWS = 10  # of a layer that says nothing
 MOST_KEPT = 1 << 22  # numbers that the coders below give for all pairs, up to which they are kept: 16 MB
 
@@ -45,47 +48,47 @@ class Coder(Net[CodedBatch]):
 
     def __init__(self, n_inputs: int, width: int, **options: Any) -> None:
         super().__init__([n_inputs, width, n_inputs], initializer="glorot", **options)
+        n_in, n_own = n_inputs // self.sides, width // self.sides
+        self._epoch, self._n_own = make_epoch(self.activation), n_own
+        self._moments, self._n_steps = np.zeros((2, len(self.theta)), np.float32), 0  # of Adam
+        self._crossed_room = np.empty((2, 2 * n_inputs * n_own), np.float32)
+        self._room = at_lines(np.zeros(n_rows(self.sides, n_in, n_own) * WIDTH + LINE, np.float32)).reshape(-1, WIDTH)
 
     def encode(self, given: Floats) -> tuple[Floats, Floats]:
         """What hidden neurons and their duals give, and the same as sums and differences."""
-        met = given @ self._crossed(self.W[0])  # (sides, n_pairs, n_hidden)
+        W = self.W[0]
+        met = given @ crossed(W.reshape(self.sides, -1, W.shape[1]), self.sides)  # (sides, n_pairs, n_hidden)
         h = with_difference(met)
         make_row_kernels(self.activation).squash_rows(h.reshape(-1, h.shape[2]), self.b[0])
         return h, with_difference(h)
 
-    def error(self, batch: CodedBatch, *, learn: bool = True) -> float:
+    def error(self, batch: CodedBatch, *, learn: bool = True) -> float:  # noqa: ARG002  (the slopes come with it)
         """The mean squared difference of inputs and outputs."""
-        given = batch.given
-        h, codes = self.encode(given)
-        decoder = self._crossed(self.W[1])
-        missed: Floats = codes @ decoder  # half of the sums and differences, where there are two sides
-        missed[0] += self.b[1]
-        missed -= given if self.sides == 1 else given * np.float32(0.5)
-        error: float = float(np.vdot(missed, missed)) / missed[0].size
-        if not learn:
-            return error
-        missed *= np.float32(2 / missed[0].size)
-        (encoder_slopes, decoder_slopes), (first_b, second_b) = self.views(self.slopes)
-        self._keep(decoder_slopes, codes.swapaxes(1, 2) @ missed)
-        np.matmul(np.ones(len(missed[0]), np.float32), missed[0], out=second_b)  # faster than a sum of rows
-        d = with_difference(missed @ decoder.swapaxes(1, 2))  # (sides, n_pairs, n_hidden)
-        wide = (-1, d.shape[2])
-        make_row_kernels(self.activation).slope_rows(d.reshape(wide), h.reshape(wide), np.float32(1), first_b)
-        self._keep(encoder_slopes, given.swapaxes(1, 2) @ with_difference(d))
-        return error
+        n_pairs = batch.given.shape[1]
+        return self._through(batch.given, np.arange(n_pairs), n_pairs, np.empty((0, 2), np.float32))
 
-    def _crossed(self, W: Floats) -> Floats:
-        return crossed(W.reshape(self.sides, -1, W.shape[1]), self.sides)
+    def learn(self, given: Floats, chosen: NDArray[np.intp], rate: float) -> float:
+        """Take the steps of the chosen pairs, in batches, with Adam; the mean squared difference on the way."""
+        n_batches = -(-len(chosen) // BATCH)
+        numbers = np.arange(self._n_steps + 1, self._n_steps + n_batches + 1)
+        self._n_steps += n_batches
+        paces = np.column_stack((rate / (1 - 0.9**numbers), (1 - 0.999**numbers) ** -0.5)).astype(np.float32)
+        return self._through(given, chosen, BATCH, paces)
 
-    def _keep(self, slopes: Floats, found: Floats) -> None:
-        slopes.reshape(found.shape)[:] = crossed(found, self.sides)
+    @diverging_quietly
+    def _through(self, given: Floats, chosen: NDArray[np.intp], size: int, paces: Floats) -> float:
+        missed: float = self._epoch(
+            np.ascontiguousarray(given), chosen, size, self.theta, self.slopes, *self._moments, paces, self._n_own,
+            self._crossed_room, self._room,
+        )  # fmt: skip
+        return missed / float(len(chosen) * given.shape[2])
 
 
 def stacked_autoencoders(
     X: Floats, rows: NDArray[np.int64], hidden: Sequence[int], *, shared: bool, activation: str, schedule: Schedule,
     seed: int,
 ) -> list[Layer]:  # fmt: skip
-    """What the hidden layers learned from pairs of rows of X, shape ``(2, n_pairs)``."""
+    """What the hidden layers learned, with Adam, from pairs of rows of X, shape ``(2, n_pairs)``."""
     coders: list[Coder] = []
     for number, width in enumerate(hidden):
         n_inputs = 2 * X.shape[1] if number == 0 else hidden[number - 1]
@@ -95,8 +98,7 @@ def stacked_autoencoders(
             drawn = spawn_seed(seed, "auto-encoder", number, *([again] if again else []))
             coder = Coder(n_inputs, width, seed=drawn, **kind)
             with all_or_nothing():  # half a start is none
-                [trained] = train([Learner(coder, supply, schedule)], schedule.epochs, label="auto-encoder", n_jobs=1)
-            coder.load(trained.layers)
+                supply.teach(coder, schedule)
             if not supply.is_silent(coder):
                 break
         coders.append(coder)
@@ -113,18 +115,22 @@ class _CodedPairs:
     below: tuple[Coder, ...]
     shared: bool
 
-    def epoch(self, rng: np.random.Generator) -> Iterator[CodedBatch]:
-        """All pairs once, in random order."""
-        return map(self._batch, random_parts(self.rows.shape[1], BATCH, rng))
+    def teach(self, coder: Coder, schedule: Schedule) -> None:
+        """Let an auto-encoder above these learn to give back all pairs, in an order that is new in each epoch."""
+        rng, n_pairs = np.random.default_rng(0), self.rows.shape[1]
+        with Steps("auto-encoder", schedule.epochs) as steps:
+            for _ in steps:
+                if self._kept is not None:
+                    error = coder.learn(self._kept, rng.permutation(n_pairs), schedule.learning_rate)
+                else:
+                    for part in random_parts(n_pairs, BATCH, rng):
+                        error = coder.learn(self._coded(part), np.arange(len(part)), schedule.learning_rate)
+                steps.show(error=error)
 
     def is_silent(self, coder: Coder) -> bool:
         """Whether all neurons of a layer above these, and their duals, are 0 for most pairs."""
         heard = sum(int(coder.encode(self._coded(part))[0].any(axis=(0, 2)).sum()) for part in self._parts())
         return bool(heard < self.rows.shape[1] / 2)
-
-    def _batch(self, chosen: NDArray[np.intp]) -> CodedBatch:
-        given = self._coded(chosen) if self._kept is None else np.take(self._kept, chosen, axis=1)
-        return CodedBatch(given, len(chosen) / self.rows.shape[1])
 
     @cached_property
     def _kept(self) -> Floats | None:

@@ -28,22 +28,23 @@ def gather_pairs(X: Any, first: Any, second: Any, shared: Any, sign: Any, rows: 
 
 
 @njit(**OUTER)
-def drop_inputs(rows: Any, dropout: Any, number: int, first: int, sides: int, kept: Any) -> None:
-    """Drop features of pairs, (2, n_features, n_pairs), and scale the others so that the mean stays.
+def drop_inputs(rows: Any, dropout: Any, number: int, first: int, sides: int, room: Any, changed: Any) -> None:
+    """Write features of pairs, (2, n_features, n_pairs), to ``changed``: some dropped, the others scaled for the mean.
 
     As inputs of a network they are numbered from ``first`` on. A CmpNN (two sides) drops a feature of both documents,
-    and so of their sum and difference. ``kept`` (n_pairs,) is room.
+    and so of their sum and difference. ``room`` is two rows, (n_pairs,) each, of whole numbers and of others.
     """
-    n_features, scale = rows.shape[1], np.float32(2.0**32 / (2.0**32 - dropout[2]))
+    (lanes, kept), n_features, scale = room, rows.shape[1], np.float32(2.0**32 / (2.0**32 - dropout[2]))
+    for p in range(rows.shape[2]):
+        lanes[p] = lane_of(number + p, dropout[0])
     for i in range(n_features * (3 - sides)):
         for p in range(rows.shape[2]):
-            lane = lane_of(number + p, dropout[0])
-            kept[p] = ZERO if is_dropped(lane, first + i, dropout[1], dropout[2]) else scale
+            kept[p] = ZERO if is_dropped(lanes[p], first + i, dropout[1], dropout[2]) else scale
         for side in range(2):
             if sides == 2 or side == i // n_features:
-                row = rows[side, i % n_features]
+                row, result = rows[side, i % n_features], changed[side, i % n_features]
                 for p in range(rows.shape[2]):
-                    row[p] *= kept[p]
+                    result[p] = row[p] * kept[p]
 
 
 @njit(**OUTER)

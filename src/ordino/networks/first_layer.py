@@ -119,10 +119,12 @@ class FirstLayer:
         if self._numbers.size:
             return self._meet(np.concatenate((weights[0], weights[1]), axis=1))
         if dropout[2]:
-            self.rows = self._array("changed", *gathered.rows.shape)
-            np.copyto(self.rows, gathered.rows)
-            kept = self._array("kept", gathered.rows.shape[2])
-            drop_inputs(self.rows, dropout, number, first_input, self._sides, kept)
+            rows, self.rows = gathered.rows, self._array("changed", *gathered.rows.shape)
+            room = self._array("lanes", rows.shape[2]).view(np.uint32), self._array("kept", rows.shape[2])
+            if not rows.flags.c_contiguous:  # one kind of array, one kernel
+                np.copyto(self.rows, rows)
+                rows = self.rows
+            drop_inputs(rows, dropout, number, first_input, self._sides, room, self.rows)
         across = weights.swapaxes(1, 2)
         if n_pairs > PIECE:
             np.matmul(across, in_pieces(self.rows), out=in_pieces(self.result))

@@ -7,13 +7,14 @@ two always wins. Two documents of equal label have the target 1/2.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.arrays import query_numbers
+from ordino.data.columns import offsets_of
 from ordino.errors import ParameterError
 
 Labels = NDArray[np.float64]
@@ -92,14 +93,13 @@ def draw_pairs(
     >>> sorted(sorted(pair) for pair in drawn.rows(5).T.tolist())[1]
     [3, 4]
     """
-    kinds = CONFIGURATIONS[configuration]
-    queries = [_Query(y[start:stop], start) for start, stop in pairwise(offsets.tolist())]
-    counts = np.array([[query.count(kind) for query in queries] for kind in kinds])
+    kinds, by_label = CONFIGURATIONS[configuration], _ByLabel(y, offsets)
+    counts = np.array([by_label.count(kind) for kind in kinds])
     if n_pairs is None and counts.sum() > MOST_PAIRS:
         raise ParameterError(f"n_pairs=None takes all {counts.sum():,} pairs; give a number, say 100,000")
     wanted = counts.sum() if n_pairs is None else min(n_pairs, counts.sum())
     parts = np.cumsum([0, *kinds.values()])
-    drawn = [np.empty((0, 2), np.intp)]
+    drawn = []
     for number, kind in enumerate(kinds):
         share = int(wanted * parts[number + 1] // parts[-1] - wanted * parts[number] // parts[-1])
         if n_pairs is None:
@@ -108,7 +108,7 @@ def draw_pairs(
             shares = _limited_shares(counts[number], share, rng)
         else:
             shares = _equal_shares(counts[number] > 0, share, rng)
-        drawn += [query.draw(kind, n, rng) for query, n in zip(queries, shares.tolist(), strict=True) if n]
+        drawn.append(by_label.draw(kind, shares, rng))
     pairs = np.concatenate(drawn)
     return in_random_order(pairs, (1 + np.sign(y[pairs[:, 0]] - y[pairs[:, 1]])) / 2, len(y), rng)
 
@@ -138,36 +138,49 @@ def _limited_shares(counts: NDArray[np.int64], n_pairs: int, rng: np.random.Gene
     return shares
 
 
-class _Query:
-    """One query's documents by falling label: each document's partners then stand side by side."""
+class _ByLabel:
+    """The documents of each query by falling label: each document's partners then stand side by side."""
 
-    def __init__(self, y: Labels, start: int) -> None:
-        order = np.argsort(-y, kind="stable")
-        self._rows = order + start
-        self._y = y[order]
-        self._level_end = np.searchsorted(-self._y, -self._y, side="right")  # one past the last of equal label
+    def __init__(self, y: Labels, offsets: NDArray[np.int64]) -> None:
+        self._query = query_numbers(offsets)
+        self._rows = np.lexsort((-y, self._query))  # stable: rows of equal label keep their order
+        self._y, self._offsets = y[self._rows], offsets
+        begins = np.ones(len(y), bool)  # a query, or a lower label in it
+        begins[1:] = (self._y[1:] != self._y[:-1]) | (self._query[1:] != self._query[:-1])
+        self._level_end = np.append(np.flatnonzero(begins), len(y))[np.cumsum(begins)]  # one past the last of its label
 
     def _partners(self, kind: str) -> tuple[Rows, Rows]:
         """First partner of each document and how many it has."""
-        n_docs = len(self._y)
-        after = np.arange(1, n_docs + 1)
+        after = np.arange(1, len(self._y) + 1)
         match kind:
             case "different":
-                return self._level_end, n_docs - self._level_end
+                return self._level_end, self._offsets[self._query + 1] - self._level_end
             case "any":
-                return after, n_docs - after
+                return after, self._offsets[self._query + 1] - after
         asked = (self._y > 0) == (kind == "relevant")
         return after, np.where(asked, self._level_end - after, 0)
 
-    def count(self, kind: str) -> int:
-        return int(self._partners(kind)[1].sum())
+    def count(self, kind: str) -> NDArray[np.int64]:
+        """How many pairs of this kind each query has."""
+        return np.diff(offsets_of(self._partners(kind)[1])[self._offsets])
 
-    def draw(self, kind: str, share: int, rng: np.random.Generator) -> Rows:
-        """Pairs (better or equal, worse or equal), each as often as any other, give or take one."""
+    def draw(self, kind: str, shares: NDArray[np.int64], rng: np.random.Generator) -> Rows:
+        """So many pairs of each query, (better or equal, worse or equal): each as often as any other, give or take one.
+
+        The pairs of a query are numbered: all of them are taken as often as its share allows, and the rest is drawn.
+        """
         first, counts = self._partners(kind)
-        ends = counts.cumsum()
-        rounds, rest = divmod(share, int(ends[-1]))
-        numbers = np.concatenate((np.tile(np.arange(ends[-1]), rounds), rng.choice(ends[-1], rest, replace=False)))
-        better = np.searchsorted(ends, numbers, side="right")
-        worse = first[better] + numbers - (ends - counts)[better]
+        ends = offsets_of(counts)  # of the pairs of each document, counted through all queries
+        before, totals = ends[self._offsets[:-1]], np.maximum(np.diff(ends[self._offsets]), 1)
+        rests = shares % totals
+        drawn = [
+            rng.choice(n, rest, replace=False) for n, rest in zip(totals.tolist(), rests.tolist(), strict=True) if rest
+        ]
+        query = np.repeat(np.arange(len(shares)), shares)
+        places = np.arange(len(query)) - offsets_of(shares)[query]
+        numbers = places % totals[query]
+        numbers[places >= (shares - rests)[query]] = np.concatenate([np.zeros(0, np.int64), *drawn])
+        numbers += before[query]
+        better = np.searchsorted(ends[1:], numbers, side="right")
+        worse = first[better] + numbers - ends[better]
         return np.column_stack((self._rows[better], self._rows[worse]))

@@ -19,7 +19,7 @@ from ordino.given import Validation
 from ordino.networks import fields
 from ordino.networks.comparing import Comparator, check_widths
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order
-from ordino.networks.training import Learner, Trained
+from ordino.networks.training import Learner, Quality, Trained
 from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
 from ordino.parameters import Choices, param, settings
@@ -111,11 +111,15 @@ class DeepNet(Comparator):
 
     def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
         """What the networks of these seeds learned; without a pair to learn from, they are as they were drawn."""
-        sets = [self._draw(data, "n_pairs", seed) for seed in seeds]
-        drawn = list(zip(sets, seeds, strict=True))
-        if not sets[0].n_pairs:
-            return [Trained(self._fresh(data.X, some, seed).layers(), [], 0) for some, seed in drawn]
-        learners = run_blocks(lambda one: self._learner_of(data.X, one[0], valid, one[1]), drawn, self.n_jobs)
+        by_metric = self._by_metric(valid) if valid is not None and self.select == "metric" else None
+
+        def begun(seed: int) -> tuple[int, Learner]:
+            pairs = self._draw(data, "n_pairs", seed)
+            return pairs.n_pairs, self._learner_of(data.X, pairs, valid, seed, by_metric)
+
+        counts, learners = zip(*run_blocks(begun, seeds, self.n_jobs), strict=True)
+        if not counts[0]:
+            return [Trained(one.net.layers(), [], 0) for one in learners]
         return self._learn(learners, self.epochs, self.verbose)
 
     def _draw(self, data: Dataset, parameter: str, seed: int) -> LearningSet:
@@ -124,14 +128,14 @@ class DeepNet(Comparator):
         return draw_pairs(data.y, data.offsets, self.pairs, n_pairs, rng, distinct=self.distinct_pairs)
 
     def _learner_of(
-        self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seed: int
-    ) -> Learner:
-        if valid is None:
-            quality = None
-        elif self.select == "metric":
-            quality = self._by_metric(valid)
-        else:
+        self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seed: int,
+        quality: Quality | None = None,
+    ) -> Learner:  # fmt: skip
+        """The network of a seed, ready to learn; its ``quality`` by a metric may be that of other seeds too."""
+        if valid is not None and self.select == "pairs":
             quality = self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", seed))
+        elif valid is not None:
+            quality = quality or self._by_metric(valid)
         return self._learner(self._fresh(X, learning_set, seed), X, learning_set, quality)
 
     def _keep(self, trained: Trained) -> Self:
