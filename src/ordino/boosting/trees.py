@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ordino.boosting.bins_from_disk import dataset_class
 from ordino.boosting.lightgbm_options import check_options
 from ordino.data.dataset import Dataset
-from ordino.data.on_disk import is_on_disk
+from ordino.data.on_disk import give_back, is_on_disk
 from ordino.data.scaling import make_scaler
 from ordino.division import Divided
 from ordino.errors import DataError, NothingToLearnWarning
@@ -357,7 +358,7 @@ def _booster(
 
     names = data.feature_names or ()
     # names stay with us: LightGBM refuses some characters
-    train = lgb.Dataset(
+    train = (dataset_class(lgb) if is_on_disk() else lgb.Dataset)(
         data.X,
         task.labels,
         group=training_groups(data.counts),
@@ -366,6 +367,8 @@ def _booster(
         init_score=start(data.n_docs),
         params=params,
     )
+    train.construct().label = None  # LightGBM has its own
+    give_back()
     booster = lgb.Booster(params, train)
     if valid is None:
         return booster, None

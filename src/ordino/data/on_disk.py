@@ -5,9 +5,11 @@ looked at are given back as soon as they take a fixed amount of memory, which do
 in the place for temporary files (set TMPDIR to choose the disk) and takes 4 bytes for each value.
 """
 
+import ctypes
 import mmap
 import os
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -67,6 +69,12 @@ class Room:
         self._maps.append(mapped)
         return np.frombuffer(mapped, dtype).reshape(shape)
 
+    def give_back(self) -> None:
+        """Give all pages back; the files keep what was written."""
+        for mapped in list(self._maps):
+            if hasattr(mmap, "MADV_DONTNEED"):
+                mapped.madvise(mmap.MADV_DONTNEED)
+
     def close(self) -> None:
         """No more pages are given back."""
         self._done.set()
@@ -77,9 +85,7 @@ class Room:
         while not self._done.wait(EVERY):
             if _mapped_bytes() - least < HELD:
                 continue
-            for mapped in list(self._maps):
-                if hasattr(mmap, "MADV_DONTNEED"):  # the file keeps what was written
-                    mapped.madvise(mmap.MADV_DONTNEED)
+            self.give_back()
             least = _mapped_bytes()
 
 
@@ -127,6 +133,20 @@ def large_array(shape: Sequence[int], dtype: Any = np.float32) -> NDArray[Any]:
     return np.zeros(shape, dtype) if room is None else room.array(shape, dtype)
 
 
+def give_back() -> None:
+    """Where features stay on disk: what was looked at and what was freed goes back to the system at once.
+
+    The system's allocator keeps freed memory for the next who asks, which adds up where one step follows another.
+    """
+    room = _ROOM.get()
+    if room is None:
+        return
+    room.give_back()
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # only glibc has it
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 class Sized(Source, Protocol):
     """A source that knows how many documents it has."""
 
@@ -137,7 +157,7 @@ class Sized(Source, Protocol):
 
 def rows_on_disk(source: Sized, room: Room) -> Dataset:
     """All shards as one data set, in canonical order as they are; the features stay on disk."""
-    X, y = room.array((source.n_docs, source.n_features)), np.empty(source.n_docs)
+    X, y = room.array((source.n_docs, source.n_features)), room.array((source.n_docs,), np.float64)
     counts, queries, begin = [], [], 0
     weights: list[Any] = []
     for part in source.parts():
@@ -157,7 +177,7 @@ def select_on_disk(data: Dataset, queries: NDArray[np.intp], room: Room) -> Data
     """The queries with these rising numbers, some at a time, into another file."""
     counts = data.counts[queries]
     offsets = offsets_of(counts)
-    X, y = room.array((offsets[-1], data.n_features)), np.empty(offsets[-1])
+    X, y = room.array((offsets[-1], data.n_features)), room.array((offsets[-1],), np.float64)
     weights: list[Any] = []
     for first, last in query_blocks(offsets, BLOCK):
         part = data.select_queries(queries[first:last])

@@ -10,7 +10,6 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.data import scaling_kernels as kernels
 from ordino.data.columns import Features, Groups
 from ordino.data.dataset import Dataset
 from ordino.data.order_statistics import Elsewhere
@@ -27,10 +26,12 @@ class _Places(QueryScaler):
     """A scaler by the places of values in their query."""
 
     def _kernel(self, n_features: int, counts: NDArray[np.int64]) -> tuple[Any, Any]:
+        from ordino.data.scaling_kernels import rank_long, rank_short  # numba loads here
+
         longest = int(counts.max(initial=0))
         if longest <= SHORT:
-            return kernels.rank_short, np.empty((3, n_features), np.float32)
-        return kernels.rank_long, np.empty((2, longest))
+            return rank_short, np.empty((3, n_features), np.float32)
+        return rank_long, np.empty((2, longest))
 
 
 @final

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ordino.arrays import frozen, query_blocks
-from ordino.data import scaling_kernels as kernels
 from ordino.data.columns import Features, Groups, check_columns, group_rows
 from ordino.data.dataset import Dataset
 from ordino.data.frames import check_no_categories, read_features
@@ -167,7 +166,9 @@ class QueryScaler(Scaler):
 
     def _kernel(self, n_features: int, counts: NDArray[np.int64]) -> tuple[Any, Any]:  # noqa: ARG002
         """The kernel for queries with so many documents, and room that it works in."""
-        return kernels.SCALES[self._kind], np.empty((6, n_features))
+        from ordino.data.scaling_kernels import SCALES  # numba loads here
+
+        return SCALES[self._kind], np.empty((6, n_features))
 
     def _scaled(self, features: Features, groups: Groups) -> Features:
         scaled = np.empty_like(features)

@@ -16,7 +16,6 @@ from scipy.special import ndtri
 
 from ordino.arrays import frozen, row_blocks
 from ordino.checks import check_choice, check_int, check_real
-from ordino.data import scaling_kernels as kernels
 from ordino.data.columns import Features, Groups, symmetric_log
 from ordino.data.order_statistics import Elsewhere
 from ordino.data.places import Hinge, Joined, QueryLog, QueryRank, Unscaled
@@ -139,13 +138,15 @@ class NormalQuantiles(Scaler):
         self.quantiles_ = quantiles
 
     def _scaled(self, features: Features, groups: Groups) -> Features:  # noqa: ARG002
+        from ordino.data.scaling_kernels import shares_below  # numba loads here
+
         scaled = np.empty_like(features)
         references = np.linspace(0, 1, self.quantiles_.shape[1])
         end = -ndtri(1e-7)  # where scikit-learn clips
 
         def work(rows: slice) -> None:
             share = np.empty((rows.stop - rows.start, features.shape[1]))
-            kernels.shares_below(frozen(features[rows]), self.quantiles_, references, share)
+            shares_below(frozen(features[rows]), self.quantiles_, references, share)
             ndtri(share, out=share)
             np.clip(share, -end, end, out=share)
             np.multiply(share, self.std, out=scaled[rows], casting="same_kind")

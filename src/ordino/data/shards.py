@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordino.arrays import name_features
 from ordino.checks import check_int
@@ -169,7 +170,10 @@ def read_shard(path: Path, fingerprint: str | None = None) -> Dataset:
 
     It is read some rows at a time: no second copy of the features is ever in memory.
     """
+    import pyarrow as pa
+
     data = _read_rows(path)
+    pa.default_memory_pool().release_unused()  # Arrow keeps what it decoded into, while a ranker learns
     if fingerprint is not None and contents_hash(data) != fingerprint:
         raise DataError(f"{path}: this shard changed after it was written; copy it again, or write the shards anew")
     return data
@@ -188,23 +192,27 @@ def _read_rows(path: Path) -> Dataset:
             features = [name for name in names if name not in given]
             if any(pa.types.is_dictionary(file.schema_arrow.field(name).type) for name in features):
                 return read_data(path)  # categories are the same in all rows only once they are all known
-            X = np.empty((file.metadata.num_rows, len(features)), np.float32)
-            columns: dict[str, list[Any]] = {name: [] for name in given}
-            begin = 0
-            for batch in file.iter_batches(ROWS, use_threads=False):
-                rows = slice(begin, begin + len(batch))
-                for j, name in enumerate(features):
-                    X[rows, j] = batch.column(name).to_numpy(zero_copy_only=False)
-                for name in given:
-                    columns[name].append(batch.column(name).to_numpy(zero_copy_only=False))
-                begin = rows.stop
+            X, whole = _decoded(file, features, given)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read ({' '.join(str(error).split())}); copy it again") from None
-    pa.default_memory_pool().release_unused()  # Arrow keeps what it decoded into, while a ranker learns
-    whole = {name: np.concatenate(values) for name, values in columns.items()}
     named = features if features != list(name_features(None, len(features))) else None
     return Dataset(X, whole["label"], whole["qid"], doc_ids=whole.get("doc_id"), weights=whole.get("weight"),
                    judged=whole.get("judged"), feature_names=named)  # fmt: skip
+
+
+def _decoded(file: Any, features: list[str], given: list[str]) -> tuple[NDArray[np.float32], dict[str, NDArray[Any]]]:
+    """The features and the other columns of a Parquet file, decoded some rows at a time; nothing of Arrow's is held."""
+    X = np.empty((file.metadata.num_rows, len(features)), np.float32)
+    columns: dict[str, list[Any]] = {name: [] for name in given}
+    begin = 0
+    for batch in file.iter_batches(ROWS, use_threads=False):
+        rows = slice(begin, begin + len(batch))
+        for j, name in enumerate(features):
+            X[rows, j] = batch.column(name).to_numpy(zero_copy_only=False)
+        for name in given:
+            columns[name].append(batch.column(name).to_numpy(zero_copy_only=False))
+        begin = rows.stop
+    return X, {name: np.concatenate(values) for name, values in columns.items()}
 
 
 def _cut(data: Dataset, n_shards: int) -> Iterator[Dataset]:

@@ -23,7 +23,6 @@ from ordino.data.shards import ShardedDataset
 from ordino.division import work
 from ordino.division.divided import Divided, heads_of_sums
 from ordino.errors import DataError
-from ordino.losses.levels import sort_labels
 
 Ints = NDArray[np.int64]
 TRAIN, VALID = "train", "valid"  # how workers call the data
@@ -83,6 +82,8 @@ def divide_held_out(crew: Crew, valid: ShardedDataset | Dataset) -> Divided:
         found = _looked_over(crew, valid)
         counts, pairs = found.counts, found.pairs
     else:
+        from ordino.losses.levels import sort_labels  # numba loads here
+
         counts, pairs = valid.counts, sort_labels(valid.y, valid.offsets).n_pairs
     ends = np.searchsorted(np.cumsum(counts), np.arange(1, len(crew)) * counts.sum() / len(crew))
     bounds = np.concatenate(([0], ends, [len(counts)])).astype(np.int64)

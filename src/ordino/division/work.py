@@ -18,7 +18,6 @@ from ordino.data.order_statistics import Asked, sorted_numbers
 from ordino.data.scaler import Scaler
 from ordino.data.shards import read_shard
 from ordino.errors import DataError
-from ordino.losses.levels import sort_labels
 
 Ints = NDArray[np.int64]
 
@@ -62,6 +61,8 @@ def look_over(bench: Bench, shards: Run) -> list[Labels]:  # noqa: ARG001
 def _labels(path: Path) -> Labels:
     import pyarrow as pa
     from pyarrow import parquet
+
+    from ordino.losses.levels import sort_labels  # numba loads here
 
     try:
         with parquet.ParquetFile(path) as file:

@@ -17,6 +17,7 @@ from ordino.backends.crew import Bench
 from ordino.boosting.divided import grow_divided
 from ordino.boosting.trees import Grown, Task, TreeRanker, merge_trees
 from ordino.data.dataset import Dataset
+from ordino.data.on_disk import large_array
 from ordino.division import Divided
 from ordino.errors import ParameterError
 from ordino.interrupts import PRESSES
@@ -86,7 +87,9 @@ class LambdaMART(TreeRanker):
                 if isinstance(data, Divided):
                     grown.append(grow_divided(self, self._params(data, params | seed), values, levels, data, valid))
                 else:
-                    task = Task(params | seed, levels[np.searchsorted(values, data.y)], levels=known)
+                    labels = large_array(data.y.shape)
+                    labels[:] = levels[np.searchsorted(values, data.y)]
+                    task = Task(params | seed, labels, levels=known)
                     grown.append(self._grow(task, data, valid))
             except KeyboardInterrupt:
                 if not grown:
