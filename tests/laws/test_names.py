@@ -25,7 +25,7 @@ Found = tuple[str, str, str]  # file, what is called (or is made), name
 
 
 def crossed(code: Code) -> Iterator[Found]:
-    """Arguments, entries of tables and attributes that are called like another one of the same call, table or object."""
+    """Arguments, entries of tables and attributes that are called like another of the same call, table or object."""
     for call in code.calls:
         takes = code.signatures.get(call.callee)
         passed, names = (call.named, set(call.named)) if takes is None else (call.passed(takes), set(takes.all))
@@ -170,7 +170,8 @@ class Box:
 @pytest.mark.parametrize(
     ("changes", "law"),
     [({}, None), ({"kept": "high, low"}, "crossed"), ({"told": "self.low"}, "crossed"),
-     ({"first": "data.y, scores"}, "crossed"), ({"first": "data.y, data.y"}, "doubled"), ({"profile": ""}, "forgotten")],
+     ({"first": "data.y, scores"}, "crossed"), ({"first": "data.y, data.y"}, "doubled"),
+     ({"profile": ""}, "forgotten")],
     ids=str,
 )  # fmt: skip
 def test_what_does_not_arrive_is_found(changes: dict[str, str], law: str | None) -> None:
