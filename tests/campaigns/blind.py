@@ -1,8 +1,9 @@
 """Blind samples: mistakes that are written before anybody looks at the tests, tried once, and counted as they came out.
 
 FILE has the form of mistakes.toml. Each of its mistakes is made once, and blind.csv says who noticed it; a later try
-changes nothing there. Only then are tests written for what nobody noticed, and the mistakes go into mistakes.toml, from
-which ``--again`` takes them to see who notices them now: another column, and another count.
+changes nothing there, and tests that do not end in time have noticed nothing. Only then are tests written for what
+nobody noticed, and the mistakes go into mistakes.toml, from which ``--again`` takes them to see who notices them now:
+another column, and another count.
 
     python tests/campaigns/blind.py [FILE --round N] [--again] [--minutes 5] [--record]
 """
@@ -23,10 +24,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from campaigns import mutations
-from campaigns.forked import load_libraries
+from campaigns.forked import TOO_LONG, load_libraries
 from campaigns.ledger import Outcome, record
 
 RESULTS = Path(__file__).with_name("blind.csv")
+SECONDS = 240  # that the tests of one mistake may take; longer ones have noticed nothing
 LATER, GONE = "noticed later by", "the text is gone"
 FIELDS = ("round", "day", "file", "kind", "before", "after", "noticed by", LATER)
 Row = dict[str, str]
@@ -90,7 +92,8 @@ def outcomes(mistakes: Sequence[mutations.Mistake], minutes: float) -> Iterator[
         for one in mistakes:
             if time.monotonic() - begun >= 60 * minutes:
                 return
-            by = mutations.noticed_by(one, copy)
+            by = mutations.noticed_by(one, copy, seconds=SECONDS)
+            by = "" if by == TOO_LONG else by
             fails = mutations.fails_anyway(by, copy)
             told = f"not counted, {by} fails anyway: {one}" if fails else f"{one} | {by or mutations.NOBODY}"
             print(told, flush=True)

@@ -18,6 +18,7 @@ LIBRARIES = (
     "rich.console", "safetensors.numpy", "scipy.linalg", "scipy.stats", "sklearn.model_selection",
     "sklearn.utils.estimator_checks", "starlette.testclient", "torch", "typer",
 )  # fmt: skip
+TOO_LONG = "they take too long"
 NO_TESTS = 5  # what pytest ends with where a file has none, as one without doctests
 
 
@@ -64,7 +65,7 @@ def first_failure(tests: Sequence[str], root: Path, source: Path, seconds: float
             os.killpg(child, 9)
             os.waitpid(child, 0)
             os.close(reading)
-            return "they take too long"
+            return TOO_LONG
         time.sleep(0.02)
     with os.fdopen(reading, encoding="utf-8") as pipe:
         told = pipe.read()

@@ -113,8 +113,8 @@ TESTS: dict[str, str] = {
 
 Words after a colon choose among the tests of a file, as pytest's -k does.
 """
-ALWAYS = "laws/test_passed_on"
-"""A law over the text of every file."""
+ALWAYS = "laws/test_passed_on laws/test_names"
+"""Laws over the text of every file."""
 BY_RANKER = "goldens/test_goldens laws/test_formulas laws/test_which_data laws/test_parameters"
 """Tests whose names say which ranker they are about."""
 
@@ -130,7 +130,7 @@ class Mistake:
     stop: int
     text: str
     tests: tuple[str, ...] = ()
-    """To run before those of its file."""
+    """To run before all others."""
 
     def apply(self, source: str) -> str:
         """The source with the mistake in it."""
@@ -219,8 +219,10 @@ def tests_of(mistake: Mistake, copy: Path) -> list[str]:
         else []
     )
     own = [f"{name}:{'+'.join(about)}" for name in BY_RANKER.split()] if about else []
-    further = dict.fromkeys([*own, *mistake.tests, *TESTS[place].split()])
-    return [_words(ALWAYS), str(copy / mistake.path.relative_to(SOURCE)), *map(_words, further)]
+    doctests = str(copy / mistake.path.relative_to(SOURCE))
+    further = map(_words, dict.fromkeys([*own, *TESTS[place].split()]))
+    first = map(_words, [*mistake.tests, *ALWAYS.split()])
+    return list(dict.fromkeys([*first, doctests, *further]))
 
 
 def _words(name: str) -> str:
@@ -261,7 +263,7 @@ def in_turn(mistakes: Sequence[Mistake], seed: int, first: Sequence[str] = ()) -
 Notice = Callable[[Sequence[str], Path, Path, float], str]
 
 
-def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure) -> str:
+def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure, seconds: float = SECONDS) -> str:
     """The test that fails with the mistake in the copy of the source; empty if none does."""
     file = copy / mistake.path.relative_to(SOURCE)
     before, times = file.read_text(encoding="utf-8"), file.stat()
@@ -272,7 +274,7 @@ def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure) -> 
         return "the compiler"
     file.write_text(changed, encoding="utf-8")
     try:
-        return notice(tests_of(mistake, copy), ROOT, copy, SECONDS)
+        return notice(tests_of(mistake, copy), ROOT, copy, seconds)
     finally:
         file.write_text(before, encoding="utf-8")
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))  # compiled code stays valid

@@ -99,7 +99,7 @@ def test_mistakes_are_made_in_turn_and_some_kinds_first():
 
 def test_every_file_has_tests_that_are_there():
     for path in (mutations.SOURCE / "ordino").rglob("*.py"):
-        _, doctests, *own = mutations.tests_of(mutations.Mistake(path, 1, "", 0, 0, ""), mutations.SOURCE)
+        _, _, doctests, *own = mutations.tests_of(mutations.Mistake(path, 1, "", 0, 0, ""), mutations.SOURCE)
         assert doctests == str(path)
         assert own
         assert [one for one in own if not (mutations.ROOT / one.partition(" -k ")[0]).exists()] == []
@@ -131,7 +131,7 @@ def test_a_mistake_is_made_in_the_copy_and_taken_back(tmp_path):
     seen = []
 
     def notice(tests, root, source, seconds):
-        seen.append(((copy / "linear.py").read_text(), source, tests[1]))
+        seen.append(((copy / "linear.py").read_text(), source, tests[2]))
         return "" if len(seen) == 1 else "a test"
 
     assert [mutations.noticed_by(mistake, tmp_path, notice) for _ in range(2)] == ["", "a test"]
@@ -165,10 +165,10 @@ def test_a_blind_sample_is_tried_once_and_counted_as_it_came_out(tmp_path, monke
         """['streams.py']\nmistakes = [['seed', 'import', 'x'], ['option', 'numpy', 'y'], ['seed', 'def', 'z']]\n"""
     )
     (tmp_path / "src").mkdir()
-    outcomes = iter(["test_a", "", ""])
+    outcomes = iter(["test_a", "", forked.TOO_LONG])
     monkeypatch.setattr(blind, "load_libraries", lambda: None)
     monkeypatch.setattr(mutations, "fails_anyway", lambda test, copy: False)
-    monkeypatch.setattr(mutations, "noticed_by", lambda one, copy: next(outcomes))
+    monkeypatch.setattr(mutations, "noticed_by", lambda one, copy, seconds: next(outcomes))
     assert blind.sample(page, 1, minutes=0, results=results) == 3
     assert blind.sample(page, 1, results=results) == 0
     assert blind.sample(page, 2, results=results) == 0  # nothing is tried twice

@@ -12,14 +12,12 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-import ordino
+from laws.reading import HOME, package
 
-HOME = Path(ordino.__file__).parent
 DRAWS = {"stream", "spawn_seed", "spawned", "default_rng", "SeedSequence", "with_seed"}
 SEEDED = {
     "audit", "bootstrap_interval", "distill", "easy_data", "fisher", "make_folds", "permutation_importance",
@@ -57,9 +55,9 @@ class Call(NamedTuple):
 def calls() -> list[Call]:
     return [
         one
-        for path in sorted(HOME.rglob("*.py"))
-        if path.name != "testing.py"  # whose data is the same for every ranker
-        for one in calls_in(ast.parse(path.read_text(encoding="utf-8")), path.relative_to(HOME).as_posix())
+        for place, tree in package().files.items()
+        if place != "testing.py"  # whose data is the same for every ranker
+        for one in calls_in(tree, place)
     ]
 
 

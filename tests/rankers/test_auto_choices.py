@@ -61,10 +61,11 @@ def test_every_ranker_of_every_trial_has_a_seed_of_its_own():
 
 
 def test_what_is_kept_belongs_to_one_bench(tmp_path):
-    """Other data, folds, seeds, metrics, profiles or kinds have files of their own."""
+    """Other data, weights, folds, seeds, metrics, profiles or kinds have files of their own."""
     benches = [
         bench(), bench(seed=1), bench(n_folds=3), bench(data=easy_data(24, seed=9)), bench(metric="map"),
         bench(profile="sklearn"),
+        *(bench(data=DATA.with_weights(np.full(DATA.n_docs, weight))) for weight in (2.0, 3.0)),
     ]  # fmt: skip
     kinds = [Kind("rank-svm", {}, "z"), Kind("rank-svm", {"C": 1.0}, "z"), Kind("rank-svm", {}, "rank")]
     paths = [Kept(str(tmp_path), here)._path(Trial(here, kind)) for here in benches for kind in kinds]

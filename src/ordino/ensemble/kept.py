@@ -28,6 +28,8 @@ class Kept:
         self._folder.mkdir(parents=True, exist_ok=True)
         judge = bench.judge
         told = [fingerprint(bench.data), bench.n_folds, bench.seed, str(judge.metric), str(judge.profile.name)]
+        if bench.data.weights is not None:
+            told.append(sha256(bench.data.weights.tobytes()).hexdigest()[:16])
         self._bench_text = json.dumps(told)
 
     def _path(self, trial: Trial) -> Path:

@@ -157,7 +157,8 @@ class EvolvedRanker(Ranker):
         self._check_fitted()
         sizes = np.sort(np.abs(self.coef_))[::-1]
         counts = range(len(sizes), 0, -1)
-        with LinearFitness(self.prepared(as_dataset(X, y, qid)), self.metric, profile=self.profile) as fitness:
+        data = self.prepared(as_dataset(X, y, qid))
+        with LinearFitness(data, self.metric, profile=self.profile, n_jobs=self.n_jobs) as fitness:
             values = fitness([prune_weights(self.coef_, keep=kept) for kept in counts])
             sign = fitness.objective.metric.quality(1)
         return [
