@@ -29,12 +29,11 @@ settings.load_profile("ordino")
 EXPECTED_SKIPS = (
     "ORDINO_DATA names no folder",
     "SCIPY_ARRAY_API is not set",
-    "scipy before 1.14",
     *(f"could not import '{package}'" for package in os.environ.get("ORDINO_WITHOUT", "").split()),
 )
 """How the reasons begin for which a test may be left out in CI: real collections are licensed, and not everywhere;
-a check of scikit-learn's wants arrays of other libraries, which no ranker takes; old versions of scipy have other
-p-values; and noxfile.py names the packages that an environment of its is without."""
+a check of scikit-learn's wants arrays of other libraries, which no ranker takes; and noxfile.py names the
+packages that an environment of its is without."""
 
 
 def skips_of(config):
