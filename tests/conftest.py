@@ -26,9 +26,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a run that a shel
 settings.register_profile("ordino", deadline=None)  # times depend on the machine's load
 settings.load_profile("ordino")
 
-EXPECTED_SKIPS = ("ORDINO_DATA names no folder", "SCIPY_ARRAY_API is not set")
+EXPECTED_SKIPS = (
+    "ORDINO_DATA names no folder",
+    "SCIPY_ARRAY_API is not set",
+    *(f"could not import '{package}'" for package in os.environ.get("ORDINO_WITHOUT", "").split()),
+)
 """How the reasons begin for which a test may be left out in CI: real collections are licensed, and not everywhere;
-a check of scikit-learn's wants arrays of other libraries, which no ranker takes."""
+a check of scikit-learn's wants arrays of other libraries, which no ranker takes; and noxfile.py names the
+packages that an environment of its is without."""
 
 
 def skips_of(config):

@@ -184,7 +184,7 @@ def test_sentences_of_the_splitter() -> None:
 
 def test_real_folds() -> None:
     if "ORDINO_DATA" not in os.environ:
-        pytest.skip("set ORDINO_DATA to the folder that holds MQ2008/Fold1..5")
+        pytest.skip("ORDINO_DATA names no folder with MQ2008/Fold1..5")
     folds = read_folds(Path(os.environ["ORDINO_DATA"], "MQ2008"))
     assert folds.names == ("Fold1", "Fold2", "Fold3", "Fold4", "Fold5")
     assert sum(fold.test.n_queries for fold in folds) == 784

@@ -76,7 +76,6 @@ def test_trials_without_a_common_query_are_compared_by_welch_and_holm(pair):
     assert "p of 3 is Holm-corrected" in found.note()
 
 
-@pytest.mark.filterwarnings("ignore:Sample size too small")  # as scipy says before 1.14
 @pytest.mark.parametrize("n", [5, 20, 52, 53, 60])
 @pytest.mark.parametrize("digits", [16, 1], ids=["few ties", "many ties"])
 def test_wilcoxon_is_that_of_scipy(pair, n, digits):

@@ -220,7 +220,7 @@ def ranker_of_fold(variant: str):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not MQ2008.is_dir(), reason="set ORDINO_DATA to a folder with MQ2008/Fold1")
+@pytest.mark.skipif(not MQ2008.is_dir(), reason="ORDINO_DATA names no folder with MQ2008/Fold1")
 @pytest.mark.parametrize("to", TARGETS)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_the_engine_ranks_mq2008_as_the_ranker_does(variant, to):

@@ -12,7 +12,6 @@ import re
 from pathlib import Path
 
 import pytest
-import scipy
 
 from laws.pages import ADDRESSES, CASES, RECORD, make_place, open_place, said
 from ordino.metrics import evaluate
@@ -26,7 +25,6 @@ QUESTIONS = {
 }
 POSTED = {("judge", name) for name in ("doc", "grade", "skip", "query")} | {("query", "second"), ("papers", "from")}
 """What forms send (tests/studio/test_pages.py), and what a page hands on."""
-HAS_OTHER_CHANCES = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 14)
 RECORDED = json.loads(RECORD.read_text(encoding="utf-8"))
 ADVICE = "if that is what it should say, run `python tests/laws/pages.py` and keep the difference"
 
@@ -61,8 +59,6 @@ def test_every_page_is_recorded():
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_page_says_what_it_should(address, opened):
     """Word for word, and number for number but for rounding."""
-    if HAS_OTHER_CHANCES and address.startswith(("board", "compare")):
-        pytest.skip("scipy before 1.14 has other p-values where differences are equal")
     number = re.compile(r"(\d+\.\d+)")
     found, known = (number.split(text) for text in (said(opened[1][address]), RECORDED[address]))
     assert found[::2] == known[::2], ADVICE
