@@ -8,7 +8,9 @@ Reads the folder named by ORDINO_DATA. On every fold, each system gets so many m
   not seen, the setting chosen by the measure of all these queries, the test scores the mean of the models' z-scores.
 
 A first trial is always finished, even if it takes longer than the budget. Test parts are only measured. Every system on
-every fold is one row of the store, so that a run that was stopped goes on where it was.
+every fold is a row of ``benchmarks/kept/auto.jsonl``, which is committed: what is there with the same budget, version
+and seed is not run again, so that the comparison, which takes hours, grows over many runs. Of several versions of a
+system, the page shows the newest.
 
     ORDINO_DATA=folds python benchmarks/quality_auto.py --minutes 1 --out docs/results/auto.md
 """
@@ -29,22 +31,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kept_rows import Key, Row, add_row, read_rows
 from ordino.data.folds import Fold, read_folds
-from ordino.data.source import contents_hash
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import standardized
 from ordino.ensemble.views import pooled
 from ordino.experiment.compare.significance import paired_t
-from ordino.experiment.store import Store
-from ordino.experiment.store.trial import QUERY_COUNTS, Trial, installed_versions, trial_key
 from ordino.rankers.auto import AutoRanker
-from quality_combination import LIBRARIES, Candidate, catboost, lightgbm, measured, quality, xgboost
+from quality_combination import Candidate, catboost, lightgbm, measured, quality, xgboost
 
 PROFILE, MEASURES = "directranker", ("ndcg@10", "map")
 SETS = ("MQ2008", "MQ2007")
 ROUNDS, FOLDS, SEED = 500, 4, 0
 FULL = 5  # folds of a collection
 AUTO = "AutoRanker"
+KEPT = Path(__file__).parent / "kept" / "auto.jsonl"
+EARLIER = KEPT.with_name("auto_2026-11-17.md")
 Scores = NDArray[np.float64]
 Learn = Callable[[Fold, Clock], Candidate]
 Boost = Callable[[Any, Fold, int], Candidate]
@@ -52,14 +54,14 @@ Boost = Callable[[Any, Fold, int], Candidate]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--store", type=Path, default=Path("auto.sqlite"))
+    parser.add_argument("--kept", type=Path, default=KEPT, help="the rows that are there, and where new ones go")
     parser.add_argument("--minutes", type=float, default=1.0, help="that each system gets on each fold")
     parser.add_argument(
         "--clock", choices=("wall", "processor"), default="wall", help="what the minutes are counted by"
     )
     parser.add_argument("--sets", default=",".join(SETS), help="separated by commas")
     parser.add_argument("--systems", default=",".join(SYSTEMS), help="separated by commas")
-    parser.add_argument("--folds", type=int, default=FULL, help="of each set, as many as this, from the first")
+    parser.add_argument("--folds", default="1,2,3,4,5", help="numbers, separated by commas")
     parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
     parser.add_argument("--out", type=Path, help="write the tables to this file")
     args = parser.parse_args()
@@ -67,41 +69,46 @@ def main() -> None:
     if folder is None:
         sys.exit("ORDINO_DATA names no folder; it must hold MQ2007 and MQ2008")
     until = time.monotonic() + 60 * args.stop_after
-    with Store(args.store) as store:
-        for collection in args.sets.split(","):
-            for name in args.systems.split(","):
-                for fold in list(read_folds(Path(folder) / collection))[: args.folds]:
-                    if time.monotonic() < until:
-                        keep(store, collection, fold, name, args.minutes, args.clock)
-        versions = ", ".join(f"{name} {import_module(name).__version__}" for name in LIBRARIES)
-        budgets = sorted({trial.experiment for trial in store.trials()})
-        lines = [*HEADER, "", f"{date.today().isoformat()}, seed {SEED}, {versions}."]
-        lines += [line for budget in budgets for collection in SETS for line in table(store, budget, collection)]
+    numbers = [int(number) for number in args.folds.split(",")]
+    for collection in args.sets.split(","):
+        for name in args.systems.split(","):
+            for number in numbers:
+                if time.monotonic() < until:
+                    fold = read_folds(Path(folder) / collection)[number - 1]
+                    keep(args.kept, collection, fold, name, args.minutes, args.clock)
+    rows = list(read_rows(args.kept).values())
+    lines = [*HEADER, "", f"{date.today().isoformat()}, seed {SEED}, {told_versions(rows)}."]
+    for budget in sorted({row.key.budget for row in rows}):
+        lines += [line for collection in SETS for line in table(rows, budget, collection)]
+    lines += ["", *EARLIER_HEADER, "", *EARLIER.read_text(encoding="utf-8").rstrip().splitlines()]
     print("\n".join(lines))
     if args.out is not None:
         args.out.write_text("\n".join([*lines, ""]))
 
 
-def keep(store: Store, collection: str, fold: Fold, name: str, minutes: float, clock: str) -> None:
+def keep(path: Path, collection: str, fold: Fold, name: str, minutes: float, clock: str) -> None:
     """Train a system on a fold and write it down, unless that was done before."""
-    experiment = f"{minutes:g} {'minute' if minutes == 1 else 'minutes'} of {clock} time"
-    data = [contents_hash(part) for part in (fold.train, fold.valid, fold.test)]
-    key = trial_key(data=data, system=name, budget=experiment)
-    if key in store:
+    budget = f"{minutes:g} {'minute' if minutes == 1 else 'minutes'} of {clock} time"
+    key = Key(budget, collection, fold.name, name, version_of(name), SEED)
+    if key in read_rows(path):
         return
-    started, begun = datetime.now(UTC).isoformat(timespec="seconds"), Clock(None, clock)
+    begun = Clock(None, clock)
     chosen = SYSTEMS[name](fold, Clock(60 * minutes, clock))
     seconds = begun.used
-    test = measured(fold.test, chosen.test)
-    store.add(
-        Trial(
-            key=key, experiment=experiment, dataset=collection, fold=fold.name, ranker=name, label=name,
-            params=chosen.params, seed=SEED, profile=PROFILE, versions=installed_versions(), started=started,
-            train_seconds=seconds, valid={}, test=dict(test), per_query=test.per_query, query_ids=test.query_ids,
-            query_counts={count: getattr(test, count) for count in QUERY_COUNTS},
-        )
-    )  # fmt: skip
-    print(collection, fold.name, name, f"{seconds:.0f} s", chosen.params.get("trials"), file=sys.stderr, flush=True)
+    test, now = measured(fold.test, chosen.test), datetime.now(UTC).isoformat(timespec="seconds")
+    add_row(path, Row(key, now, seconds, chosen.params["trials"], dict(test), test.per_query))
+    print(collection, fold.name, name, f"{seconds:.0f} s", chosen.params["trials"], file=sys.stderr, flush=True)
+
+
+def version_of(name: str) -> str:
+    """The version of the library that a system is of."""
+    return str(import_module("ordino" if name == AUTO else name.split()[0].lower()).__version__)
+
+
+def told_versions(rows: list[Row]) -> str:
+    """Every library with the versions that rows were made with."""
+    pairs = {(row.key.system.split()[0], row.key.version) for row in rows}
+    return ", ".join(f"{library} {version}" for library, version in sorted(pairs)) or "no row yet"
 
 
 def auto(fold: Fold, clock: Clock) -> Candidate:
@@ -190,19 +197,26 @@ HEADER = (
     "data and on validation parts.",
 )
 
+EARLIER_HEADER = (
+    "# The run of 2026-11-17",
+    "",
+    "Of this run the tables alone were kept, made in the same way: AutoRanker 0.2.0, lightgbm 4.7.0, xgboost 3.2.0,",
+    "catboost 1.2.10, optuna 5.0.0.",
+)
 
-def table(store: Store, experiment: str, collection: str) -> Iterator[str]:
+
+def table(rows: list[Row], budget: str, collection: str) -> Iterator[str]:
     """A Markdown table of the systems that were run on a collection."""
-    trials = [trial for trial in store.trials(experiment) if trial.dataset == collection]
-    rows = {name: {trial.fold: trial for trial in trials if trial.label == name} for name in SYSTEMS}
-    ours = rows[AUTO]
-    yield from ("", f"## {collection}, {experiment}", "")
+    chosen = [row for row in rows if (row.key.budget, row.key.dataset) == (budget, collection)]
+    found = {name: {row.key.fold: row for row in chosen if row.key.system == name} for name in SYSTEMS}
+    ours = found[AUTO]
+    yield from ("", f"## {collection}, {budget}", "")
     if not ours:
         yield "Not run yet."
         return
     yield "| system | folds | NDCG@10 | difference | p | MAP | difference | p | seconds a fold | trials |"
     yield "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
-    for name, ran in rows.items():
+    for name, ran in found.items():
         common = [fold for fold in sorted(ran) if fold in ours]
         if not common:
             continue
@@ -216,10 +230,10 @@ def table(store: Store, experiment: str, collection: str) -> Iterator[str]:
                 f"{paired_t(left, right).p:.3f}",
             ]
             cells += ["", ""] if name == AUTO else told
-        seconds = np.mean([ran[fold].train_seconds for fold in common])
-        n_trials = np.mean([ran[fold].params["trials"] for fold in common])
+        seconds = np.mean([ran[fold].seconds for fold in common])
+        n_trials = np.mean([ran[fold].trials for fold in common])
         yield f"| {name} | {len(common)} | {' | '.join(cells)} | {seconds:.0f} | {n_trials:.1f} |"
-    yield from not_run({name: len(ran) for name, ran in rows.items()})
+    yield from not_run({name: len(ran) for name, ran in found.items()})
 
 
 def not_run(n_folds: dict[str, int]) -> Iterator[str]:

@@ -89,7 +89,7 @@ def test_a_fusion_needs_the_other_documents():
 
 def test_a_linear_ranker_is_explained_by_its_weights():
     data = easy_data()
-    ranker = LinearRegressionRanker().fit(data)
+    ranker = LinearRegressionRanker(scaling=None).fit(data)
     a, b = data.X[0].astype(float), data.X[1].astype(float)
     reasons = {reason.feature: reason for reason in why(ranker, a, b).reasons}
     for j in range(4):
@@ -207,7 +207,7 @@ def test_a_combination_points_to_its_members():
     ranker = RankAggregation("linear-regression-ranker", n=2, resample="queries").fit(easy_data())
     with pytest.raises(ParameterError, match="a RankAggregation ranks by the orders of its members"):
         why(ranker, 0, 1, query=easy_data().X)
-    assert why(ranker.rankers_[0], 0, 1, query=easy_data().X).method == "linear"
+    assert why(ranker.rankers_[0], 0, 1, query=easy_data()[0].X).method == "linear"
 
 
 def test_what_cannot_be_explained_is_refused():

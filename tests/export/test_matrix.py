@@ -83,7 +83,9 @@ VARIANTS = {
     "rank-boost, quantile": ("rank-boost", {"scaling": "quantile"}, TREES),
     "frank, median": ("frank", {"missing": "median", "scaling": "quantile"}, TREES),
     "mean of linear ones": (
-        "rank-aggregation", {"ranker": ["rank-svm", "linear-regression-ranker"], "method": "raw_mean"}, LINEAR,
+        "rank-aggregation",
+        {"ranker": ["rank-svm", made("linear-regression-ranker", {})], "method": "raw_mean"},
+        LINEAR,
     ),
     "mean of trees and stumps": (
         "rank-aggregation",

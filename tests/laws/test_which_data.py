@@ -200,10 +200,11 @@ def one_fold():
 
 
 PROFILE = "sklearn"  # another one than by default, whose values differ
+MARKED = {"ranker": "linear-regression-ranker", "params": {"scaling": None}}  # so that it sees the marks
 ENTRIES = {
-    "bench": {"ranker": "linear-regression-ranker"},
-    "grid": {"ranker": "linear-regression-ranker", "grid": {"alpha": [0.1, 10.0]}},
-    "search": {"ranker": "linear-regression-ranker", "trials": 3},
+    "bench": MARKED,
+    "grid": MARKED | {"grid": {"alpha": [0.1, 10.0]}},
+    "search": MARKED | {"trials": 3},
 }
 
 

@@ -119,7 +119,7 @@ def test_why_says_what_each_member_adds(ranker):
     assert "by rank-boost on raw" in str(found)
     assert found.to_dict()["members"][0].keys() == {"member", "adds"}
     linear = ordino.LinearRegressionRanker().fit(DATA)
-    assert "members" not in ordino.why(linear, query[0], query[1]).to_dict()
+    assert "members" not in ordino.why(linear, 0, 1, query=query).to_dict()
 
 
 def test_shares_of_each_form_by_hand():

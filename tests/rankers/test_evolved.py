@@ -116,7 +116,7 @@ def test_patience_stops_early() -> None:
 def test_starts() -> None:
     """With no generation, what is learned is the start itself."""
     data = easy_data()
-    regression = LinearRegressionRanker().fit(data)
+    regression = LinearRegressionRanker(scaling=None).fit(data)
     for start in ("linear-regression-ranker", LinearRegressionRanker(), regression.coef_):
         ranker = ESRank(generations=0, start=start, scaling=None).fit(data)
         np.testing.assert_allclose(ranker.coef_, regression.coef_, rtol=1e-6)

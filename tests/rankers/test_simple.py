@@ -34,14 +34,14 @@ def test_weights_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch):
     data = easy_data()
     X = data.X.astype(float)
     for alpha, peer in ((0, LinearRegression()), (0.7, Ridge(alpha=0.7)), (300, Ridge(alpha=300))):
-        ours = LinearRegressionRanker(alpha=alpha).fit(data)
+        ours = LinearRegressionRanker(alpha=alpha, scaling=None).fit(data)
         np.testing.assert_allclose(ours.coef_, peer.fit(X, data.y).coef_, rtol=1e-9)
 
 
 def test_a_weight_of_two_is_a_document_twice():
     X, y = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 0.0]], [0, 1, 0, 2]
-    weighted = LinearRegressionRanker(alpha=1).fit(Dataset(X, y, weights=[1, 2, 0, 1]))
-    twice = LinearRegressionRanker(alpha=1).fit(Dataset([X[0], X[1], X[1], X[3]], [0, 1, 1, 2]))
+    weighted = LinearRegressionRanker(alpha=1, scaling=None).fit(Dataset(X, y, weights=[1, 2, 0, 1]))
+    twice = LinearRegressionRanker(alpha=1, scaling=None).fit(Dataset([X[0], X[1], X[1], X[3]], [0, 1, 1, 2]))
     np.testing.assert_allclose(weighted.coef_, twice.coef_, rtol=1e-12)
 
 
@@ -49,16 +49,18 @@ def test_what_says_nothing_weighs_nothing():
     rng = np.random.default_rng(0)
     signal = rng.random(50)
     X = np.column_stack((signal, np.full(50, 0.1), signal)).astype(np.float32)  # a constant, and the signal twice
-    coef = LinearRegressionRanker(alpha=0).fit(Dataset(X, 6 * X[:, 0].astype(float))).coef_
+    coef = LinearRegressionRanker(alpha=0, scaling=None).fit(Dataset(X, 6 * X[:, 0].astype(float))).coef_
     np.testing.assert_allclose(coef, [3.0, 0.0, 3.0], atol=1e-9)  # the shortest of all solutions
-    assert LinearRegressionRanker().fit(Dataset(np.ones((5, 2)), [0, 1, 2, 3, 4])).coef_.tolist() == [0.0, 0.0]
+    for scaling in (None, "zscore"):
+        ranker = LinearRegressionRanker(scaling=scaling).fit(Dataset(np.ones((5, 2)), [0, 1, 2, 3, 4]))
+        assert ranker.coef_.tolist() == [0.0, 0.0]
 
 
 def test_features_of_very_different_sizes_all_count():
     rng = np.random.default_rng(0)
     X = rng.random((100, 3)) * [1e-8, 1.0, 1e8] + [0.0, 0.0, 1e9]
     y = X.astype(np.float32).astype(float) @ [1e8, 1.0, 1e-8]
-    coef = LinearRegressionRanker(alpha=0).fit(Dataset(X, y)).coef_
+    coef = LinearRegressionRanker(alpha=0, scaling=None).fit(Dataset(X, y)).coef_
     np.testing.assert_allclose(coef, [1e8, 1.0, 1e-8], rtol=1e-5)
 
 

@@ -45,7 +45,7 @@ def test_fewer_rows_than_features_take_no_minutes():
     X, y = RNG.normal(size=(200, 2000)) * RNG.uniform(0.1, 10, 2000), RNG.normal(size=200)
     start = time.perf_counter()
     for alpha in (0.0, 10.0):
-        ranker = LinearRegressionRanker(alpha=alpha).fit(X, y, qid=[1] * 200)
+        ranker = LinearRegressionRanker(alpha=alpha, scaling=None).fit(X, y, qid=[1] * 200)
         if alpha:
             expected = Ridge(alpha, solver="svd").fit(X.astype(np.float32).astype(float), y).coef_
             np.testing.assert_allclose(ranker.coef_, expected, rtol=1e-6, atol=1e-9)

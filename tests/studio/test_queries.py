@@ -254,7 +254,7 @@ def test_certificates_of_exports_are_shown(place, tmp_path):
     from ordino.export import export_model
     from ordino.testing import easy_data
 
-    ranker = LinearRegressionRanker().fit(easy_data())
+    ranker = LinearRegressionRanker(scaling=None).fit(easy_data())
     save(ranker, tmp_path / "linear.ordino")
     (tmp_path / "solr").mkdir()
     found = export_model(ranker, "solr", data=easy_data())

@@ -48,7 +48,7 @@ class LinearRegressionRanker(LinearRanker):
     --------
     Labels 1, 3, 5 rise by 2 for each unit of the only feature.
 
-    >>> ranker = LinearRegressionRanker(alpha=0).fit([[0.0], [1.0], [2.0]], [1, 3, 5], qid=[1] * 3)
+    >>> ranker = LinearRegressionRanker(alpha=0, scaling=None).fit([[0.0], [1.0], [2.0]], [1, 3, 5], qid=[1] * 3)
     >>> ranker.coef_.round(6).tolist()
     [2.0]
     """
@@ -66,7 +66,11 @@ class LinearRegressionRanker(LinearRanker):
     )
     metric: str = metric_param(text="The metric used to choose among several values of `alpha`.")
     profile: str = profile_param()
-    scaling: str | None = scaling_param()
+    scaling: str | None = scaling_param(
+        "zscore",
+        "How features are scaled first: a name in `SCALERS`, several joined by +, or None for no scaling. zscore ranks "
+        "best on validation data, but it needs whole queries: an export to a search engine needs None.",
+    )
     missing: str | None = missing_param()
 
     divides = True
