@@ -23,7 +23,6 @@ from ordino.threads import count_threads, run_blocks
 Float64 = NDArray[np.float64]
 Ints = NDArray[np.int64]
 N_BLOCKS = 32  # shares of the work that threads take in turn
-N_ROOMS = 14  # columns of numbers that a kernel has room for
 WORTH_THREADS = 2_000_000  # pairs, below which starting threads costs more than it saves
 NOT_WANTED = np.empty((0, 0))
 
@@ -32,6 +31,7 @@ class Queries(NamedTuple):
     """Checked arguments of a loss, by query and inside it by rising label; documents of weight 0 are left out."""
 
     order: Ints  # (n,): the row of each document
+    place: Ints  # (n_docs,): where each row stands in this order; -1 if it is left out
     y: Float64  # (n,): labels, in this order as all that follows
     weights: Float64  # (n,)
     firsts: Ints  # (n_queries + 1,): the number of each query's first level
@@ -45,15 +45,24 @@ class Queries(NamedTuple):
             return self
         firsts, rows = self.firsts[first : last + 1], self.offsets[first : last + 1]
         bounds = self.bounds[firsts[0] : firsts[-1] + 1]
-        docs = slice(bounds[0], bounds[-1])
+        docs, place = slice(bounds[0], bounds[-1]), self.place[rows[0] : rows[-1]]
         weights = self.weights[docs]
-        uniform = self.uniform or bool((weights == 1).all())
-        order = self.order[docs] - rows[0]
-        return type(self)(order, self.y[docs], weights, firsts - firsts[0], bounds - bounds[0], uniform, rows - rows[0])
+        return type(self)(
+            self.order[docs] - rows[0],
+            np.where(place < 0, -1, place - bounds[0]) if self.drops else place - bounds[0],
+            self.y[docs], weights, firsts - firsts[0], bounds - bounds[0],
+            self.uniform or bool((weights == 1).all()), rows - rows[0],
+        )  # fmt: skip
 
-    def arguments(self) -> tuple[Any, ...]:
-        """What every kernel is called with after the scores; see ``kernels``."""
-        return self.y, self.weights, self.firsts, self.bounds, np.empty((N_ROOMS, len(self.y)))
+    @property
+    def drops(self) -> bool:
+        """Whether a document is left out."""
+        return len(self.order) < len(self.place)
+
+    def arguments(self, n_rooms: int, length: int | None = None) -> tuple[Any, ...]:
+        """What every kernel is called with after the scores; buffers are as long as the longest query, or as said."""
+        length = int(_counts(self.offsets).max(initial=0)) if length is None else length
+        return self.y, self.weights, self.firsts, self.bounds, np.empty((n_rooms, length))
 
 
 class Sums(NamedTuple):
@@ -85,33 +94,27 @@ class Loss(ABC):
         """Fill in the sums of all queries, from scores in their order, ``(n_models, n)``."""
 
     def _sums(self, scores: Float64, queries: Queries, n_jobs: int | None, *, curved: bool = False) -> Sums:
-        """The sums of all queries, documents in the order of the scores; NaN where a score is not finite."""
-        n_models, n_queries = len(scores), len(queries.offsets) - 1
-        whole = Sums(
-            np.zeros(scores.shape), np.zeros(scores.shape) if curved else NOT_WANTED,
-            np.zeros((n_models, n_queries)), np.zeros(n_queries),
-        )  # fmt: skip
+        """The sums of all queries, documents in the order of the scores; a value is NaN where a score is not finite."""
 
-        def work(block: tuple[int, int]) -> None:
-            first, last = block
-            part, rows = queries.part(first, last), slice(queries.offsets[first], queries.offsets[last])
-            own = np.take(scores[:, rows], part.order, axis=1)
+        def work(block: tuple[int, int]) -> Sums:
+            part = queries.part(*block)
+            own = np.take(scores[:, queries.offsets[block[0]] : queries.offsets[block[1]]], part.order, axis=1)
             unknown = None if isfinite(own.sum()) else _unknown(own, part)
-            shape = (n_models, last - first)
+            shape = (len(own), own.shape[1] + part.drops)  # the last column is for documents that are left out
             sums = Sums(
-                np.zeros(own.shape), np.zeros(own.shape) if curved else NOT_WANTED,
-                np.zeros(shape), whole.totals[first:last],
+                np.zeros(shape), np.zeros(shape) if curved else NOT_WANTED,
+                np.zeros((len(own), len(part.firsts) - 1)), np.zeros(len(part.firsts) - 1),
             )  # fmt: skip
             self._fill(own, part, sums)
             if unknown is not None:
                 sums.values[unknown & (sums.totals > 0)] = np.nan
-            whole.gradient[:, rows][:, part.order] = sums.gradient
-            if curved:
-                whole.curvature[:, rows][:, part.order] = sums.curvature
-            whole.values[:, first:last] = sums.values
+            gradient, curvature = (np.take(sum_, part.place, axis=1) if len(sum_) else sum_ for sum_ in sums[:2])
+            return Sums(gradient, curvature, sums.values, sums.totals)
 
-        run_blocks(work, *_blocks(queries.offsets, n_models, n_jobs))
-        return whole
+        found = run_blocks(work, *_blocks(queries.offsets, len(scores), n_jobs))
+        return (
+            found[0] if len(found) == 1 else Sums(*(np.concatenate(some, axis=-1) for some in zip(*found, strict=True)))
+        )
 
     def value_and_gradient(
         self, scores: ArrayLike, y: ArrayLike, offsets: ArrayLike, *,
@@ -209,13 +212,14 @@ class Loss(ABC):
         if n_docs and importance.min() < 0:
             raise DataError(f"weights has {importance.min():g}; weights must not be negative")
         numbers, n_numbers = number_labels(labels, starts)
-        order, bounds = np.empty(n_docs, np.int64), np.empty(n_docs + 1, np.int64)
-        firsts = np.empty_like(starts)
+        order, place, firsts = np.empty(n_docs, np.int64), np.full(n_docs, -1), np.empty_like(starts)
+        bounds = np.empty(n_docs + 1, np.int64)
         n_levels = by_level(numbers, np.empty(n_numbers, np.int64), importance, starts, order, firsts, bounds)
         order, bounds = order[: bounds[n_levels]], bounds[: n_levels + 1]
+        place[order] = np.arange(len(order))
         kept = importance[order]
         uniform = weights is None or bool((kept == 1).all())
-        return Queries(order, labels[order], kept, firsts, bounds, uniform, starts)
+        return Queries(order, place, labels[order], kept, firsts, bounds, uniform, starts)
 
 
 def _check_scores(scores: ArrayLike) -> NDArray[Any]:

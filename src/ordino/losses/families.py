@@ -73,7 +73,7 @@ class PairwiseLoss(Loss):
         return self.kernel if isinstance(self.kernel, PairKernels) else self.kernel[self.activation]
 
     def _fill(self, scores: Float64, queries: Queries, sums: Sums) -> None:
-        kernels, place = self.kernels, (scores, *queries.arguments())
+        kernels, place = self.kernels, (scores, *queries.arguments(2, len(queries.y)))
         which = (PAIRS.index(self.pairs), self.ties)
         if len(sums.curvature):
             kernels.curvature(*place, *which, sums.curvature, sums.totals)
@@ -128,7 +128,7 @@ class ListwiseLoss(Loss):
     def _fill(self, scores: Float64, queries: Queries, sums: Sums) -> None:
         how = (self.gain == "exponential", self.center, float(self.smoothing), float(self.alpha), int(self.k))
         kernel = self.kernel[1 if self.k == 1 else MORE] if isinstance(self.kernel, Mapping) else self.kernel
-        kernel(scores, *queries.arguments(), *how, *sums.with_curvature())
+        kernel(scores, *queries.arguments(3), *how, *sums.with_curvature())
 
 
 @final
@@ -158,7 +158,7 @@ class LambdaLoss(Loss):
     def _fill(self, scores: Float64, queries: Queries, sums: Sums) -> None:
         measure, k = parse_measure(self.metric)
         how = (k, float(self.relevant), self.gain == "exponential")
-        self.kernel[self.pairs][measure](scores, *queries.arguments(), *how, *sums.with_curvature())
+        self.kernel[self.pairs][measure](scores, *queries.arguments(14), *how, *sums)
 
 
 def parse_measure(metric: str) -> tuple[str, int]:

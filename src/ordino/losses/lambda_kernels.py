@@ -122,7 +122,8 @@ def _lambdas_of_queries(
             for r in range(n):
                 at = start + np.int64(ranked[r])
                 gradient[m, at] = g[r]
-                curvature[m, at] = h[r]
+                if len(curvature):
+                    curvature[m, at] = h[r]
 
 
 def _make_kernel(measure: str, pairs: str = "all") -> Any:
