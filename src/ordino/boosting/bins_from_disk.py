@@ -46,12 +46,16 @@ def dataset_class(lgb: Any) -> Any:
 def bins_of(X: NDArray[np.float32], params: str) -> ctypes.c_void_p:
     """LightGBM's handle of a data set with the bins of all rows."""
     columns = _draw(X, params)
-    handle = _empty(columns, len(X), DENSE + params) if _is_usual(columns) else None
-    if handle is not None and _has_bundles(handle):
+    if _is_usual(columns):
+        handle = _filled(_empty(columns, len(X), DENSE + params), X)
+        if not _has_bundles(handle):
+            return handle
         _call("DatasetFree", handle)
-        handle = None
-    if handle is None:
-        handle = _empty(columns, len(X), params)
+    return _filled(_empty(columns, len(X), params), X)
+
+
+def _filled(handle: ctypes.c_void_p, X: NDArray[np.float32]) -> ctypes.c_void_p:
+    """The data set with the bins of all rows."""
     give_back()
     for begin in range(0, len(X), BLOCK):
         rows = X[begin : begin + BLOCK]
