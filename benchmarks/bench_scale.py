@@ -4,8 +4,9 @@ Every case runs in a process of its own, whose peak of resident memory the syste
 MSLR-WEB10K and is made anew, shard by shard, in the place for temporary files. Ratios are of processor time, reading
 the data included. With ``--cluster``, two machines are made on this one by Ray: trials of a second each are run by a
 pool of processes and by the cluster, and one training is divided over one worker and over two. With ``--record``,
-docs/scale.md gets the figures, and what follows from them for 100 machines and ten billion rows.
-``python benchmarks/bench_scale.py [--gigabytes 0.3] [--cluster] [--record]``
+docs/scale.md gets the figures, and what follows from them for 100 machines and ten billion rows. LambdaMART's trees are
+also made by LightGBM alone (bare_lightgbm.py). With ``--only``, one case is run, and its line of the page written.
+``python benchmarks/bench_scale.py [--gigabytes 0.3] [--only lambda-mart] [--shards FOLDER] [--cluster] [--record]``
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from bare_lightgbm import hash_of_trees, peak_memory
 
 BYTES_A_QUERY = 120 * 136 * 4
 SHARD = 128e6  # bytes of features in a shard
@@ -34,6 +39,7 @@ ROWS, MACHINES, CORES, NETWORK = 1e10, 100, 16, 1.25e9  # of the arithmetic; byt
 MOST_OVERHEAD, LEAST_GAIN = 1.1, 1.7  # of Ray over a pool of processes; of two workers over one
 MARK = "What follows from them is arithmetic, not a measurement."
 BASE, LEEWAY = 1.0e9, 1.2  # bytes beside one shard; how much longer ranking may take than in memory
+BARE = "LightGBM alone, for the trees of lambda-mart"
 
 
 def case(what: str, folder: Path, place: str) -> None:
@@ -42,8 +48,8 @@ def case(what: str, folder: Path, place: str) -> None:
     from ordino.rankers import make_ranker
     from ordino.sharded import rank_shards
 
-    begin = time.process_time()
-    shards = ordino.ShardedDataset(folder / "shards")
+    begin, trees = time.process_time(), ""
+    shards = ordino.ShardedDataset((folder / "shards").resolve())
     if place == "memory":
         from ordino.data.shards import concatenate
 
@@ -59,20 +65,39 @@ def case(what: str, folder: Path, place: str) -> None:
         ranker = make_ranker(what, LEARNERS[what]).fit(data if place == "memory" else shards)
         if what == "rank-svm" and place == "shards":
             ordino.save(ranker, folder / "model.ordino")
+        trees = hash_of_trees(getattr(ranker, "model_", ""))
     seconds = time.process_time() - begin
-    print(json.dumps({"seconds": seconds, "peak": peak_memory()}))
+    print(json.dumps({"seconds": seconds, "peak": peak_memory(), "trees": trees}))
 
 
-def peak_memory() -> int:
-    """Bytes; the system's usage counter would count what the parent process held when it started this one."""
-    [line] = [one for one in Path("/proc/self/status").read_text().splitlines() if one.startswith("VmHWM:")]
-    return int(line.split()[1]) * 1024
-
-
-def in_a_process(*words: str) -> dict[str, float]:
-    done = subprocess.run([sys.executable, __file__, "--case", *words], check=True, capture_output=True, text=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+def in_a_process(*words: str) -> dict[str, Any]:
+    """What a script said last."""
+    done = subprocess.run([sys.executable, *words], check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+def lightgbm_alone(shards: Any, trees: str) -> tuple[str, float, None, None]:
+    """The peak of LightGBM without Ordino, which must grow the same trees."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, labels, counts = Path(name), [], []
+        with (folder / "rows.f32").open("wb") as file:
+            for part in shards.parts():
+                file.write(np.ascontiguousarray(part.X).data)
+                labels.append(part.y.astype(np.float32))
+                counts.append(part.counts.astype(np.int32))
+        np.save(folder / "labels.npy", np.concatenate(labels))
+        np.save(folder / "counts.npy", np.concatenate(counts))
+        script = Path(__file__).with_name("bare_lightgbm.py")
+        found = in_a_process(str(script), name, str(LEARNERS["lambda-mart"]["rounds"]))
+    if found["trees"] != trees:
+        raise SystemExit("LightGBM alone grows other trees than LambdaMART, so that its peak says nothing")
+    print(f"{BARE}: peak {found['peak'] / 1e9:.2f} GB; the same trees")
+    return BARE, found["peak"], None, None
+
+
+Line = tuple[str, float, float | None, float | None]
+"""A case, its peak from shards and in memory, and processor time, shards / memory."""
 
 
 class OnRay(NamedTuple):
@@ -192,6 +217,8 @@ def spin(seconds: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gigabytes", type=float, default=0.3)
+    parser.add_argument("--only", choices=list(LEARNERS))
+    parser.add_argument("--shards", type=Path, help="shards that were made before")
     parser.add_argument("--cluster", action="store_true")
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
@@ -200,18 +227,23 @@ def main() -> None:
         case(options.case[0], Path(options.case[1]), options.case[2])
         return
     from ordino.cli.shards import synthetic_parts
-    from ordino.data.shards import write_shards
+    from ordino.data.shards import ShardedDataset, write_shards
 
-    fine, lines = True, []
+    fine, lines = True, list[Line]()
     with tempfile.TemporaryDirectory() as name:
         folder, n_queries = Path(name), int(options.gigabytes * 1e9 / BYTES_A_QUERY)
         n_shards = max(2, round(options.gigabytes * 1e9 / SHARD))
-        shards = write_shards(synthetic_parts("mslr", n_queries, 1), folder / "shards", n_shards)
+        if options.shards is None:
+            shards = write_shards(synthetic_parts("mslr", n_queries, 1), folder / "shards", n_shards)
+        else:
+            (folder / "shards").symlink_to(options.shards.resolve())
+            shards = ShardedDataset(options.shards)
+            n_shards = len(shards)
         size = shards.n_docs * shards.n_features * 4
         print(f"{shards}: {size / 1e9:.2f} GB of features")
         allowed = BASE + 1.5 * size / n_shards
-        for what in (*LEARNERS, "rank"):
-            memory, disk = (in_a_process(what, name, place) for place in ("memory", "shards"))
+        for what in (*LEARNERS, "rank") if options.only is None else (options.only,):
+            memory, disk = (in_a_process(__file__, "--case", what, name, place) for place in ("memory", "shards"))
             ratio = disk["seconds"] / memory["seconds"]
             print(
                 f"{what}: peak {disk['peak'] / 1e9:.2f} GB from shards (at most {allowed / 1e9:.2f}), "
@@ -219,18 +251,42 @@ def main() -> None:
             )
             fine &= disk["peak"] <= allowed and (what != "rank" or ratio <= LEEWAY)
             lines.append((what, disk["peak"], memory["peak"], ratio))
+            if what == "lambda-mart":
+                lines.append(lightgbm_alone(shards, disk["trees"]))
             speed = shards.n_docs / disk["seconds"]  # of the last one, which is ranking
         on_disk = sum(file.stat().st_size for file in shards.files) / shards.n_docs
     ray = on_ray() if options.cluster else None
     if ray is not None:
         fine &= ray.overhead <= MOST_OVERHEAD and ray.gain >= LEAST_GAIN
-    if options.record:
+    if options.record and options.only is not None:
+        record_lines(f"with {size / 1e9:.1f} GB of features in {n_shards} shards", lines)
+    elif options.record:
         record(size / 1e9, n_shards, lines, speed, on_disk, ray)
     sys.exit(0 if fine else 1)
 
 
+def row(what: str, shards: float, memory: float | None, ratio: float | None) -> str:
+    """A line of the table."""
+    others = " | |" if memory is None else f" {memory / 1e9:.2f} GB | {ratio:.2f} |"
+    return f"| {what} | {shards / 1e9:.2f} GB |{others}"
+
+
+def record_lines(measured: str, lines: list[Line]) -> None:
+    """Write some lines of the table anew; the page must have been written with the same data."""
+    page = Path(__file__).parents[1] / "docs" / "scale.md"
+    text = page.read_text(encoding="utf-8")
+    if measured not in text:
+        raise SystemExit(f"docs/scale.md has no figures {measured}; leave out --only")
+    new = {line[0]: row(*line) for line in lines}
+    kept: list[str] = []
+    for old in text.splitlines():
+        name = old.split(" | ")[0].removeprefix("| ")
+        kept += new.values() if name == lines[0][0] else [] if name in new else [old]
+    page.write_text("\n".join(kept) + "\n", encoding="utf-8")
+
+
 def record(
-    size: float, n_shards: int, lines: list[tuple[str, float, float, float]], speed: float, on_disk: float,
+    size: float, n_shards: int, lines: list[Line], speed: float, on_disk: float,
     ray: OnRay | None,
 ) -> None:  # fmt: skip
     """Write the figures, and what follows from them, into the page."""
@@ -242,7 +298,7 @@ def record(
         "",
         "| | peak from shards | peak in memory | processor time, shards / memory |",
         "|---|---:|---:|---:|",
-        *(f"| {what} | {a / 1e9:.2f} GB | {b / 1e9:.2f} GB | {r:.2f} |" for what, a, b, r in lines),
+        *(row(*line) for line in lines),
         "",
     ]
     if ray is not None:

@@ -32,7 +32,7 @@ FLOAT32 = 0  # in LightGBM's interface
 def dataset_class(lgb: Any) -> Any:
     """LightGBM's ``Dataset``, whose bins are made by this module; a LightGBM that makes them elsewhere does so."""
 
-    class FromDisk(lgb.Dataset):  # type: ignore[misc]
+    class FromDisk(lgb.Dataset):
         def _Dataset__init_from_np2d(self, mat: Any, params_str: str, ref_dataset: Any) -> Any:  # noqa: N802
             is_ours = ref_dataset is None and mat.dtype == np.float32 and mat.flags.c_contiguous
             if not is_ours or any(word in params_str for word in OTHERWISE):
@@ -46,12 +46,16 @@ def dataset_class(lgb: Any) -> Any:
 def bins_of(X: NDArray[np.float32], params: str) -> ctypes.c_void_p:
     """LightGBM's handle of a data set with the bins of all rows."""
     columns = _draw(X, params)
-    handle = _empty(columns, len(X), DENSE + params) if _is_usual(columns) else None
-    if handle is not None and _has_bundles(handle):
+    if _is_usual(columns):
+        handle = _filled(_empty(columns, len(X), DENSE + params), X)
+        if not _has_bundles(handle):
+            return handle
         _call("DatasetFree", handle)
-        handle = None
-    if handle is None:
-        handle = _empty(columns, len(X), params)
+    return _filled(_empty(columns, len(X), params), X)
+
+
+def _filled(handle: ctypes.c_void_p, X: NDArray[np.float32]) -> ctypes.c_void_p:
+    """The data set with the bins of all rows."""
     give_back()
     for begin in range(0, len(X), BLOCK):
         rows = X[begin : begin + BLOCK]
@@ -133,6 +137,6 @@ def _address(array: NDArray[Any]) -> ctypes.c_void_p:
 
 def _call(name: str, *given: Any) -> None:
     """Call a function of LightGBM's C interface."""
-    from lightgbm.basic import _LIB, _safe_call
+    from lightgbm import basic
 
-    _safe_call(getattr(_LIB, f"LGBM_{name}")(*given))
+    basic._safe_call(getattr(basic._LIB, f"LGBM_{name}")(*given))  # type: ignore[attr-defined]
