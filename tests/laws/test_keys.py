@@ -100,7 +100,11 @@ def test_a_key_names_what_its_value_is_made_of() -> None:
     ("key", "missing"), [("(board, a, b)", []), ("(board, a)", ["b"]), ("(name, a, b)", ["board"]), ("told", [])]
 )
 def test_a_key_that_lacks_a_part_is_found(key: str, missing: list[str]) -> None:
-    lines = ("def view(memory, name, board, a, b):", " told = (board, a, b)", f" memory.get({key}, lambda: see(board, a, b))")
+    lines = (
+        "def view(memory, name, board, a, b):",
+        " told = (board, a, b)",
+        f" memory.get({key}, lambda: see(board, a, b))",
+    )
     assert list(left_out(Code({"x.py": ast.parse("\n".join(lines))}))) == [("x.py", one) for one in missing]
 
 
