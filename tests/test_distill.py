@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ordino import Dataset, RankAggregation, RankSVM, SortNet, distill, export_model
+from ordino import Dataset, RankAggregation, RankSVM, SortNet, distill, evaluate, export_model
 from ordino.distilling import STUDENTS
 from ordino.distilling.door import measure
 from ordino.errors import DataError, ParameterError
@@ -30,6 +30,33 @@ def test_even_a_comparator_reaches_solr(teacher, into):
     assert found.loss.interval.low <= found.loss.difference <= found.loss.interval.high
     for to in ("solr", "opensearch", "onnx"):
         assert export_model(found.student, to, data=DATA).certificate.passed
+
+
+@pytest.mark.parametrize("into", STUDENTS)
+def test_a_student_is_chosen_on_queries_that_it_does_not_learn_from(teacher, into):
+    student = distill(teacher, into, easy_data(n_queries=24, seed=1), params={**QUICK[into], **TWO[into]}).student
+    values = [row["valid"] for row in student.history_]
+    assert len(values) > 1
+    assert KEPT[into](student) == KEPT[into](student.history_[values.index(max(values))])
+
+
+TWO = {"rank-svm": {"C": [1e-6, 1.0]}, "ranknet": {"epochs": 3}, "lambda-mart": {"rounds": 3}}
+KEPT = {
+    "rank-svm": lambda one: one["C"] if isinstance(one, dict) else one.C_,
+    "ranknet": lambda one: one["epoch"] if isinstance(one, dict) else one.best_epoch_,
+    "lambda-mart": lambda one: one["round"] if isinstance(one, dict) else one.best_round_,
+}
+"""What was kept of a student's history, by the history and by the student."""
+
+
+def test_the_loss_is_the_teachers_mean_less_the_students():
+    test = easy_data(n_queries=8, seed=3)
+    ranker = RankSVM().fit(DATA)
+    found = distill(ranker, "lambda-mart", easy_data(n_queries=12, seed=1), test=test, params={"rounds": 1})
+    means = [evaluate(test, one.predict(test), metrics="ndcg@10")["ndcg@10"] for one in (ranker, found.student)]
+    assert [found.loss.mean_a, found.loss.mean_b] == pytest.approx(means)
+    assert found.loss.difference == pytest.approx(means[0] - means[1])
+    assert means[0] > means[1]
 
 
 @pytest.mark.parametrize("into", STUDENTS)

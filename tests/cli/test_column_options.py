@@ -1,6 +1,7 @@
 """A table of one's own at every command: the same options everywhere, and messages in the command line's words."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -172,3 +173,12 @@ def test_models_and_files_of_scores_compete_in_one_table(folder, capsys):
     alone = json.loads(capsys.readouterr().out)["metrics"]["map"]
     assert ordino("compare", *files, "--data", "test.txt", "-m", "map", "--json") == 0
     assert json.loads(capsys.readouterr().out)["linear.ordino"]["map"]["mean"] == pytest.approx(alone)
+
+
+def test_features_that_are_numbered_from_0_are_ranked_like_those_numbered_from_1(folder):
+    text = folder.joinpath("all.txt").read_text()
+    folder.joinpath("zero.txt").write_text(re.sub(r" (\d+):", lambda found: f" {int(found[1]) - 1}:", text))
+    assert ordino("train", "all.txt", "-r", "linear-regression-ranker", "-o", "m") == 0
+    for name, more in (("all", []), ("zero", ["--zero-based"])):
+        assert ordino("rank", "m", f"{name}.txt", *more, "-o", f"{name}.scores") == 0
+    assert folder.joinpath("zero.scores").read_text() == folder.joinpath("all.scores").read_text()

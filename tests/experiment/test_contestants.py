@@ -5,7 +5,7 @@ import pytest
 
 import ordino
 from ordino import Dataset, RankSVM, SingleFeature
-from ordino.data.folds import make_folds, write_folds
+from ordino.data.folds import Fold, Folds, make_folds, write_folds
 from ordino.data.trec import write_run
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.doors import Boards
@@ -43,6 +43,13 @@ def test_a_model_a_run_and_scores_of_the_same_ranker_are_measured_alike(files):
     assert list(values) == ["SingleFeature", "model", "scores", "bm25"]
     assert len({tuple(found) for found in values.values()}) == 1
     assert {trial.ranker for trial in trials} == {"single-feature", "model-file", "score-file"}
+
+
+def test_a_model_scores_the_documents_of_a_part_whose_rows_are_scattered(files):
+    fold = Fold("Fold1", EASY, None, DATA)
+    plan = Plan(data={"easy": Folds(["Fold1"], lambda _: fold)}, rankers=[str(files / "model.ordino")])
+    [trial] = run(plan, files / "store.sqlite", n_jobs=1)
+    assert trial.test["ndcg@10"] == pytest.approx(ordino.evaluate(DATA, SCORES)["ndcg@10"])
 
 
 def test_a_board_says_what_was_not_trained_here(files):

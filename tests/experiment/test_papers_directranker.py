@@ -82,6 +82,20 @@ def test_the_authors_grid_has_30_settings_of_3000_steps():
     assert settings["epochs"] * -(-470 // settings["batch"]) == 3000
 
 
+def test_the_grid_learns_and_chooses_from_queries_with_something_relevant_and_tests_on_all():
+    y = np.arange(60) % 4 == 0  # of two documents a query, one in every second query is relevant
+    data = Dataset(np.arange(60.0)[:, None], y, np.arange(60) // 2)
+    relevant = {int(query) for query in data.qid[data.y > 0]}
+    assert len(relevant) == 15
+    fold = Fold("Fold1", data, data, data)
+    inner, outer = grid._inner(fold), grid._without_valid(Folds(["Fold1"], lambda _: fold), 0, 0)
+    assert len(inner) == 5
+    for one in inner:
+        assert one.valid is None
+        assert set(one.train.query_ids) | set(one.test.query_ids) == relevant
+    assert (set(outer.train.query_ids), outer.valid, outer.test) == (relevant, None, data)
+
+
 def test_the_inner_parts_choose_the_setting(folder, tmp_path):
     request = Request(folder, quick=True)
     keys = {}

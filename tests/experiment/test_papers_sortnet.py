@@ -1,11 +1,14 @@
 """SortNet's experiments: what the paper prints, repeats, and incremental learning against random pairs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from ordino.experiment.papers import sortnet
 from ordino.experiment.papers.catalogue import STORE, reproduce
-from ordino.experiment.papers.incremental import BEST, ONCE, SORTNET
+from ordino.experiment.papers.incremental import BEST, METRICS, ONCE, SORTNET, _compared, _rivals
+from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.target import Request
 from ordino.experiment.store import Store
 
@@ -78,3 +81,25 @@ def test_the_rival_learns_from_as_many_pairs_and_is_chosen_alike(folder, tmp_pat
     assert list(found) == [SORTNET, BEST, ONCE]
     for name, values in expected.items():
         assert found[name] == pytest.approx(values)
+
+
+@pytest.mark.parametrize(("best", "once"), [(0, "first"), (1, "first"), (2, "second"), (3, "third")])
+def test_the_rival_of_one_comparator_has_the_pairs_of_the_iteration_that_sortnet_keeps(best, once):
+    """Iteration 0 has learned from nothing, so that the first rival is that of iteration 1."""
+    names = {"n_pairs=10": "first", "n_pairs=20": "second", "n_pairs=30": "third"}
+    worth = {"sortnet": 0.9, "first": 0.1, "second": 0.2, "third": 0.3}
+    steps = [{"valid": float(i == best), "train_known": 10 * i, "valid_known": i} for i in range(4)]
+
+    def of(_, label):
+        name = next((name for words, name in names.items() if words in label), "sortnet")
+        test, valid = dict.fromkeys(METRICS, worth[name]), {"map": -worth[name]}
+        return [SimpleNamespace(key=name, fold="Fold1", seed=0, test=test, valid=valid)]
+
+    trials = SimpleNamespace(of=of, store=SimpleNamespace(history=lambda _: steps))
+    rivals = _rivals(sortnet.sortnet(10), of("", ""), trials)
+    sizes = [(one.params["n_pairs"], one.params["n_valid_pairs"]) for one in rivals]
+    assert sizes == [(10, 1), (20, 2), (30, 3)]  # as many as SortNet knew in training and in validation
+    request = SimpleNamespace(quick=False, collections=lambda _: {"TD2003": SimpleNamespace(names=["Fold1"])})
+    found = _compared(lambda _: sortnet.sortnet(10), ("TD2003",), request, trials)
+    means = {one.labels[1]: one.ours for one in found if isinstance(one, Number) and one.labels[3] == "map"}
+    assert means == {SORTNET: (0.9,), BEST: (0.1,), ONCE: (worth[once],)}  # the best by validation data

@@ -255,3 +255,11 @@ def test_the_door_is_light():
         "import sys, ordino.export; sys.exit(any(name in sys.modules for name in ('onnx', 'onnxruntime', 'lightgbm')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_missing_value_is_not_above_the_threshold_of_a_stump():
+    ranker = RankBoost(rounds=8).fit(easy_data())
+    trees = assemble(ranker).trees
+    assert any(len(tree.threshold) for tree in trees)
+    assert all(tree.missing_left.all() for tree in trees)
+    assert all(stump.scores(np.full((1, 4), np.nan, np.float32)).tolist() == [0.0] for stump in ranker.stumps_)

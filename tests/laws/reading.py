@@ -27,6 +27,12 @@ class Takes(NamedTuple):
     optional: frozenset[str]
     all: frozenset[str]
 
+    def fits(self, call: Called) -> bool:
+        """Whether a call has all that is needed, and nothing else."""
+        passed = set(call.passed(self))
+        needed = self.all - self.optional if call.is_whole else set()
+        return len(call.node.args) <= len(self.positional) and needed <= passed <= self.all
+
 
 class Called(NamedTuple):
     """A call, what it calls, the names of the functions around it, and those of the object it belongs to."""
@@ -108,17 +114,22 @@ class Code:
         """Everything in every file."""
         return [(place, node) for place, tree in self.files.items() for node in ast.walk(tree)]
 
+    def taken_by(self, call: Called) -> Takes | None:
+        """What the function takes that is called, if the arguments fit one of its name alone."""
+        fitting = [one for one in self.signatures.get(call.callee, ()) if one.fits(call)]
+        return fitting[0] if len(fitting) == 1 else None
+
     @cached_property
-    def signatures(self) -> dict[str, Takes]:
-        """What every function and class takes whose name means one thing alone."""
+    def signatures(self) -> dict[str, set[Takes]]:
+        """What every function and class takes, by name; several of a name may take different things."""
         found: dict[str, set[Takes | None]] = defaultdict(set)
         for _, node in self.nodes:
             if isinstance(node, ast.FunctionDef):
                 found[node.name].add(_takes(node))
             elif isinstance(node, ast.ClassDef):
                 found[node.name].add(_made_by(node))
-        once = {name: one for name, (one, *more) in found.items() if not more and name not in OTHERS}
-        return {name: one for name, one in once.items() if one is not None and "_" not in one.all}
+        known = {name: some for name, some in found.items() if None not in some and name not in OTHERS}
+        return {name: {one for one in some if one is not None and "_" not in one.all} for name, some in known.items()}
 
     @cached_property
     def owned(self) -> dict[str, frozenset[str]]:

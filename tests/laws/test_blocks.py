@@ -63,12 +63,12 @@ def fitness(_: Path) -> Any:
         with LinearFitness(DATA, metric, profile=profile, n_jobs=2) as one:
             found.append(one.per_query(WEIGHTS))
         with FormulaFitness(DATA, metric, profile=profile) as one:
-            found.append(one.per_query([Formula.parse("+ 0 1".split()), Formula.parse(["2"])]))
+            found.append(one.per_query([Formula.parse(["+", "0", "1"]), Formula.parse(["2"])]))
     return found
 
 
 def formulas(_: Path) -> Any:
-    return weigh(DATA.X, WEIGHTS[0]), run_over(Formula.parse("* 0 1".split()), DATA.X)
+    return weigh(DATA.X, WEIGHTS[0]), run_over(Formula.parse(["*", "0", "1"]), DATA.X)
 
 
 def losses(_: Path) -> Any:

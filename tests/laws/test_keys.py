@@ -100,8 +100,12 @@ def test_a_key_names_what_its_value_is_made_of() -> None:
     ("key", "missing"), [("(board, a, b)", []), ("(board, a)", ["b"]), ("(name, a, b)", ["board"]), ("told", [])]
 )
 def test_a_key_that_lacks_a_part_is_found(key: str, missing: list[str]) -> None:
-    text = "def view(memory, name, board, a, b):\n  told = (board, a, b)\n  return memory.get({}, lambda: compare(board, a, b))"
-    assert list(left_out(Code({"x.py": ast.parse(text.format(key))}))) == [("x.py", one) for one in missing]
+    lines = (
+        "def view(memory, name, board, a, b):",
+        " told = (board, a, b)",
+        f" memory.get({key}, lambda: see(board, a, b))",
+    )
+    assert list(left_out(Code({"x.py": ast.parse("\n".join(lines))}))) == [("x.py", one) for one in missing]
 
 
 TASK = Task(
@@ -134,7 +138,7 @@ def test_seed_preset_and_purpose_are_in_the_key_of_a_trial() -> None:
 
 X, Y, QID = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), [0, 1, 2], ["a", "a", "b"]
 CHANGES = {
-    "a feature": {"X": X + [[0, 0], [0, 0], [0, 1]]},
+    "a feature": {"X": X + np.array([[0, 0], [0, 0], [0, 1]])},
     "a label": {"y": [0, 1, 1]},
     "the grouping": {"qid": ["a", "b", "b"]},
     "weights": {"weights": [1.0, 2.0, 1.0]},

@@ -10,12 +10,12 @@ with the reason; what is there and is not found any more fails too.
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import pytest
 
-from laws.reading import Code, arguments, last_name, package
+from laws.reading import Called, Code, arguments, last_name, package
 
 COLUMNS = {"weights", "doc_ids", "query_ids"}
 """What belongs to documents beside features, labels and queries."""
@@ -27,7 +27,7 @@ Found = tuple[str, str, str]  # file, what is called (or is made), name
 def crossed(code: Code) -> Iterator[Found]:
     """Arguments, entries of tables and attributes that are called like another of the same call, table or object."""
     for call in code.calls:
-        takes = code.signatures.get(call.callee)
+        takes = code.taken_by(call)
         passed, names = (call.named, set(call.named)) if takes is None else (call.passed(takes), set(takes.all))
         if call.callee not in ANYTHING:
             yield from _elsewhere(call.place, call.callee, passed, names)
@@ -59,7 +59,7 @@ def _kept(node: ast.FunctionDef) -> dict[str, ast.expr]:
 def doubled(code: Code) -> Iterator[Found]:
     """Variables that are given to two parameters of one function of ours."""
     for call in code.calls:
-        if call.callee in code.signatures and call.callee not in ANYTHING:
+        if code.taken_by(call) and call.callee not in ANYTHING:
             names = [ast.unparse(one) for one in call.values if isinstance(one, ast.Name | ast.Attribute)]
             yield from ((call.place, call.callee, name) for name in sorted({n for n in names if names.count(n) > 1}))
 
@@ -67,13 +67,24 @@ def doubled(code: Code) -> Iterator[Found]:
 def forgotten(code: Code) -> Iterator[Found]:
     """Optional parameters that get nothing where something of their name is at hand."""
     for call in code.calls:
-        takes = code.signatures.get(call.callee)
+        takes = code.taken_by(call)
         if takes is None or not call.is_whole:
             continue
         columns = {x.attr for one in call.values for x in ast.walk(one) if isinstance(x, ast.Attribute)}
-        at_hand = call.given | call.fields | (COLUMNS if columns & {"y", "offsets"} else set())
+        at_hand = call.given | call.fields | (COLUMNS if columns & {"y", "offsets"} else set()) | _siblings(code, call)
         left = takes.optional - set(call.passed(takes))
         yield from ((call.place, call.callee, name) for name in sorted(left & at_hand))
+
+
+def _siblings(code: Code, call: Called) -> frozenset[str]:
+    """What an object has beside those of its attributes that are passed on under their own names."""
+    known = (one for one in call.named.items() if isinstance(one[1], ast.Attribute) and one[1].attr == one[0])
+    by_object: dict[str, set[str]] = defaultdict(set)
+    for name, value in known:
+        by_object[ast.unparse(value.value)].add(name)
+    passed = max(by_object.values(), key=len, default=set())
+    whole = [fields for fields in code.owned.values() if len(passed) > 1 and passed <= fields]
+    return frozenset.intersection(*whole) if whole else frozenset()
 
 
 LAWS = {"crossed": crossed, "doubled": doubled, "forgotten": forgotten}
@@ -84,24 +95,31 @@ MEANT: dict[str, dict[Found, tuple[int, str]]] = {
         ("data/synthetic.py", "a table", "mq=mq2007"): (1, "a short name"),
         ("experiment/papers/directranker/order.py", "continuous", "at=points"): (1, "asked where it was made"),
         ("experiment/papers/rankde.py", "faults", "collection=table"): (1, "a table is of one collection"),
+        ("experiment/report/board_view.py", "_pair", "a=b"): (1, "the same pair, seen from the other side"),
+        ("experiment/report/board_view.py", "_pair", "b=a"): (1, "the same pair, seen from the other side"),
+        ("experiment/report/board_view.py", "_pair", "losses=wins"): (1, "the same pair, seen from the other side"),
+        ("experiment/report/board_view.py", "_pair", "wins=losses"): (1, "the same pair, seen from the other side"),
         ("export/writers/solr.py", "a table", "store=name"): (2, "a model has its own store of features"),
+        ("imports/ranklib.py", "Nodes", "threshold=value"): (1, "a leaf has a value where a split has a threshold"),
+        ("losses/list_kernels.py", "_spread", "e_i=e"): (1, "one of them against all"),
         ("losses/list_kernels.py", "_sum_of_shares", "e_i=e"): (1, "one of them against all"),
         ("losses/pair_kernels.py", "_certain_row", "e_a=e"): (1, "one of them against others"),
+        ("losses/pair_kernels.py", "pairs", "least=limit"): (1, "beyond the limit the others are counted"),
         ("losses/pair_kernels.py", "_uncertain_row", "e_a=e"): (1, "one of them against others"),
         ("losses/pair_kernels.py", "_uncertain_row", "s_a=s"): (1, "one of them against others"),
         ("processors.py", "Look", "by_all=by_this"): (1, "nothing is known of others"),
-        ("rankers/ranknet.py", "fit_repeats", "seeds=data"): (1, "the function of the class, which gets self too"),
-        ("rankers/scorer.py", "fit_repeats", "seeds=data"): (1, "the function of the class, which gets self too"),
+        ("rankers/lambdamart.py", "Task", "labels=levels"): (1, "levels stand for labels"),
         ("reduction.py", "_slice", "first=last"): (1, "what comes after"),
         ("reduction.py", "_slice", "last=first"): (1, "what comes before"),
         ("studio/frame.py", "a table", "about=title"): (1, "a page is about the store"),
         ("studio/views/compare.py", "a table", "high_value=high"): (1, "a number beside its text"),
         ("studio/views/compare.py", "a table", "low_value=low"): (1, "a number beside its text"),
+        ("studio/views/compare.py", "_label", "default=labels"): (1, "the first of them"),
+        ("studio/views/model.py", "Asked", "store=name"): (1, "a model without a store"),
         ("studio/views/papers.py", "choice", "default=name"): (1, "the one that is shown"),
         ("studio/views/why.py", "a table", "rest=reasons"): (1, "how many reasons are left"),
     },
     "doubled": {
-        ("division/dividing.py", "each", "VALID"): (1, "nothing of it is held out"),
         ("experiment/compare/comparison.py", "Interval", "np.nan"): (1, "there is none"),
         ("experiment/compare/significance.py", "Outcome", "mean"): (2, "the statistic is the mean"),
         ("experiment/papers/directranker/order.py", "continuous", "points"): (1, "asked where it was made"),
@@ -120,9 +138,10 @@ MEANT: dict[str, dict[Found, tuple[int, str]]] = {
         ("ensemble/paths.py", "Learner", "watch"): (1, "another thing of this name"),
         ("ensemble/views.py", "of_groups", "doc_ids"): (1, "members do not see them"),
         ("evolve/evolved.py", "prepared", "qid"): (1, "it is in the data"),
-        ("evolve/strategies.py", "CMA", "population"): (1, "a class of others"),
+        ("evolve/fitness.py", "measure", "query_ids"): (1, "the values alone are wanted"),
         ("experiment/papers/directranker/synthetic.py", "Dataset", "doc_ids"): (1, "made documents have none"),
         ("experiment/papers/directranker/synthetic.py", "Dataset", "weights"): (1, "made documents have none"),
+        ("experiment/papers/letor.py", "of", "metric"): (1, "whether a ranker draws is the same for all"),
         ("experiment/papers/letor.py", "Result", "notes"): (1, "they are made with the numbers"),
         ("experiment/plan/plan.py", "make_folds", "seed"): (1, "that of rankers: repeats share their folds"),
         ("experiment/report/board_view.py", "Dots", "mean"): (2, "there is nothing to draw"),
@@ -138,8 +157,9 @@ MEANT: dict[str, dict[Found, tuple[int, str]]] = {
         ("networks/training.py", "Rate", "error"): (1, "there is none yet"),
         ("pipelines.py", "read_features", "names"): (1, "the numbers alone are wanted"),
         ("rankers/auto.py", "Dataset", "weights"): (1, "no documents, for a check"),
-        ("rankers/peers.py", "Dataset", "doc_ids"): (1, "a class of others"),
-        ("rankers/peers.py", "Dataset", "weights"): (1, "they come later"),
+        ("ranker.py", "evaluate", "qid"): (1, "it is in the data"),
+        ("rankers/mcrank.py", "Task", "levels"): (2, "of LambdaMART's measure"),
+        ("rankers/mcrank.py", "Task", "start"): (1, "a softmax starts at 0"),
         ("rankers/ranknet.py", "Dataset", "weights"): (1, "those of pairs"),
         ("rankers/ranknet.py", "pair_loss", "activation"): (1, "that of the network"),
         ("rankers/sortnet.py", "sort_queries", "seed"): (1, "starts from the order that is known"),
@@ -179,6 +199,13 @@ def test_what_does_not_arrive_is_found(changes: dict[str, str], law: str | None)
     code = Code({"x.py": ast.parse(SOURCE.format(**right | changes))})
     found = {name for name, find in LAWS.items() if list(find(code))}
     assert (law in found) if law else not found
+
+
+def test_what_one_object_has_goes_together() -> None:
+    text = "class Given:\n a: int\n b: int\n c: int\ndef read(a=0, b=0, c=0): ...\ndef all(it): return read(a=it.a, {})"
+    for rest, missing in (("b=it.b, c=it.c", []), ("c=it.c", ["b"])):
+        found = forgotten(Code({"x.py": ast.parse(text.format(rest))}))
+        assert list(found) == [("x.py", "read", name) for name in missing]
 
 
 def test_columns_of_a_data_set_go_together() -> None:

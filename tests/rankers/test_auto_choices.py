@@ -1,5 +1,7 @@
 """How AutoRanker's trials are made and chosen: seeds of their own, the better half, evidence for every new member."""
 
+from itertools import combinations, permutations
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,22 @@ def test_every_ranker_of_every_trial_has_a_seed_of_its_own():
     assert not np.array_equal(bench(0).fold, bench(1).fold)
 
 
+def test_of_too_many_queries_each_trial_and_fold_draws_its_own():
+    """Half of the queries of the other folds, whichever those are, and not the first ones."""
+    here = bench()
+    drawn = {}
+    for C in (1.0, 2.0):
+        for fold in range(4):
+            trial = Trial(here, Kind("rank-svm", {"C": C}, "raw"), share=0.5)
+            part = trial._part(fold)
+            others = np.flatnonzero(here.fold != fold)
+            numbers = [q for q in others if any(np.array_equal(DATA[q].X, one.X) for one in part.data)]
+            assert len(numbers) == part.data.n_queries == round(len(others) / 2)
+            assert numbers != others[: len(numbers)].tolist()
+            drawn[C, fold] = tuple(numbers)
+    assert len({*drawn.values()}) == 8
+
+
 def test_what_is_kept_belongs_to_one_bench(tmp_path):
     """Other data, weights, folds, seeds, metrics, profiles or kinds have files of their own."""
     benches = [
@@ -106,6 +124,17 @@ def test_the_cost_of_scoring_is_that_of_all_members_together():
     trials = [Done(noisy(2.0, i), name, milliseconds=2.0) for i, name in enumerate(("rank-svm", "prank", "lambdarank"))]
     free, bound = (Choice(bench(), trials, n_first=3, most_ms=most).members(EVERYTHING) for most in (6.0, 4.0))
     assert (len(free), len(bound)) == (3, 2)
+
+
+@pytest.mark.parametrize("cost", list(permutations((10.0, 1.0, 3.0))))
+def test_the_cost_is_that_of_the_members_themselves(cost):
+    trials = [Done(noisy(2.0, i), str(i), milliseconds=own) for i, own in enumerate(cost)]
+    for most in (0.5, 1.0, 3.0, 4.0, 11.0, 13.0):
+        choice = Choice(bench(), trials, n_first=3, most_ms=most)
+        subsets = [some for n in (1, 2, 3) for some in combinations(range(3), n) if sum(cost[i] for i in some) <= most]
+        worth = [np.nanmean(choice.measure([Member(i, 0) for i in some])) for some in subsets]
+        best = subsets[int(np.argmax(worth))] if subsets else (int(np.argmin(cost)),)
+        assert tuple(one.trial for one in choice.members(EVERYTHING)) == best
 
 
 def search_of(monkeypatch, gains):

@@ -155,6 +155,15 @@ def test_what_stands_beside_is_measured_with_the_share_of_other_folds():
     assert found.scores.tolist() == [5.0, 6.0]  # but one query alone shows nothing
 
 
+def test_the_share_of_a_fold_is_that_of_the_others_and_not_its_own():
+    """The queries of fold 0 gain much, those of fold 1 nothing: so fold 1 gets all of it, and fold 0 nothing."""
+    fold, counts = np.repeat([0, 1], 4), np.repeat([1, 2], 4)
+    gains = np.array([1.0, 1.1, 0.9, 1.0, -0.1, 0.1, 0.1, -0.1])
+    unseen, simple = np.full(counts.sum(), 7.0), np.zeros(counts.sum())
+    found = beside(unseen, simple, lambda scores: gains * (scores[0] == 7.0), fold, counts)
+    assert found.scores.tolist() == [0.0] * 4 + [7.0] * 8
+
+
 def test_fusion_keeps_the_weight_where_nothing_is_gained_and_loses_it_where_much_is():
     kept = ordino.AutoRanker(trials=2, folds=2).fit(from_runs(5, is_learnable=False))
     assert [row["ranker"] for row in kept.members_] == ["rank-fusion"]

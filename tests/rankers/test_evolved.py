@@ -148,6 +148,10 @@ def test_pruning_tells_what_the_small_weights_are_worth() -> None:
     for step in errors.pruning(data):
         assert step.value == pytest.approx(-errors.prune(keep=step.kept).score(data))  # of which less is better
         assert step.loss == pytest.approx(step.value - errors.pruning(data)[0].value)
+    tied = clone(QUICK["RankDE"]).set_params(metric="ndcg@5", profile="trec").fit(data)
+    assert [step.value for step in tied.pruning(data)] == pytest.approx(
+        [tied.prune(keep=kept).score(data) for kept in (4, 3, 2, 1)]
+    )
     with pytest.raises(ParameterError, match="give one of the two"):
         ranker.prune()
 

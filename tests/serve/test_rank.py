@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import ordino
-from ordino import Dataset, LambdaMART
+from ordino import Dataset, LambdaMART, LinearRegressionRanker
 from ordino.explain import why
 from ordino.serve.settings import Limits
 from serving import NAMES, network, service, small_data
@@ -92,6 +92,28 @@ def test_every_body_gets_the_bits_of_ordino_rank(client, ranked, model, body):
     assert [item["score"] for item in reply["items"]] == sorted(ranked[model][:10], reverse=True)
     assert reply["model"] == model
     assert reply["took"] >= 0
+
+
+@pytest.mark.parametrize("row", [0, 2])
+def test_a_score_that_is_no_number_is_told_with_its_document(tmp_path, row):
+    """Weights and features that float32 can hold make a score that double precision cannot."""
+    model = LinearRegressionRanker(scaling=None).fit(small_data())
+    model.coef_ = np.full(3, 1e300)
+    ordino.save(model, tmp_path / "huge.ordino")
+    rows = np.ones((3, 3))
+    rows[row] = 1e10
+    with service(tmp_path, {"huge": tmp_path / "huge.ordino"}) as served:
+        told = post(served.client, {"rows": rows.tolist()}, model="huge")
+    assert told.status_code == 400
+    assert f"document {row}, from 0, gets the score inf" in told.json()["error"]
+
+
+def test_documents_without_an_id_are_numbered_among_others_that_have_one(client):
+    body = items()
+    del body[3]["id"]
+    plain, some = ({one["id"]: one["score"] for one in post(client, {"items": given}).json()["items"]}
+                   for given in (items(), body))  # fmt: skip
+    assert some == {3 if name == "d3" else name: score for name, score in plain.items()}
 
 
 def test_arrow_columns_may_have_any_kind_of_number(client):

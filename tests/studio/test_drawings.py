@@ -7,8 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from ordino import LinearRegressionRanker
 from ordino.experiment.store import Store, Trial
 from ordino.studio.frame import NAV
+from ordino.studio.what_if import draw_turn
+from ordino.testing import easy_data
 from studio_place import open_studio, text_of
 
 PAGES = [entry.name for group in NAV.values() for entry in group]
@@ -33,6 +36,18 @@ def test_links_lead_somewhere(studio):
                 seen.add(kind)
                 assert studio.get(address).status_code == 200, address
     assert len(seen) > 25
+
+
+def test_a_feature_is_turned_with_all_other_edits_in_place():
+    """What is edited is as if the document had had those values."""
+    data = easy_data(n_queries=1)
+    model = LinearRegressionRanker().fit(easy_data())
+    first, second, *_ = model.feature_names()
+    X = data.X.copy()
+    X[2, 1] = 5.0
+    edited = draw_turn(model, data, 2, first, {second: 5.0})
+    assert edited == draw_turn(model, data.replace(X=X), 2, first, {})
+    assert edited != draw_turn(model, data, 2, first, {})
 
 
 def test_trial_values_of_many_queries_fold_into_bars(tmp_path):
