@@ -77,7 +77,7 @@ def main() -> None:
                     fold = read_folds(Path(folder) / collection)[number - 1]
                     keep(args.kept, collection, fold, name, args.minutes, args.clock)
     rows = list(read_rows(args.kept).values())
-    lines = [*HEADER, "", f"{date.today().isoformat()}, seed {SEED}, {told_versions(rows)}."]
+    lines = [*HEADER, *(("", f"{date.today().isoformat()}, seed {SEED}, {told_versions(rows)}.") if rows else ())]
     for budget in sorted({row.key.budget for row in rows}):
         lines += [line for collection in SETS for line in table(rows, budget, collection)]
     lines += ["", *EARLIER_HEADER, "", *EARLIER.read_text(encoding="utf-8").rstrip().splitlines()]
@@ -108,7 +108,7 @@ def version_of(name: str) -> str:
 def told_versions(rows: list[Row]) -> str:
     """Every library with the versions that rows were made with."""
     pairs = {(row.key.system.split()[0], row.key.version) for row in rows}
-    return ", ".join(f"{library} {version}" for library, version in sorted(pairs)) or "no row yet"
+    return ", ".join(f"{library} {version}" for library, version in sorted(pairs))
 
 
 def auto(fold: Fold, clock: Clock) -> Candidate:
@@ -198,7 +198,7 @@ HEADER = (
 )
 
 EARLIER_HEADER = (
-    "# The run of 2026-11-17",
+    "## The run of 2026-11-17",
     "",
     "Of this run the tables alone were kept, made in the same way: AutoRanker 0.2.0, lightgbm 4.7.0, xgboost 3.2.0,",
     "catboost 1.2.10, optuna 5.0.0.",

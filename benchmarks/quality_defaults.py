@@ -204,7 +204,7 @@ def compared(done: list[dict[str, Any]]) -> Iterator[str]:
     if not done:
         return
     yield from ("", "## Settings compared", "")
-    yield "What was tried before defaults were changed or left: as above, the mean and the deviation over seeds."
+    yield "What was tried before defaults were changed or left: as above, mean and deviation over up to so many seeds."
     for name in dict.fromkeys(row["ranker"] for row in done):
         rows = [row for row in done if row["ranker"] == name]
         told = list(dict.fromkeys(row["settings"] for row in rows))

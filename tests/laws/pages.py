@@ -108,13 +108,13 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
         made = synthetic("mq", queries=9, docs=8, seed=seed)
         data[name] = Dataset(made.X[:, :9], made.y, made.qid)
         data[name].save(folder / f"{name}.arrow")
-    linear = "linear-regression-ranker"
+    linear, raw = "linear-regression-ranker", {"scaling": None}
     rankers = [
         {"ranker": "single-feature", "label": "First", "params": {"feature": 1, "sign": 1}},
         {"ranker": "single-feature", "label": "Second", "params": {"feature": 2, "sign": 1}},
-        {"ranker": linear, "label": "Third"},
+        {"ranker": linear, "label": "Third", "params": raw},
     ]
-    tuned = {"ranker": linear, "label": "tuned", "grid": {"alpha": [0.1, 10.0, 1000.0]}}
+    tuned = {"ranker": linear, "label": "tuned", "params": raw, "grid": {"alpha": [0.1, 10.0, 1000.0]}}
     store, ticks = folder / "store.sqlite", count()
     how: dict[str, Any] = {"n_jobs": 1, "rankings": 10, "models": models_folder(store), "documents": True}
     with pytest.MonkeyPatch.context() as patch:

@@ -29,7 +29,7 @@ from ordino.networks import fields
 from ordino.networks.nets import RowNet
 from ordino.networks.scoring import ScoringNetwork
 from ordino.networks.supply import Batch, Outputs, Supply
-from ordino.parameters import param, settings
+from ordino.parameters import Range, param, settings
 
 Floats = NDArray[np.float64]
 
@@ -43,11 +43,17 @@ class RankProp(ScoringNetwork):
     output_bias: ClassVar[bool] = True
 
     learning_rate: float = fields.learning_rate(0.01)
+    l2: float = param(
+        0.3,
+        "The penalty on the squared weights; with adamw, how fast the weights decay.",
+        low=0,
+        space=Range(0.01, 10.0, log=True),
+    )
     period: int = param(1, "Number of epochs of regression between two adjustments of the targets.", low=1)
 
     published = settings(
         hidden=(), epochs=100, patience=None, period=1, learning_rate=0.03, metric="ndcg@15", scaling="symlog",
-        dropout=0.0, hold_out=None,
+        dropout=0.0, hold_out=None, l2=0.0,
     )  # fmt: skip
     """RankNet's section 6: a single layer, 100 epochs, the best on validation by NDCG@15 kept. The rate, of which no
     paper speaks, was chosen on validation parts of MQ2007 and MQ2008."""

@@ -36,7 +36,7 @@ SYSTEMS: Mapping[str, System] = {
     "Quad PRank": System("prank", EPOCHS | {"quadratic": True}, quick=QUICK),
     "Linear PRank": System("prank", EPOCHS, quick=QUICK),
     "OAP-BPM": System("oap-bpm", EPOCHS, quick=QUICK | {"n_perceptrons": 3}, grid=PERCEPTRONS),
-    "RankProp": System("rankprop", EPOCHS | {"hidden": (), "patience": None}, quick=QUICK),
+    "RankProp": System("rankprop", EPOCHS | {"hidden": (), "patience": None, "l2": 0.0}, quick=QUICK),
     "One layer net": System("ranknet", PUBLISHED | {"hidden": ()}, "published", QUICK),
     "Two layer net": System("ranknet", PUBLISHED | {"hidden": 10}, "published", QUICK),
 }
