@@ -18,18 +18,14 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from history import record
 from ordino.losses import LOSSES, make_loss
+from timing import least_seconds
 
 LABEL_SHARES = [0.52, 0.32, 0.13, 0.02, 0.01]
 
 
-def least_seconds(work: Callable[[], object], repeats: int, clock: Callable[[], float] = time.thread_time) -> float:
+def warm_seconds(work: Callable[[], object], repeats: int, clock: Callable[[], float] = time.thread_time) -> float:
     work()
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        work()
-        times.append(clock() - start)
-    return min(times)
+    return least_seconds(work, repeats, clock)
 
 
 def matrix_products(n_docs: int, widths: tuple[int, ...] = (136, 64, 32, 1)) -> Callable[[], None]:
@@ -62,21 +58,21 @@ def main() -> None:
     scores = rng.normal(size=total).astype(np.float32)
     offsets = np.arange(n_queries + 1) * n_docs
     with threadpool_limits(1):
-        net = least_seconds(matrix_products(total), repeats)
+        net = warm_seconds(matrix_products(total), repeats)
     print(f"{total:,} documents; matrix products of 136-64-32-1 on one thread: {net * 1e3:.0f} ms\n")
     print("| loss | one thread, ms | share of the matrix products | all threads, clock, ms |\n|---|---:|---:|---:|")
     for name in LOSSES:
         epoch = partial(make_loss(name).value_and_gradient, scores, y, offsets)
-        one = least_seconds(partial(epoch, n_jobs=1), repeats)
+        one = warm_seconds(partial(epoch, n_jobs=1), repeats)
         record(f"{name} against the network's matrix products", net / one)
-        every = least_seconds(epoch, repeats, time.perf_counter)
+        every = warm_seconds(epoch, repeats, time.perf_counter)
         print(f"| {name} | {one * 1e3:.0f} | {one / net:.2f} | {every * 1e3:.0f} |")
     n_large = 6_000 if quick else 60_000
     large_y, large_scores = rng.choice(5, n_large, p=LABEL_SHARES).astype(float), rng.normal(size=n_large)
     print(f"\nOne query of {n_large:,} documents, all pairs, one thread:\n\n| loss | seconds |\n|---|---:|")
     for name in LOSSES:
         query = partial(make_loss(name).value_and_gradient, large_scores, large_y, [0, n_large])
-        print(f"| {name} | {least_seconds(query, 1):.2f} |")
+        print(f"| {name} | {warm_seconds(query, 1):.2f} |")
 
 
 if __name__ == "__main__":

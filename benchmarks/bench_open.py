@@ -14,25 +14,15 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from bench_read_letor import write_file
 from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.letor import read_letor
+from timing import least_seconds
 
 TARGET = 50
-
-
-def least(repeats: int, action: Callable[[], object]) -> float:
-    """Seconds of the fastest repeat."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def main() -> int:
@@ -51,10 +41,10 @@ def main() -> int:
         data.save(saved)
         print(f"save                  {time.perf_counter() - start:9.4f} s, {saved.stat().st_size / 1e6:,.0f} MB")
         del data
-        parse = least(options.repeats, lambda: read_letor(text))
-        opened = least(10 * options.repeats, lambda: Dataset.open(saved, check=False))
-        checked = least(options.repeats, lambda: Dataset.open(saved))
-        looked = least(options.repeats, lambda: Dataset.open(saved).X.sum())
+        parse = least_seconds(lambda: read_letor(text), options.repeats)
+        opened = least_seconds(lambda: Dataset.open(saved, check=False), 10 * options.repeats)
+        checked = least_seconds(lambda: Dataset.open(saved), options.repeats)
+        looked = least_seconds(lambda: Dataset.open(saved).X.sum(), options.repeats)
     print(f"parse the text        {parse:9.4f} s")
     print(f"open                  {opened:9.4f} s   {parse / opened:9,.0f} times as fast (target {TARGET})")
     print(f"open and check        {checked:9.4f} s   {parse / checked:9,.0f} times as fast")

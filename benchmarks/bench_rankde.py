@@ -10,7 +10,6 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import read_folds
 from ordino.evolve import DifferentialEvolution, LinearFitness, uniform_population
 from ordino.rankers.evolution import RankDE
+from timing import least_seconds
 
 P, L, QUERIES, DOCS, RELEVANT = 50, 44, 30, 1000, 10
 
@@ -64,15 +64,6 @@ def scipy_generation(loss: NumpyMap, vectorized: bool, generations: int) -> floa
     return (time.perf_counter() - start) / (int(found.nit) + 1)
 
 
-def seconds(action: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
@@ -94,9 +85,9 @@ def main() -> None:
         assert np.allclose(fitness(weights), -loss(weights.T), atol=2e-4), "both must measure the same"
         for _ in range(args.rounds):
             timed = {
-                "RankDE": seconds(lambda: generation("RankDE"), 200),
-                "RankDE, 1 thread": seconds(lambda: generation("RankDE, 1 thread"), 100),
-                "matrix product": seconds(lambda: data.X @ single, 200),
+                "RankDE": least_seconds(lambda: generation("RankDE"), 200),
+                "RankDE, 1 thread": least_seconds(lambda: generation("RankDE, 1 thread"), 100),
+                "matrix product": least_seconds(lambda: data.X @ single, 200),
                 "scipy, vectorized": scipy_generation(loss, True, 4),
                 "scipy, one by one": scipy_generation(loss, False, 1),
             }
@@ -112,7 +103,7 @@ def main() -> None:
         if "ORDINO_DATA" not in os.environ:
             sys.exit("ORDINO_DATA is not set; name the folder that holds MQ2008")
         fold = read_folds(Path(os.environ["ORDINO_DATA"]) / "MQ2008")[0]
-        taken = seconds(lambda: RankDE(profile="letor4").fit(fold.train, valid=fold.valid), 1)
+        taken = least_seconds(lambda: RankDE(profile="letor4").fit(fold.train, valid=fold.valid), 1)
         print(f"\n10,000 generations on MQ2008 fold 1, with validation: {taken:.1f} s")
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable
 from importlib import import_module
 from itertools import pairwise
@@ -31,18 +30,10 @@ from ordino.networks.rates import Schedule
 from ordino.networks.supply import QueryBatches
 from ordino.networks.training import Learner, train
 from ordino.rankers.ranknet import RankNet
+from timing import least_seconds
 from written import add_record, written
 
 WIDTHS = (136, 64, 32)
-
-
-def smallest(action: Callable[[], object], repeats: int = 3) -> float:
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def mslr_shaped(n_queries: int) -> Dataset:
@@ -65,8 +56,8 @@ def epoch_against_products(n_queries: int) -> None:
     data = mslr_shaped(n_queries)
     epoch = our_epoch(data)
     epoch()  # compiles the loss
-    ours = smallest(epoch)
-    products = smallest(lambda: bare_products(data.X))
+    ours = least_seconds(epoch, 3)
+    products = least_seconds(lambda: bare_products(data.X), 3)
     print(f"epoch of RankNet 136-64-32-1, all pairs, {data.n_docs:,} documents: {ours:.2f} s")
     record("an epoch of RankNet against its matrix products", products / ours)
     print(f"  its bare matrix products, forward and backward: {products:.2f} s; ratio {ours / products:.2f} (asked: 4)")
@@ -90,7 +81,7 @@ def epoch_against_others(n_queries: int = 200) -> None:
     data = mslr_shaped(n_queries)
     ours_of = our_epoch(data)
     ours_of()
-    ours = smallest(ours_of, 5) / data.n_docs
+    ours = least_seconds(ours_of, 5) / data.n_docs
     print(f"training steps, {data.n_docs:,} documents: {1 / ours:,.0f} documents a second")
     for name, other, least in (("PT-Ranking", pt_ranking_epoch, 200), ("allRank", allrank_epoch, 40)):
         part = data.select_queries(np.arange(min(least, n_queries)))  # allRank is too slow for more
@@ -100,7 +91,7 @@ def epoch_against_others(n_queries: int = 200) -> None:
             print(f"  {name}: not installed ({missing}), so there is nothing to compare with")
             continue
         epoch()
-        theirs = smallest(epoch, 2) / part.n_docs
+        theirs = least_seconds(epoch, 2) / part.n_docs
         record(f"training steps against {name}", theirs / ours)
         print(f"  {name}: {1 / theirs:,.0f} documents a second; ours is {theirs / ours:.1f} times as fast (asked: 10)")
 
@@ -157,8 +148,8 @@ def repeats_against_one() -> None:
     data = ordino.synthetic("mq2008", seed=0)
     ranker = RankNet(hidden=10, epochs=5, scaling="symlog", dropout=0.0)
     ranker.fit_repeats(data, [0])
-    one = smallest(lambda: ranker.fit_repeats(data, [0]))
-    thirty = smallest(lambda: ranker.fit_repeats(data, list(range(30))))
+    one = least_seconds(lambda: ranker.fit_repeats(data, [0]), 3)
+    thirty = least_seconds(lambda: ranker.fit_repeats(data, list(range(30))), 3)
     record("30 repeats of RankNet against one", one / thirty)
     print(f"30 repeats of a 46-10-1 RankNet, {data.n_docs:,} documents: {thirty:.2f} s, one: {one:.2f} s; "
           f"ratio {thirty / one:.1f} (asked: 8)")  # fmt: skip
@@ -189,8 +180,8 @@ def scoring_against_onnxruntime() -> None:
     runtime = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     X = np.random.default_rng(0).random((1000, WIDTHS[0]), dtype=np.float32)
     np.testing.assert_allclose(runtime.run(None, {"x": X})[0][:, 0], forward(X, layers, "relu"), rtol=1e-3, atol=1e-5)
-    theirs = smallest(lambda: runtime.run(None, {"x": X}), 300)
-    ours = smallest(lambda: forward(X, layers, "relu"), 300)
+    theirs = least_seconds(lambda: runtime.run(None, {"x": X}), 300)
+    ours = least_seconds(lambda: forward(X, layers, "relu"), 300)
     times = f"{1e6 * ours:.0f} us, onnxruntime {1e6 * theirs:.0f} us"
     record("scoring 1,000 documents against onnxruntime", theirs / ours)
     print(f"scoring 1,000 documents: {times}; ratio {ours / theirs:.2f} (asked: 1.5)")

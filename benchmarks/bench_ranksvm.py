@@ -13,10 +13,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 import tracemalloc
 import warnings
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -30,6 +28,7 @@ from ordino.data.letor import read_letor
 from ordino.data.scaling import make_scaler
 from ordino.data.synthetic import synthetic
 from ordino.rankers.ranksvm import RankSVM
+from timing import least_seconds
 
 TIMES_FASTER = 8.0
 
@@ -48,21 +47,12 @@ def objective(pairs: NDArray[np.float64], w: NDArray[np.float64], C: float, loss
     return float(0.5 * w @ w + C * (short**2 if loss == "squared-hinge" else short).sum())
 
 
-def fastest(action: Callable[[], object], repeats: int) -> float:
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
-
-
 def race(name: str, data: Dataset, C: float, loss: str, repeats: int) -> bool:
     pairs = explicit_pairs(data)
     side = np.where(np.arange(len(pairs)) % 2 == 0, 1, -1)
     mirrored = pairs * side[:, None]
     ranker = RankSVM(C=C, loss=loss, tol=1e-4)
-    ours = fastest(lambda: ranker.fit(data), repeats)
+    ours = least_seconds(lambda: ranker.fit(data), repeats)
     reached = objective(pairs, ranker.coef_, C, loss)
     usual, best = np.inf, np.inf  # LinearSVC as it comes, and with its quickest settings that get as far
     for dual in (True,) if loss == "hinge" else (False, True):
@@ -70,7 +60,7 @@ def race(name: str, data: Dataset, C: float, loss: str, repeats: int) -> bool:
             svc = LinearSVC(C=C, loss=loss, dual=dual, tol=tol, fit_intercept=False)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the dual often stops at its limit of iterations
-                seconds = fastest(lambda svc=svc: svc.fit(mirrored, side), 1)  # type: ignore[misc]
+                seconds = least_seconds(lambda svc=svc: svc.fit(mirrored, side), 1)  # type: ignore[misc]
             if np.isinf(usual):
                 usual, other = seconds, objective(pairs, svc.coef_[0], C, loss)
             if objective(pairs, svc.coef_[0], C, loss) <= reached * (1 + 1e-4):
@@ -128,7 +118,7 @@ def main() -> None:
     mslr = synthetic("mslr", queries=60 if args.quick else 6000)
     for loss in ("squared-hinge", "hinge"):
         ranker = RankSVM(C=1.0, pair_weights="query", loss=loss, scaling="zscore")
-        seconds = fastest(lambda ranker=ranker: ranker.fit(mslr), 1)  # type: ignore[misc]
+        seconds = least_seconds(lambda ranker=ranker: ranker.fit(mslr), 1)  # type: ignore[misc]
         print(
             f"MSLR-shaped, {mslr.n_docs:,} documents, {mslr.n_features} features, {loss}: {seconds:.1f} s, "
             f"proved within {ranker.gap_ / ranker.objective_:.1e} of the optimum",

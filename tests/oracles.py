@@ -188,6 +188,8 @@ OF_PAIRS: dict[str, Callable[..., float]] = {
     "kendall": kendall,
     "spearman": spearman,
 }
+WORST_ORDER = ("mrr", "err", "hit")
+"""Where of all orders of equal scores the worst counts, and not their mean."""
 
 
 def oracle(metric: str, k: int | None, y: Numbers, s: Numbers, profile: str = "standard") -> float:
@@ -203,7 +205,7 @@ def oracle(metric: str, k: int | None, y: Numbers, s: Numbers, profile: str = "s
     if metric == "dcg" and k is None:
         k = len(y)
     values = [OF_LISTS[metric](labels, k, profile) for labels in orders(y, s, profile)]
-    if metric in ("mrr", "err", "hit"):  # no mean over orders: the worst of them
+    if metric in WORST_ORDER:
         return min(values)
     return sum(values) / len(values)
 
