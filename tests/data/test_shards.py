@@ -1,6 +1,7 @@
 """Shards: whole queries in files with a manifest, in canonical order; learned from as from memory."""
 
 import json
+import resource
 import shutil
 from itertools import chain
 from pathlib import Path
@@ -211,6 +212,18 @@ def test_a_full_disk_is_told_before_anything_is_written(monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Disk", (), {"free": 1 << 20})())
     with on_disk.room_on_disk() as room, pytest.raises(DataError, match="do not fit on this disk; set TMPDIR to"):
         room.array((1 << 20, 2))
+
+
+def test_a_file_that_the_system_refuses_is_told_in_the_same_sentence():
+    """Such as one that is larger than a user may have."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with on_disk.room_on_disk() as room:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+        try:
+            with pytest.raises(DataError, match="do not fit on this disk; set TMPDIR to"):
+                room.array((1 << 20, 2))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("ending", ["txt", "txt.gz", "parquet"])

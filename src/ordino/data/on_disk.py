@@ -56,14 +56,14 @@ class Room:
             raise too_much
         if n_bytes == 0:
             return np.zeros(shape, dtype)
-        with (self._folder / f"{len(self._maps)}.rows").open("w+b") as file:
-            file.truncate(n_bytes)
-            if hasattr(os, "posix_fallocate"):  # a disk that others fill later would kill this process
-                try:
+        try:
+            with (self._folder / f"{len(self._maps)}.rows").open("w+b") as file:
+                file.truncate(n_bytes)
+                if hasattr(os, "posix_fallocate"):  # a disk that others fill later would kill this process
                     os.posix_fallocate(file.fileno(), 0, n_bytes)
-                except OSError:
-                    raise too_much from None
-            mapped = mmap.mmap(file.fileno(), n_bytes)
+                mapped = mmap.mmap(file.fileno(), n_bytes)
+        except OSError:
+            raise too_much from None
         with suppress(OSError):  # where a file may go while it is mapped, a process that is killed leaves none behind
             (self._folder / f"{len(self._maps)}.rows").unlink()
         self._maps.append(mapped)
