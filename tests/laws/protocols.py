@@ -39,6 +39,12 @@ LARGE = {
 the whole one without its data."""
 
 
+SECONDS = ("directranker.grid", "sortnet.incremental", "deepnet.table3.1.td", "deepnet.fig4.3", "deepnet.section4.2.2")
+"""Targets with so many settings that even without training they take seconds."""
+QUICKLY = tuple(name for name in SECONDS if name != "deepnet.table3.1.td")
+"""Those whose quick runs are compared by default; of the other one there are tables like it."""
+
+
 def write_collections(root: Path) -> None:
     """Five small folds with the shape of LETOR's for each collection that a target may ask for."""
     for number, (name, kind) in enumerate((("TD2003", "td"), ("TD2004", "td"), ("MQ2008", "mq2008"))):
@@ -104,14 +110,17 @@ def of_number(number: Any) -> list[float | int | None]:
     return [number.paper, len(ours), float(f"{ours.mean():.5g}"), float(f"{weighed:.5g}")]
 
 
-def protocol(name: str, root: Path, monkeypatch: Any) -> dict[str, Any]:
-    """What a target does and shows; synthetic sets that a target makes are small here."""
-    monkeypatch.setattr(symmetry, "synthetic", lambda kind, *, seed: synthetic(kind, queries=9, docs=60, seed=seed))
+def protocol(name: str, root: Path, monkeypatch: Any, *, quick: bool = False) -> dict[str, Any]:
+    """What a target does and shows, or what its quick run does; synthetic sets that a target makes are small here."""
+    monkeypatch.setattr(
+        symmetry, "synthetic", lambda kind, *, seed, **_: synthetic(kind, queries=9, docs=60, seed=seed)
+    )
     monkeypatch.setattr(models, "measured", lambda ranker, fold, _: (len(repr(ranker)) + fold.test.n_docs / 1e3, 1.0))
     target = TARGETS[name]
-    plans = [of_plan(plan, with_data=name not in LARGE) for plan in target.plans(request_for(name, root))]
+    asked = request_for(name, root, quick=quick)
+    plans = [of_plan(plan, with_data=name not in LARGE) for plan in target.plans(asked)]
     plans[SHOWN:] = [sha256(json.dumps(plan).encode()).hexdigest()[:16] for plan in plans[SHOWN:]]
-    how = {"quick": True} if name in LARGE else {"repeats": 2}
+    how = {"quick": True} if quick or name in LARGE else {"repeats": 2}
     result = reproduced(name, request_for(name, root, **how), monkeypatch, root)
     numbers = {" | ".join(one.labels): of_number(one) for one in result.numbers}
     return {"is_timed": target.is_timed, "plans": plans, "numbers": numbers, "of": result.of, "spread": result.spread}
@@ -122,6 +131,7 @@ def record() -> None:
     with TemporaryDirectory() as root, pytest.MonkeyPatch.context() as monkeypatch:
         write_collections(Path(root))
         found = {name: protocol(name, Path(root), monkeypatch) for name in TARGETS}
+        found |= {f"{name}, quick": protocol(name, Path(root), monkeypatch, quick=True) for name in QUICKLY}
     lines = [f"{json.dumps(name)}: {json.dumps(one, ensure_ascii=False)}" for name, one in found.items()]
     RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

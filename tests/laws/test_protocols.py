@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from laws.protocols import RECORD, protocol, write_collections
+from laws.protocols import QUICKLY, RECORD, SECONDS, protocol, write_collections
 from ordino.experiment.papers.catalogue import TARGETS
 
 RECORDED = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -26,18 +26,19 @@ def root(tmp_path_factory):
 
 
 def test_every_target_is_recorded():
-    assert set(RECORDED) == set(TARGETS), ADVICE
+    assert set(RECORDED) == {*TARGETS, *(f"{name}, quick" for name in QUICKLY)}, ADVICE
 
 
-SECONDS = {"directranker.grid", "sortnet.incremental", "deepnet.table3.1.td", "deepnet.fig4.3", "deepnet.section4.2.2"}
-"""Targets with so many settings that even without training they take seconds."""
+CASES = [
+    *(pytest.param(name, False, id=name, marks=pytest.mark.slow if name in SECONDS else ()) for name in TARGETS),
+    *(pytest.param(name, True, id=f"{name}, quick") for name in QUICKLY),
+]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SECONDS else name for name in TARGETS]
-)
-def test_every_target_keeps_its_protocol(name, root, monkeypatch):
-    found, known = json.loads(json.dumps(protocol(name, root, monkeypatch))), RECORDED[name]
+@pytest.mark.parametrize(("name", "quick"), CASES)
+def test_every_target_keeps_its_protocol(name, quick, root, monkeypatch):
+    found = json.loads(json.dumps(protocol(name, root, monkeypatch, quick=quick)))
+    known = RECORDED[f"{name}, quick" if quick else name]
     assert found["plans"] == known["plans"], ADVICE
     assert list(found["numbers"]) == list(known["numbers"]), ADVICE
     for label, number in found["numbers"].items():

@@ -48,7 +48,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "unjudged": (f"convert {PARTLY} a.parquet", f"convert {PARTLY} --unjudged drop a.parquet"),
     },
     "convert with --shards": {
-        "binarize": ("convert train.txt a --shards 2", "convert train.txt a --shards 2 --binarize 2"),
+        "binarize": ("convert train.txt a --shards 2 --binarize 1", "convert train.txt a --shards 2 --binarize 2"),
         "drop_empty": ("convert empty.txt a --shards 2", "convert empty.txt a --shards 2 --drop-empty"),
     },
     "train": {
