@@ -4,6 +4,7 @@ Reads the folder named by ORDINO_DATA. On MQ2008 and MQ2007: five official folds
 setting, epoch and iteration are chosen on the validation part, test parts are only measured. The last part needs no
 files: on the synthetic collection `td`, SortNet against the same comparators trained on as many random pairs. Figures
 are kept in the JSON file --store, fold by fold, so that parts can run one by one and a run that was cut off goes on.
+Rows of the page --out that were not run again stay as they are.
 
     ORDINO_DATA=folds python benchmarks/quality_comparators.py --store figures.json --out docs/results/comparators.md
 """
@@ -46,7 +47,7 @@ BEST: dict[str, Any] = {
     "profile": PROFILE,
 }
 GRID: dict[str, list[Comparator]] = {
-    "DeepNet": [DeepNet(**BEST, n_pairs=n_pairs) for n_pairs in (40_000, 100_000)],
+    "DeepNet": [DeepNet(profile=PROFILE)],
     "SortNet": [SortNet(**BEST, max_iter=8)],
 }
 PARTS = {"deepnet": ["DeepNet"], "sortnet": ["SortNet"]}
@@ -86,7 +87,7 @@ def main() -> None:
     if "td" in parts:
         for seed in range(1, seeds + 1):  # set 0 was looked at while TD was settled
             keep(f"td|{seed}", partial(incremental_or_random, seed))
-    lines = report(store)
+    lines = report(store, args.out.read_text().splitlines() if args.out and args.out.exists() else [])
     print("\n".join(lines))
     if args.out is not None:
         args.out.write_text("\n".join(lines) + "\n")
@@ -145,19 +146,21 @@ def incremental_or_random(seed: int) -> list[list[float]]:
     return [[*measured(test, ranker.predict(test)), known] for ranker in (sortnet, chosen)]
 
 
-def report(store: Figures) -> list[str]:
+def report(store: Figures, before: list[str]) -> list[str]:
+    """The page; what the store does not have stays as it was before."""
     lines = ["# Comparators: SortNet and DeepNet", ""]
     lines += [f"{date.today().isoformat()}, Python {platform.python_version()}, numpy {np.__version__}. Made by", ""]
     lines[-2] += (
         " `benchmarks/quality_comparators.py`, whose first lines say how. Means over folds ± deviation of seeds."
     )
     lines += [
-        "The settings in BEST are the same in all folds. They were found on validation parts of several folds, which",
-        "are test parts of other folds: the rows of DeepNet and SortNet flatter a little. Only DeepNet's number of",
-        "pairs, the epoch and the iteration are chosen fold by fold.",
+        "DeepNet has its defaults, SortNet the settings in BEST, the same in all folds. They were found on validation",
+        "parts of several folds, which are test parts of other folds: the rows flatter a little. Only the epoch and",
+        "the iteration are chosen fold by fold.",
         "",
     ]
     for collection in ("MQ2008", "MQ2007"):
+        earlier = section(before, collection)
         names = dict.fromkeys(key.split("|")[2] for key in store if key.startswith(collection))
         runs = {
             name: np.mean([value for key, value in store.items() if key.split("|")[::2] == [collection, name]], axis=0)
@@ -174,7 +177,8 @@ def report(store: Figures) -> list[str]:
         for name, run in runs.items():
             cells = [f"{m:.4f} ± {s:.4f}" for m, s in zip(run.mean(0), run.std(0), strict=True)]
             lines.append(f"| {name} | {' | '.join(cells)} | {len(run)} |")
-        lines += [""] if runs else []
+        rows = [line for line in earlier[4:] if line.startswith("| ") and line.split(" | ")[0][2:] not in runs]
+        lines += [*rows, ""] if runs else earlier
     td = np.array([value for key, value in store.items() if key.startswith("td|")])  # (n_seeds, 2, 3)
     if len(td):
         lines += [f"## td (synthetic), {len(td)} sets of 30 + 10 + 10 queries", ""]
@@ -184,7 +188,14 @@ def report(store: Figures) -> list[str]:
             lines.append(f"| {name} | {ndcg:.4f} | {mean_ap:.4f} | {known:,.0f} |")
         ahead = (td[:, 0, :2] > td[:, 1, :2]).sum(0)
         lines += ["", f"SortNet is ahead in {ahead[0]} (NDCG@10) and {ahead[1]} (MAP) of {len(td)} sets.", ""]
-    return lines
+    return lines if len(td) else [*lines, *section(before, "td")]
+
+
+def section(page: list[str], name: str) -> list[str]:
+    """The lines of a page from the heading that begins with this name up to the next; none if there is no such."""
+    begin = next((i for i, line in enumerate(page) if line.startswith(f"## {name}")), len(page))
+    end = next((i for i, line in enumerate(page) if i > begin and line.startswith("## ")), len(page))
+    return page[begin:end]
 
 
 if __name__ == "__main__":

@@ -56,6 +56,12 @@ def _check_even(hidden: Any) -> None:
         raise ParameterError(f"hidden={odd}; a layer counts its dual neurons too, so it must be even")
 
 
+def hidden_param(default: int, widths: tuple[tuple[int, ...], ...]) -> Any:
+    """The neurons of each hidden layer of a CmpNN, and the widths that a search tries."""
+    text = "The neurons of each hidden layer. Duals are counted too, so numbers must be even; one int makes one layer."
+    return param(default, text, check=_check_even, space=Choices(widths))
+
+
 class Comparator(Ranker):
     """A network that says which of two documents comes first; a sort by it makes the ranking.
 
@@ -70,12 +76,7 @@ class Comparator(Ranker):
 
     network_: PairNetwork = learned()
 
-    hidden: int | Sequence[int] = param(
-        40,
-        "The neurons of each hidden layer. Duals are counted too, so numbers must be even; one int makes one layer.",
-        check=_check_even,
-        space=Choices(((20,), (40,), (24, 12, 6))),
-    )
+    hidden: int | Sequence[int] = hidden_param(40, ((20,), (40,), (24, 12, 6)))
     activation: str = param(
         "tanh",
         "The activation of the hidden layers: sigmoid, tanh, relu or softplus. The outputs are always sigmoids.",

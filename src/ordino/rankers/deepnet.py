@@ -17,7 +17,7 @@ from ordino.data.columns import as_features
 from ordino.data.dataset import Dataset
 from ordino.given import Validation
 from ordino.networks import fields
-from ordino.networks.comparing import Comparator, check_widths
+from ordino.networks.comparing import Comparator, check_widths, hidden_param
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order
 from ordino.networks.training import Learner, Quality, Trained
 from ordino.order import PairNetwork
@@ -49,6 +49,7 @@ class DeepNet(Comparator):
     1.0
     """
 
+    hidden: int | Sequence[int] = hidden_param(64, ((40,), (64,), (24, 12, 6)))
     pairs: str = param(
         "C",
         "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of "
