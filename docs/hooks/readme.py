@@ -71,8 +71,8 @@ def _rows(text: str) -> Iterator[tuple[str, Row]]:
     """Every row of every table of a page as cells by heading, with the title of the part that it stands in."""
     part, heads = "", []
     for line in text.splitlines():
-        if line.startswith("## "):
-            part = line[3:]
+        if line.startswith("#"):
+            part = line.lstrip("# ")
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
         if not cells:
             heads = []
