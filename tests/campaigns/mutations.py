@@ -113,7 +113,7 @@ TESTS: dict[str, str] = {
 
 Words after a colon choose among the tests of a file, as pytest's -k does.
 """
-ALWAYS = "laws/test_passed_on laws/test_names"
+ALWAYS = "laws/test_passed_on laws/test_arguments"
 """Laws over the text of every file."""
 BY_RANKER = "goldens/test_goldens laws/test_formulas laws/test_which_data laws/test_parameters"
 """Tests whose names say which ranker they are about."""

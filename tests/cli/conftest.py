@@ -16,7 +16,7 @@ def models(tmp_path_factory):
     train, _ = synthetic("mq", queries=8, seed=1).split(0.5)
     for name, ranker in {
         "model": RankNet(hidden=4, epochs=2),
-        "linear": LinearRegressionRanker(),
+        "linear": LinearRegressionRanker(scaling=None),
         "comparator": SortNet(hidden=4, epochs=1, max_iter=1),
     }.items():
         save(ranker.fit(train), place / f"{name}.ordino")

@@ -198,7 +198,8 @@ def test_columns_may_have_other_names(folder, capsys):
     names = [{"label": "grade", "qid": "query"}.get(name, name) for name in table.column_names]
     pa.csv.write_csv(table.rename_columns(names), "other.csv")
     columns = ["--label", "grade", "--qid", "query"]
-    assert ordino("train", "other.csv", "-r", "linear-regression-ranker", *columns, "--out", "m.ordino") == 0
+    words = ["-r", "linear-regression-ranker", "-p", "scaling=None"]
+    assert ordino("train", "other.csv", *words, *columns, "--out", "m.ordino") == 0
     np.testing.assert_array_equal(library.load("m.ordino").coef_, library.load("linear.ordino").coef_)
     assert ordino("rank", "m.ordino", "other.csv", "--qid", "query", "--out", "s.txt") == 0
     capsys.readouterr()

@@ -113,6 +113,11 @@ def on_disk(home: Path) -> Any:
         return np.array(transformed(make_scaler("zscore").fit(DATA), rows_on_disk(made, room)).X)
 
 
+def trees_on_disk(home: Path) -> Any:
+    made = write_shards(DATA, home / "s", 3)
+    return make_ranker("lambda-mart", {"rounds": 5, "min_leaf": 3}).fit(made).predict(DATA)
+
+
 def scalings(_: Path) -> Any:
     return [make_scaler(name).fit(DATA).transform(DATA).X for name in ("zscore", "rank", "quantile", "symlog", "hinge")]
 
@@ -159,6 +164,7 @@ SIZES: dict[str, tuple[int, Callable[[Path], Any]]] = {
     "data.json_lines.BLOCK": (5, jsonl),
     "data.shards.ROWS": (5, shards),
     "data.on_disk.BLOCK": (5, on_disk),
+    "boosting.bins_from_disk.BLOCK": (7, trees_on_disk),
     "data.scaler.BLOCK_ROWS": (5, scalings),
     "data.scaling.COLUMNS": (2, scalings),
     "data.scaling.BLOCK_ROWS": (5, scalings),

@@ -56,7 +56,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "out": (f"train train.txt {FIT} -o m", f"train train.txt {FIT} -o n"),
         "param": (f"train train.txt {FIT} -o m", f"train train.txt {FIT} -o m -p alpha=7"),
         "valid": (f"train train.txt {FIT} -o m", f"train train.txt {FIT} -o m --valid test.txt"),
-        "scaling": (f"train train.txt {FIT} -o m", f"train train.txt {FIT} -o m --scaling zscore"),
+        "scaling": (f"train train.txt {FIT} -o m", f"train train.txt {FIT} -o m --scaling minmax"),
         "binarize": (f"train train.txt {FIT} -o m", f"train train.txt {FIT} -o m --binarize 2"),
         "seed": ("train train.txt -r random-ranker -o m", "train train.txt -r random-ranker -o m --seed 4"),
         "one_hot": (f"train all.csv {TREES} -o m", f"train all.csv {TREES} -o m --one-hot"),
