@@ -133,7 +133,7 @@ def fits() -> dict[str, Callable[[], object]]:
         some["hold_out"] = None
 
     def compared(epochs: int, **options: Any) -> None:
-        ordino.DeepNet(epochs=epochs, **some, **options).fit(pairs)
+        ordino.DeepNet(hidden=40, epochs=epochs, **some, **options).fit(pairs)
 
     def scored(epochs: int, parts: Any) -> None:
         ordino.RankNet(epochs=epochs, patience=None, scaling="symlog", dropout=0.0).fit(parts[0], valid=parts[1])
