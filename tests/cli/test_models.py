@@ -185,6 +185,16 @@ def test_explain_tells_weights_importances_and_reasons(folder, capsys):
     assert sum(float(row[3]) for row in rows[:3]) == pytest.approx(float(rows[3][3]), abs=2e-4)
 
 
+def test_a_model_is_measured_in_its_own_profile(folder, capsys):
+    ranker = library.RankSVM(profile="letor4").fit(read_data("train.txt"))
+    library.save(ranker, "m.ordino")
+    found = []
+    for words in ((), ("--profile", "letor4"), ("--profile", "standard")):
+        assert ordino("evaluate", "m.ordino", "test.txt", "-m", "ndcg@5", *words, "--json") == 0
+        found.append(json.loads(capsys.readouterr().out)["metrics"]["ndcg@5"])
+    assert found[0] == found[1] != found[2]
+
+
 def test_documents_are_called_by_their_ids(folder, capsys):
     data = read_data("test.txt")
     ids = [f"D{i}" for i in range(data.n_docs)]
