@@ -18,13 +18,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import NothingToLearnWarning, ParameterError
+from ordino.estimators import (
+    BaseEstimator,
+    ClassifierMixin,
+    check_classification_targets,
+    check_is_fitted,
+    clone,
+    validate_data,
+)
 from ordino.ranker import Ranker
 from ordino.rankers import ranker_class
 from ordino.streams import stream

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_tra
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from ordino.arrays import name_features, query_numbers
 from ordino.data.columns import check_features, check_no_nan
@@ -30,6 +28,8 @@ from ordino.data.scaling import make_scaler
 from ordino.data.shards import ShardedDataset
 from ordino.division import Divided
 from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
+from ordino.estimators import BaseEstimator, clone
+from ordino.estimators import NotFittedError as SklearnNotFittedError
 from ordino.forms import Form, Learned
 from ordino.given import (
     Validation,

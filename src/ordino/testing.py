@@ -15,11 +15,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, NothingToLearnWarning
+from ordino.estimators import NotFittedError, clone
 from ordino.metrics import evaluate
 from ordino.model_file import load, save
 from ordino.ranker import Ranker

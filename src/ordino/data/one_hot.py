@@ -5,13 +5,12 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ordino.arrays import name_features
 from ordino.data.columns import Features, check_columns
 from ordino.data.dataset import Dataset
 from ordino.data.frames import Categories, Table, read_features, recode
+from ordino.estimators import BaseEstimator, TransformerMixin, check_is_fitted
 
 
 @final

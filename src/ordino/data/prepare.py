@@ -10,14 +10,13 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ordino.checks import check_choice
 from ordino.data.columns import as_features, check_columns
 from ordino.data.dataset import Dataset
 from ordino.data.summary import count_by_query
 from ordino.errors import DataError, ParameterError
+from ordino.estimators import BaseEstimator, TransformerMixin, check_is_fitted
 
 
 def binarize_labels(dataset: Dataset, threshold: float = 1) -> Dataset:

@@ -11,8 +11,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ordino.arrays import frozen, query_blocks
 from ordino.data.columns import Features, Groups, check_columns, group_rows
@@ -21,6 +19,7 @@ from ordino.data.frames import check_no_categories, read_features
 from ordino.data.order_statistics import Elsewhere
 from ordino.data.source import Source
 from ordino.errors import DataError, ParameterError
+from ordino.estimators import BaseEstimator, TransformerMixin, check_is_fitted
 from ordino.threads import count_threads, run_blocks
 
 BLOCK_ROWS = 8192  # about how many rows a thread takes at a time

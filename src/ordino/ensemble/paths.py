@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from ordino.boosting.trees import TreeRanker, merge_trees
 from ordino.data.dataset import Dataset
 from ordino.ensemble.clock import Clock
+from ordino.estimators import clone
 from ordino.forms import load_lightgbm
 from ordino.layers import Layer
 from ordino.networks.scoring import ScoringNetwork

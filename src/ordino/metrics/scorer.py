@@ -3,9 +3,9 @@
 from typing import Any, final
 
 from numpy.typing import ArrayLike
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from ordino.errors import DataError
+from ordino.estimators import MetadataRequest
 from ordino.metrics.evaluate import evaluate
 from ordino.metrics.metric import parse_metric
 from ordino.metrics.profiles import find_profile

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from ordino.backends.crew import Bench
 from ordino.data.dataset import Dataset
 from ordino.data.shards import concatenate
 from ordino.division import Divided
 from ordino.division.divided import heads_of_sums
+from ordino.estimators import clone
 from ordino.judge import Judge
 from ordino.layers import Layer, forward
 from ordino.networks.nets import RowNet, diverging_quietly, row_errors

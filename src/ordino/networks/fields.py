@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, ParameterError
+from ordino.estimators import clone
 from ordino.given import Validation, split_off
 from ordino.networks.rates import RATES
 from ordino.parameters import Range, param

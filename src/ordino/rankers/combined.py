@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.base import clone
-
 from ordino.errors import ParameterError
+from ordino.estimators import clone
 from ordino.forms import require
 from ordino.parameters import learned, param
 from ordino.ranker import Ranker

@@ -12,12 +12,12 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
 
 from ordino.checks import check_choice
 from ordino.data.dataset import Dataset
 from ordino.division import Divided
 from ordino.errors import ParameterError, unknown_name
+from ordino.estimators import clone
 from ordino.evolve import strategies
 from ordino.evolve.differential import ADAPTATIONS, BASES, DifferentialEvolution
 from ordino.evolve.evolved import EvolvedRanker, generations_param
