@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ordino import Dataset, LambdaMART, RankAggregation, processors, threads
+from ordino.boosting.booster import Booster
 from ordino.processors import Look, allowed_processors, free_processors
 from ordino.testing import easy_data
 from ordino.threads import count_threads, run_blocks, worker_threads
@@ -144,17 +145,17 @@ def lightgbm_threads(monkeypatch):
     import lightgbm
 
     seen = {"grow": [], "score": []}
-    make, predict = lightgbm.Booster.__init__, lightgbm.Booster.predict
+    make, predict = Booster.__init__, lightgbm.Booster.predict
 
-    def noted_make(self, params=None, *args, **kwargs):
-        seen["grow"] += [params["num_threads"]] if params else []
-        make(self, params, *args, **kwargs)
+    def noted_make(self, params, *args):
+        seen["grow"].append(params["num_threads"])
+        make(self, params, *args)
 
     def noted_predict(self, *args, **kwargs):
         seen["score"].append(kwargs["num_threads"])
         return predict(self, *args, **kwargs)
 
-    monkeypatch.setattr(lightgbm.Booster, "__init__", noted_make)
+    monkeypatch.setattr(Booster, "__init__", noted_make)
     monkeypatch.setattr(lightgbm.Booster, "predict", noted_predict)
     monkeypatch.setattr(threads, "free_processors", lambda: 2)
     return seen

@@ -13,6 +13,7 @@ from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
 from ordino.boosting import trees
+from ordino.boosting.booster import Booster
 from ordino.boosting.trees import load_trees, native_ndcg, training_groups
 from ordino.data.dataset import Dataset
 from ordino.data.source import canonical
@@ -117,7 +118,7 @@ def test_lightgbm_measures_what_we_would_have_measured(
     train, valid = data.replace(X=np.round(data.X, 1)).split(0.6)  # few values, so that scores are equal
     ranker = LambdaMART(rounds=60, patience=20, metric=metric, profile=profile, n_jobs=n_jobs)
     asked = []
-    monkeypatch.setattr(trees, "outputs_of", lambda *given: asked.append(given))
+    monkeypatch.setattr(Booster, "outputs", lambda *given: asked.append(given))
     native = clone(ranker).fit(train, valid=valid)
     assert not asked
     monkeypatch.undo()
@@ -185,7 +186,7 @@ def test_seeds_matter_where_something_is_drawn():
 
 @pytest.mark.parametrize("kind", [LambdaMART, McRank])
 def test_control_c_keeps_the_best_so_far(kind, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    update, calls = lgb.Booster.update, []
+    update, calls = Booster.update, []
 
     def interrupted(self, *args, **kwargs):
         if len(calls) == 5:
@@ -194,12 +195,12 @@ def test_control_c_keeps_the_best_so_far(kind, monkeypatch: pytest.MonkeyPatch, 
         return update(self, *args, **kwargs)
 
     data, valid = easy_data(), easy_data(seed=1)
-    monkeypatch.setattr(lgb.Booster, "update", interrupted)
+    monkeypatch.setattr(Booster, "update", interrupted)
     ranker = kind(rounds=40).fit(data, valid=valid)
     assert "stopped at 5 of 40; the best so far is kept" in capsys.readouterr().err
     assert len(valid_values(ranker)) == 5
     assert ranker.best_round_ == 1 + int(np.argmax(valid_values(ranker)))
-    monkeypatch.setattr(lgb.Booster, "update", update)
+    monkeypatch.setattr(Booster, "update", update)
     assert ranker.predict(data).tolist() == kind(rounds=ranker.best_round_).fit(data).predict(data).tolist()
 
 
@@ -223,7 +224,7 @@ def test_bags_are_summed():
 
 @pytest.mark.parametrize(("calls_before", "trees"), [(23, 23), (20, 20), (0, None)])
 def test_control_c_among_bags(calls_before: int, trees: int | None, monkeypatch: pytest.MonkeyPatch):
-    update, calls = lgb.Booster.update, []
+    update, calls = Booster.update, []
 
     def interrupted(self, *args, **kwargs):
         if len(calls) == calls_before:
@@ -231,7 +232,7 @@ def test_control_c_among_bags(calls_before: int, trees: int | None, monkeypatch:
         calls.append(1)
         return update(self, *args, **kwargs)
 
-    monkeypatch.setattr(lgb.Booster, "update", interrupted)
+    monkeypatch.setattr(Booster, "update", interrupted)
     ranker = LambdaMART(**QUICK, query_share=0.5, bags=3)  # 20 rounds each
     if trees is None:
         with pytest.raises(KeyboardInterrupt):

@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, final
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ordino.backends.crew import Bench
+from ordino.boosting.booster import Booster, Rows
+from ordino.boosting.library import call, sentences_of_lightgbm
 from ordino.boosting.trees import (
     ALWAYS,
     DIGITS,
     Grown,
     bin_layout,
     model_text,
-    outputs_of,
-    sentences_of_lightgbm,
     training_groups,
 )
 from ordino.division import Divided
 from ordino.errors import DataError
-from ordino.forms import load_lightgbm
 from ordino.judge import Choice, Judge
 from ordino.progress import Steps
 
@@ -83,16 +83,27 @@ def set_up(
     levels: NDArray[np.int64], held_out: str | None,
 ) -> None:  # fmt: skip
     """Make a booster of its shard; all workers must do so at the same time."""
-    lgb, data = load_lightgbm(), bench.data[name]
-    bench.made.pop("booster", None)  # which leaves the network of an earlier one
+    data = bench.data[name]
+    bench.made.pop("booster", None)
+    bench.made.pop("sockets", None)  # of an earlier one
     known = {**params, **({"local_listen_port": port} if "machines" in params else {})}
+    if "machines" in params:
+        bench.made["sockets"] = Sockets(params["machines"], port)  # first: the workers find the bins together
     labels = levels[np.searchsorted(values, data.y)]
-    train = lgb.Dataset(data.X, labels, group=training_groups(data.counts), weight=data.weights, params=known)
-    bench.made["booster"] = booster = lgb.Booster(known, train)
+    train = Rows(data.X, labels, known, group=training_groups(data.counts), weight=data.weights)
+    followed = None
     if held_out is not None and (valid := bench.data[held_out]).n_docs:
-        followed = lgb.Dataset(valid.X, np.zeros(valid.n_docs), reference=train, params=known)
-        booster.add_valid(followed, "valid")
-        bench.made["followed"] = followed
+        followed = Rows(valid.X, np.zeros(valid.n_docs), known, reference=train)
+    bench.made["booster"] = Booster(known, train, followed)
+
+
+@final
+class Sockets:
+    """LightGBM's connections to the other workers, for as long as this is held."""
+
+    def __init__(self, machines: str, port: int) -> None:
+        call("NetworkInit", machines.encode(), port, MINUTES, machines.count(",") + 1)
+        finalize(self, call, "NetworkFree")
 
 
 @sentences_of_lightgbm()
@@ -104,12 +115,11 @@ def boost(
     profile: str,
 ) -> tuple[bool, NDArray[np.float64]]:
     """One more tree; whether nothing more can be learned, and the measure of each held-out query."""
-    booster = bench.made["booster"]
-    exhausted = bool(booster.update())
+    booster: Booster = bench.made["booster"]
+    exhausted = booster.update()
     if held_out is None or not bench.data[held_out].n_docs:
         return exhausted, np.zeros(0)
-    scores = outputs_of(booster, bench.made["followed"])
-    return exhausted, Judge(metric, profile).per_query(bench.data[held_out], scores)
+    return exhausted, Judge(metric, profile).per_query(bench.data[held_out], booster.outputs())
 
 
 def read_model(bench: Bench, _: str, best_round: int) -> str:

@@ -7,22 +7,22 @@ ranker keeps only LightGBM's model text, a plain string.
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.boosting.bins_from_disk import dataset_class
+from ordino.boosting.booster import Booster, Gradients, Rows
+from ordino.boosting.library import sentences_of_lightgbm
 from ordino.boosting.lightgbm_options import check_options
 from ordino.data.dataset import Dataset
 from ordino.data.on_disk import give_back, is_on_disk
 from ordino.data.scaling import make_scaler
 from ordino.division import Divided
 from ordino.errors import DataError, NothingToLearnWarning
-from ordino.forms import Form, Trees, load_lightgbm, load_trees
+from ordino.forms import Form, Trees, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
 from ordino.metrics import parse_metric
@@ -34,7 +34,6 @@ from ordino.recurring import metric_param, n_jobs_param, patience_param, profile
 from ordino.threads import count_threads
 
 Floats = NDArray[np.float64]
-Gradients = Callable[[Floats, Any], tuple[Floats, Floats]]
 Scores = Callable[[Floats], Floats]
 
 LIMIT = 10_000  # documents of a query that LightGBM's ranking objective and its NDCG accept
@@ -186,21 +185,6 @@ class TreeRanker(Ranker):
         return name_weights(self.feature_names(), self.feature_importances_)
 
 
-@contextmanager
-def sentences_of_lightgbm() -> Iterator[None]:
-    """Say in one sentence what LightGBM refuses, such as data in which no feature can be split."""
-    from lightgbm.basic import LightGBMError
-
-    try:
-        yield
-    except LightGBMError as error:
-        reason = " ".join(str(error).partition(" at /")[0].split())
-        raise DataError(
-            f"LightGBM cannot learn from this data ({reason}); check that it has enough documents and "
-            "features that differ"
-        ) from None
-
-
 @sentences_of_lightgbm()
 def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: Scores | None = None) -> Grown:
     """Boost round after round; the best on ``valid`` is kept, or the last where there is none.
@@ -211,13 +195,12 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
     metric, profile, rounds = ranker.metric, ranker.profile, ranker.rounds
     patience, label = ranker.patience or rounds, type(ranker).__name__
     native = None if valid is None else native_ndcg(metric, profile, task.levels, valid)
-    lgb = load_lightgbm()
     n_threads = count_threads(getattr(ranker, "n_jobs", None), enough=data.X.size >= ENOUGH_VALUES)
     if task.params.get("bagging_by_query"):  # LightGBM draws other queries each time where several threads draw them
         n_threads = 1
     own = {"num_threads": n_threads, **bin_layout(on_disk=is_on_disk())}
     params = {**task.params, **own, **ALWAYS, **({} if native is None else native.params)}
-    booster, held_out = _booster(lgb, params, task, data, valid, native)
+    booster = _booster(params, task, data, valid, native)
     choice = Choice(valid, metric, profile)
     best_round = 0
     waiting: list[Floats] = []  # scores after the last rounds, not measured yet
@@ -233,11 +216,11 @@ def grow(ranker: Any, task: Task, data: Dataset, valid: Dataset | None, scores: 
 
     with Steps(label, rounds, verbose=ranker.verbose) as steps:
         for step in steps:
-            exhausted = booster.update(fobj=task.gradients)
+            exhausted = booster.update(task.gradients)
             if valid is None or (native is not None and choice.takes_value(native.mean(booster))):
                 best_round = step + 1
             elif native is None:
-                outputs = outputs_of(booster, held_out)
+                outputs = booster.outputs()
                 waiting.append(outputs if scores is None else scores(outputs))
             # a better round among those that wait can only put the end off
             may_end = exhausted or step + 1 >= best_round + patience
@@ -258,9 +241,9 @@ def bin_layout(*, on_disk: bool) -> dict[str, bool]:
     return {"force_col_wise": on_disk, "force_row_wise": not on_disk}
 
 
-def model_text(booster: Any, best_round: int) -> str:
+def model_text(booster: Booster, best_round: int) -> str:
     """The first trees as text, in which nothing tells on how many threads or machines they grew, or from which bins."""
-    text = booster.model_to_string(num_iteration=best_round)
+    text = booster.text(best_round)
     for name, value in bin_layout(on_disk=False).items():
         text = re.sub(rf"^\[{name}: [01]\]$", f"[{name}: {int(value)}]", text, flags=re.M)
     text = re.sub(r"^\[num_threads: \d+\]$", "[num_threads: 0]", text, flags=re.M)
@@ -281,10 +264,9 @@ class NativeNDCG(NamedTuple):
         """LightGBM's parameters."""
         return {"metric": "ndcg", "eval_at": [self.k]}
 
-    def mean(self, booster: Any) -> float:
+    def mean(self, booster: Booster) -> float:
         """NDCG@k after the last round."""
-        [(_, _, value, _)] = booster.eval_valid()
-        return round(float(value) - self.shift, DIGITS)
+        return round(booster.measured() - self.shift, DIGITS)
 
 
 def native_ndcg(metric: str, profile: str, labels: NDArray[np.float64] | None, valid: Dataset) -> NativeNDCG | None:
@@ -347,8 +329,8 @@ def training_groups(counts: NDArray[np.int64], limit: int = LIMIT) -> NDArray[np
 
 
 def _booster(
-    lgb: Any, params: dict[str, object], task: Task, data: Dataset, valid: Dataset | None, native: NativeNDCG | None
-) -> tuple[Any, Any]:
+    params: dict[str, object], task: Task, data: Dataset, valid: Dataset | None, native: NativeNDCG | None
+) -> Booster:
     """A booster on its data and, beside it, the held-out data that it follows."""
 
     def start(n_docs: int) -> Floats | None:
@@ -357,35 +339,20 @@ def _booster(
         return np.full(n_docs, task.start[0]) if len(task.start) == 1 else np.tile(task.start, (n_docs, 1))
 
     names = data.feature_names or ()
-    # names stay with us: LightGBM refuses some characters
-    train = (dataset_class(lgb) if is_on_disk() else lgb.Dataset)(
+    if data.categories:  # names stay with us: LightGBM refuses some characters
+        params = params | {"categorical_feature": sorted(names.index(name) for name in data.categories)}
+    train = Rows(
         data.X,
         task.labels,
+        params,
         group=training_groups(data.counts),
         weight=data.weights,
-        categorical_feature=[names.index(name) for name in data.categories],
-        init_score=start(data.n_docs),
-        params=params,
+        start=start(data.n_docs),
+        from_disk=is_on_disk(),
     )
-    train.construct().label = None  # LightGBM has its own
     give_back()
-    booster = lgb.Booster(params, train)
     if valid is None:
-        return booster, None
+        return Booster(params, train)
     labels, counts = (np.zeros(valid.n_docs), None) if native is None else (native.levels, native.counts)
-    held_out = lgb.Dataset(
-        valid.X, labels, group=counts, init_score=start(valid.n_docs), reference=train, params=params
-    )
-    return booster.add_valid(held_out, "valid"), held_out
-
-
-def outputs_of(booster: Any, held_out: Any) -> Floats:
-    """What the trees say of the held-out documents, kept up to date by LightGBM round by round."""
-    seen: list[Floats] = []
-
-    def look(outputs: Floats, _: Any) -> tuple[str, float, bool]:
-        seen.append(np.copy(outputs))  # LightGBM writes the next round's into the same place
-        return "seen", 0.0, True
-
-    booster.eval(held_out, "valid", look)
-    return seen[0]
+    held_out = Rows(valid.X, labels, params, group=counts, start=start(valid.n_docs), reference=train)
+    return Booster(params, train, held_out)

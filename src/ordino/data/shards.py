@@ -208,11 +208,22 @@ def _decoded(file: Any, features: list[str], given: list[str]) -> tuple[NDArray[
     for batch in file.iter_batches(ROWS, use_threads=False):
         rows = slice(begin, begin + len(batch))
         for j, name in enumerate(features):
-            X[rows, j] = batch.column(name).to_numpy(zero_copy_only=False)
+            X[rows, j] = _values(batch.column(name))
         for name in given:
-            columns[name].append(batch.column(name).to_numpy(zero_copy_only=False))
+            columns[name].append(_values(batch.column(name)))
         begin = rows.stop
     return X, {name: np.concatenate(values) for name, values in columns.items()}
+
+
+def _values(column: Any) -> NDArray[Any]:
+    """A column of Arrow as an array; numbers are looked at where they lie, as ``to_numpy`` would import pandas."""
+    import pyarrow as pa
+
+    is_number = pa.types.is_floating(column.type) or pa.types.is_integer(column.type)
+    if is_number and column.null_count == 0:
+        return np.from_dlpack(column)
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values
 
 
 def _cut(data: Dataset, n_shards: int) -> Iterator[Dataset]:

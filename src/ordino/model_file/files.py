@@ -34,6 +34,11 @@ from ordino.versions import installed_versions
 Score = Callable[[Dataset], NDArray[np.float64]]
 """Gives scores to the documents of a data set, in the caller's row order."""
 
+LEARNED_WITH: Mapping[str, frozenset[str]] = {
+    "torch": frozenset({"torch"}), "lightgbm": frozenset({"lightgbm", "ordino.boosting.library"}),
+}  # fmt: skip
+"""Packages that a model may owe its numbers to, and the modules of which one is loaded where it does."""
+
 
 def save(
     ranker: Any,
@@ -248,7 +253,8 @@ def make_card(
     last = last_step(ranker)
     params = {key: as_json(value) for key, value in last.get_params(deep=False).items()}
     scaler = getattr(last, "scaler_", None)
-    packages = ["ordino", "numpy", "scikit-learn", *(name for name in ("torch", "lightgbm") if name in sys.modules)]
+    used = (name for name, modules in LEARNED_WITH.items() if not modules.isdisjoint(sys.modules))
+    packages = ["ordino", "numpy", "scikit-learn", *used]
     return {
         "ranker": type(last).__name__,
         "name": NAMES.get(type(last).__name__),

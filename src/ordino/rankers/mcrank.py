@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, softmax
 
-from ordino.boosting.trees import Gradients, Task, TreeRanker, leaves_param
+from ordino.boosting.booster import Gradients
+from ordino.boosting.trees import Task, TreeRanker, leaves_param
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.forms import Trees, require
