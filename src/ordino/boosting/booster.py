@@ -72,6 +72,7 @@ class Booster:
         n_outputs = c_int()
         call("BoosterGetNumClasses", self.handle, byref(n_outputs))
         self._n_outputs = n_outputs.value
+        self._is_ready = False  # for gradients of others
 
     def update(self, gradients: Gradients | None = None) -> bool:
         """One more round, by the objective or by gradients of the outputs; whether nothing more can be learned."""
@@ -79,6 +80,9 @@ class Booster:
         if gradients is None:
             call("BoosterUpdateOneIter", self.handle, byref(is_exhausted))
         else:
+            if not self._is_ready:  # as the package does: LightGBM checks once more that it can go without an objective
+                call("BoosterResetParameter", self.handle, b"objective=none")
+                self._is_ready = True
             slopes = [one.ravel(order="F").astype(np.float32) for one in gradients(self._outputs(0), None)]
             call("BoosterUpdateOneIterCustom", self.handle, *slopes, byref(is_exhausted))
         return is_exhausted.value == 1
