@@ -18,7 +18,7 @@ from ordino.studio.views.query import LISTED, find_place, open_shelf
 from ordino.studio.what_if import draw_turn, draw_what_if, is_pairs
 
 TOP = 12
-"""Reasons that are listed before the others are told as one."""
+"""Reasons that are listed before the others are summed up as one."""
 GROUPS = 8
 """Kinds of features in a table of kinds."""
 EDIT = "edit."
