@@ -241,7 +241,7 @@ def main() -> None:
             n_shards = len(shards)
         size = shards.n_docs * shards.n_features * 4
         print(f"{shards}: {size / 1e9:.2f} GB of features")
-        allowed = BASE + 1.5 * size / n_shards
+        allowed = BASE + size / n_shards
         for what in (*LEARNERS, "rank") if options.only is None else (options.only,):
             memory, disk = (in_a_process(__file__, "--case", what, name, place) for place in ("memory", "shards"))
             ratio = disk["seconds"] / memory["seconds"]

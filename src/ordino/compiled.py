@@ -65,7 +65,7 @@ ALLOCATING: Mapping[str, Any] = {"_nrt": True}
 OPEN: Any = None
 """What a template leaves open until :func:`specialize` binds it."""
 
-WORTH_A_WORD = 1.0  # seconds of compiling, after which whoever waits at a terminal is told
+WORTH_A_WORD = 1.0  # seconds of compiling, after which whoever waits at a terminal gets a message
 
 _NO_PLACE = "no locator available"  # what numba says where it finds no folder for its cache
 

@@ -26,9 +26,11 @@ class _StandIn(ModuleType):
             del sys.modules[self.__name__]
 
 
-_stand_ins = [
-    _StandIn(name) for name in ("scipy.stats", "pandas") if name not in sys.modules and find_spec(name) is not None
-]
+_stand_ins = []
+for _name in ("scipy.stats", "pandas"):
+    if _name not in sys.modules and (_spec := find_spec(_name)) is not None:
+        _stand_ins.append(_StandIn(_name))
+        _stand_ins[-1].__spec__ = _spec  # for whoever only asks whether it is installed
 sys.modules.update({one.__name__: one for one in _stand_ins})
 try:
     import_module("sklearn.base")

@@ -94,7 +94,7 @@ def given_data(
 
     Shards with a cluster are with its workers; if ``by_shard``, each with one of its own.
 
-    ``choose`` may hold out a share of so many queries where no validation data was given.
+    ``choose`` may hold out a share of this many queries where no validation data was given.
     """
     if isinstance(X, Divided):  # inside the training of another ranker
         yield X, valid

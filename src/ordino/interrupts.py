@@ -22,12 +22,12 @@ class Presses:
         self.heeded = 0
 
     def raise_if_pressed(self, heeded: int = 0) -> None:
-        """Raise what was swallowed, or ended an inner loop only, if it came after so many heeded presses."""
+        """Raise what was swallowed, or ended an inner loop only, if it came after this many handled presses."""
         if self.pressed > heeded:
             raise KeyboardInterrupt
 
     def heed(self, heeded: int) -> None:
-        """A loop that began after so many heeded presses has ended for the next one.
+        """A loop that began when this many presses had been handled has ended for the next one.
 
         The loop around it shall end too, the loop after it need not; that is for the main thread to say.
         """

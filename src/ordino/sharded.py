@@ -125,7 +125,7 @@ def _empty(data: ShardedDataset) -> Dataset:
 def _worked(
     function: Any, tasks: list[ShardTask], label: str, n_jobs: int | None, cluster: str | None, verbose: bool
 ) -> Iterator[tuple[ShardTask, Any]]:
-    """Each task with its result, as they finish; what failed is told at the end, and nothing else is lost."""
+    """Each task with its result, as they finish; failures are reported at the end, and nothing else is lost."""
     failures: list[str] = []
     if not tasks:
         return

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 
 from ordino.data.dataset import Dataset
-from ordino.data.places import SHORT
+from ordino.data.query_features import SHORT
 from ordino.data.scaling import SCALERS, MinMax, NormalQuantiles, QueryMax, ZScore, make_scaler
 from ordino.errors import DataError, ParameterError
 

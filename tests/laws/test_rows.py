@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ordino import Dataset, ShardedDataset
+from ordino import Dataset, ShardedDataset, write_letor
 from ordino.data import parts
 from ordino.data.files import read_data, write_data
 from ordino.data.on_disk import room_on_disk, rows_on_disk, select_on_disk
@@ -25,6 +25,7 @@ from ordino.ensemble.views import Views, pooled
 from ordino.given import as_dataset
 
 N = 24
+NAMES = ("number", "other", "kind")
 KINDS = ("red", "green", "blue")
 
 
@@ -32,7 +33,7 @@ def make_data(*, categories: bool = False) -> Dataset:
     """Documents of six queries in mixed order, whose first feature is their number."""
     number, rng = np.arange(N), np.random.default_rng(0)
     X = np.column_stack((number, rng.random(N), number % 3 if categories else rng.random(N)))
-    named = {"feature_names": ("number", "other", "kind")} | ({"categories": {"kind": KINDS}} if categories else {})
+    named = {"feature_names": NAMES} | ({"categories": {"kind": KINDS}} if categories else {})
     return Dataset(
         X, (number * 7) % 5, number % 6, doc_ids=[f"d{i}" for i in number], weights=1.0 + number, judged=number % 4 > 0,
         **named,
@@ -77,10 +78,16 @@ WAYS: dict[str, tuple[Callable[[Dataset, Path], Dataset], tuple[str, ...]]] = {
     "shards": (lambda data, home: concatenate([*write_shards(data, home / "shards", 3).parts()]), tuple(OWN)),
     "parts in shards": (lambda data, home: sharded_parts(data, home), tuple(OWN)),
     "parts of a file": (lambda data, home: concatenate(file_parts(data, home)), tuple(OWN)),
+    "parts of a LETOR file": (lambda data, home: concatenate(narrow_parts(data, home)), ("qid", "doc_ids")),
+    "turned around": (
+        lambda data, _: keep_features(keep_features(data, ["kind", "other", "number"]), NAMES),
+        tuple(OWN),
+    ),
     "shards on disk": (lambda data, home: on_disk(data, home), ON_DISK),
     "some of them on disk": (lambda data, home: on_disk(data, home, np.array([0, 2, 5])), ON_DISK),
 }
 """By name: what is done with data, given a folder, and what a document must not lose."""
+NUMBERS_ONLY = ("scaled", "LETOR", "parts of a LETOR file", "a view", "pooled")
 COLUMNS = {"qid": "qid", "doc_id": "doc_id", "weight": "weight"}
 
 
@@ -109,6 +116,13 @@ def file_parts(data: Dataset, home: Path) -> list[Dataset]:
     return [*parts.read_parts(home / "d.parquet", size=9)]
 
 
+def narrow_parts(data: Dataset, home: Path) -> list[Dataset]:
+    """Parts of which the first mention fewer features: zeros at the end of a line are not written."""
+    X = np.where((data.query_number < 3)[:, None] & (np.arange(3) == 2), 0, data.X)
+    write_letor(without_weights(data.replace(X=X).as_grouped()), home / "d.txt", sparse=True)
+    return [*parts.read_parts(home / "d.txt", size=200)]
+
+
 def on_disk(data: Dataset, home: Path, queries: np.ndarray | None = None) -> Dataset:
     shards = write_shards(data, home / "shards", 2)
     with room_on_disk() as room:
@@ -121,7 +135,7 @@ def on_disk(data: Dataset, home: Path, queries: np.ndarray | None = None) -> Dat
 @pytest.mark.parametrize("way", WAYS)
 def test_what_belongs_to_a_document_stays_with_it(way: str, categories: bool, tmp_path: Path) -> None:
     do, kept = WAYS[way]
-    data = make_data(categories=categories and way not in ("scaled", "LETOR", "a view", "pooled"))
+    data = make_data(categories=categories and way not in NUMBERS_ONLY)
     found = do(data, tmp_path)
     assert found.n_features == (2 if "feature" in way and "other" not in way else 3)
     assert 0 < found.n_docs <= N
@@ -135,3 +149,23 @@ def test_what_belongs_to_a_document_stays_with_it(way: str, categories: bool, tm
     if data.categories and "other" not in way:
         own = found.X[:, -1].astype(int).tolist()
         assert [found.categories["kind"][i] for i in own] == [KINDS[i % 3] for i in numbers]
+
+
+def test_shards_know_the_categories_of_all_parts_though_each_part_has_others(tmp_path: Path) -> None:
+    """Whichever shard a document is in, its category is the one that it was given with."""
+    texts = ["b", "a", "d", "c"]
+    given = [
+        Dataset(
+            [[float(i), 0.0], [i + 0.5, 0.0]],
+            [0, 1],
+            [i, i],
+            feature_names=("number", "kind"),
+            categories={"kind": [one]},
+        )
+        for i, one in enumerate(texts)
+    ]
+    shards = write_shards(iter(given), tmp_path / "shards", 4)
+    assert len(shards) > 1
+    for part in shards.parts():
+        for number, kind in part.X:
+            assert part.categories["kind"][int(kind)] == texts[int(number)]

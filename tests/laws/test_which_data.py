@@ -25,6 +25,7 @@ from ordino.ensemble.trials import Trial
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
 from ordino.experiment.run.task import _open_part
+from ordino.judge import Choice
 from ordino.metrics import parse_metric
 from ordino.parameters import parameters_of
 from ordino.rankers import RANKERS, ranker_class
@@ -126,6 +127,18 @@ def test_of_equally_good_ones_the_first_is_kept(name):
     assert len(ranker.history_) > 1
     assert told_of_itself(ranker, ranker.history_[0]) == {}
     assert KEPT.get(name, lambda _: 1)(ranker) == 1
+
+
+def test_kept_account_is_of_each_step_and_of_the_best_so_far():
+    choice = Choice(VALID, "mrr", "standard")
+    taken = [choice.takes_value(value) for value in (0.5, 0.7, 0.6, 0.7, 0.8)]
+    assert taken == [True, True, False, False, True]
+    told = []
+    choice = Choice(VALID, "mrr", "standard")
+    for value in (0.5, 0.7, 0.6):
+        choice.takes_value(value)
+        told.append((choice.last["valid"], choice.figures["best"], choice.figures["now"]))
+    assert told == [(0.5, 0.5, 0.5), (0.7, 0.7, 0.7), (0.6, 0.7, 0.6)]
 
 
 # an ensemble that is chosen by folds

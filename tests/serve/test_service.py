@@ -18,9 +18,9 @@ from ordino import LinearRegressionRanker
 from ordino.errors import OrdinoError, ParameterError
 from ordino.model_file.container import read_file
 from ordino.serve.metrics import SECONDS, Metrics
+from ordino.serve.queue import LaterError, Work
 from ordino.serve.rank import rank as rank_documents
 from ordino.serve.settings import Limits, named_models
-from ordino.serve.work import LaterError, Work
 from ordino.web.answers import RefusedError
 from serving import NAMES, Served, service, small_data
 

@@ -8,7 +8,7 @@ from ordino.backends.seam import Backend, Failure
 
 
 def open_backend(n_jobs: int, cluster: str | None = None) -> Backend:
-    """The backend for so many jobs on this machine, or for a cluster at this address."""
+    """The backend for this many jobs on this machine, or for a cluster at this address."""
     if cluster is None:
         return local_backend(n_jobs)
     from ordino.backends.ray_cluster import RayCluster
@@ -17,7 +17,7 @@ def open_backend(n_jobs: int, cluster: str | None = None) -> Backend:
 
 
 def open_crew(cluster: str, most: int, *, exactly: bool = False) -> AbstractContextManager[Crew]:
-    """A crew of at most so many workers on a cluster at this address, or of exactly so many."""
+    """A crew of at most this many workers on a cluster at this address, or of exactly this many."""
     from ordino.backends.ray_crew import ray_crew
 
     return ray_crew(cluster, most, exactly=exactly)

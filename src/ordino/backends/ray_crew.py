@@ -177,7 +177,7 @@ class RayCrew:
 
 @contextmanager
 def ray_crew(address: str, most: int, *, exactly: bool = False) -> Iterator[Crew]:
-    """A crew of at most so many workers, or of exactly so many, while it is needed."""
+    """A crew of at most this many workers, or of exactly this many, while it is needed."""
     made = RayCrew(address, most, exactly=exactly)
     try:
         yield made

@@ -21,7 +21,7 @@ from ordino.boosting.model_text import ZERO
 from ordino.data.on_disk import give_back, large_array
 
 BLOCK = 8192  # rows that are looked at at a time
-RARE = 1000  # LightGBM has rules of its own for features that are not as usual in fewer than one of so many rows
+RARE = 1000  # LightGBM has rules of its own for features that are not as usual in fewer than one of this many rows
 DENSE = b"is_enable_sparse=false "  # of parameters that are given twice, the first counts
 OTHERWISE = (b"extra_tree", b"linear_tree")  # options whose trees depend on how features are kept, or on more than bins
 
@@ -75,7 +75,7 @@ def _is_usual(columns: NDArray[np.float32]) -> bool:
 
 
 def _empty(columns: NDArray[np.float32], n_docs: int, params: bytes) -> ctypes.c_void_p:
-    """A data set with room for so many rows, whose bins are found from the rows that were drawn."""
+    """A data set with room for this many rows, whose bins are found from the rows that were drawn."""
     n_features, n_drawn = columns.shape
     values = large_array(columns.shape, np.float64)  # those that are not zero, at the beginning of their column's row
     places = large_array(columns.shape, np.int32)  # where they are among those that were drawn

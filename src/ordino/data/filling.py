@@ -9,7 +9,7 @@ from ordino.data.columns import Features, Groups
 from ordino.data.dataset import Dataset
 from ordino.data.frames import read_features
 from ordino.data.order_statistics import Elsewhere
-from ordino.data.places import Joined
+from ordino.data.query_features import Joined
 from ordino.data.scaler import Ids, Scaler
 from ordino.data.source import Source
 from ordino.errors import DataError

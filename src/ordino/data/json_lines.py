@@ -2,7 +2,7 @@
 
 A document is flat, ``{"qid": "q1", "doc_id": "d7", "label": 2, "bm25": 7.5}``, or has its features in an object of
 their own, ``{"qid": "q1", "features": {"bm25": 7.5}}``. A feature that a line leaves out is missing. Answers of search
-engines are told in :mod:`ordino.data.search_logs`. Files may be gzipped, or hold one JSON list instead of lines.
+engines are described in :mod:`ordino.data.search_logs`. Files may be gzipped, or hold one JSON list instead of lines.
 """
 
 import io

@@ -164,7 +164,7 @@ class QueryScaler(Scaler):
     _kind: ClassVar[str]
 
     def _kernel(self, n_features: int, counts: NDArray[np.int64]) -> tuple[Any, Any]:  # noqa: ARG002
-        """The kernel for queries with so many documents, and room that it works in."""
+        """The kernel for queries with this many documents, and room that it works in."""
         from ordino.data.scaling_kernels import SCALES  # numba loads here
 
         return SCALES[self._kind], np.empty((6, n_features))

@@ -18,7 +18,7 @@ from ordino.arrays import frozen, row_blocks
 from ordino.checks import check_choice, check_int, check_real
 from ordino.data.columns import Features, Groups, symmetric_log
 from ordino.data.order_statistics import Elsewhere
-from ordino.data.places import Hinge, Joined, QueryLog, QueryRank, Unscaled
+from ordino.data.query_features import Hinge, Joined, QueryLog, QueryRank, Unscaled
 from ordino.data.scaler import BLOCK_ROWS, Ids, QueryScaler, Scaler
 from ordino.errors import DataError, ParameterError
 from ordino.threads import run_blocks

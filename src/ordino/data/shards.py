@@ -3,7 +3,7 @@
 :func:`write_shards` (``ordino convert DATA DIR --shards N``) writes the folder. Queries go to files by the key that
 orders them canonically, so the files in their order are the data in canonical order: a ranker learns the same from one
 file or from eight. The manifest has the size and the fingerprint of every file, so that a file that is missing, damaged
-or exchanged is told by its name.
+or exchanged is reported by its name.
 """
 
 import json

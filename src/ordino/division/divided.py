@@ -19,7 +19,7 @@ from ordino.data.columns import offsets_of
 from ordino.data.frames import Categories
 from ordino.data.order_statistics import Asked, find_ranks
 from ordino.data.scaler import Scaler
-from ordino.division import work
+from ordino.division import worker
 from ordino.reduction import heads_of_blocks
 
 Ints = NDArray[np.int64]
@@ -77,11 +77,11 @@ class Divided:
 
     def check_no_nan(self, name: str, ranker: str) -> None:
         """Refuse missing values."""
-        self.each(work.check, name, ranker)
+        self.each(worker.check, name, ranker)
 
     def scaled(self, scaler: Scaler) -> Divided:
         """The same documents with scaled features, from now on."""
-        self.each(work.scale, scaler, lasting=True)
+        self.each(worker.scale, scaler, lasting=True)
         names = self.feature_names
         wide = None if names is None else tuple(map(str, scaler.get_feature_names_out(names)))
         return replace(self, n_features=scaler.n_features_out, feature_names=wide)
@@ -93,7 +93,7 @@ class Divided:
 
     def sorted_columns(self, columns: slice, filling: NDArray[np.float32] | None) -> FarColumns:
         """Some columns, sorted in every worker."""
-        counted = self.each(work.count_values, columns, filling)
+        counted = self.each(worker.count_values, columns, filling)
         return FarColumns(self, columns, filling, np.sum(counted, axis=0).tolist())
 
 
@@ -109,7 +109,7 @@ class FarColumns(NamedTuple):
         """Of each column, the values at these ranks."""
 
         def count_at_most(asked: Asked) -> list[Ints]:
-            found = self.data.each(work.count_at_most, self.columns, self.filling, asked)
+            found = self.data.each(worker.count_at_most, self.columns, self.filling, asked)
             return [np.sum(one, axis=0) for one in zip(*found, strict=True)]
 
         return find_ranks(count_at_most, ranks)

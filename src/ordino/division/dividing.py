@@ -20,7 +20,7 @@ from ordino.backends.crew import Crew
 from ordino.data.columns import offsets_of
 from ordino.data.dataset import Dataset
 from ordino.data.shards import ShardedDataset
-from ordino.division import work
+from ordino.division import worker
 from ordino.division.divided import Divided, heads_of_sums
 from ordino.errors import DataError
 
@@ -66,7 +66,7 @@ def divide(
     runs = _runs(source, found.counts, edges)
     if held_out is not None:
         runs = [replace(run, held_out=np.isin(np.arange(run.first, run.last), held_out)) for run in runs]
-    crew.each(work.hold, TRAIN, VALID, own=runs, lasting=True)
+    crew.each(worker.hold, TRAIN, VALID, own=runs, lasting=True)
     known: Any = {"n_features": source.n_features, "feature_names": source.feature_names}
     known["weights"] = found.weights
     made = [Divided(crew, TRAIN, counts=found.counts[kept], pairs=found.pairs[kept], bounds=bounds, **known)]
@@ -88,18 +88,18 @@ def divide_held_out(crew: Crew, valid: ShardedDataset | Dataset) -> Divided:
     ends = np.searchsorted(np.cumsum(counts), np.arange(1, len(crew)) * counts.sum() / len(crew))
     bounds = np.concatenate(([0], ends, [len(counts)])).astype(np.int64)
     if isinstance(valid, ShardedDataset):
-        crew.each(work.hold, VALID, VALID, own=_runs(valid, counts, bounds), lasting=True)
+        crew.each(worker.hold, VALID, VALID, own=_runs(valid, counts, bounds), lasting=True)
     else:
         pieces = [valid.select_queries(np.arange(first, last)) for first, last in pairwise(bounds)]
-        crew.each(work.take, VALID, own=pieces, lasting=True)
+        crew.each(worker.take, VALID, own=pieces, lasting=True)
     return Divided(crew, VALID, valid.n_features, valid.feature_names, counts, pairs, bounds)
 
 
-def _looked_over(crew: Crew, source: ShardedDataset) -> work.Labels:
+def _looked_over(crew: Crew, source: ShardedDataset) -> worker.Labels:
     """The labels of all shards."""
     groups = np.array_split(np.arange(len(source)), len(crew))
     found = [
-        one for some in crew.each(work.look_over, own=[_shards(source, group) for group in groups]) for one in some
+        one for some in crew.each(worker.look_over, own=[_shards(source, group) for group in groups]) for one in some
     ]
     for path, one, size in zip(source.files, found, source.sizes, strict=True):
         if (int(one.counts.sum()), len(one.counts)) != size:
@@ -108,16 +108,16 @@ def _looked_over(crew: Crew, source: ShardedDataset) -> work.Labels:
         raise DataError(f"categories ({names}) cannot be divided over a cluster; leave out cluster, or encode them")
     weights = [one.weights for one in found if one.weights is not None]
     counts, pairs = (np.concatenate([getattr(one, name) for one in found]) for name in ("counts", "pairs"))
-    return work.Labels(counts, pairs, np.concatenate(weights) if weights else None, ())
+    return worker.Labels(counts, pairs, np.concatenate(weights) if weights else None, ())
 
 
-def _shards(source: ShardedDataset, numbers: Ints) -> work.Run:
+def _shards(source: ShardedDataset, numbers: Ints) -> worker.Run:
     """Some whole shards."""
     files = {str(number): source.files[number].absolute() for number in numbers}
-    return work.Run(files, tuple(map(source.fingerprint, numbers)), source.n_features, source.feature_names)
+    return worker.Run(files, tuple(map(source.fingerprint, numbers)), source.n_features, source.feature_names)
 
 
-def _runs(source: ShardedDataset, counts: Ints, bounds: Ints) -> list[work.Run]:
+def _runs(source: ShardedDataset, counts: Ints, bounds: Ints) -> list[worker.Run]:
     """The run of each worker, with the shards that it reads."""
     starts, runs = _starts(source), []
     for first, last in pairwise(bounds.tolist()):

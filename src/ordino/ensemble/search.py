@@ -159,7 +159,7 @@ class Search:
         return bool(self.done) and clock.is_over()
 
     def _run(self, trial: Trial, n_folds: int, clock: Clock) -> Trial | None:
-        """The trial with so many folds; None if it cannot be trained on this data."""
+        """The trial with this many folds; None if it cannot be trained on this data."""
         if not trial.scores:
             self.n_begun += 1
         if self._kept is not None and self._kept.load(trial):

@@ -37,7 +37,7 @@ class MemberSummary(NamedTuple):
 
 
 def are_told(row: Mapping[str, Any]) -> bool:
-    """Whether a row has all that is told of a member; a forged file can have anything."""
+    """Whether a row has all that is reported of a member; a forged file can have anything."""
     texts, numbers = MemberSummary._fields[:2], MemberSummary._fields[2:]
     return all(isinstance(row.get(name), str) for name in texts) and all(
         isinstance(row.get(name), int | float) for name in numbers

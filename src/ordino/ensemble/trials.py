@@ -126,7 +126,7 @@ class Trial:
         return known | differing | {"steps": self.n_steps, "seconds": round(self.seconds, 3)} | cost
 
     def run(self, n_folds: int, clock: Clock) -> None:
-        """Train on the folds that are missing, until there are so many."""
+        """Train on the folds that are missing, until there are this many."""
         begun, done = clock.used, len(self.scores)
         numbers = range(done, n_folds)
         pattern = self.bench.make(self.kind)

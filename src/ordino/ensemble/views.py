@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ordino.data.columns import Features, Groups, offsets_of
 from ordino.data.dataset import Dataset
-from ordino.data.places import hinges
+from ordino.data.query_features import hinges
 from ordino.data.scaling import make_scaler
 
 Queries = NDArray[np.intp]

@@ -120,15 +120,16 @@ def _measured(given: Any, data: Dataset | None, metrics: str | Sequence[str], pr
         return given
     if data is None:
         raise ParameterError("compare() needs data=..., the judged documents on which the two are compared")
-    if isinstance(given, Ranker) or hasattr(given, "predict"):
+    if hasattr(given, "predict"):
+        data = data.as_grouped()  # without the caller's order and back
         given = given.predict(data) if isinstance(given, Ranker) else _predicted(given, data)
     return evaluate(data, np.asarray(given), metrics=metrics, profile=profile)
 
 
 def _predicted(model: Any, data: Dataset) -> ArrayLike:
-    """Scores of a model of another library, in the caller's order of rows."""
+    """Scores of a model of another library, in the order of the rows here."""
     try:
-        scores: ArrayLike = data.restore(np.asarray(model.predict(data.X)))
+        scores: ArrayLike = np.asarray(model.predict(data.X))
     except Exception as error:
         raise DataError(f"{type(model).__name__} could not score the data ({error}); give its scores instead") from None
     return scores

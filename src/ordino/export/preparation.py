@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.data.filling import MedianFilled
-from ordino.data.places import Unscaled
+from ordino.data.query_features import Unscaled
 from ordino.data.scaling import NormalQuantiles, SymmetricLog
 from ordino.errors import ExportError
 from ordino.export.family import Affine, Preparation, Quantiles, Step, SymLog

@@ -20,7 +20,7 @@ ESTIMATORS: Mapping[str, str] = MappingProxyType(
         **{entry.cls: entry.module for entry in RANKERS.values()},
         **dict.fromkeys(IMPORTED, "ordino.rankers.imported"),
         **dict.fromkeys(("QueryMax", "MinMax", "ZScore", "NormalQuantiles", "SymmetricLog"), "ordino.data.scaling"),
-        **dict.fromkeys(("QueryRank", "QueryLog", "Hinge", "Unscaled", "Joined"), "ordino.data.places"),
+        **dict.fromkeys(("QueryRank", "QueryLog", "Hinge", "Unscaled", "Joined"), "ordino.data.query_features"),
         "MedianFilled": "ordino.data.filling",
         "OneHot": "ordino.data.one_hot",
         "TorchRanker": "ordino.networks.torch_ranker",

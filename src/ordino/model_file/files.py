@@ -140,7 +140,7 @@ def check_part(part: Any) -> None:
     """Refuse a ranker or a scaler that is not whole."""
     from ordino.data.filling import MedianFilled
     from ordino.data.one_hot import OneHot
-    from ordino.data.places import Joined
+    from ordino.data.query_features import Joined
     from ordino.data.scaling import Scaler
     from ordino.ranker import Ranker
 

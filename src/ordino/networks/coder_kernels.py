@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
-from ordino.networks.first_kernels import LANES
+from ordino.networks.first_kernels import LANES, sum_of_lanes
 from ordino.networks.kernels import SLOPES
 from ordino.order.kernels import ACTIVATIONS
 
@@ -73,15 +73,6 @@ def _miss(room: Any, to: int, bias: Any, part: Any, seen: int, count: int) -> An
         total += room[to, p]
         squares += room[to, p] * room[to, p]
     return total, squares
-
-
-@njit(**REORDERED)
-def _total(room: Any, i: int) -> Any:
-    """The sum of a row."""
-    total = ZERO
-    for p in range(LANES):
-        total += room[i, p]
-    return total
 
 
 @njit(**INNER)
@@ -185,7 +176,7 @@ def _coder_epoch(
                 else:
                     for p in range(LANES):
                         room[d + j, p] *= slope(room[h + j, p])
-                slopes[first_b + j] += scale * _total(room, d + j)
+                slopes[first_b + j] += scale * sum_of_lanes(room, d + j)
             for side in range(sides):
                 for i in range(n_in):
                     place = (side * n_in + i) * n_own

@@ -172,7 +172,7 @@ def slopes_of_blocks(
     theta: NDArray[np.float32],
     masks: Any,
 ) -> Partial:
-    """Weight, error and slopes of its blocks of a batch; the first has this number, and so many rows before it."""
+    """Weight, error and slopes of its blocks of a batch; the first has this number, and this many rows before it."""
     piece: Piece = bench.made["network"]
     number, cuts, row = place
 

@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from ordino.compiled import OUTER, njit
+from ordino.compiled import OUTER, REORDERED, njit
 from ordino.networks.kernels import is_dropped, lane_of
 
 LANES = 128  # pairs that are taken at a time
 ZERO = np.float32(0)
 uint = np.uint64  # of a place in an array: no negative one, which would count from the end
+
+
+@njit(**REORDERED)
+def sum_of_lanes(room: Any, i: int) -> Any:
+    """The sum of a row of :data:`LANES` numbers."""
+    total = ZERO
+    for p in range(LANES):
+        total += room[i, p]
+    return total
 
 
 @njit(**OUTER)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ordino.compiled import INNER, OPEN, OUTER, REORDERED, njit, specialize
 from ordino.losses import LOSSES
-from ordino.networks.first_kernels import LANES, uint
+from ordino.networks.first_kernels import LANES, sum_of_lanes, uint
 from ordino.networks.kernels import SLOPES, is_dropped, lane_of
 from ordino.order.kernels import ACTIVATIONS
 
@@ -59,15 +59,6 @@ QUICK = {"ranknet": _cross_entropy, "squared": _squared}
 def _in_double(m: Any, t: Any) -> Any:
     """Template: the loss of a pair by ``margin``, in double precision."""
     return margin(np.float64(m), np.float64(t))
-
-
-@njit(**REORDERED)
-def _total(d: Any, i: int) -> Any:
-    """The sum of a row."""
-    total = ZERO
-    for p in range(LANES):
-        total += d[i, p]
-    return total
 
 
 def _bend_back(h: Any, d: Any, kept: Any, i: int, wins: Any, loses: Any, shrink: Any) -> Any:
@@ -120,7 +111,7 @@ def _shallow_chunk(
                 error += h[n_hidden + j, p]
             for p in range(count, LANES):
                 d[j, p] = ZERO
-            slopes[n_hidden + j] += _total(d, j)
+            slopes[n_hidden + j] += sum_of_lanes(d, j)
         if share == ZERO:
             continue
         for i in range(n_hidden):

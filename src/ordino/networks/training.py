@@ -206,7 +206,7 @@ class Team:
 
     @diverging_quietly
     def epochs(self, n_epochs: int) -> None:
-        """Go through the training data so many times."""
+        """Go through the training data this many times."""
         for _ in range(n_epochs):
             self._epoch()
 

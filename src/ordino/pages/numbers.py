@@ -13,7 +13,7 @@ _PLACES = (
 
 
 def fixed(value: float | None, digits: int = 4) -> str:
-    """A number with so many decimals.
+    """A number with this many decimals.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class Imported(Ranker):
         return False
 
     def with_features(self, n_features: int, names: tuple[str, ...] | None) -> Self:
-        """The ranker itself, of so many features."""
+        """The ranker itself, of this many features."""
         self.scaler_, self.n_features_in_, self.n_queries_in_ = None, n_features, 1
         if names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)

@@ -29,10 +29,10 @@ from ordino.serve.metrics import CONTENT_TYPE, Metrics
 from ordino.serve.model import Model
 from ordino.serve.observed import NOTE, Observed, went_wrong
 from ordino.serve.openapi import describe
+from ordino.serve.queue import SHORT, Work
 from ordino.serve.rank import JSON, rank, reader_of
 from ordino.serve.settings import MOST, Limits
 from ordino.serve.shelf import Shelf
-from ordino.serve.work import SHORT, Work
 from ordino.threads import products
 from ordino.web.answers import App, RefusedError, error_body
 from ordino.web.bodies import header_of, read_body

@@ -18,8 +18,8 @@ from ordino.serve.binary_body import Body, read_arrow, read_msgpack, read_npy
 from ordino.serve.documents import Asked, refuse
 from ordino.serve.json_body import read_json
 from ordino.serve.model import Model
+from ordino.serve.queue import LaterError
 from ordino.serve.settings import Limits
-from ordino.serve.work import LaterError
 from ordino.web.answers import RefusedError
 
 ARROW = "application/vnd.apache.arrow.stream"

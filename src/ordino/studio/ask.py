@@ -1,6 +1,9 @@
 """A request: the address is the whole state of a page, so everything a page shows is read from here."""
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from math import nan
 from typing import Any, NamedTuple, final
 from urllib.parse import urlencode
 
@@ -39,6 +42,25 @@ def refused(sentence: str, then: str = "") -> StateError:
     return StateError(State(sentence, then, kind="wrong", role="alert"), 400)
 
 
+def as_number(name: str, typed: str, largest: float = sys.float_info.max) -> float:
+    """The number that was typed for something, of this size at most.
+
+    Examples
+    --------
+    >>> as_number("k", "0.5")
+    0.5
+    """
+    found = nan
+    with suppress(ValueError):
+        found = float(typed)
+    if abs(found) <= largest:
+        return found
+    then = "Nothing was changed."
+    if "," in typed:
+        then += f" Write the decimal point as a dot: {typed.replace(',', '.')}."
+    raise refused(f"{name} must be a number; it is “{typed}”.", then)
+
+
 @final
 class Ask:
     """The parameters of a request, in their order.
@@ -74,18 +96,7 @@ class Ask:
     def number(self, name: str) -> float | None:
         """A number, if one was given."""
         value = self.text(name)
-        if not value:
-            return None
-        try:
-            found = float(value)
-            if found - found != 0:
-                raise ValueError
-        except ValueError:
-            then = "Nothing was changed."
-            if "," in value:
-                then += f" Write the decimal point as a dot: {value.replace(',', '.')}."
-            raise refused(f"{name} must be a number; it is “{value}”.", then) from None
-        return found
+        return as_number(name, value) if value else None
 
     def whole(self, name: str, default: int, most: int) -> int:
         """A count from 1 to ``most``."""

@@ -1,7 +1,7 @@
 """Parallel coordinates: a line a setting, an axis a parameter, and the ranges that were brushed.
 
 Every axis runs over the range that was tried: by logarithm where that is wide, by their order where values are no
-numbers. A range of such an axis is told by the numbers of its values, from 1.
+numbers. A range of such an axis is given by the numbers of its values, from 1.
 """
 
 import json
@@ -15,7 +15,7 @@ from ordino.studio.ask import Ask, refused
 TOP, HEIGHT = 44.0, 220.0  # of the axes, in px
 LEFT, RIGHT = 7.0, 93.0  # percent of the width
 WIDE_RANGE = 50.0
-"""An axis is logarithmic if its largest value is so many times the least."""
+"""An axis is logarithmic if its largest value is this many times the least."""
 AXES = 7
 """Parameters that are drawn."""
 MOST_LINES = 600

@@ -180,7 +180,7 @@ class StoreShelf:
         data = self._one_of_each_fold()[place.fold].data
         path = documents_path(self._opened.models, data)
         if path.is_file():
-            whole: Dataset = self._memory.get(("documents", stamp(path)), lambda: Dataset.open(path))
+            whole: Dataset = self._memory.get(("documents", str(path), stamp(path)), lambda: Dataset.open(path))
             return whole.select_queries([place.number])
         for source in self._sources.data:
             if (found := _query_in(source, place.query, self._memory)) is not None:
@@ -195,8 +195,8 @@ class ModelShelf:
     """Models and data that were named, without a store: the rankings are made now."""
 
     def __init__(self, sources: Sources, memory: Memory) -> None:
-        self._sources, self._memory = sources, memory
-        self._models = dict(zip(_stems(sources.models), sources.models, strict=True))
+        self._memory = memory
+        self._models, self._data = sources.models_by_name, sources.data_by_name
 
     def labels(self) -> list[str]:
         """As :class:`Shelf` says."""
@@ -205,8 +205,8 @@ class ModelShelf:
     def places(self) -> Mapping[str, Place]:
         """As :class:`Shelf` says."""
         return {
-            str(query): Place(str(query), path.name, number)
-            for path in self._sources.data
+            str(query): Place(str(query), name, number)
+            for name, path in self._data.items()
             for part in parts_of(path, self._memory).values()
             for number, query in enumerate(part.query_ids.tolist())
         }
@@ -223,9 +223,8 @@ class ModelShelf:
 
     def documents(self, place: Place) -> Dataset:
         """As :class:`Shelf` says."""
-        for path in self._sources.data:
-            if path.name == place.fold and (found := _query_in(path, place.query, self._memory)) is not None:
-                return found
+        if (found := _query_in(self._data[place.fold], place.query, self._memory)) is not None:
+            return found
         raise StateError(State(f"There is no query {place.query} in {place.fold}.", kind="wrong", role="alert"), 404)
 
     def changed(self, place: Place, documents: Dataset, label: str = "", scores: Floats | None = None) -> State | None:  # noqa: ARG002
@@ -273,10 +272,3 @@ def _size(path: Path) -> int:
 
 def _ids(data: Dataset) -> list[Any] | None:
     return None if data.doc_ids is None else list(data.doc_ids.tolist())
-
-
-def _stems(paths: Sequence[Path]) -> list[str]:
-    names: list[str] = []
-    for path in paths:
-        names.append(path.stem if path.stem not in names else path.name if path.name not in names else str(path))
-    return names

@@ -37,6 +37,16 @@ class Sources:
     """The folder of reproduction results that Papers shows."""
 
     @property
+    def models_by_name(self) -> dict[str, Path]:
+        """The models, each by a name of its own: that of its file as far as no other model has it."""
+        return _by_name(self.models, lambda path: path.stem, lambda path: path.name)
+
+    @property
+    def data_by_name(self) -> dict[str, Path]:
+        """The data, each by a name of its own: that of its file or folder as far as no other data has it."""
+        return _by_name(self.data, lambda path: path.name)
+
+    @property
     def title(self) -> str:
         """What the studio is about."""
         named = [one for one in (self.store, *self.models, *self.data) if one is not None]
@@ -47,6 +57,14 @@ class Sources:
         """The line that opens the studio again."""
         named = [one for one in (self.store, *self.models, *self.data) if one is not None]
         return " ".join(["ordino studio", *(one.name for one in named)])
+
+
+def _by_name(paths: Sequence[Path], *short: Callable[[Path], str]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
+    for path in paths:
+        free = (name for name in (one(path) for one in short) if name not in found)
+        found[next(free, str(path))] = path
+    return found
 
 
 def find_sources(paths: Sequence[str | Path], **more: Any) -> Sources:

@@ -1,6 +1,6 @@
 """RankSVM's sums where the documents lie on several machines: each makes those of its blocks, in one order.
 
-The solver is the same, and so are the bits. A call says all that is needed: scores are told by the steps that led to
+The solver is the same, and so are the bits. A call says all that is needed: scores are given by the steps that led to
 them, from which a machine that took over from a dead one makes them again; the others remember the last ones.
 """
 

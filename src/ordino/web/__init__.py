@@ -1,4 +1,4 @@
-"""What the service and the studio share: who may ask, how an error is told, and how the server runs.
+"""What the service and the studio share: who may ask, how an error is reported, and how the server runs.
 
 ::
 

@@ -114,7 +114,7 @@ def _bodies(
 def _anchors(
     links: Links, title: _Lines, language: Language, share: float, rng: np.random.Generator
 ) -> sparse.csr_array:
-    """Each link is told in one to three words: words of the title of the page that it leads to, or any words."""
+    """Each link has a text of one to three words: words of the title of the page that it leads to, or any words."""
     n_words = rng.integers(1, 4, len(links.target))
     told = rng.random(len(links.target)) < share
     page, told = np.repeat(links.target, n_words), np.repeat(told, n_words)

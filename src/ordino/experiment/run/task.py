@@ -180,8 +180,7 @@ def _measured(task: Task, ranker: Ranker, trial: Trial, test: Dataset) -> Measur
         query_counts={name: getattr(found, name) for name in QUERY_COUNTS},
         parts={name: dict(_evaluated(task, ranker, data).per_query) for name, data in others.items()},
     )
-    by_row = scores if test.order is None else scores[test.order]
-    return Measured(measured, _model_of(ranker) if task.keeps_models else None, by_row if task.keeps_scores else None)
+    return Measured(measured, _model_of(ranker) if task.keeps_models else None, scores if task.keeps_scores else None)
 
 
 def _evaluated(task: Task, ranker: Ranker, data: Dataset, *, select: bool = False) -> Evaluation:
@@ -243,8 +242,8 @@ def _settings_to_rehearse(entry: Entry) -> Iterator[dict[str, Any]]:
 
 @lru_cache(maxsize=3)
 def _open_part(path: Path) -> Dataset:
-    """A part of a fold, mapped into memory; the parts of the last fold stay open."""
-    return Dataset.open(path, check=False)  # this run has just written it
+    """A part of a fold, mapped into memory, its rows in the order of its queries; those of the last fold stay open."""
+    return Dataset.open(path, check=False).as_grouped()  # this run has just written it
 
 
 def _model_of(ranker: Ranker) -> bytes:

@@ -36,7 +36,7 @@ class Report(NamedTuple):
 
 @contextmanager
 def reporting(folder: Path | None, label: str, dataset: str, fold: str) -> Iterator[None]:
-    """Tell how far the training in this block is, in a file of the folder; without a folder nobody is told."""
+    """Write how far the training in this block is to a file in the folder; without a folder, do nothing."""
     if folder is None:
         yield
         return

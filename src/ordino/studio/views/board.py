@@ -22,7 +22,7 @@ BEST = "the best of each column"
 AT_ONCE = 1_000_000
 """Pairs times queries up to which the matrix is drawn without being asked for."""
 MOST_LACKING = 3
-"""Rankers without all folds that are told on top; the notes tell of all."""
+"""Rankers without all folds that are named at the top; the notes name all of them."""
 FORMATS = MappingProxyType(
     {
         "md": (text.markdown, "text/markdown; charset=utf-8", "Markdown"),

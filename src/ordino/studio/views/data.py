@@ -38,7 +38,8 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     shown = {name: data for name, data in parts.items() if not chosen or name == chosen} or parts
     least = ask.choice("from", FROM, "note")
     key = ("doctor", tuple((name, id(data)) for name, data in shown.items()))
-    findings, summaries = studio.memory.get(key, lambda: (examine(shown), {n: summarize(d) for n, d in shown.items()}))
+    found = studio.memory.get(key, lambda: (shown, examine(shown), {n: summarize(d) for n, d in shown.items()}))
+    _, findings, summaries = found  # the data is remembered too, so that no other gets its id meanwhile
     severe = SEVERITIES[: SEVERITIES.index(least) + 1]
     counts = {kind: sum(one.severity == kind for one in findings) for kind in SEVERITIES}
     return {
@@ -54,10 +55,11 @@ def open_parts(studio: Any) -> dict[str, Dataset]:
     """The data that was named; else the test documents beside the store."""
     parts: dict[str, Dataset] = {}
     try:
-        for path in studio.sources.data:
+        for called, path in studio.sources.data_by_name.items():
             found = parts_of(path, studio.memory)
+            several = len(studio.sources.data) > 1
             parts |= {
-                name if len(studio.sources.data) == 1 or len(found) == 1 else f"{path.name}, {name}": data
+                name if not several else called if len(found) == 1 else f"{called}, {name}": data
                 for name, data in found.items()
             }
     except OrdinoError as error:

@@ -14,6 +14,7 @@ from ordino.metrics import parse_metric
 from ordino.pages.numbers import listed, measure_title
 from ordino.studio.ask import Ask, State, StateError
 from ordino.studio.shelf import ModelShelf, loaded
+from ordino.studio.sources import stamp
 from ordino.studio.views.board import chosen_board, chosen_group
 from ordino.studio.views.data import open_parts
 from ordino.studio.views.model import _asked as asked_model
@@ -136,22 +137,22 @@ def _importance(studio: Any, ask: Ask, data: Dataset | None) -> tuple[str, dict[
         raise StateError(State(f"The model of {asked.name} was not kept.", then, kind="late"))
     path = asked.path
 
-    def make() -> dict[str, float]:
+    def make() -> tuple[Dataset, dict[str, float]]:  # with the data, so that no other gets its id meanwhile
         some = data.select_queries(np.arange(min(60, data.n_queries)))
         try:
             found = permutation_importance(loaded(path, studio.memory), some, metric=measure, repeats=1, n_jobs=1)
         except OrdinoError as error:
             raise StateError(State(str(error), kind="wrong", role="alert"), 400) from None
-        return {one.feature: one.importance for one in found}
+        return data, {one.feature: one.importance for one in found}
 
-    return measure, studio.memory.get(("importance", str(path), measure, id(data)), make)
+    return measure, studio.memory.get(("importance", str(path), stamp(path), measure, id(data)), make)[1]
 
 
 def _facts(studio: Any, data: Dataset, other: Dataset | None) -> dict[str, Any]:
     """What is known of each feature in the data."""
     key = ("features", id(data), id(other))
-    found: dict[str, Any] = studio.memory.get(key, lambda: _measure(data, other))
-    return found
+    *_, found = studio.memory.get(key, lambda: (data, other, _measure(data, other)))  # no other gets their ids
+    return dict(found)
 
 
 def _measure(data: Dataset, other: Dataset | None) -> dict[str, Any]:

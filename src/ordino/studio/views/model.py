@@ -19,6 +19,7 @@ from ordino.pages.numbers import fixed, measure_title, short
 from ordino.pages.scales import Scale, span_of
 from ordino.studio.ask import Ask, State, StateError, missing
 from ordino.studio.shelf import loaded
+from ordino.studio.sources import stamp
 from ordino.studio.views.board import chosen_board, chosen_group
 
 AUDITED = 12
@@ -62,7 +63,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
 
 def _asked(studio: Any, ask: Ask) -> Asked:
     if studio.sources.store is None:
-        models = {path.stem: path for path in studio.sources.models}
+        models = studio.sources.models_by_name
         if not models:
             raise StateError(State("There is no model here.", "Name one, or a store:", "ordino studio MODEL"))
         name = ask.choice("ranker", models, next(iter(models)))
@@ -245,7 +246,11 @@ def _audit(studio: Any, asked: Asked, card: dict[str, Any] | None, *, wanted: bo
             )
         return rows
 
-    return {"offered": False, "needs": False, "rows": studio.memory.get(("audit", str(path)), make)}
+    return {
+        "offered": False,
+        "needs": False,
+        "rows": studio.memory.get(("audit", str(path), stamp(path, documents)), make),
+    }
 
 
 def _certificates(path: Path | None, card: dict[str, Any] | None) -> list[tuple[str, str, str]]:

@@ -12,15 +12,16 @@ from ordino.explain import Why, why
 from ordino.forms import Network
 from ordino.order.pairs import Pairs
 from ordino.pages.numbers import grade_text, listed
-from ordino.studio.ask import Ask, State, StateError, missing, refused
+from ordino.studio.ask import Ask, State, StateError, as_number, missing
 from ordino.studio.shelf import Opened
 from ordino.studio.views.query import LISTED, find_place, open_shelf
 from ordino.studio.what_if import draw_turn, draw_what_if, is_pairs
 
 TOP = 12
-"""Reasons that are listed before the others are told as one."""
+"""Reasons that are listed before the others are summed up as one."""
 GROUPS = 8
 """Kinds of features in a table of kinds."""
+LARGEST = float(np.finfo(np.float32).max)  # value of a feature
 EDIT = "edit."
 """What the name of a field begins with that holds a feature's value."""
 METHODS = {
@@ -151,15 +152,7 @@ def _edits(ask: Ask, found: Why) -> dict[str, float]:
         feature = name.removeprefix(EDIT)
         if name == feature or feature not in stored or not value.strip():
             continue
-        try:
-            number = float(value)
-            if not np.isfinite(np.float32(number)):
-                raise ValueError
-        except ValueError:
-            then = "Nothing was changed."
-            if "," in value:
-                then += f" Write the decimal point as a dot: {value.replace(',', '.')}."
-            raise refused(f"{feature} must be a number; it is “{value}”.", then) from None
+        number = as_number(feature, value, LARGEST)
         if np.float32(number) != np.float32(stored[feature]):
             edits[feature] = number
     return edits

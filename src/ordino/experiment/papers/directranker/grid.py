@@ -38,7 +38,7 @@ FIXED: Mapping[str, Any] = {
 
 
 def systems(n_queries: int, request: Request) -> dict[str, System]:
-    """The settings by name, trained for so many epochs of this many queries that there are 3,000 steps."""
+    """The settings by name, trained for as many epochs as make 3,000 steps with this many queries."""
     epochs = 1 if request.quick else round(STEPS / ceil(n_queries / BATCH))
     settings = [dict(zip(GRID, values, strict=True)) for values in product(*GRID.values())]
     return {

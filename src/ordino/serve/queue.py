@@ -37,7 +37,7 @@ class Work:
 
     @contextmanager
     def place(self, told: str) -> Iterator[None]:
-        """A place in the queue for a request whose body has so many bytes, before it is read; 503 if there is none."""
+        """A place in the queue for a body of this many bytes, before it is read; 503 if there is none."""
         size = min(int(told), self.limits.bytes) if told.isdecimal() and len(told) < 16 else self.limits.bytes
         if self.taken >= self.limits.queue or (self.taken and self.bytes + size > self.limits.waiting_bytes):
             raise RefusedError(503, "the server is busy; try again in a moment", {**AGAIN, **CLOSE})

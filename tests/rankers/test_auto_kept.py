@@ -1,0 +1,90 @@
+"""What AutoRanker keeps of a trial: the scores of each fold and step, and the rankers that gave them."""
+
+import numpy as np
+import pytest
+
+from ordino.ensemble.choosing import Choice, Member
+from ordino.ensemble.clock import Clock
+from ordino.ensemble.kept import Kept
+from ordino.ensemble.paths import Watch, follow
+from ordino.ensemble.search import Search
+from ordino.ensemble.trials import Kind, Trial
+from rankers.test_auto_choices import Done, bench, noisy
+
+KINDS = {
+    "networks": Kind("ranknet", {"epochs": 4, "hidden": (3,)}, "z"),
+    "trees": Kind("lambda-mart", {"rounds": 15, "min_leaf": 5}, "raw"),
+    "bags of trees": Kind("lambda-mart", {"rounds": 10, "min_leaf": 5, "bags": 2, "query_share": 0.5}, "raw"),
+    "weights": Kind("rank-svm", {}, "z+rank"),
+    "stumps": Kind("rank-boost", {"rounds": 4}, "raw"),
+}
+
+
+def made(kind, **more):
+    trial = Trial(bench(n_folds=3), kind, **more)
+    trial.run(3, Clock(None))
+    return trial
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_ranker_of_a_step_is_the_one_that_gave_its_scores(name):
+    trial = Trial(bench(n_folds=3), KINDS[name])
+    parts = [trial._part(fold) for fold in range(3)]
+    for part, path in zip(parts, follow(trial.bench.make(trial.kind), parts, Clock(None)), strict=True):
+        for step in range(len(path.scores)):
+            found = path.at(step).form().score_scaled(part.held_out)
+            np.testing.assert_allclose(found, path.scores[step], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_trial_is_taken_up_again_as_it_was(name, tmp_path):
+    """Also one that learned from a share of the queries, and whose first fold went further than the others."""
+    trial = made(KINDS[name], share=0.75)
+    trial.scores[0] = np.vstack((trial.scores[0], trial.scores[0][-1:] * 2))
+    kept, again = Kept(str(tmp_path), trial.bench), Trial(trial.bench, trial.kind)
+    kept.save(trial)
+    assert kept.load(again)
+    assert again.row == trial.row
+    best = trial.best_step(np.full(trial.bench.data.n_queries, True))
+    for fold, (one, other) in enumerate(zip(trial.rankers(best), again.rankers(best), strict=True)):
+        np.testing.assert_array_equal(again.scores[fold], trial.scores[fold][: trial.n_steps])
+        seen = trial._part(fold).held_out
+        np.testing.assert_array_equal(other.form().score_scaled(seen), one.form().score_scaled(seen))
+
+
+def test_each_step_is_watched_once_and_by_its_own_scores():
+    seen = []
+    watch = Watch(lambda scores: seen.append([one.item() for one in scores]) or 0.0, patience=9, window=1)
+    steps = np.arange(8.0).reshape(4, 2)
+    for n in (1, 3, 4):
+        watch.is_enough([steps[:n, 0], steps[:n, 1]])
+    assert seen == steps.tolist()
+
+
+def test_a_fold_is_watched_by_its_own_queries():
+    trial = Trial(bench(), KINDS["weights"])
+    own = trial.bench.docs(2)
+    scores = noisy(1.0)[own].astype(np.float32)
+    values = trial.bench.measure(np.where(own, noisy(1.0), 0.0))[trial.bench.fold == 2]
+    assert trial._mean_of([2])([scores]) == pytest.approx(values.mean(), abs=1e-6)
+
+
+def search_with(done, seconds=None):
+    search = Search(bench(), clock=Clock(seconds), most_trials=None, cost=lambda _: 99.0, tell=lambda *_: None)
+    search.done, search.n_first = done, 1
+    return search
+
+
+def test_a_trial_gains_what_it_adds_to_the_others():
+    old, new = Done(noisy(2.0)), Done(noisy(0.3, 1), "prank")
+    choice = Choice(bench(), [old, new], n_first=1)
+    assert Member(1, 0) in choice.members(np.full(choice.bench.data.n_queries, True))
+    expected = choice.measure([Member(0, 0), Member(1, 0)]) - choice.measure([Member(0, 0)])
+    assert search_with([old])._gain(new) == pytest.approx(expected.mean())
+
+
+def test_a_trial_will_take_as_long_as_one_of_its_family_did():
+    done = [Trial(bench(), KINDS[name], seconds=seconds) for name, seconds in (("networks", 8.0), ("weights", 80.0))]
+    search = search_with(done, seconds=1000.0)
+    assert search._seconds(Trial(search.bench, KINDS["networks"]), 4) == pytest.approx(8.0)
+    assert search._seconds(Trial(search.bench, KINDS["stumps"]), 2) == pytest.approx(99.0 / 2)
