@@ -1,5 +1,7 @@
 """RankDE's experiments: what the paper prints, what its tables say of themselves, and what is measured how."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,7 @@ def test_rankde_is_measured_by_equation_9_and_the_others_by_letor(folder):
 def test_the_t_test_is_paired_over_queries(folder):
     result = reproduce("rankde.table3", Request(folder, quick=True))
     by_query = [number for number in result.numbers if number.labels[-1] == rankde.BY_QUERY]
+    assert json.loads(result.to_json())["values"] == len(result.seeds)  # repeats, though a claim has more values
     assert {len(number.ours) for number in by_query} == {4}  # two folds of two test queries
     assert {finding.n for finding in result.findings} == {(4, 4)}
     means = {number.labels[1]: number.mean for number in result.numbers if number.labels[-1] == "map"}

@@ -24,6 +24,8 @@ class Number(NamedTuple):
     """Whether the paper says it of the same data; if not, its number stands in brackets and is not compared."""
     paper_deviation: float | None = None
     """What the paper prints behind its own ±."""
+    is_by_query: bool = False
+    """Whether its values are those of queries, on a page whose other numbers have one for each repeat."""
 
     @property
     def mean(self) -> float:

@@ -77,7 +77,7 @@ def methods(table: str, request: Request, trials: Trials) -> Iterator[Number | s
         yield from _by_letor(name, own, folds, trials)
         for row in rows:
             values = _average_precisions(trials.of(name, row.system.label(request)), trials)
-            yield Number((name, row.label, "test", BY_QUERY), None, tuple(values.tolist()))
+            yield Number((name, row.label, "test", BY_QUERY), None, tuple(values.tolist()), is_by_query=True)
     yield f'The values of "{BY_QUERY}" are those of the queries, each the mean over the repeats: the paired t-test.'
     yield from faults(table, PAPER[table], N_QUERIES[table])
 

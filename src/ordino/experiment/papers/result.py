@@ -156,7 +156,7 @@ class Result:
         facts = {
             "target": self.target, "title": self.title, "data": self.data, "made": str(date.today()),
             "ordino": installed_versions()["ordino"], "seed": self.seed, "of": self.of,
-            "values": max((len(number.ours) for number in self.numbers), default=0),
+            "values": max((len(one.ours) for one in self.numbers if not one.is_by_query), default=0),
             "summary": summary(self), "claims": [finding.facts() for finding in self.findings],
         }  # fmt: skip
         return json.dumps(as_json(facts, strict=True), indent=1, ensure_ascii=False) + "\n"
