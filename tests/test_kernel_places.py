@@ -43,8 +43,8 @@ FITS = {
     "ranknet": [{"epochs": 2, "dropout": 0.2}],
 }
 REORDERING = {
-    "losses/list_kernels.py", "losses/pair_kernels.py", "networks/coder_kernels.py", "networks/pair_kernels.py",
-    "networks/perceptron_kernels.py", "svm/kernels.py",
+    "losses/list_kernels.py", "losses/pair_kernels.py", "networks/coder_kernels.py", "networks/first_kernels.py",
+    "networks/pair_kernels.py", "networks/perceptron_kernels.py", "svm/kernels.py",
 }  # fmt: skip
 
 

@@ -351,8 +351,8 @@ def _booster(
         from_disk=is_on_disk(),
     )
     give_back()
-    if valid is None:
-        return Booster(params, train)
-    labels, counts = (np.zeros(valid.n_docs), None) if native is None else (native.levels, native.counts)
-    held_out = Rows(valid.X, labels, params, group=counts, start=start(valid.n_docs), reference=train)
+    held_out = None
+    if valid is not None:
+        labels, counts = (np.zeros(valid.n_docs), None) if native is None else (native.levels, native.counts)
+        held_out = Rows(valid.X, labels, params, group=counts, start=start(valid.n_docs), reference=train)
     return Booster(params, train, held_out)
