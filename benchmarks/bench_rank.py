@@ -50,7 +50,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         place = Path(folder)
         make_files(place, options.docs)
-        rank = [sys.executable, "-m", "ordino.cli", "--quiet", "rank"]
+        rank = [sys.executable, "-m", "ordino", "--quiet", "rank"]
         commands = {
             "bare onnxruntime": [sys.executable, "-c", BARE, "data.parquet", "network.onnx", "bare.txt"],
             "ordino rank": [*rank, "plain.ordino", "data.parquet", "--out", "plain.txt"],

@@ -122,7 +122,7 @@ class Server(NamedTuple):
 def serving(folder: Path, processes: int) -> Iterator[Server]:
     """The service with both models, as the command starts it; its log goes to a file."""
     files = [str(folder / f"{model}.ordino") for model in MODELS]
-    words = [sys.executable, "-m", "ordino.cli", "serve", *files, "--port", "0", "--processes", str(processes)]
+    words = [sys.executable, "-m", "ordino", "serve", *files, "--port", "0", "--processes", str(processes)]
     log = folder / "log"
     with log.open("w") as stderr, subprocess.Popen(words, stderr=stderr) as process:
         try:

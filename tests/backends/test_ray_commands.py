@@ -50,7 +50,7 @@ def test_a_run_that_was_stopped_by_ctrl_c_goes_on(cluster, home):
     words = ["bench", "d.txt", "--rankers", "rankde", "-p", "rankde.generations=300", "--folds", "3", "--repeats", "6"]
     assert command(*words, "--out", "here.sqlite", "--n-jobs", "1") == 0
     there = [*words, "--out", "there.sqlite", "--cluster", cluster.address]
-    running = subprocess.Popen([sys.executable, "-m", "ordino.cli", *there], stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen([sys.executable, "-m", "ordino", *there], stderr=subprocess.PIPE, text=True)
     until = time.monotonic() + 60
     while not (home / "there.sqlite").exists() or not left_in("there.sqlite"):
         assert running.poll() is None, "it ended before it was stopped"

@@ -232,7 +232,7 @@ class Server:
     """One process of the service."""
 
     def __init__(self, folder: Path, files: list[Path]) -> None:
-        words = [sys.executable, "-m", "ordino.cli", "serve", *map(str, files), "--port", "0", "--processes", "1"]
+        words = [sys.executable, "-m", "ordino", "serve", *map(str, files), "--port", "0", "--processes", "1"]
         self.log = folder / "log"
         with self.log.open("w") as log:
             self.process = subprocess.Popen(words, stderr=log)

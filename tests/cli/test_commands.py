@@ -185,7 +185,7 @@ def test_debug_shows_the_traceback(folder):
 
 
 def test_a_closed_pipe_is_no_error(folder):
-    inspect = f"{sys.executable} -m ordino.cli inspect train.txt test.txt"
+    inspect = f"{sys.executable} -m ordino inspect train.txt test.txt"
     command = f"{inspect} | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"

@@ -50,7 +50,7 @@ def test_kill_leaves_nothing_under_the_name(training, folder):
 
 
 def test_ctrl_c_before_anything_was_learned_writes_nothing(folder):
-    words = [sys.executable, "-m", "ordino.cli", "train", "train.txt", *LONG, "--out", "early.ordino"]
+    words = [sys.executable, "-m", "ordino", "train", "train.txt", *LONG, "--out", "early.ordino"]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)

@@ -73,6 +73,6 @@ def test_an_unknown_ranker_is_answered_with_the_nearest(capsys):
 @pytest.mark.slow
 def test_nothing_is_left_to_compile(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-m", "ordino.cli", "warm-up", "rank-svm"], env=environment, check=True)
+    subprocess.run([sys.executable, "-m", "ordino", "warm-up", "rank-svm"], env=environment, check=True)
     done = subprocess.run([sys.executable, "-c", FIT], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

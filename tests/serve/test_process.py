@@ -26,7 +26,7 @@ BODY = json.dumps({"rows": [[1, 2, 3], [3, 2, 1]]}).encode()
 @contextmanager
 def running(*words):
     """The command in a process of its own: the process and its address. Its log is a file, which never fills up."""
-    program = [sys.executable, "-m", "ordino.cli", "serve", *map(str, words), "--port", "0"]
+    program = [sys.executable, "-m", "ordino", "serve", *map(str, words), "--port", "0"]
     with tempfile.NamedTemporaryFile("r") as log:
         process = subprocess.Popen(program, stderr=log.fileno())
         process.log = Path(log.name)

@@ -1,4 +1,4 @@
-"""``python -m ordino.cli`` is ``ordino``."""
+"""``python -m ordino`` is ``ordino``."""
 
 from ordino.cli import main
 
