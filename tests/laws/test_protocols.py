@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from laws.protocols import QUICKLY, RECORD, SECONDS, protocol, write_collections
+from laws.protocols import QUICKLY, RECORD, SECONDS, protocol, request_for, write_collections
 from ordino.experiment.papers.catalogue import TARGETS
 
 RECORDED = json.loads(RECORD.read_text(encoding="utf-8"))
@@ -27,6 +27,15 @@ def root(tmp_path_factory):
 
 def test_every_target_is_recorded():
     assert set(RECORDED) == {*TARGETS, *(f"{name}, quick" for name in QUICKLY)}, ADVICE
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_is_said_to_be_learned_from_is_not_held_out(name, root):
+    """A network without a validation part holds out queries by itself, unless it is told not to."""
+    for plan in TARGETS[name].plans(request_for(name, root, quick=True)):
+        alone = any(folds[0].valid is None for _, folds in plan.collections())
+        rankers = [entry.make(entry.params) for entry in plan.entries()] if alone else []
+        assert [ranker for ranker in rankers if getattr(ranker, "hold_out", None) is not None] == []
 
 
 CASES = [

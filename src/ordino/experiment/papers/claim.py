@@ -13,7 +13,8 @@ another scale, it is the paper's effect size d times our deviation; if the paper
 paired, its difference; if it prints no number, :data:`LARGE` times our deviation.
 
 That two numbers are level, which is to say closer than a margin m, comes back if :math:`[l, u]` lies inside
-:math:`\pm m`, does not if it lies outside, and cannot be told otherwise.
+:math:`\pm m`, does not if it lies outside, and cannot be told otherwise. On other data m is our standard deviation,
+unless the values are paired.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -110,12 +111,20 @@ class Finding:
         return LARGE * self.contrast.deviation if printed is None else printed
 
     @property
+    def margin(self) -> float | None:
+        """m of the rule: the claim's margin in our units."""
+        margin = self.claim.margin
+        if self.contrast is None or margin is None or self.same_data or self.claim.is_paired:
+            return margin
+        return self.contrast.deviation
+
+    @property
     def power(self) -> float:
         """The power of the test; 0 without repeats."""
         if self.contrast is None:
             return 0.0
-        if self.claim.margin is not None:
-            return self.contrast.level_power(self.claim.margin)
+        if self.margin is not None:
+            return self.contrast.level_power(self.margin)
         return self.contrast.power(self.expected)
 
     @property
@@ -123,7 +132,7 @@ class Finding:
         """By the rule of this module."""
         if self.contrast is not None:
             low, high = self.contrast.interval
-            margin = self.claim.margin
+            margin = self.margin
             if margin is not None:
                 if -margin < low and high < margin:
                     return COMES_BACK

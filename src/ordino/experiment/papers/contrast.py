@@ -7,10 +7,23 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
+
+Floats = NDArray[np.float64]
 
 LEVEL = 0.95  # of every interval
 LARGEST_T = 500  # beyond it scipy's search for noncentral distributions may not end
+
+
+def _quantiles() -> tuple[Floats, Floats]:
+    """Numbers between 0 and 1 with weights for a mean over all of them, dense at both ends (Gauss-Legendre, bent)."""
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    v = (nodes + 1) / 2
+    return v**3 * (10 - 15 * v + 6 * v**2), weights / 2 * 30 * v**2 * (1 - v) ** 2
+
+
+QUANTILES, SHARES = _quantiles()
 
 
 class Contrast(NamedTuple):
@@ -81,6 +94,9 @@ class Contrast(NamedTuple):
     def power(self, difference: float) -> float:
         """The probability that the interval leaves out 0 if the true difference is this.
 
+        It is a mean over all deviations that the samples could have had: scipy's own function of the noncentral t
+        distribution gives NaN for many shifts.
+
         Examples
         --------
         Two samples of 30 and an effect size of 0.8, a case of every textbook:
@@ -91,9 +107,8 @@ class Contrast(NamedTuple):
         if not self.error:
             return 1.0
         shift, t = abs(difference) / self.error, self.quantile
-        if shift > 37:  # beyond what scipy's series can sum, and certain by then
-            return 1.0
-        return float(1 - special.nctdtr(self.degrees, shift, t) + special.nctdtr(self.degrees, shift, -t))
+        spread = np.sqrt(special.chdtri(self.degrees, 1 - QUANTILES) / self.degrees)
+        return float(SHARES @ (special.ndtr(shift - t * spread) + special.ndtr(-shift - t * spread)))
 
     def level_power(self, margin: float) -> float:
         """The probability that the interval lies inside ±margin if there is no difference."""

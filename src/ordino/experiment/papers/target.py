@@ -230,7 +230,7 @@ class Target:
     takes: str
     """About how long on two cores."""
     page: Result
-    """What stands around the numbers, in which {data}, {folds}, {repeats}, {n} and {seed} are filled in.
+    """What stands around the numbers, in which {data}, {folds}, {repeats}, {n}, {seed} and {seeds} are filled in.
 
     Without a title of its own it has what the target shows.
     """
@@ -248,15 +248,17 @@ class Target:
         found = list(self.view(request, trials))
         numbers = [one for one in found if isinstance(one, Number)]
         folds = grouped({(trial.dataset, trial.fold): None for trial in trials.all})
-        n = max(len(number.ours) for number in numbers)
+        n = max((len(one.ours) for one in numbers if not one.is_by_query), default=0)
         data = self._data(request, numbers, list(folds))
         facts = {"data": " and ".join(data), "folds": count_of(max(map(len, folds.values()), default=0), "fold")}
+        seeds = list(dict.fromkeys(trial.seed for trial in trials.all))
         facts |= {"n": str(n), "repeats": count_of(n, "repeat"), "seed": str(request.seed)}
+        facts |= {"seeds": count_of(len(seeds), "seed")}
         title, protocol = (text.format(**facts) for text in (self.page.title or self.shows, self.page.protocol))
         return replace(
             self.page, title=title, protocol=protocol, numbers=numbers, seed=request.seed,
             notes=[one for one in found if isinstance(one, str)], data=data,
-            seeds=list(dict.fromkeys(trial.seed for trial in trials.all)),
+            seeds=seeds,
         )  # fmt: skip
 
     def _data(self, request: Request, numbers: Sequence[Number], trained_on: Sequence[str]) -> Sequence[str]:

@@ -62,6 +62,12 @@ def _penalties() -> dict[str, System]:
     }
 
 
+def behind(metric: str) -> list[str]:
+    """The methods that DeepNet is ahead of in the thesis' tables."""
+    printed = {name: PAPER[name][f"test {metric}"] for name in ALL_METHODS if f"test {metric}" in PAPER[name]}
+    return [name for name, value in printed.items() if value < printed["DeepNet"]]
+
+
 TARGETS = {
     "fig4.2": chart(
         "1 to 4 hidden layers", "25 min", {name: plain(hidden=sizes) for name, sizes in DEPTHS.items()},
@@ -119,12 +125,7 @@ TARGETS = {
     **{
         name: experiment(
             f"{shows} of all methods", "35 min", ALL_METHODS, metrics,
-            claims=[
-                beats("DeepNet", other, metric=metric)
-                for metric in metrics[:1]
-                for other in ALL_METHODS
-                if f"test {metric}" in PAPER[other] and other != "DeepNet"
-            ],
+            claims=[beats("DeepNet", other, metric=metrics[0]) for other in behind(metrics[0])],
         )
         for name, shows, metrics in (
             ("table4.5", "MAP", ("map",)),

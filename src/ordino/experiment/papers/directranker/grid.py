@@ -33,7 +33,7 @@ STEPS, BATCH = 3_000, 32
 GRID = {"hidden": (10, 20, 30, 50, 100), "l2": (0.0, 0.0001, 0.001), "dropout": (0.0, 0.5)}
 FIXED: Mapping[str, Any] = {
     "activation": "tanh", "output": "half-tanh", "optimizer": "adam", "learning_rate": 0.0087, "initializer": "unit",
-    "dropout": 0.0, "patience": None, "batch": BATCH, "scaling": "quantile",
+    "dropout": 0.0, "patience": None, "hold_out": None, "batch": BATCH, "scaling": "quantile",
 }  # fmt: skip
 
 

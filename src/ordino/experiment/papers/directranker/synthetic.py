@@ -128,7 +128,7 @@ def _points(panel: str, request: Request) -> Iterator[Point]:
             if curves:
                 data[curves] = kind
             params = {"hidden": (70, data["classes"]), "batch": 10, "learning_rate": 3e-3, "scaling": "quantile"}
-            params |= {"dropout": 0.0, "epochs": _epochs(data["size"])}
+            params |= {"dropout": 0.0, "hold_out": None, "epochs": _epochs(data["size"])}
             net = System("directranker", params, quick={"epochs": 1})
             curve = f"{kind} {curves}" if curves else "5 classes, 70 features"
             place = f"{value:g}" if varies == "noise" else str(value)
