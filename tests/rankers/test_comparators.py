@@ -17,7 +17,7 @@ from ordino.networks.training import Team
 from ordino.order import ORDERS, PairNetwork, audit, pairs, tournament
 from ordino.ranker import NotFittedError
 from ordino.rankers import sortnet
-from ordino.rankers.deepnet import DeepNet, DenseComparator, drawn_pairs
+from ordino.rankers.deepnet import DeepNet, DenseComparator, activations_of, drawn_pairs
 from ordino.rankers.sortnet import SortNet, _KnownPairs
 from ordino.testing import easy_data
 
@@ -261,7 +261,7 @@ def test_recorded_outputs_are_probabilities():
     ranker = DeepNet(hidden=4, n_pairs=50)
     pairs = drawn_pairs(ranker, DATA, "n_pairs", 0)
     network = ranker._fresh(DATA.X, pairs, 0)
-    row = ranker._watch(DATA.X, pairs)(network)
+    row = activations_of(ranker, DATA.X, pairs)(network)
     first, last = network.layers()
     seen = np.concatenate(DATA.X[pairs.rows(DATA.n_docs)], axis=1)
     outputs = 1 / (1 + np.exp(-(np.tanh(seen @ first.W + first.b) @ last.W + last.b)))

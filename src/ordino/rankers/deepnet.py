@@ -19,13 +19,15 @@ from ordino.given import Validation
 from ordino.networks import fields
 from ordino.networks.comparing import Comparator, check_widths, hidden_param
 from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order
-from ordino.networks.training import Learner, Quality, Trained
+from ordino.networks.pair_net import PairNet
+from ordino.networks.training import Learner, Quality, Trained, Watch
 from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
 from ordino.parameters import Choices, param, settings
 from ordino.streams import stream
 from ordino.threads import run_blocks
 
+WATCHED_PAIRS = 1000  # pairs on which the activations of an epoch are measured
 Drawing = TypeVar("Drawing", bound="DeepNet | DenseComparator")
 """The two that learn from drawn pairs."""
 
@@ -68,6 +70,12 @@ def select_param() -> Any:
     )
 
 
+def record_activations_param() -> Any:
+    """Whether activations are recorded."""
+    text = "Whether `history_` gets the mean and the standard deviation of each layer's activations after every epoch."
+    return param(False, text)
+
+
 @final
 class DeepNet(Comparator):
     """A deep symmetric comparator learned from drawn pairs.
@@ -97,6 +105,7 @@ class DeepNet(Comparator):
     n_valid_pairs: int | None = n_pairs_param(20_000, "validation")
     distinct_pairs: bool = distinct_pairs_param()
     select: str = select_param()
+    record_activations: bool = record_activations_param()
 
     published = settings(
         hidden=(24, 12, 6), activation="relu", initializer="autoencoders", dropout=0.25, input_dropout=None,
@@ -156,6 +165,7 @@ class DenseComparator(Comparator):
     n_valid_pairs: int | None = n_pairs_param(20_000, "validation")
     distinct_pairs: bool = distinct_pairs_param()
     select: str = select_param()
+    record_activations: bool = record_activations_param()
     asked: str = param(
         "both",
         "How a pair is compared when ranking: in both orders, taking the mean (both), or once, as in the thesis, with "
@@ -233,7 +243,22 @@ def _learner(
         quality = ranker._by_pairs(valid.X, drawn_pairs(ranker, valid, "n_valid_pairs", seed))
     elif valid is not None:
         quality = quality or ranker._by_metric(valid)
-    return ranker._learner(ranker._fresh(X, learning_set, seed), X, learning_set, quality)
+    watch = activations_of(ranker, X, learning_set) if ranker.record_activations else None
+    return ranker._learner(ranker._fresh(X, learning_set, seed), X, learning_set, quality, watch)
+
+
+def activations_of(ranker: DeepNet | DenseComparator, X: NDArray[np.float32], learning_set: LearningSet) -> Watch:
+    """Mean and deviation of the activations of each layer, for some of the pairs."""
+    few = learning_set.take(np.arange(min(WATCHED_PAIRS, learning_set.n_pairs)))
+    first, second = X[few.rows(len(X))]
+
+    def watch(net: PairNet) -> dict[str, float]:
+        *hidden, outputs = ranker._plain(net.layers()).activations(first, second)
+        reached = {str(i): h for i, h in enumerate(hidden, start=1)} | {"out": outputs}
+        means = {f"mean_{name}": float(h.mean()) for name, h in reached.items()}
+        return means | {f"std_{name}": float(h.std(ddof=1)) for name, h in reached.items()}
+
+    return watch
 
 
 def _keep(ranker: Drawing, trained: Trained) -> Drawing:
