@@ -18,7 +18,14 @@ from ordino.data.dataset import Dataset
 from ordino.given import Validation
 from ordino.networks import fields
 from ordino.networks.comparing import Comparator, check_widths, hidden_param
-from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order
+from ordino.networks.learning_sets import (
+    LearningSet,
+    distinct_pairs_param,
+    draw_pairs,
+    in_random_order,
+    n_pairs_param,
+    pairs_param,
+)
 from ordino.networks.pair_net import PairNet
 from ordino.networks.training import Learner, Quality, Trained, Watch
 from ordino.order import PairNetwork
@@ -30,34 +37,6 @@ from ordino.threads import run_blocks
 WATCHED_PAIRS = 1000  # pairs on which the activations of an epoch are measured
 Drawing = TypeVar("Drawing", bound="DeepNet | DenseComparator")
 """The two that learn from drawn pairs."""
-
-
-def pairs_param() -> Any:
-    """Which pairs are drawn."""
-    return param(
-        "C",
-        "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of "
-        "different labels, of equal labels above 0, and of equal labels not above 0), C (different labels), D "
-        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). B66, B75, "
-        "D66, D75, E66 and E75 are B, D and E with 66 % or 75 % of pairs of different labels. Equal labels have the "
-        "target 1/2.",
-        choices=CONFIGURATIONS,
-    )
-
-
-def n_pairs_param(default: int, part: str) -> Any:
-    """How many pairs are drawn from a part of the data."""
-    text = f"Pairs of the {part} data, in equal shares for each query; None takes all."
-    return param(default, text, low=1, brief=2)
-
-
-def distinct_pairs_param() -> Any:
-    """Whether a pair is drawn once at most."""
-    return param(
-        False,
-        "Take no pair twice: a query with fewer pairs than its share gives each of them once, and the other queries "
-        "share what is missing. Otherwise it gives them several times, in random orders.",
-    )
 
 
 def select_param() -> Any:
