@@ -17,6 +17,7 @@ import numpy as np
 
 from ordino.checks import check_choice, check_int, check_real
 from ordino.errors import ParameterError, unknown_name
+from ordino.foreign_words import ELSEWHERE, NOT_HERE, PASSED_ON
 
 
 @final
@@ -192,7 +193,20 @@ def _wrapped(text: str, width: int = 112) -> list[str]:
     return lines
 
 
-def with_parameters(doc: str | None, cls: type) -> str:
+def make_dataclass(cls: Any, base: type) -> None:
+    """Give a subclass of ``base`` its fields, an ``__init__`` that checks their names, and a docstring with them.
+
+    An ``__init__`` that a user wrote stays, also in what inherits from it.
+    """
+    writer = next(one for one in cls.__mro__ if "__init__" in one.__dict__)
+    is_written = issubclass(writer, base) and not hasattr(writer.__init__, "__wrapped__")
+    dataclass(init=not is_written, kw_only=True, eq=False, repr=False)(cls)
+    if not is_written:
+        cls.__init__ = _with_checked_names(cls.__init__, cls)
+    cls.__doc__ = _with_parameters(cls.__doc__, cls)
+
+
+def _with_parameters(doc: str | None, cls: type) -> str:
     """A docstring with the parameters of the class, before its attributes and examples."""
     text = (doc or "").rstrip()
     if not parameters_of(cls) or re.search(r"^\s*Parameters\n\s*-+", text, re.MULTILINE):
@@ -206,7 +220,7 @@ def with_parameters(doc: str | None, cls: type) -> str:
     return f"{text[: later.start()]}{section}\n\n{text[later.start() :]}\n{indent}"
 
 
-def with_checked_names(init: Callable[..., None], cls: type) -> Callable[..., None]:
+def _with_checked_names(init: Callable[..., None], cls: type) -> Callable[..., None]:
     """An ``__init__`` that answers an unknown name with the nearest one, or with the new name of a renamed one."""
 
     @wraps(init)
@@ -218,67 +232,6 @@ def with_checked_names(init: Callable[..., None], cls: type) -> Callable[..., No
         init(self, *args, **params)
 
     return checked
-
-
-ELSEWHERE = {
-    "rounds": "n_estimators num_boost_round num_iterations num_trees n_trees tree trees n_iter iterations",
-    "epochs": "n_epochs num_epochs max_epochs n_estimators n_iter iterations max_iter",
-    "seed": "random_state random_seed",
-    "leaves": "num_leaves max_leaves max_leaf_nodes leaf",
-    "min_leaf": "min_child_samples min_data_in_leaf min_samples_leaf mls",
-    "feature_share": "colsample_bytree colsample_bynode feature_fraction max_features rsm",
-    "query_share": "subsample bagging_fraction",
-    "truncation": "lambdarank_truncation_level lambdarank_num_pair_per_sample",
-    "gain": "label_gain",
-    "l2": "reg_lambda lambda_l2 l2_leaf_reg weight_decay alpha",
-    "l1": "reg_alpha lambda_l1",
-    "hidden": "hidden_layer_sizes hidden_dim hidden_size layers n_hidden layer node nodes",
-    "batch": "batch_size",
-    "learning_rate": "lr eta learning_rate_init shrinkage",
-    "n_jobs": "n_threads nthread num_threads thread_count",
-    "patience": "early_stopping_rounds early_stopping n_iter_no_change estop",
-    "metric": "eval_metric eval_at ndcg_eval_at custom_metric scoring",
-    "loss": "objective loss_function",
-    "dropout": "dropout_rate",
-    "optimizer": "solver",
-    "scaling": "scaler normalize",
-    "verbose": "verbosity verbose_eval",
-    "restarts": "r n_restarts",
-    "thresholds": "tc",
-    "tol": "tolerance",
-}
-"""Our parameters, and what each is called in LightGBM, XGBoost, CatBoost, RankLib, scikit-learn or torch."""
-
-PASSED_ON = (
-    "boosting boosting_type cat_smooth drop_rate extra_trees lambdarank_norm linear_tree max_bin max_delta_step "
-    "max_depth min_child_weight min_data_in_bin min_gain_to_split min_split_gain min_sum_hessian_in_leaf "
-    "monotone_constraints path_smooth subsample_for_bin subsample_freq"
-)
-"""What rankers of trees hand on to LightGBM under its own name."""
-
-NOT_HERE = {
-    "seed random_state random_seed": "nothing in it is drawn at random, so leave it out",
-    "objective loss loss_function": "it always learns its own; ordino.Scorer(loss=...) takes any loss",
-    "device tree_method task_type gpu_id": "everything runs on the processor, so leave it out",
-}
-"""Parameters of other libraries for which a ranker has none, and why."""
-
-
-ATTRIBUTES = {
-    "best_iteration_": "best_round_",
-    "best_iteration": "best_round_",
-    "n_estimators_": "best_round_",
-    "evals_result_": "history_",
-    "evals_result": "history_",
-    "best_score_": "history_",
-    "feature_name_": "feature_names_in_",
-    "get_booster": "booster_",
-    "save_model": "ordino.save(ranker, path)",
-    "load_model": "ordino.load(path)",
-    "fit_predict": "fit(X, y, qid=qid), then predict(X, qid=qid)",
-    "predict_proba": "predict, or ordino.OrdinalClassifier for probabilities of labels",
-}
-"""What people look for in a fitted ranker of another library, and what to type."""
 
 
 def check_names(cls: Any, names: Iterable[str]) -> None:

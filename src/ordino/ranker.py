@@ -3,15 +3,12 @@
 ``fit(X, y, qid=qid, valid=(X, y, qid))`` or ``fit(dataset, valid=dataset)`` learns; ``predict`` gives scores, larger is
 better; ``rank`` gives the ranking; ``score`` gives a metric, averaged over queries. A ranker lists its parameters as
 fields (:func:`~ordino.parameters.param`), and defines ``_fit`` and ``_predict`` (or ``form``); everything common
-(grouping, canonical order, scaling, checks) is done here.
+is done for it: grouping and canonical order in :mod:`ordino.given`, checks and scaling in :mod:`ordino.preparing`.
 """
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -19,32 +16,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import name_features, query_numbers
-from ordino.data.columns import check_features, check_no_nan
+from ordino.callers import check_pipeline, check_search, check_splitter, is_in_search
 from ordino.data.dataset import Dataset
-from ordino.data.filling import make_preparation
-from ordino.data.frames import check_no_categories, recode
-from ordino.data.on_disk import transformed
-from ordino.data.scaling import make_scaler
+from ordino.data.frames import recode
 from ordino.data.shards import ShardedDataset
 from ordino.division import Divided
-from ordino.errors import DataError, NothingToLearnWarning, OrdinoError, ParameterError
+from ordino.errors import DataError, OrdinoError, ParameterError
 from ordino.estimators import BaseEstimator, clone
 from ordino.estimators import NotFittedError as SklearnNotFittedError
+from ordino.foreign_words import ATTRIBUTES, refuse_words
 from ordino.forms import Form, Learned
-from ordino.given import (
-    Validation,
-    as_dataset,
-    check_pipeline,
-    check_search,
-    check_splitter,
-    given_data,
-    is_in_search,
-    refuse_words,
-    why_nothing_is_learned,
-)
+from ordino.given import Validation, as_dataset, as_documents, given_data
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
-from ordino.parameters import ATTRIBUTES, check_names, parameters_of, with_checked_names, with_parameters
+from ordino.parameters import check_names, make_dataclass, parameters_of
+from ordino.preparing import check_learnable, fit_scaler, refuse_nan, scaled_by
 from ordino.threads import products
 
 
@@ -103,47 +89,6 @@ class Ranker(BaseEstimator, ABC):
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
     __metadata_request__score: ClassVar[dict[str, bool | None]] = {"qid": True, "sample_weight": None}  # Pipeline asks
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        # an __init__ that a user wrote stays, also in what inherits from it
-        writer = next(one for one in cls.__mro__ if "__init__" in one.__dict__)
-        is_written = issubclass(writer, Ranker) and not hasattr(writer.__init__, "__wrapped__")
-        dataclass(init=not is_written, kw_only=True, eq=False, repr=False)(cls)
-        if not is_written:
-            cls.__init__ = with_checked_names(cls.__init__, cls)  # type: ignore[method-assign]
-        cls.__doc__ = with_parameters(cls.__doc__, cls)
-        if "_predict" in cls.__dict__ and "form" not in cls.__dict__:
-            cls.form = Ranker.form  # type: ignore[method-assign]  # an inherited form would not hear of this _predict
-        elif "form" in cls.__dict__ and "_predict" not in cls.__dict__:
-            cls._predict = lambda self, data, form=cls.form: form(self).score_scaled(data)  # type: ignore[method-assign,misc]
-
-    @classmethod
-    def as_published(cls, **changes: Any) -> Self:
-        """A ranker with the settings of its paper, ``published``, and these changes."""
-        if not cls.published:
-            raise ParameterError(f"{cls.__name__} has no published settings; use {cls.__name__}(...)")
-        return cls(**{**cls.published, **changes})
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters by name; ``ranker__hidden`` sets one of the inner ranker."""
-        if hasattr(type(self), "__dataclass_fields__") and parameters_of(type(self)):
-            check_names(type(self), (name.partition("__")[0] for name in params))
-        super().set_params(**params)
-        return self
-
-    if not TYPE_CHECKING:  # a type checker shall go on to find what is not there
-
-        def __getattr__(self, name: str) -> Any:
-            if isinstance(getattr(type(self), name, None), property):
-                self._check_fitted()  # what the property raised, which Python takes for a missing attribute
-            hint = f"; use {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
-
-    def __sklearn_clone__(self) -> Self:
-        check_search(self)
-        copy: Self = super().__sklearn_clone__()
-        return copy
-
     @abstractmethod
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         """Learn from checked, scaled data in canonical order."""
@@ -161,15 +106,10 @@ class Ranker(BaseEstimator, ABC):
         """Refuse learned parts that do not fit together; for rankers whose form is their own affair."""
 
     def fit(
-        self,
-        X: ArrayLike | Dataset | ShardedDataset,
-        y: ArrayLike | None = None,
-        *unnamed: Any,
-        qid: ArrayLike | Sequence[Any] | None = None,
-        valid: Validation = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike | Dataset | ShardedDataset, y: ArrayLike | None = None, *unnamed: Any,
+        qid: ArrayLike | Sequence[Any] | None = None, valid: Validation = None, sample_weight: ArrayLike | None = None,
         **unknown: Any,
-    ) -> Self:
+    ) -> Self:  # fmt: skip
         """Learn to rank from labeled documents.
 
         Parameters
@@ -199,6 +139,54 @@ class Ranker(BaseEstimator, ABC):
                 del self.n_features_in_  # half fitted is not fitted
                 raise
         return self
+
+    def predict(
+        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
+    ) -> NDArray[np.float64]:
+        """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
+        refuse_words("predict", unnamed, unknown)
+        data = self.documents(X, qid)
+        return data.restore(self._scores_of(data))
+
+    def rank(
+        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
+    ) -> NDArray[np.intp]:
+        """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
+        refuse_words("rank", unnamed, unknown)
+        data = self.documents(X, qid)
+        order = np.lexsort((-self._scores_of(data), query_numbers(data.offsets)))
+        return order if data.order is None else data.order[order]
+
+    def score(
+        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *unnamed: Any,
+        qid: ArrayLike | Sequence[Any] | None = None, sample_weight: ArrayLike | None = None, **unknown: Any,
+    ) -> float:  # fmt: skip
+        """The ranker's ``metric`` (NDCG@10 if it has none) in its ``profile``, averaged over queries.
+
+        Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated. With
+        ``sample_weight``, one for each row or for each query, a query counts by the mean weight of its documents.
+        """
+        refuse_words("score", unnamed, unknown)
+        self._check_fitted()
+        data = as_dataset(X, y, qid, sample_weight, call="score").as_grouped()  # without the caller's order and back
+        metric = parse_metric(getattr(self, "metric", "ndcg@10"))
+        profile = getattr(self, "profile", "standard")
+        found = evaluate(data, self.predict(data), metrics=metric, profile=profile)
+        if sample_weight is None or data.weights is None:
+            return metric.quality(found[str(metric)])
+        values = found.per_query[str(metric)]
+        counts = np.isfinite(values)
+        weights = (np.add.reduceat(data.weights, data.offsets[:-1]) / data.counts)[counts]
+        if not weights.any():
+            raise DataError("no query that the metric counts has a weight above 0; check sample_weight")
+        return metric.quality(float(np.average(values[counts], weights=weights)))
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """A ranker with the settings of its paper, ``published``, and these changes."""
+        if not cls.published:
+            raise ParameterError(f"{cls.__name__} has no published settings; use {cls.__name__}(...)")
+        return cls(**{**cls.published, **changes})
 
     @property
     def is_random(self) -> bool:
@@ -231,82 +219,56 @@ class Ranker(BaseEstimator, ABC):
         """
         for name, known in parameters_of(type(self)).items():
             known.verify(name, getattr(self, name))
-        if data.n_docs == 0:
-            raise DataError("there are no documents to learn from; check how the data was selected")
-        if data.n_features == 0:
-            words = f"0 feature(s) (shape=({data.n_docs}, 0)) while a minimum of 1 is required"  # as scikit-learn says
-            raise DataError(f"there are no features to learn from: {words}; check which columns were chosen")
-        if not self.takes_categories:
-            check_no_categories(data.categories, type(self).__name__)
-        self._check_nan(data, "X")
-        if data.weights is not None and not data.weights.any():
-            raise DataError("all weights are zero, so nothing counts; give at least one document a weight above 0")
-        if data.weights is not None and not self.uses_weights:
-            warnings.warn(
-                f"{type(self).__name__} does not use document weights; every document counts the same",
-                UserWarning,
-                stacklevel=3,
-            )
-        if why := why_nothing_is_learned(data):
-            warnings.warn(f"{type(self).__name__}: {why}", NothingToLearnWarning, stacklevel=3)
+        check_learnable(self, data, held_out)
         if held_out is not None:
-            if held_out.n_docs == 0:
-                raise DataError("valid has no documents; leave it out, or check how it was selected")
-            self._check_nan(held_out, "valid")
-            if held_out.n_features != data.n_features:
-                raise DataError(
-                    f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same"
-                )
             held_out = recode(held_out, data.categories)
-        scaling = getattr(self, "scaling", None)
-        scaler = make_preparation(getattr(self, "missing", None), None if scaling is None else make_scaler(scaling))
-        if scaler is not None:
-            scaler = scaler.fit_elsewhere(data) if isinstance(data, Divided) else scaler.fit(data)
-        prepared, prepared_valid = (
-            part if scaler is None or part is None
-            else part.scaled(scaler) if isinstance(part, Divided) else transformed(scaler, part)
-            for part in (data, held_out)
-        )  # fmt: skip
+        scaler = fit_scaler(self, data)
+        prepared, prepared_valid = scaled_by(scaler, data), scaled_by(scaler, held_out)
         # nothing is refused from here on: an earlier fit stays whole until the new one begins
         self.scaler_ = scaler
         self.n_features_in_ = data.n_features
         self.n_queries_in_ = data.n_queries
         self.longest_query_in_ = int(data.counts.max())
+        for name in ("feature_names_in_", "categories_in_"):
+            self.__dict__.pop(name, None)
         if data.feature_names is not None:
             self.feature_names_in_ = np.array(data.feature_names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.__dict__.pop("categories_in_", None)
         if data.categories:
             self.categories_in_ = data.categories
         return prepared, prepared_valid
 
-    def predict(
-        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
-    ) -> NDArray[np.float64]:
-        """Scores, larger is better, one for each row of X, in the order of X; without qid, all rows are one list."""
-        refuse_words("predict", unnamed, unknown)
-        data = self.documents(X, qid)
-        return data.restore(self._scores_of(data))
+    def documents(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
+        """Documents to score, as a data set with the features that fit saw."""
+        self._check_fitted()
+        data = as_documents(X, qid, self)
+        self._check_nan(data, "X")
+        return data
 
-    def rank(
-        self, X: ArrayLike | Dataset, *unnamed: Any, qid: ArrayLike | Sequence[Any] | None = None, **unknown: Any
-    ) -> NDArray[np.intp]:
-        """Row numbers of X, best first, query after query in the order of their first rows; ties keep row order."""
-        refuse_words("rank", unnamed, unknown)
+    def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
+        """Documents prepared for this fitted ranker: checked, grouped by query, with scaled features."""
         data = self.documents(X, qid)
-        order = np.lexsort((-self._scores_of(data), query_numbers(data.offsets)))
-        return order if data.order is None else data.order[order]
+        return data if self.scaler_ is None else self.scaler_.transform(data)
 
     def _scores_of(self, data: Dataset) -> NDArray[np.float64]:
         """Scores in the grouped order of the data."""
         with products.on_one_thread():  # a product that threads share rounds by their number
             return self.form().score(data)
 
-    def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
-        """Documents prepared for this fitted ranker: checked, grouped by query, with scaled features."""
-        data = self.documents(X, qid)
-        return data if self.scaler_ is None else self.scaler_.transform(data)
+    def _check_divides(self) -> None:
+        """Refuse a cluster, for a ranker whose training cannot be divided."""
+        if not self.divides:
+            raise ParameterError(
+                f"the training of {type(self).__name__} cannot be divided over a cluster; leave out cluster, and it "
+                "learns from the shards on this machine"
+            )
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "n_features_in_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+
+    def _check_nan(self, data: Dataset | Divided, name: str) -> None:
+        if not self.allows_nan and getattr(self, "missing", None) is None:
+            refuse_nan(data, name, type(self).__name__)
 
     def feature_names(self) -> tuple[str, ...]:
         """The names of the features in ``fit``; f1, f2, ... if they had none."""
@@ -328,66 +290,33 @@ class Ranker(BaseEstimator, ABC):
             return values
         return np.bincount(self.scaler_.sources, values, self.n_features_in_).astype(np.float64)
 
-    def score(
-        self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *unnamed: Any,
-        qid: ArrayLike | Sequence[Any] | None = None, sample_weight: ArrayLike | None = None, **unknown: Any,
-    ) -> float:  # fmt: skip
-        """The ranker's ``metric`` (NDCG@10 if it has none) in its ``profile``, averaged over queries.
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        make_dataclass(cls, Ranker)
+        if "_predict" in cls.__dict__ and "form" not in cls.__dict__:
+            cls.form = Ranker.form  # type: ignore[method-assign]  # an inherited form would not hear of this _predict
+        elif "form" in cls.__dict__ and "_predict" not in cls.__dict__:
+            cls._predict = lambda self, data, form=cls.form: form(self).score_scaled(data)  # type: ignore[method-assign,misc]
 
-        Larger is better, as scikit-learn's searches expect: a metric that counts errors is negated. With
-        ``sample_weight``, one for each row or for each query, a query counts by the mean weight of its documents.
-        """
-        refuse_words("score", unnamed, unknown)
-        self._check_fitted()
-        data = as_dataset(X, y, qid, sample_weight, call="score").as_grouped()  # without the caller's order and back
-        metric = parse_metric(getattr(self, "metric", "ndcg@10"))
-        profile = getattr(self, "profile", "standard")
-        found = evaluate(data, self.predict(data), metrics=metric, profile=profile)
-        if sample_weight is None or data.weights is None:
-            return metric.quality(found[str(metric)])
-        values = found.per_query[str(metric)]
-        counts = np.isfinite(values)
-        weights = (np.add.reduceat(data.weights, data.offsets[:-1]) / data.counts)[counts]
-        if not weights.any():
-            raise DataError("no query that the metric counts has a weight above 0; check sample_weight")
-        return metric.quality(float(np.average(values[counts], weights=weights)))
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; ``ranker__hidden`` sets one of the inner ranker."""
+        if hasattr(type(self), "__dataclass_fields__") and parameters_of(type(self)):
+            check_names(type(self), (name.partition("__")[0] for name in params))
+        super().set_params(**params)
+        return self
 
-    def documents(self, X: ArrayLike | Dataset, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
-        """Documents to score, as a data set with the features that fit saw."""
-        self._check_fitted()
-        if isinstance(X, Dataset):
-            data = X
-        else:
-            rows: Any = X if hasattr(X, "shape") else np.asarray(X)
-            known = getattr(self, "categories_in_", {}) if hasattr(X, "columns") else {}
-            data = Dataset(rows, np.zeros(rows.shape[:1] or 1), qid, categories=known)
-            longest = getattr(self, "longest_query_in_", data.n_docs)  # older model files do not say
-            if qid is None and data.n_docs > longest and self.scaler_ is not None and self.scaler_.by_query:
-                raise DataError(
-                    f"{data.n_docs} rows without qid are one list, but the longest in fit had {longest}, and "
-                    f"{type(self).__name__} scales inside each query; pass qid=..., or a Dataset if it is one list"
-                )
-        check_features(data, self.n_features_in_, getattr(self, "feature_names_in_", None), type(self).__name__)
-        data = recode(data, getattr(self, "categories_in_", {}))
-        self._check_nan(data, "X")
-        return data
+    if not TYPE_CHECKING:  # a type checker shall go on to find what is not there
 
-    def _check_divides(self) -> None:
-        """Refuse a cluster, for a ranker whose training cannot be divided."""
-        if not self.divides:
-            raise ParameterError(
-                f"the training of {type(self).__name__} cannot be divided over a cluster; leave out cluster, and it "
-                "learns from the shards on this machine"
-            )
+        def __getattr__(self, name: str) -> Any:
+            if isinstance(getattr(type(self), name, None), property):
+                self._check_fitted()  # what the property raised, which Python takes for a missing attribute
+            hint = f"; use {ATTRIBUTES[name]}" if name in ATTRIBUTES else ""
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "n_features_in_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
-
-    def _check_nan(self, data: Dataset | Divided, name: str) -> None:
-        if not self.allows_nan and getattr(self, "missing", None) is None:
-            check = data.check_no_nan if isinstance(data, Divided) else partial(check_no_nan, data)
-            check(name, type(self).__name__)
+    def __sklearn_clone__(self) -> Self:
+        check_search(self)
+        copy: Self = super().__sklearn_clone__()
+        return copy
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

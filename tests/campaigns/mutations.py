@@ -92,6 +92,7 @@ TESTS: dict[str, str] = {
     "pages": "experiment/test_page experiment/test_report studio/test_pages",
     "parameters.py": "rankers/test_signatures rankers/test_base cli/test_models laws/test_options",
     "pipelines.py": "explain/test_why_pipelines test_distill test_model_file rankers/test_base",
+    "preparing.py": "rankers/test_base rankers/test_contract rankers/test_weights laws/test_which_data",
     "ranker.py": "rankers/test_base rankers/test_contract test_given rankers/test_weights laws/test_which_data",
     "rankers": "rankers laws/test_which_data laws/test_parameters",
     "rankers/auto": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto laws/test_parameters:auto",

@@ -25,6 +25,7 @@ from ordino.evolve.strategies import MUTATIONS, ParticleSwarm
 from ordino.losses import LOSSES
 from ordino.networks.supply import ComparedPairs
 from ordino.rankers import RANKERS, ranker_class
+from ordino.rankers.deepnet import drawn_pairs
 from rankers.test_prank import slow_pass
 
 STEP = "laws.test_formulas:test_a_step_follows_the_rankers_own_loss"
@@ -186,7 +187,7 @@ def test_a_step_of_a_comparator_is_that_of_both_outputs(name, loss):
     data = canonical(queries())  # the order in which documents are drawn
     settings = {"hidden": (6,), "dropout": 0.0, "optimizer": "descent", "batch": None, "scaling": None, "l2": 0.0}
     ranker = ranker_class(name)(**settings, epochs=1, learning_rate=RATE, loss=loss, n_pairs=None)
-    pairs = ranker._draw(data, "n_pairs", ranker.seed)
+    pairs = drawn_pairs(ranker, data, "n_pairs", ranker.seed)
     net = ranker._fresh(data.X, pairs, ranker.seed)
     twin = TorchNet(net)
     twin.pair_error(ComparedPairs(data.X, pairs, None).whole, loss).backward()

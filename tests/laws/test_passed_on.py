@@ -137,7 +137,6 @@ MEANT: dict[str, dict[tuple[str, str], tuple[int, str]]] = {
         ("studio/views/features.py", "permutation_importance"): (1, "under the ranker's own profile"),
     },
     "unvalidated": {
-        ("ranker.py", "fit"): (1, "a scaler learns from training data alone"),
         ("rankers/nested.py", "fit"): (1, "where there is no validation data"),
         ("rankers/ranknet.py", "fit"): (1, "the kernel's landmarks are training documents"),
     },

@@ -17,7 +17,7 @@ from ordino.networks.training import Team
 from ordino.order import ORDERS, PairNetwork, audit, pairs, tournament
 from ordino.ranker import NotFittedError
 from ordino.rankers import sortnet
-from ordino.rankers.deepnet import DeepNet, DenseComparator
+from ordino.rankers.deepnet import DeepNet, DenseComparator, activations_of, drawn_pairs
 from ordino.rankers.sortnet import SortNet, _KnownPairs
 from ordino.testing import easy_data
 
@@ -259,9 +259,9 @@ def test_activations_of_every_layer():
 
 def test_recorded_outputs_are_probabilities():
     ranker = DeepNet(hidden=4, n_pairs=50)
-    pairs = ranker._draw(DATA, "n_pairs", 0)
+    pairs = drawn_pairs(ranker, DATA, "n_pairs", 0)
     network = ranker._fresh(DATA.X, pairs, 0)
-    row = ranker._watch(DATA.X, pairs)(network)
+    row = activations_of(ranker, DATA.X, pairs)(network)
     first, last = network.layers()
     seen = np.concatenate(DATA.X[pairs.rows(DATA.n_docs)], axis=1)
     outputs = 1 / (1 + np.exp(-(np.tanh(seen @ first.W + first.b) @ last.W + last.b)))
@@ -459,10 +459,10 @@ def test_repeats_in_turns_of_one_epoch_or_of_many_are_those_that_train_alone(tur
 
 
 def test_repeats_draw_pairs_of_their_own():
-    first, second = (DeepNet(n_pairs=300)._draw(DATA, "n_pairs", seed).codes for seed in (0, 7))
+    first, second = (drawn_pairs(DeepNet(n_pairs=300), DATA, "n_pairs", seed).codes for seed in (0, 7))
     assert first.shape == second.shape == (300,)
     assert (first != second).any()
-    assert (second == DeepNet(n_pairs=300)._draw(DATA, "n_pairs", 7).codes).all()
+    assert (second == drawn_pairs(DeepNet(n_pairs=300), DATA, "n_pairs", 7).codes).all()
 
 
 def test_repeats_without_a_pair_stay_as_they_began():

@@ -2,6 +2,7 @@
 
 import doctest
 import re
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -96,9 +97,22 @@ def test_the_table_tells_the_truth(name: str):
     cls = ranker_class(name)
     assert cls is ranker_class(entry.cls)
     assert (cls.__name__, cls.__module__) == (entry.cls, entry.module)
-    assert getattr(cls, "__final__", False) or name == "deepnet", f"{entry.cls} is not final"  # see DenseComparator
+    assert getattr(cls, "__final__", False), f"{entry.cls} is not final"
     assert entry.description
     assert "\n" not in entry.description
+
+
+def ours(classes: Sequence[type]) -> list[type]:
+    return [one for one in classes if one.__module__.startswith("ordino.")]
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_a_ranker_its_family_and_the_contract_are_all_there_is_to_read(name: str):
+    """At most three classes, one after the other: none of them has two of ours to inherit from."""
+    read = ours(ranker_class(name).__mro__)
+    assert len(read) <= 3
+    assert read[-1] is Ranker
+    assert [ours(cls.__bases__) for cls in read] == [[one] for one in read[1:]] + [[]]
 
 
 @pytest.mark.parametrize("name", RANKERS)

@@ -81,7 +81,7 @@ def train(
     was_interrupted = PRESSES.pressed > 0
     metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
     reached = {
-        name: evaluate(part, model.predict(part), metrics=metric, profile=profile)[metric]
+        name: evaluate(grouped := part.as_grouped(), model.predict(grouped), metrics=metric, profile=profile)[metric]
         for name, part in (("train", documents), ("valid", held_out))
         if part is not None
     }

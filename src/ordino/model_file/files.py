@@ -238,7 +238,7 @@ def _network_score(contents: Contents) -> Score:
     def score(data: Dataset) -> NDArray[np.float64]:
         check_features(data, form.n_features, names)
         check_no_nan(data, "X", str(contents.card.get("ranker")))
-        scaled = data.replace(X=symmetric_log(data.X), feature_names=data.feature_names) if is_scaled else data
+        scaled = data.replace_features(symmetric_log(data.X), data.feature_names) if is_scaled else data
         return data.restore(form.score_scaled(scaled))
 
     return score

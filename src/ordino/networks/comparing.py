@@ -39,7 +39,6 @@ from ordino.recurring import (
 LOSSES = ("squared", "absolute", "ranknet", "fidelity")
 ACTIVATIONS = ("sigmoid", "tanh", "relu", "softplus")
 ADAMW_DECAY = 0.5  # times the rate, a step; found on validation parts of MQ2008
-WATCHED_PAIRS = 1000  # pairs on which the activations of an epoch are measured
 
 
 def check_widths(hidden: Any) -> tuple[int, ...]:
@@ -141,10 +140,6 @@ class Comparator(Ranker):
         "others. They are the best by comparisons with a sample, which also orders the rest. None compares all.",
         low=1,
     )
-    record_activations: bool = param(
-        False,
-        "Whether `history_` gets the mean and the standard deviation of each layer's activations after every epoch.",
-    )
     seed: int = seed_param()
     n_jobs: int | None = n_jobs_param()
     verbose: bool = verbose_param()
@@ -193,10 +188,10 @@ class Comparator(Ranker):
         return Schedule.of(self, l2=ADAMW_DECAY * (self.optimizer == "adamw") if self.l2 is None else self.l2)
 
     def _learner(
-        self, net: PairNet, X: NDArray[np.float32], learning_set: LearningSet, quality: Quality | None
-    ) -> Learner:
+        self, net: PairNet, X: NDArray[np.float32], learning_set: LearningSet, quality: Quality | None,
+        watch: Watch | None = None,
+    ) -> Learner:  # fmt: skip
         """The network, ready to learn from these pairs."""
-        watch = self._watch(X, learning_set) if self.record_activations else None
         return Learner(net, ComparedPairs(X, learning_set, self.batch), self._schedule(), quality, watch)
 
     def _learn(self, learners: Sequence[Learner], epochs: int, verbose: bool) -> list[Trained]:
@@ -211,19 +206,6 @@ class Comparator(Ranker):
         """Quality is the metric of sorted validation data."""
         start, judge = content_order(valid), Judge(self.metric, self.profile)
         return QualityByMetric(judge, valid, lambda one: self._pairs(self._plain(one)).score_scaled(valid, start))
-
-    def _watch(self, X: NDArray[np.float32], learning_set: LearningSet) -> Watch:
-        """Mean and deviation of the activations of each layer."""
-        few = learning_set.take(np.arange(min(WATCHED_PAIRS, learning_set.n_pairs)))
-        first, second = X[few.rows(len(X))]
-
-        def watch(net: PairNet) -> dict[str, float]:
-            *hidden, outputs = self._plain(net.layers()).activations(first, second)
-            reached = {str(i): h for i, h in enumerate(hidden, start=1)} | {"out": outputs}
-            means = {f"mean_{name}": float(h.mean()) for name, h in reached.items()}
-            return means | {f"std_{name}": float(h.std(ddof=1)) for name, h in reached.items()}
-
-        return watch
 
     def _plain(self, layers: Sequence[Layer]) -> PairNetwork:
         """The network as plain arrays, ready to sort."""

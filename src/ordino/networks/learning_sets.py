@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ordino.arrays import query_numbers
 from ordino.data.columns import offsets_of
 from ordino.errors import ParameterError
+from ordino.parameters import param
 
 Labels = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -40,6 +41,34 @@ R-I), "relevant" and "irrelevant" pairs of equal labels above 0 (R-R) and not ab
 The thesis also tried B, D and E with 66 % and 75 % of pairs of different labels."""
 
 MOST_PAIRS = 20_000_000  # more would not fit the memory of a usual machine several times over
+
+
+def pairs_param() -> Any:
+    """Which pairs are drawn."""
+    return param(
+        "C",
+        "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of "
+        "different labels, of equal labels above 0, and of equal labels not above 0), C (different labels), D "
+        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). B66, B75, "
+        "D66, D75, E66 and E75 are B, D and E with 66 % or 75 % of pairs of different labels. Equal labels have the "
+        "target 1/2.",
+        choices=CONFIGURATIONS,
+    )
+
+
+def n_pairs_param(default: int, part: str) -> Any:
+    """How many pairs are drawn from a part of the data."""
+    text = f"Pairs of the {part} data, in equal shares for each query; None takes all."
+    return param(default, text, low=1, brief=2)
+
+
+def distinct_pairs_param() -> Any:
+    """Whether a pair is drawn once at most."""
+    return param(
+        False,
+        "Take no pair twice: a query with fewer pairs than its share gives each of them once, and the other queries "
+        "share what is missing. Otherwise it gives them several times, in random orders.",
+    )
 
 
 class LearningSet(NamedTuple):

@@ -8,7 +8,7 @@ a network without shared weights, which is DenseComparator.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar, Self, final
+from typing import Any, ClassVar, Self, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,17 +18,46 @@ from ordino.data.dataset import Dataset
 from ordino.given import Validation
 from ordino.networks import fields
 from ordino.networks.comparing import Comparator, check_widths, hidden_param
-from ordino.networks.learning_sets import CONFIGURATIONS, LearningSet, draw_pairs, in_random_order
-from ordino.networks.training import Learner, Quality, Trained
+from ordino.networks.learning_sets import (
+    LearningSet,
+    distinct_pairs_param,
+    draw_pairs,
+    in_random_order,
+    n_pairs_param,
+    pairs_param,
+)
+from ordino.networks.pair_net import PairNet
+from ordino.networks.training import Learner, Quality, Trained, Watch
 from ordino.order import PairNetwork
 from ordino.order.pairs import Pairs
 from ordino.parameters import Choices, param, settings
 from ordino.streams import stream
 from ordino.threads import run_blocks
 
+WATCHED_PAIRS = 1000  # pairs on which the activations of an epoch are measured
+Drawing = TypeVar("Drawing", bound="DeepNet | DenseComparator")
+"""The two that learn from drawn pairs."""
 
+
+def select_param() -> Any:
+    """How the best epoch is found."""
+    return param(
+        "metric",
+        "How the best epoch is found on `valid`: by the `metric` of the sorted validation data (metric), or by the "
+        "error on pairs drawn from it (pairs, as in the thesis).",
+        choices=("metric", "pairs"),
+    )
+
+
+def record_activations_param() -> Any:
+    """Whether activations are recorded."""
+    text = "Whether `history_` gets the mean and the standard deviation of each layer's activations after every epoch."
+    return param(False, text)
+
+
+@final
 class DeepNet(Comparator):
-    """A deep symmetric comparator learned from drawn pairs; the one ranker that another, DenseComparator, extends.
+    """A deep symmetric comparator learned from drawn pairs.
 
     Attributes
     ----------
@@ -50,32 +79,12 @@ class DeepNet(Comparator):
     """
 
     hidden: int | Sequence[int] = hidden_param(64, ((40,), (64,), (24, 12, 6)))
-    pairs: str = param(
-        "C",
-        "Which pairs, by the configurations of the thesis: A (any two documents), B (equal numbers of pairs of "
-        "different labels, of equal labels above 0, and of equal labels not above 0), C (different labels), D "
-        "(different labels, and equal ones above 0) or E (different labels, and equal ones not above 0). B66, B75, "
-        "D66, D75, E66 and E75 are B, D and E with 66 % or 75 % of pairs of different labels. Equal labels have the "
-        "target 1/2.",
-        choices=CONFIGURATIONS,
-    )
-    n_pairs: int | None = param(
-        40_000, "Pairs of the training data, in equal shares for each query; None takes all.", low=1, brief=2
-    )
-    n_valid_pairs: int | None = param(
-        20_000, "Pairs of the validation data, in equal shares for each query; None takes all.", low=1, brief=2
-    )
-    distinct_pairs: bool = param(
-        False,
-        "Take no pair twice: a query with fewer pairs than its share gives each of them once, and the other queries "
-        "share what is missing. Otherwise it gives them several times, in random orders.",
-    )
-    select: str = param(
-        "metric",
-        "How the best epoch is found on `valid`: by the `metric` of the sorted validation data (metric), or by the "
-        "error on pairs drawn from it (pairs, as in the thesis).",
-        choices=("metric", "pairs"),
-    )
+    pairs: str = pairs_param()
+    n_pairs: int | None = n_pairs_param(40_000, "training")
+    n_valid_pairs: int | None = n_pairs_param(20_000, "validation")
+    distinct_pairs: bool = distinct_pairs_param()
+    select: str = select_param()
+    record_activations: bool = record_activations_param()
 
     published = settings(
         hidden=(24, 12, 6), activation="relu", initializer="autoencoders", dropout=0.25, input_dropout=None,
@@ -89,11 +98,11 @@ class DeepNet(Comparator):
     features scaled inside each query; a sort makes the ranking."""
 
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
-        self._keep(self._train(data, valid, [self.seed])[0])
+        _keep(self, _train(self, data, valid, [self.seed])[0])
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed, which draws pairs of its own; their networks train together."""
-        return fields.fit_together(self, data, seeds, valid, type(self)._train, type(self)._keep)
+        return fields.fit_together(self, data, seeds, valid, _train, _keep)
 
     def fit_pairs(
         self, X: ArrayLike, pairs: ArrayLike, probability: ArrayLike = 1.0, *, valid: Dataset | None = None
@@ -102,52 +111,11 @@ class DeepNet(Comparator):
 
         The pairs may be incomplete or contradict each other; a probability is one number for all or one for each.
         """
-        fields.check_scaling_alone(self)
-        features = as_features(X)
-        chosen, target = fields.check_preferences(pairs, probability, len(features))
-        data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
-        learning_set = in_random_order(chosen, target, len(features), stream(self.seed, "pairs"))
-        learner = self._learner_of(data.X, learning_set, held_out, self.seed)
-        return self._keep(self._learn([learner], self.epochs, self.verbose)[0])
-
-    def _train(self, data: Dataset, valid: Dataset | None, seeds: Sequence[int]) -> list[Trained]:
-        """What the networks of these seeds learned; without a pair to learn from, they are as they were drawn."""
-        by_metric = self._by_metric(valid) if valid is not None and self.select == "metric" else None
-
-        def begun(seed: int) -> tuple[int, Learner]:
-            pairs = self._draw(data, "n_pairs", seed)
-            return pairs.n_pairs, self._learner_of(data.X, pairs, valid, seed, by_metric)
-
-        counts, learners = zip(*run_blocks(begun, seeds, self.n_jobs), strict=True)
-        if not counts[0]:
-            return [Trained(one.net.layers(), [], 0) for one in learners]
-        return self._learn(learners, self.epochs, self.verbose)
-
-    def _draw(self, data: Dataset, parameter: str, seed: int) -> LearningSet:
-        """Pairs, as many as the parameter of this name says."""
-        rng, n_pairs = stream(seed, parameter), getattr(self, parameter)
-        return draw_pairs(data.y, data.offsets, self.pairs, n_pairs, rng, distinct=self.distinct_pairs)
-
-    def _learner_of(
-        self, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None, seed: int,
-        quality: Quality | None = None,
-    ) -> Learner:  # fmt: skip
-        """The network of a seed, ready to learn; its ``quality`` by a metric may be that of other seeds too."""
-        if valid is not None and self.select == "pairs":
-            quality = self._by_pairs(valid.X, self._draw(valid, "n_valid_pairs", seed))
-        elif valid is not None:
-            quality = quality or self._by_metric(valid)
-        return self._learner(self._fresh(X, learning_set, seed), X, learning_set, quality)
-
-    def _keep(self, trained: Trained) -> Self:
-        """Become the ranker of this network."""
-        self.network_ = self._plain(trained.layers)
-        self.history_, self.best_epoch_ = trained.history, trained.best_epoch
-        return self
+        return _keep(self, _train_given(self, X, pairs, probability, valid))
 
 
 @final
-class DenseComparator(DeepNet):
+class DenseComparator(Comparator):
     """A dense network of two documents, learned from drawn pairs as DeepNet is: its baseline.
 
     A plain network of [x, y] with two outputs. Nothing makes N>([x, y]) equal to N<([y, x]), so it is asked in both
@@ -171,6 +139,12 @@ class DenseComparator(DeepNet):
         check=check_widths,
         space=Choices(((20,), (40,), (24, 12, 6))),
     )
+    pairs: str = pairs_param()
+    n_pairs: int | None = n_pairs_param(40_000, "training")
+    n_valid_pairs: int | None = n_pairs_param(20_000, "validation")
+    distinct_pairs: bool = distinct_pairs_param()
+    select: str = select_param()
+    record_activations: bool = record_activations_param()
     asked: str = param(
         "both",
         "How a pair is compared when ranking: in both orders, taking the mean (both), or once, as in the thesis, with "
@@ -186,3 +160,88 @@ class DenseComparator(DeepNet):
 
     def _pairs(self, network: PairNetwork) -> Pairs:
         return replace(super()._pairs(network), asked=self.asked)
+
+    def _fit(self, data: Dataset, valid: Dataset | None) -> None:
+        _keep(self, _train(self, data, valid, [self.seed])[0])
+
+    def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
+        """One fitted ranker for each seed, which draws pairs of its own; their networks train together."""
+        return fields.fit_together(self, data, seeds, valid, _train, _keep)
+
+    def fit_pairs(
+        self, X: ArrayLike, pairs: ArrayLike, probability: ArrayLike = 1.0, *, valid: Dataset | None = None
+    ) -> Self:
+        """Learn from preferences: pairs ``(a, b)`` of rows of X, of which a comes first with this probability.
+
+        The pairs may be incomplete or contradict each other; a probability is one number for all or one for each.
+        """
+        return _keep(self, _train_given(self, X, pairs, probability, valid))
+
+
+def drawn_pairs(ranker: DeepNet | DenseComparator, data: Dataset, parameter: str, seed: int) -> LearningSet:
+    """Pairs, as many as the ranker's parameter of this name says."""
+    rng, n_pairs = stream(seed, parameter), getattr(ranker, parameter)
+    return draw_pairs(data.y, data.offsets, ranker.pairs, n_pairs, rng, distinct=ranker.distinct_pairs)
+
+
+def _train(
+    ranker: DeepNet | DenseComparator, data: Dataset, valid: Dataset | None, seeds: Sequence[int]
+) -> list[Trained]:
+    """What the networks of these seeds learned; without a pair to learn from, they are as they were drawn."""
+    by_metric = ranker._by_metric(valid) if valid is not None and ranker.select == "metric" else None
+
+    def begun(seed: int) -> tuple[int, Learner]:
+        pairs = drawn_pairs(ranker, data, "n_pairs", seed)
+        return pairs.n_pairs, _learner(ranker, data.X, pairs, valid, seed, by_metric)
+
+    counts, learners = zip(*run_blocks(begun, seeds, ranker.n_jobs), strict=True)
+    if not counts[0]:
+        return [Trained(one.net.layers(), [], 0) for one in learners]
+    return ranker._learn(learners, ranker.epochs, ranker.verbose)
+
+
+def _train_given(
+    ranker: DeepNet | DenseComparator, X: ArrayLike, pairs: ArrayLike, probability: ArrayLike, valid: Dataset | None
+) -> Trained:
+    """What the network learned from preferences."""
+    fields.check_scaling_alone(ranker)
+    features = as_features(X)
+    chosen, target = fields.check_preferences(pairs, probability, len(features))
+    data, held_out = ranker._prepare(Dataset(features, np.zeros(len(features))), valid)
+    learning_set = in_random_order(chosen, target, len(features), stream(ranker.seed, "pairs"))
+    learner = _learner(ranker, data.X, learning_set, held_out, ranker.seed)
+    return ranker._learn([learner], ranker.epochs, ranker.verbose)[0]
+
+
+def _learner(
+    ranker: DeepNet | DenseComparator, X: NDArray[np.float32], learning_set: LearningSet, valid: Dataset | None,
+    seed: int, quality: Quality | None = None,
+) -> Learner:  # fmt: skip
+    """The network of a seed, ready to learn; its ``quality`` by a metric may be that of other seeds too."""
+    if valid is not None and ranker.select == "pairs":
+        quality = ranker._by_pairs(valid.X, drawn_pairs(ranker, valid, "n_valid_pairs", seed))
+    elif valid is not None:
+        quality = quality or ranker._by_metric(valid)
+    watch = activations_of(ranker, X, learning_set) if ranker.record_activations else None
+    return ranker._learner(ranker._fresh(X, learning_set, seed), X, learning_set, quality, watch)
+
+
+def activations_of(ranker: DeepNet | DenseComparator, X: NDArray[np.float32], learning_set: LearningSet) -> Watch:
+    """Mean and deviation of the activations of each layer, for some of the pairs."""
+    few = learning_set.take(np.arange(min(WATCHED_PAIRS, learning_set.n_pairs)))
+    first, second = X[few.rows(len(X))]
+
+    def watch(net: PairNet) -> dict[str, float]:
+        *hidden, outputs = ranker._plain(net.layers()).activations(first, second)
+        reached = {str(i): h for i, h in enumerate(hidden, start=1)} | {"out": outputs}
+        means = {f"mean_{name}": float(h.mean()) for name, h in reached.items()}
+        return means | {f"std_{name}": float(h.std(ddof=1)) for name, h in reached.items()}
+
+    return watch
+
+
+def _keep(ranker: Drawing, trained: Trained) -> Drawing:
+    """Make it the ranker of this network."""
+    ranker.network_ = ranker._plain(trained.layers)
+    ranker.history_, ranker.best_epoch_ = trained.history, trained.best_epoch
+    return ranker

@@ -79,6 +79,9 @@ class LambdaMART(TreeRanker):
             "lambdarank_truncation_level": self.truncation,
         }
         known = values if self.gain == "exponential" and len(values) <= MOST_LEVELS else None
+        if not isinstance(data, Divided):
+            labels = large_array(data.y.shape)
+            labels[:] = levels[np.searchsorted(values, data.y)]
         grown: list[Grown] = []
         heeded = PRESSES.heeded
         for bag in range(self.bags):
@@ -87,10 +90,7 @@ class LambdaMART(TreeRanker):
                 if isinstance(data, Divided):
                     grown.append(grow_divided(self, self._params(data, params | seed), values, levels, data, valid))
                 else:
-                    labels = large_array(data.y.shape)
-                    labels[:] = levels[np.searchsorted(values, data.y)]
-                    task = Task(params | seed, labels, levels=known)
-                    grown.append(self._grow(task, data, valid))
+                    grown.append(self._grow(Task(params | seed, labels, levels=known), data, valid))
             except KeyboardInterrupt:
                 if not grown:
                     raise
@@ -116,22 +116,22 @@ def labels_of_part(bench: Bench, name: str) -> NDArray[np.float64]:
     return np.unique(bench.data[name].y)
 
 
-def graded(y: NDArray[np.float64], gain: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The level of each label, from 0, and the gain of each level.
+def graded(values: NDArray[np.float64], gain: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The level of each of the labels that there are, rising from 0, and the gain of each level.
 
     Gains are only used in proportion to each other, so that those of very large labels are all divided by the same
     power of 2 before they overflow. Past 2048 levels, labels are rounded to that many even steps.
 
     Examples
     --------
-    >>> levels, gains = graded(np.array([0.0, 2.0, 50.0, 2.0]), "exponential")
+    >>> levels, gains = graded(np.array([0.0, 2.0, 50.0]), "exponential")
     >>> levels.tolist(), gains.tolist() == [0, 2**2 - 1, 2**50 - 1]
-    ([0, 1, 2, 1], True)
+    ([0, 1, 2], True)
     """
-    values, levels = np.unique(y, return_inverse=True)
+    levels = np.arange(len(values))
     if len(values) > MOST_LEVELS:
         step = (values[-1] - values[0]) / (MOST_LEVELS - 1)
-        steps, levels = np.unique(np.rint((y - values[0]) / step), return_inverse=True)
+        steps, levels = np.unique(np.rint((values - values[0]) / step), return_inverse=True)
         values = values[0] + steps * step
     values = values - min(values[0], 0.0)
     if gain == "linear":

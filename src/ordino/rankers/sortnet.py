@@ -58,8 +58,6 @@ class SortNet(Comparator):
 
     dropped: ClassVar[tuple[str, ...]] = ("record_activations",)
 
-    record_activations: ClassVar[bool] = False  # type: ignore[misc]  # a row of ``history_`` is an iteration, no epoch
-
     max_iter: int = param(
         20,
         "Maximum number of comparators that are trained, after one with random weights (iteration 0); fewer if no new "
