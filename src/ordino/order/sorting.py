@@ -68,7 +68,7 @@ def sort_queries(
     sort = SORTS[check_choice("sort", algorithm, SORTS)].sort
     features = network.check_features(X)
     bounds = check_offsets(offsets, len(features))
-    labels = np.empty(0) if y is None else as_column("y", y, len(features), "label")
+    labels = frozen(np.empty(0) if y is None else as_column("y", y, len(features), "label"))
     order = start_order(bounds, seed) if start is None else check_order(start, bounds).astype(np.int64)
     comparisons = np.zeros(len(bounds) - 1, np.int64)
     kernel = kernels.make_sort(sort, network.activation, network.deep)
@@ -77,22 +77,19 @@ def sort_queries(
         own = bounds[block[0] : block[1] + 1]
         rows, n_docs = slice(own[0], own[-1]), own[-1] - own[0]
         table, room = network.lay_out(features[rows])
+        plan = network.packed.plan.copy()
+        plan[0, 1] = own[0]
         made, spare = comparisons[slice(*block)], np.empty(max(n_docs, kernels.MOST_WAITING), np.int64)
         codes = np.empty(0 if y is None else 2 * n_docs, np.int64)
         while True:
-            sorted_rows, seen = order[rows] - own[0], np.zeros(2, np.int64)
-            kernel(
-                network.packed.plan, table, frozen(labels[rows]), own - own[0], sorted_rows, spare, room, seen, made,
-                codes,
-            )  # fmt: skip
+            sorted_rows, seen = order[rows].copy(), np.zeros(2, np.int64)
+            kernel(plan, table, labels, own - own[0], sorted_rows, spare, room, seen, made, codes)
             found = int(seen[kernels.FOUND])
             if found <= len(codes):
                 break
             codes = np.empty(found, np.int64)  # sort again, now with room for all
-        order[rows] = sorted_rows + own[0]
-        better, worse = np.divmod(codes[:found], max(n_docs, 1))
-        found_codes: Ints = (better + own[0]) * len(features) + worse + own[0]
-        return found_codes
+        order[rows] = sorted_rows
+        return codes[:found]
 
     found = run_blocks(work, _blocks_of_work(bounds), n_jobs)
     if y is None:

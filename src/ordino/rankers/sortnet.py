@@ -132,7 +132,7 @@ class SortNet(Comparator):
         if self.choose != "mis-compared" and name == "train":
             assert codes is not None
             progress, rng = (iteration + 1) / (self.max_iter + 1), stream(self.seed, "choose", iteration)
-            codes = choose_pairs(self.choose, data, network, np.unique(codes), progress, rng)
+            codes = choose_pairs(self.choose, data, network, codes, progress, rng)
         known.add(codes)
         ranked = self._pairs(network).score_scaled
         scores = scores_from_order(result.order, data.offsets) if is_sort else ranked(data, known.start)
