@@ -21,6 +21,7 @@ from ordino.experiment.report.board import Board, make_boards
 from ordino.experiment.report.text import header, table_rows, terminal
 from ordino.experiment.run import run
 from ordino.experiment.store.kept import MEGABYTES
+from ordino.experiment.store.view import StoreView
 from ordino.html import html_table
 from ordino.metrics import DEFAULT_METRICS, Evaluation, evaluate
 from ordino.ranker import Ranker
@@ -82,7 +83,8 @@ def bench(
     store = Path(mkdtemp(prefix="ordino-"), "bench.sqlite") if out is None else Path(out)
     plan = Plan(data=data, rankers=rankers, measures=metrics, **settings)
     rankings = None if out is None else MEGABYTES
-    return Boards(make_boards(run(plan, store, n_jobs=n_jobs, verbose=verbose, rankings=rankings)))
+    trials = run(plan, store, n_jobs=n_jobs, verbose=verbose, rankings=rankings)
+    return Boards(make_boards(StoreView(store, keys=[trial.key for trial in trials])))
 
 
 def compare(
