@@ -31,7 +31,7 @@ from ordino.metrics import evaluate
 from ordino.model_file import load
 from ordino.progress import Steps
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
-from ordino.rankers.evolution import RankDE
+from ordino.rankers.rankde import RankDE
 from ordino.rankers.ranknet import RankNet
 from ordino.testing import easy_data
 

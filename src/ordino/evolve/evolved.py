@@ -19,11 +19,13 @@ from ordino.division import Divided
 from ordino.evolve.divided import DividedFitness
 from ordino.evolve.fitness import LinearFitness, as_single, weigh
 from ordino.evolve.loop import Run, Strategy, evolve
+from ordino.evolve.strategies import uniform_population
 from ordino.forms import Form, Linear
 from ordino.given import as_dataset
 from ordino.linear import LinearRanker, plot_weights, prune_weights, weights_text
 from ordino.metrics import parse_metric
-from ordino.parameters import learned, param
+from ordino.parameters import Range, learned, param
+from ordino.streams import spawned
 
 if TYPE_CHECKING:
     import altair as alt
@@ -40,6 +42,16 @@ PATIENCE = "Stop after this many generations without improvement (on `valid`, if
 def generations_param(default: int, text: str) -> Any:
     """The parameter ``generations``."""
     return param(default, f"{text}; Ctrl-C stops early and keeps the best so far.", low=0, brief=2)
+
+
+def population_param(default: int, text: str, low: int) -> Any:
+    """The parameter ``population``."""
+    return param(default, text, low=low, space=Range(10, 100, log=True))
+
+
+def uniform_start(ranker: Any, data: Dataset | Divided, valid: Dataset | Divided | None) -> Floats:  # noqa: ARG001
+    """Weights drawn uniformly from [-1, 1]."""
+    return uniform_population(ranker.population, data.n_features, seed=spawned(ranker.seed, "population"))
 
 
 class PruningStep(NamedTuple):
