@@ -20,7 +20,7 @@ from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.folds import read_folds
 from ordino.evolve import DifferentialEvolution, LinearFitness, uniform_population
-from ordino.rankers.evolution import RankDE
+from ordino.rankers.rankde import RankDE
 from timing import least_seconds
 
 P, L, QUERIES, DOCS, RELEVANT = 50, 44, 30, 1000, 10

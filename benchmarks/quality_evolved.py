@@ -27,8 +27,9 @@ from ordino.evolve import MUTATIONS
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
 from ordino.rankers.baselines import SingleFeature
-from ordino.rankers.evolution import CMARank, ESRank, IESRRank, IESVMRank, RankDE, SwarmRank
+from ordino.rankers.evolution import CMARank, ESRank, IESRRank, IESVMRank, SwarmRank
 from ordino.rankers.gp import GPRank
+from ordino.rankers.rankde import RankDE
 
 PROFILE = "letor4"
 

@@ -31,7 +31,7 @@ from ordino.metrics import evaluate
 from ordino.model_file import load
 from ordino.progress import Steps
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
-from ordino.rankers.evolution import RankDE
+from ordino.rankers.rankde import RankDE
 from ordino.rankers.ranknet import RankNet
 from ordino.testing import easy_data
 
@@ -237,6 +237,19 @@ def test_what_did_not_fail_is_shown(folder, capsys, broken):
     shown = capsys.readouterr()
     assert "SingleFeature" in shown.out
     assert "3 trials failed, all others are in ordino.sqlite:\n- RandomRanker on Fold1" in shown.err
+
+
+def test_bench_shows_what_it_was_asked_for_and_not_what_else_is_in_the_store(folder, capsys, broken):
+    def shown(ranker):
+        with pytest.raises(SystemExit):
+            main(["bench", "data.txt", "--rankers", ranker, "--folds", "3", "--n-jobs", "1"])
+        return capsys.readouterr().out
+
+    assert "SingleFeature" in shown("single-feature")
+    second = shown("linear-regression-ranker")
+    assert "LinearRegressionRanker" in second
+    assert "SingleFeature" not in second
+    assert shown("random-ranker") == ""  # all of it failed
 
 
 def test_another_number_of_folds_is_other_data(store):

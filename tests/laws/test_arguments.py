@@ -163,7 +163,6 @@ MEANT: dict[str, dict[Found, tuple[int, str]]] = {
         ("rankers/mcrank.py", "Task", "start"): (1, "a softmax starts at 0"),
         ("rankers/ranknet.py", "Dataset", "weights"): (1, "those of pairs"),
         ("rankers/ranknet.py", "pair_loss", "activation"): (1, "that of the network"),
-        ("rankers/sortnet.py", "sort_queries", "seed"): (1, "starts from the order that is known"),
     },
 }
 """By law: file, callee and name, how often, and why it is right there."""

@@ -120,8 +120,6 @@ MEANT: dict[str, dict[tuple[str, str], tuple[int, str]]] = {
         ("networks/autoencoders.py", "default_rng"): (1, "the order of the batches; first weights have the seed"),
         ("networks/divided.py", "RowNet"): (1, "its weights come from the driver"),
         ("networks/training.py", "default_rng"): (1, "the order of the batches is the same in all teams"),
-        ("order/pairs.py", "sort_queries"): (1, "starts from the order of the contents"),
-        ("rankers/sortnet.py", "sort_queries"): (1, "starts from the order that is known"),
         ("serve/rank.py", "why"): (1, "an explanation is the same each time"),
         ("studio/views/compare.py", "default_rng"): (1, "a page is the same each time"),
         ("studio/views/features.py", "permutation_importance"): (1, "a page is the same each time"),

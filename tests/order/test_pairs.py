@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ordino import Dataset
-from ordino.errors import DataError
+from ordino.errors import DataError, ParameterError
 from ordino.layers import Layer
 from ordino.order import PairNetwork, scores_from_order, sort_queries
 from ordino.order.pairs import Pairs, content_order
@@ -52,3 +52,11 @@ def test_a_network_of_other_features_is_refused():
     for network in (circular(3), None):
         with pytest.raises(DataError, match="network_ does not fit"):
             Pairs(None, 4, network).check()
+
+
+@pytest.mark.parametrize("algorithm", ["merge", "copeland"])
+def test_what_a_kernel_relies_on_is_checked_where_documents_are_not(algorithm):
+    with pytest.raises(DataError, match="the network compares 3 features but the data has 4"):
+        Pairs(None, 4, circular(3), algorithm).score(DATA)
+    with pytest.raises(ParameterError, match="unknown algorithm 'merg'; did you mean 'merge'"):
+        Pairs(None, 4, circular(), "merg").score(DATA)

@@ -102,14 +102,19 @@ def test_a_tie_does_not_put_the_better_label_first() -> None:
 def test_queries_alone_together_and_on_threads(algorithm: str, seed: int | None) -> None:
     rng = np.random.default_rng(1)
     offsets = np.cumsum([0, 500, 0, 1, 2, 700, 60, 900, 500])
-    X = rng.normal(size=(offsets[-1], 4)).astype(np.float32)
-    network = random_network(4, (10,), scale=5)
-    together = sort_queries(network, X, offsets, algorithm=algorithm, seed=seed, n_jobs=2)
-    one_thread = sort_queries(network, X, offsets, algorithm=algorithm, seed=seed, n_jobs=1)
+    X, y = rng.normal(size=(offsets[-1], 4)).astype(np.float32), rng.integers(0, 3, offsets[-1])
+    network, how = random_network(4, (10,), scale=5), {"algorithm": algorithm, "seed": seed}
+    together = sort_queries(network, X, offsets, y=y, n_jobs=2, **how)
+    one_thread = sort_queries(network, X, offsets, y=y, n_jobs=1, **how)
     assert together.order.tolist() == one_thread.order.tolist()
+    assert together.miscompared.tolist() == one_thread.miscompared.tolist()
+    codes = []
     for start, stop in pairwise(offsets):
-        alone = sort_queries(network, X[start:stop], [0, stop - start], algorithm=algorithm, seed=seed)
+        alone = sort_queries(network, X[start:stop], [0, stop - start], y=y[start:stop], **how)
         assert (alone.order + start).tolist() == together.order[start:stop].tolist()
+        better, worse = np.divmod(alone.miscompared, max(stop - start, 1)) + start
+        codes += (better * len(X) + worse).tolist()
+    assert codes == together.miscompared.tolist()
 
 
 @pytest.mark.parametrize("algorithm", SORTS)

@@ -17,8 +17,9 @@ from ordino.evolve import Formula
 from ordino.metrics import evaluate
 from ordino.ranker import Ranker
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
-from ordino.rankers.evolution import CMARank, ESRank, IESRRank, IESVMRank, RankDE, SwarmRank
+from ordino.rankers.evolution import CMARank, ESRank, IESRRank, IESVMRank, SwarmRank
 from ordino.rankers.gp import GPRank
+from ordino.rankers.rankde import RankDE
 from ordino.testing import easy_data
 
 QUICK: dict[str, Ranker] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -168,8 +169,6 @@ def run_and_show(
 ) -> list[Trial]:
     """Carry out a plan, print its tables and give its trials."""
     from ordino.errors import OrdinoError
-    from ordino.experiment.report.board import make_boards
-    from ordino.experiment.report.text import terminal
     from ordino.experiment.run import FailedTrialsError, run
     from ordino.experiment.store.kept import models_folder
 
@@ -181,16 +180,26 @@ def run_and_show(
             models=models_folder(out) if models else None, command=command_line(), cluster=cluster,
         )  # fmt: skip
     except FailedTrialsError as error:
-        typer.echo(terminal(make_boards(error.trials)), nl=False)
+        typer.echo(_tables(out, error.trials), nl=False)
         raise
     except (KeyboardInterrupt, OrdinoError) as error:  # a press may also come out as an error of what it hit
         if isinstance(error, OrdinoError) and not PRESSES.pressed:
             raise
         say(f"ordino: stopped; what is done is in {out}, and the same command goes on from there")
         raise typer.Exit(130) from None
-    typer.echo(terminal(make_boards(trials)))
+    typer.echo(_tables(out, trials))
     typer.echo(f"{len(trials)} trials in {out}; look at them with `ordino studio {out}`")
     return trials
+
+
+def _tables(out: str, trials: Sequence[Trial]) -> str:
+    """The boards of these trials of a store."""
+    from ordino.experiment.report.board import make_boards
+    from ordino.experiment.report.text import terminal
+    from ordino.experiment.store import Store, StoreView
+
+    with Store(out) as store:
+        return terminal(make_boards(StoreView(store, keys=[trial.key for trial in trials])))
 
 
 def parameter_of(text: str) -> tuple[str, str, Any]:

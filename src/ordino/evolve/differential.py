@@ -42,7 +42,7 @@ FIRST_STEP = 0.1  # of the largest weight
 class DifferentialEvolution(WeightSearch):
     """Children are made from differences of parents; a child takes its parent's place if it is fitter.
 
-    The parameters are those of :class:`~ordino.rankers.evolution.RankDE`; the population needs four individuals.
+    The parameters are those of :class:`~ordino.rankers.rankde.RankDE`; the population needs four individuals.
     ``shrink_over`` is the number of generations in which it falls to ``shrink_to``.
 
     Examples

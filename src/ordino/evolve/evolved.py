@@ -1,4 +1,4 @@
-"""Evolved linear rankers: their parameters, their training, and their weights as a table, as a plot, and pruned."""
+"""Evolved linear rankers: their parameters, their training, and what becomes of the metric when they are pruned."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino import recurring
-from ordino.checks import check_int, check_real
 from ordino.data.dataset import Dataset
 from ordino.division import Divided
-from ordino.errors import ParameterError, import_extra
 from ordino.evolve.divided import DividedFitness
 from ordino.evolve.fitness import LinearFitness, as_single, weigh
 from ordino.evolve.loop import Run, Strategy, evolve
+from ordino.evolve.strategies import uniform_population
 from ordino.forms import Form, Linear
 from ordino.given import as_dataset
-from ordino.linear import name_weights
+from ordino.linear import name_weights, plot_weights, prune_weights, weights_text
 from ordino.metrics import parse_metric
-from ordino.parameters import learned, param
+from ordino.parameters import Range, learned, param
 from ordino.ranker import FeatureWeight, Ranker
+from ordino.streams import spawned
 
 if TYPE_CHECKING:
     import altair as alt
@@ -43,6 +43,16 @@ PATIENCE = "Stop after this many generations without improvement (on `valid`, if
 def generations_param(default: int, text: str) -> Any:
     """The parameter ``generations``."""
     return param(default, f"{text}; Ctrl-C stops early and keeps the best so far.", low=0, brief=2)
+
+
+def population_param(default: int, text: str, low: int) -> Any:
+    """The parameter ``population``."""
+    return param(default, text, low=low, space=Range(10, 100, log=True))
+
+
+def uniform_start(ranker: Any, data: Dataset | Divided, valid: Dataset | Divided | None) -> Floats:  # noqa: ARG001
+    """Weights drawn uniformly from [-1, 1]."""
+    return uniform_population(ranker.population, data.n_features, seed=spawned(ranker.seed, "population"))
 
 
 class PruningStep(NamedTuple):
@@ -118,37 +128,17 @@ class EvolvedRanker(Ranker):
         return SingleLinear(self.scaler_, self.n_inputs, self.coef_)
 
     def feature_weights(self) -> list[FeatureWeight]:
-        """The weights by feature name, largest first."""
+        """The weights by feature name, largest first; those of all that the scaling makes of a feature are added."""
         self._check_fitted()
         return name_weights(self.feature_names(), self.by_feature(self.coef_))
 
     def weights_text(self) -> str:
         """The weights as a table, largest first."""
-        rows = [("feature", "weight"), *((name, f"{weight:.4f}") for name, weight in self.feature_weights())]
-        width, room = (max(map(len, column)) for column in zip(*rows, strict=True))
-        return "\n".join(f"{name:<{width}}  {text:>{room}}" for name, text in rows)
+        return weights_text(self.feature_weights())
 
     def plot_weights(self, path: str | Path | None = None) -> alt.Chart:
         """The weights as bars, largest first; written to a file (.png, .svg, .html, .json) if a path is given."""
-        altair = import_extra("altair", extra="plots", purpose="a plot of weights")
-        rows = [one._asdict() | {"sign": "raises" if one.weight >= 0 else "lowers"} for one in self.feature_weights()]
-        colors = altair.Scale(domain=["raises", "lowers"], range=["#1b6ca8", "#c8553d"])
-        chart: alt.Chart = (
-            altair.Chart(altair.Data(values=rows), title="Feature weights")
-            .mark_bar()
-            .encode(
-                x=altair.X("weight:Q", title="weight"),
-                y=altair.Y("feature:N", sort=None, title=None),
-                color=altair.Color("sign:N", title="the score", scale=colors),
-                tooltip=["feature:N", altair.Tooltip("weight:Q", format=".4f")],
-            )
-            .properties(width=420, height=altair.Step(14))
-        )
-        if path is not None:
-            if Path(path).suffix in (".png", ".pdf"):
-                import_extra("vl_convert", extra="plots", purpose=f"a plot as {Path(path).suffix}")
-            chart.save(str(path))
-        return chart
+        return plot_weights(self.feature_weights(), path)
 
     def pruning(
         self, X: ArrayLike | Dataset, y: ArrayLike | None = None, *, qid: ArrayLike | Sequence[Any] | None = None
@@ -172,25 +162,6 @@ class EvolvedRanker(Ranker):
         pruned = copy(self)
         pruned.coef_ = prune_weights(self.coef_, threshold=threshold, keep=keep)
         return pruned
-
-
-def prune_weights(coef: Floats, *, threshold: float | None = None, keep: int | None = None) -> Floats:
-    """Weights with the small ones set to 0.
-
-    Examples
-    --------
-    >>> coef = np.array([3.0, -0.1, 0.5])
-    >>> prune_weights(coef, threshold=0.2).tolist(), prune_weights(coef, keep=1).tolist()
-    ([3.0, 0.0, 0.5], [3.0, 0.0, 0.0])
-    """
-    if (threshold is None) == (keep is None):
-        raise ParameterError("prune() takes either threshold or keep; give one of the two")
-    if threshold is not None:
-        return np.where(np.abs(coef) < check_real("threshold", threshold, low=0), 0.0, coef)
-    pruned = np.zeros_like(coef)
-    largest = np.argsort(-np.abs(coef), kind="stable")[: check_int("keep", keep, low=0, high=len(coef))]
-    pruned[largest] = coef[largest]
-    return pruned
 
 
 def run_search(

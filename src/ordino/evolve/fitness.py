@@ -79,8 +79,8 @@ class Objective:
         )
 
     def counted(self, per_query: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The values of the queries that count, which depends on the labels alone."""
-        counted = ~np.isnan(per_query).any(axis=0)
+        """The values of the queries that count, which depends on the labels alone: the first individual tells."""
+        counted = ~np.isnan(per_query[:1]).any(axis=0)
         return per_query if counted.all() else per_query[:, counted]
 
     def per_query(self, scores_of: Callable[[int], NDArray[Any]], size: int) -> NDArray[np.float64]:

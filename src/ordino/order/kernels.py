@@ -10,8 +10,9 @@ comparison of (b, a) is the exact negative of that of (a, b), whatever is rounde
 
 One ``table`` holds the weights and, below, two rows for each document of a query; its rows are padded with zeros to a
 multiple of :data:`LANES`, so that the inner loops are vectorized. ``plan`` says which rows are what: the first row of
-the documents (and 0), then size and padded width of half of each hidden layer. Arrays are handed on one by one:
-references in a tuple are counted at every call, which takes longer than a comparison. Bounds are checked before.
+the documents (and 0; for a sort the number of its first document), then size and padded width of half of each hidden
+layer. Arrays are handed on one by one: references in a tuple are counted at every call, which takes longer than a
+comparison. Bounds are checked before.
 """
 
 from collections.abc import Mapping

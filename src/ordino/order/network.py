@@ -159,20 +159,24 @@ class PairNetwork:
 
     def lay_out(self, X: Floats) -> tuple[Floats, Floats]:
         """The kernels' table of the weights and of the projections of these documents, and a buffer for comparisons."""
+        self._check_width(X)
         weights = self.packed.weights
         table = np.zeros((len(weights) + 2 * len(X), weights.shape[1]), np.float32)
         table[: len(weights)] = weights
-        project_rows(frozen(X), self.packed.first, table, len(weights))
+        project_rows(frozen(np.ascontiguousarray(X)), self.packed.first, table, len(weights))
         return table, np.empty((4, table.shape[1]), np.float32)
 
     def check_features(self, X: ArrayLike) -> Floats:
         """The features as the kernels want them: finite, float32, as many columns as the network takes."""
         features = as_features(X)
-        if features.shape[1] != self.n_features:
-            raise DataError(f"the network compares {self.n_features} features but the data has {features.shape[1]}")
+        self._check_width(features)
         if np.isnan(features).any():
             raise DataError("X has NaN, which cannot be compared; fill in what is missing first")
         return frozen(features)
+
+    def _check_width(self, X: Floats) -> None:
+        if X.shape[1] != self.n_features:
+            raise DataError(f"the network compares {self.n_features} features but the data has {X.shape[1]}")
 
     def _check_pairs(self, A: ArrayLike, B: ArrayLike) -> tuple[Floats, Floats]:
         left, right = self.check_features(A), self.check_features(B)

@@ -14,7 +14,7 @@ from ordino.forms import Form, require
 from ordino.order.meetings import order_by_totals
 from ordino.order.network import PairNetwork
 from ordino.order.orders import ORDERS, SORTS
-from ordino.order.sorting import check_order, scores_from_order, sort_once, sort_queries
+from ordino.order.sorting import check_order, places_from_end, sort_checked, sort_once
 
 TOP = 500
 """How many documents of a long query are compared with all others, unless another number is asked for."""
@@ -40,11 +40,8 @@ class Pairs(Form):
         if self.asked == "once":
             order = start[sort_once(self.network, data.X[start], data.offsets)]
         else:
-            order = order_queries(
-                self.network, data.X, data.offsets, algorithm=self.algorithm, top=self.top, start=start,
-                n_jobs=self.n_jobs,
-            )  # fmt: skip
-        return scores_from_order(order, data.offsets)
+            order = order_checked(self.network, data.X, data.offsets, self.algorithm, self.top, start, self.n_jobs)
+        return places_from_end(order, data.offsets)
 
     def check(self) -> None:
         """A pair network of these features."""
@@ -82,13 +79,21 @@ def order_queries(
     >>> order_queries(larger_first, [[1.0], [3.0], [2.0], [5.0], [6.0]], [0, 3, 5]).tolist()
     [1, 2, 0, 4, 3]
     """
-    check_choice("algorithm", algorithm, ORDERS)
     features = network.check_features(X)
     bounds = check_offsets(offsets, len(features))
     rows = _by_content(features, bounds) if start is None else check_order(start, bounds)
+    return order_checked(network, features, bounds, algorithm, top, rows, n_jobs)
+
+
+def order_checked(
+    network: PairNetwork, X: NDArray[np.float32], offsets: NDArray[np.int64], algorithm: str, top: int | None,
+    start: NDArray[np.integer], n_jobs: int | None,
+) -> NDArray[np.int64]:  # fmt: skip
+    """What :func:`order_queries` gives for arrays that are checked; a ranker's algorithm may be set after fit."""
+    check_choice("algorithm", algorithm, ORDERS)
     if algorithm in SORTS:
-        return sort_queries(network, features, bounds, algorithm=algorithm, start=rows, n_jobs=n_jobs).order
-    return order_by_totals(network, features, bounds, algorithm, top, rows.astype(np.int64), n_jobs)
+        return sort_checked(network, X, offsets, algorithm, None, start, n_jobs).order
+    return order_by_totals(network, X, offsets, algorithm, top, start.astype(np.int64), n_jobs)
 
 
 def content_order(data: Dataset) -> NDArray[np.intp]:

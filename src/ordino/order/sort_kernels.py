@@ -1,7 +1,8 @@
 """Sorts around the compiled comparator: no Python call for a comparison.
 
 Each sorts ``order``, numbers of documents, in place, and stays within each query whatever the comparator answers:
-nothing here relies on the comparator being transitive.
+nothing here relies on the comparator being transitive. Documents are numbered, and have their labels in ``y``, through
+the whole set; ``table`` holds those of some queries, from number ``plan[0, 1]`` on; ``offsets`` count from there.
 """
 
 from functools import cache
@@ -22,7 +23,7 @@ def _before(a: Any, b: Any, table: Any, plan: Any, room: Any, y: Any, seen: Any,
 
     A pair is the number ``better * n_docs + worse`` of its documents; ``codes`` holds as many as it can.
     """
-    margin = margin_of(a, b, table, plan, room)
+    margin = margin_of(a - plan[0, 1], b - plan[0, 1], table, plan, room)
     seen[MADE] += 1
     if len(y) and y[a] != y[b]:
         better, worse, right = a, b, margin > 0

@@ -65,36 +65,42 @@ def sort_queries(
     >>> result.comparisons.tolist(), [divmod(code, 5) for code in result.miscompared.tolist()]
     ([3, 1], [(0, 1), (0, 2)])
     """
-    sort = SORTS[check_choice("sort", algorithm, SORTS)].sort
+    check_choice("sort", algorithm, SORTS)
     features = network.check_features(X)
     bounds = check_offsets(offsets, len(features))
-    labels = np.empty(0) if y is None else as_column("y", y, len(features), "label")
-    order = start_order(bounds, seed) if start is None else check_order(start, bounds).astype(np.int64)
-    comparisons = np.zeros(len(bounds) - 1, np.int64)
-    kernel = kernels.make_sort(sort, network.activation, network.deep)
+    labels = None if y is None else as_column("y", y, len(features), "label")
+    rows = start_order(bounds, seed) if start is None else check_order(start, bounds)
+    return sort_checked(network, features, bounds, algorithm, labels, rows, n_jobs)
+
+
+def sort_checked(
+    network: PairNetwork, X: NDArray[np.float32], offsets: Ints, algorithm: str, y: NDArray[np.float64] | None,
+    start: NDArray[np.integer], n_jobs: int | None,
+) -> Sorted:  # fmt: skip
+    """What :func:`sort_queries` gives for arguments that are checked already."""
+    order, labels = start.astype(np.int64), frozen(np.empty(0) if y is None else y)
+    comparisons = np.zeros(len(offsets) - 1, np.int64)
+    kernel = kernels.make_sort(SORTS[algorithm].sort, network.activation, network.deep)
 
     def work(block: tuple[int, int]) -> Ints:
-        own = bounds[block[0] : block[1] + 1]
+        own = offsets[block[0] : block[1] + 1]
         rows, n_docs = slice(own[0], own[-1]), own[-1] - own[0]
-        table, room = network.lay_out(features[rows])
+        table, room = network.lay_out(X[rows])
+        plan = network.packed.plan.copy()
+        plan[0, 1] = own[0]
         made, spare = comparisons[slice(*block)], np.empty(max(n_docs, kernels.MOST_WAITING), np.int64)
         codes = np.empty(0 if y is None else 2 * n_docs, np.int64)
         while True:
-            sorted_rows, seen = order[rows] - own[0], np.zeros(2, np.int64)
-            kernel(
-                network.packed.plan, table, frozen(labels[rows]), own - own[0], sorted_rows, spare, room, seen, made,
-                codes,
-            )  # fmt: skip
+            sorted_rows, seen = order[rows].copy(), np.zeros(2, np.int64)
+            kernel(plan, table, labels, own - own[0], sorted_rows, spare, room, seen, made, codes)
             found = int(seen[kernels.FOUND])
             if found <= len(codes):
                 break
             codes = np.empty(found, np.int64)  # sort again, now with room for all
-        order[rows] = sorted_rows + own[0]
-        better, worse = np.divmod(codes[:found], max(n_docs, 1))
-        found_codes: Ints = (better + own[0]) * len(features) + worse + own[0]
-        return found_codes
+        order[rows] = sorted_rows
+        return codes[:found]
 
-    found = run_blocks(work, _blocks_of_work(bounds), n_jobs)
+    found = run_blocks(work, _blocks_of_work(offsets), n_jobs)
     if y is None:
         return Sorted(order, comparisons, None)
     return Sorted(order, comparisons, np.unique(np.concatenate([np.empty(0, np.int64), *found])))
@@ -145,9 +151,13 @@ def scores_from_order(order: ArrayLike, offsets: ArrayLike) -> NDArray[np.float6
     [0.0, 2.0, 1.0, 0.0, 1.0]
     """
     bounds = check_offsets(offsets, np.size(order))
-    rows = check_order(order, bounds)
-    scores = np.empty(len(rows))
-    scores[rows] = np.repeat(bounds[1:], np.diff(bounds)) - 1 - np.arange(len(rows))
+    return places_from_end(check_order(order, bounds), bounds)
+
+
+def places_from_end(order: NDArray[np.integer], offsets: Ints) -> NDArray[np.float64]:
+    """What :func:`scores_from_order` gives for an order that is checked, or was made here."""
+    scores = np.empty(len(order))
+    scores[order] = np.repeat(offsets[1:], np.diff(offsets)) - 1 - np.arange(len(order))
     return scores
 
 

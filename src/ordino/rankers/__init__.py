@@ -34,7 +34,7 @@ _LINES = (
     ("sortnet", "SortNet", "sortnet", "a symmetric comparator that learns from the pairs its own sort gets wrong"),
     ("deepnet", "DeepNet", "deepnet", "a deep symmetric comparator of two documents, used in a sort"),
     ("dense-comparator", "DenseComparator", "deepnet", "a comparator without shared weights; DeepNet's baseline"),
-    ("rankde", "RankDE", "evolution", "differential evolution of a linear ranker that maximizes a metric itself"),
+    ("rankde", "RankDE", "rankde", "differential evolution of a linear ranker that maximizes a metric itself"),
     ("swarm-rank", "SwarmRank", "evolution", "a particle swarm that searches for a linear ranker"),
     ("gp-rank", "GPRank", "gp", "genetic programming of a readable ranking formula"),
     ("es-rank", "ESRank", "evolution", "a (1+1) evolution strategy on the weights of a linear ranker"),

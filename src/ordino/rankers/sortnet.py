@@ -17,8 +17,9 @@ from ordino.layers import Layer
 from ordino.networks.choosing import WAYS, choose_pairs
 from ordino.networks.comparing import Comparator
 from ordino.networks.learning_sets import LearningSet
-from ordino.order import SORTS, PairNetwork, scores_from_order, sort_queries
+from ordino.order import SORTS, PairNetwork
 from ordino.order.pairs import content_order
+from ordino.order.sorting import places_from_end, sort_checked
 from ordino.parameters import param, settings
 from ordino.progress import Steps
 from ordino.streams import spawn_seed, stream
@@ -123,17 +124,15 @@ class SortNet(Comparator):
         data, before, judge = known.data, len(known), Judge(self.metric, self.profile)
         is_sort = self.algorithm in SORTS
         sort = self.algorithm if is_sort else "merge"
-        result = sort_queries(
-            network, data.X, data.offsets, algorithm=sort, y=data.y, start=known.start, n_jobs=self.n_jobs
-        )
+        result = sort_checked(network, data.X, data.offsets, sort, data.y, known.start, self.n_jobs)
         codes = result.miscompared
         if self.choose != "mis-compared" and name == "train":
             assert codes is not None
             progress, rng = (iteration + 1) / (self.max_iter + 1), stream(self.seed, "choose", iteration)
-            codes = choose_pairs(self.choose, data, network, np.unique(codes), progress, rng)
+            codes = choose_pairs(self.choose, data, network, codes, progress, rng)
         known.add(codes)
         ranked = self._pairs(network).score_scaled
-        scores = scores_from_order(result.order, data.offsets) if is_sort else ranked(data, known.start)
+        scores = places_from_end(result.order, data.offsets) if is_sort else ranked(data, known.start)
         return {
             name: float(np.nan_to_num(judge.mean(data, scores))),
             f"{name}_known": before,
