@@ -47,9 +47,7 @@ def test_compiled_code_still_multiplies_matrices():
     assert float(product) == 4.0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "limit"), [(["-c", "import ordino"], 0.4), (["-m", "ordino", "--help"], 0.6)]
-)
+@pytest.mark.parametrize(("arguments", "limit"), [(["-c", "import ordino"], 0.4), (["-m", "ordino", "--help"], 0.6)])
 def test_start_is_quick(arguments, limit):
     """Processor time, so that what else the machine does has no say; nor has a coverage run."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("COV")}

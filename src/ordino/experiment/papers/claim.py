@@ -112,7 +112,7 @@ class Finding:
 
     @property
     def margin(self) -> float | None:
-        """m of the rule: the claim's margin in our units."""
+        """The margin of the rule, in our units."""
         margin = self.claim.margin
         if self.contrast is None or margin is None or self.same_data or self.claim.is_paired:
             return margin

@@ -166,14 +166,14 @@ CLAIMS = [
     _claim("LambdaMART", "MQ2008", "map"),
     *(
         Claim(
-            says=f"RankNet made like DirectRanker beats RankNet, {metric}", better={"method": MODERN, "measure": metric},
-            worse={"method": "RankNet", "measure": metric}, is_paired=True,
+            says=f"RankNet made like DirectRanker beats RankNet, {metric}", is_paired=True,
+            better={"method": MODERN, "measure": metric}, worse={"method": "RankNet", "measure": metric},
         )
         for metric in MEASURES
     ),
 ]  # fmt: skip
-"""Where DirectRanker is ahead in Table 1, and what modern training gains; the paper itself calls the differences on these
-two sets insignificant."""
+"""Where DirectRanker is ahead in Table 1, and what modern training gains; the paper itself calls the differences on
+these two sets insignificant."""
 _target = partial(Target, needs="MQ2007, MQ2008, MSLR-WEB10K")
 _page = partial(Result, protocol=PRINTED["protocol"], choices=PRINTED["choices"], spread="standard error", of="folds")
 TARGETS = {
