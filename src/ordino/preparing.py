@@ -14,8 +14,10 @@ from ordino.division import Divided
 from ordino.errors import DataError, NothingToLearnWarning
 
 
-def check_learnable(ranker: Any, data: Dataset | Divided, held_out: Dataset | Divided | None) -> None:
-    """Refuse data that this ranker cannot learn from, and warn of data that it learns nothing from."""
+def check_learnable(
+    ranker: Any, data: Dataset | Divided, held_out: Dataset | Divided | None, *, by_labels: bool
+) -> None:
+    """Refuse data that this ranker cannot learn from, and warn of labels that it learns nothing from."""
     who, warned_at = type(ranker).__name__, 4  # whoever called the ``fit`` that called ``_prepare``
     if data.n_docs == 0:
         raise DataError("there are no documents to learn from; check how the data was selected")
@@ -30,7 +32,7 @@ def check_learnable(ranker: Any, data: Dataset | Divided, held_out: Dataset | Di
     if data.weights is not None and not ranker.uses_weights:
         text = f"{who} does not use document weights; every document counts the same"
         warnings.warn(text, UserWarning, stacklevel=warned_at)
-    if why := why_nothing_is_learned(data):
+    if by_labels and (why := why_nothing_is_learned(data)):
         warnings.warn(f"{who}: {why}", NothingToLearnWarning, stacklevel=warned_at)
     if held_out is not None:
         if held_out.n_docs == 0:

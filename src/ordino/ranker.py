@@ -1,4 +1,4 @@
-"""The contract of every ranker, on one screen.
+"""The contract of every ranker.
 
 ``fit(X, y, qid=qid, valid=(X, y, qid))`` or ``fit(dataset, valid=dataset)`` learns; ``predict`` gives scores, larger is
 better; ``rank`` gives the ranking; ``score`` gives a metric, averaged over queries. A ranker lists its parameters as
@@ -211,15 +211,15 @@ class Ranker(BaseEstimator, ABC):
         """The validation data to use: what was given, unless the ranker holds out a share by itself."""
         return valid
 
-    def _prepare(self, data: Any, held_out: Any) -> tuple[Any, Any]:
+    def _prepare(self, data: Any, held_out: Any, *, by_labels: bool = True) -> tuple[Any, Any]:
         """Check parameters and data, learn the scaling, note what was seen; the scaled training and validation data.
 
         What comes in canonical order stays in it: scaling changes no order of rows. Data that is divided over a
-        cluster is checked and scaled by those who have it.
+        cluster is checked and scaled by those who have it. Not ``by_labels`` is who learns from given pairs.
         """
         for name, known in parameters_of(type(self)).items():
             known.verify(name, getattr(self, name))
-        check_learnable(self, data, held_out)
+        check_learnable(self, data, held_out, by_labels=by_labels)
         if held_out is not None:
             held_out = recode(held_out, data.categories)
         scaler = fit_scaler(self, data)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import ordino
-from ordino import Dataset, DeepNet, DirectRanker, KernelRankNet, ListNet, RankNet, RankProp, Scorer
+from ordino import Dataset, DeepNet, DenseComparator, DirectRanker, KernelRankNet, ListNet, RankNet, RankProp, Scorer
 from ordino.data.folds import QueryKFold
 from ordino.errors import DataError, ParameterError
 from ordino.forms import Trees
@@ -30,6 +30,12 @@ def test_parameters_of_the_family_and_its_own_are_seen():
     assert clone(RankNet(ties=True, hidden=3)).get_params() == RankNet(ties=True, hidden=3).get_params()
     with pytest.raises(ParameterError, match="did you mean 'hidden'"):
         RankNet(hiden=3)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ranker", [RankNet, DeepNet, DenseComparator])
+def test_pairs_are_learned_from_without_a_word_on_labels(ranker):
+    ranker(hidden=2, scaling=None, epochs=1).fit_pairs(THREE, [(2, 1), (1, 0)])
 
 
 def test_preferences_alone_teach_an_order():

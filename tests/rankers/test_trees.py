@@ -369,6 +369,13 @@ def test_feature_gains_are_shares():
     assert {gain.weight for gain in flat.feature_gains()} == {0.0}
 
 
+def test_a_text_that_needs_more_room_is_asked_for_again(monkeypatch):
+    ranker = LambdaMART(rounds=3)
+    known = ranker.fit(easy_data()).model_
+    monkeypatch.setattr("ordino.boosting.library.SMALL", 100)
+    assert ranker.fit(easy_data()).model_ == known
+
+
 def test_other_options_reach_lightgbm():
     ranker = LambdaMART(rounds=3, seed=4, options={"max_depth": 1}).fit(easy_data())
     assert "[max_depth: 1]" in ranker.model_
@@ -395,6 +402,10 @@ def test_other_options_reach_lightgbm():
         (LambdaMART(options={"seed": 99}), "options={'seed': ...}; the ranker sets it by its own parameter seed"),
         (LambdaMART(options={"reg_lambda": 1}), "options={'reg_lambda': ...}; .* by its own parameter l2"),
         (McRank(options={"objective": "rank_xendcg"}), "options={'objective': ...}; the ranker has its own"),
+        (
+            LambdaMART(options={"monotone_constraints": {"f": 1}}),
+            "{'f': 1}}; LightGBM takes a number, a text or a list",
+        ),
         (LambdaMART(options={"max_dept": 3}), "in options: 'max_dept'; did you mean 'max_depth'?"),
         (McRank(classification="ordnial"), "unknown classification 'ordnial'; did you mean 'ordinal'"),
         (McRank(value="log"), "unknown value 'log'; choose from: exponential, linear"),

@@ -2,6 +2,7 @@
 
 import gc
 import os
+from pathlib import Path
 from types import SimpleNamespace
 
 from ordino import Dataset, LinearRegressionRanker, SingleFeature, save
@@ -44,6 +45,18 @@ def test_two_data_sets_of_one_name_are_two_data_sets(tmp_path):
     assert "7 queries" in text_of(client.get("/data"))
     assert client.get("/query?query=3").status_code == 200  # which only the second has
     assert client.get("/query?query=0").status_code == 200
+
+
+def test_a_short_path_does_not_take_the_place_of_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a").mkdir()
+    paths = [Path("a/d.arrow"), Path("d.arrow"), Path("a/../d.arrow")]
+    for i, path in enumerate(paths[:2]):
+        easy_data(n_queries=3 + i).save(path)
+    found = Sources(data=tuple(paths)).data_by_name
+    assert list(found.values()) == paths
+    models = [Path("a/m.ordino"), Path("b/m.ordino"), Path("m.ordino")]
+    assert list(Sources(models=tuple(models)).models_by_name.values()) == models
 
 
 def test_documents_are_those_of_their_fold_though_files_have_one_size_and_one_time(tmp_path):

@@ -10,6 +10,8 @@ what the trees are (Ke et al., "LightGBM", NIPS 2017, section 4).
 """
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,12 +39,23 @@ def bins_of(X: NDArray[np.float32], params: bytes) -> ctypes.c_void_p:
     return _filled(_empty(columns, len(X), params), X)
 
 
+@contextmanager
+def _freed_if_it_fails(handle: ctypes.c_void_p) -> Iterator[None]:
+    """Free a data set that nobody will get, as after Ctrl-C: it may be gigabytes."""
+    try:
+        yield
+    except BaseException:
+        call("DatasetFree", handle)
+        raise
+
+
 def _filled(handle: ctypes.c_void_p, X: NDArray[np.float32]) -> ctypes.c_void_p:
     """The data set with the bins of all rows."""
     give_back()
-    for begin in range(0, len(X), BLOCK):
-        rows = X[begin : begin + BLOCK]
-        call("DatasetPushRows", handle, rows, FLOAT32, *rows.shape, begin)
+    with _freed_if_it_fails(handle):
+        for begin in range(0, len(X), BLOCK):
+            rows = np.ascontiguousarray(X[begin : begin + BLOCK], np.float32)
+            call("DatasetPushRows", handle, rows, FLOAT32, *rows.shape, begin)
     give_back()
     return handle
 
@@ -105,9 +118,11 @@ def _has_bundles(handle: ctypes.c_void_p) -> bool:
     """Whether some column has the bins of several features; LightGBM tells it of a copy with one row."""
     row, copy = np.zeros(1, np.int32), ctypes.c_void_p()
     call("DatasetGetSubset", handle, row, 1, b"verbosity=-1", ctypes.byref(copy))
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, _freed_if_it_fails(handle):
         path = Path(folder) / "groups.txt"
-        call("DatasetDumpText", copy, str(path).encode())
-        call("DatasetFree", copy)
+        try:
+            call("DatasetDumpText", copy, str(path).encode())
+        finally:
+            call("DatasetFree", copy)
         said = dict(line.split(": ", 1) for line in path.read_text("utf-8").splitlines() if ": " in line)
     return int(said["num_groups"]) != int(said["num_features"])

@@ -1,7 +1,7 @@
 """A booster of LightGBM's and the rows that it learns from or is measured on, in LightGBM's own memory."""
 
 from collections.abc import Callable, Mapping
-from ctypes import byref, c_int, c_int64, c_void_p, create_string_buffer
+from ctypes import byref, c_int, c_int64, c_void_p
 from typing import Any, final
 from weakref import finalize
 
@@ -9,17 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.boosting.bins_from_disk import OTHERWISE, bins_of
-from ordino.boosting.library import FLOAT32, FLOAT64, INT32, call, in_words
+from ordino.boosting.library import FLOAT32, FLOAT64, INT32, call, in_words, text
 
 Floats = NDArray[np.float64]
-Gradients = Callable[[Floats, Any], tuple[Floats, Floats]]
+Gradients = Callable[[Floats, Any], tuple[Floats, Floats]]  # as LightGBM's package calls an objective
 
 FIELDS: Mapping[str, tuple[int, Any]] = {
     "label": (FLOAT32, np.float32), "weight": (FLOAT32, np.float32), "group": (INT32, np.int32),
     "init_score": (FLOAT64, np.float64),
 }  # fmt: skip
 BY_ROWS = 1
-SMALL = 1 << 20  # bytes of a model text that is had at once
 ENDING = "\npandas_categorical:null\n"  # with which LightGBM's package ends a model text
 
 
@@ -58,6 +57,11 @@ def _bins(X: NDArray[np.float32], params: bytes, reference: Rows | None) -> c_vo
     return handle
 
 
+def _free(booster: c_void_p, rows: list[Rows]) -> None:  # noqa: ARG001
+    """Free a booster before its rows, to which LightGBM refers: as long as this is to be called, they are there."""
+    call("BoosterFree", booster)
+
+
 @final
 class Booster:
     """Trees that grow round by round; ``valid`` is measured on the way."""
@@ -65,8 +69,8 @@ class Booster:
     def __init__(self, params: Mapping[str, object], train: Rows, valid: Rows | None = None) -> None:
         self.handle = c_void_p()
         call("BoosterCreate", train.handle, in_words(params), byref(self.handle))
-        finalize(self, call, "BoosterFree", self.handle)
-        self._rows = [train] if valid is None else [train, valid]  # LightGBM refers to them
+        self._rows = [train] if valid is None else [train, valid]
+        finalize(self, _free, self.handle, self._rows)
         if valid is not None:
             call("BoosterAddValidData", self.handle, valid.handle)
         n_outputs = c_int()
@@ -104,10 +108,4 @@ class Booster:
 
     def text(self, n_rounds: int) -> str:
         """The first rounds as LightGBM's model text."""
-        size, length = SMALL, c_int64()
-        while True:
-            found = create_string_buffer(size)
-            call("BoosterSaveModelToString", self.handle, 0, n_rounds, 0, c_int64(size), byref(length), found)
-            if length.value <= size:
-                return found.value.decode() + ENDING
-            size = length.value
+        return text("BoosterSaveModelToString", self.handle, 0, n_rounds, 0) + ENDING

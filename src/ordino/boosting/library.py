@@ -7,7 +7,7 @@ trees are grown through LightGBM's C interface; its package is only loaded to sc
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from ctypes import CDLL, c_char_p, c_int, c_void_p
+from ctypes import CDLL, byref, c_char_p, c_int, c_int64, c_void_p, create_string_buffer
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +20,7 @@ from ordino.errors import DataError
 from ordino.threads import was_forked
 
 FLOAT32, FLOAT64, INT32 = 0, 1, 2  # kinds of numbers, in LightGBM's interface
+SMALL = 1 << 20  # bytes of a text that is had at once
 
 
 class Refused(Exception):  # noqa: N818  (it is no error of ours, and becomes one)
@@ -44,6 +45,17 @@ def call(name: str, *given: Any) -> None:
         loaded.LGBM_SetMaxThreads(c_int(1))
     if getattr(loaded, f"LGBM_{name}")(*(address(one) if isinstance(one, np.ndarray) else one for one in given)):
         raise Refused(loaded.LGBM_GetLastError().decode())
+
+
+def text(name: str, *given: Any) -> str:
+    """What a function of the C interface writes; one that needs more room than it was given is asked again."""
+    size, length = SMALL, c_int64()
+    while True:
+        found = create_string_buffer(size)
+        call(name, *given, c_int64(size), byref(length), found)
+        if length.value <= size:
+            return found.value.decode()
+        size = length.value
 
 
 def address(array: Any) -> c_void_p:

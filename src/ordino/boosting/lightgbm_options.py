@@ -4,11 +4,19 @@ LightGBM says nothing of a name that it does not know, and the ranker's own sett
 option without effect, so it is refused.
 """
 
+import json
 from collections.abc import Mapping
-from types import MappingProxyType
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType, NoneType
 
+import numpy as np
+
+from ordino.boosting.library import text
 from ordino.errors import ParameterError, unknown_name
-from ordino.forms import load_lightgbm
+
+VALUES = (NoneType, bool, int, float, str, Path, list, tuple, set, np.ndarray, np.generic)
+"""What LightGBM can read; a mapping would be cut at its first space."""
 
 OURS: Mapping[str, str] = MappingProxyType(
     {
@@ -45,12 +53,8 @@ def check_options(given: object) -> None:
     """
     if not isinstance(given, Mapping):
         raise ParameterError(f"options={given!r}; give a mapping of LightGBM's parameters, or None")
-    load_lightgbm()
-    from lightgbm.basic import _ConfigAliases
-
-    known: dict[str, list[str]] = _ConfigAliases._get_all_param_aliases()
-    main_names = {alias: name for name, aliases in known.items() for alias in (name, *aliases)}
-    for name in map(str, given):
+    main_names = _main_names()
+    for name, value in ((str(name), value) for name, value in given.items()):
         main = main_names.get(name, name)
         if main in OURS:
             raise ParameterError(f"options={{{name!r}: ...}}; the ranker sets it by its own parameter {OURS[main]}")
@@ -58,3 +62,12 @@ def check_options(given: object) -> None:
             raise ParameterError(f"options={{{name!r}: ...}}; the ranker has its own; ordino.Scorer takes any loss")
         if name not in main_names:
             raise unknown_name("LightGBM parameter in options:", name, main_names)
+        if not isinstance(value, VALUES):
+            raise ParameterError(f"options={{{name!r}: {value!r}}}; LightGBM takes a number, a text or a list of them")
+
+
+@lru_cache(maxsize=1)
+def _main_names() -> dict[str, str]:
+    """LightGBM's name of each parameter, by all names that it has."""
+    known: dict[str, list[str]] = json.loads(text("DumpParamAliases"))
+    return {alias: name for name, aliases in known.items() for alias in (name, *aliases)}

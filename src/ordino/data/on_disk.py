@@ -155,7 +155,9 @@ def page_out(folder: str) -> None:
     A page that is needed later is read from its file again. Arrow has 30 MB of them, which nobody looks at once the
     shards are read.
     """
-    with suppress(OSError, AttributeError):  # only Linux has it
+    if sys.platform != "linux":
+        return
+    with suppress(OSError, AttributeError):  # not every Linux has it
         advise = ctypes.CDLL(None).madvise
         advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
         for line in MAPS.read_text("utf-8", "replace").splitlines():

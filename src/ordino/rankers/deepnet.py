@@ -207,7 +207,7 @@ def _train_given(
     fields.check_scaling_alone(ranker)
     features = as_features(X)
     chosen, target = fields.check_preferences(pairs, probability, len(features))
-    data, held_out = ranker._prepare(Dataset(features, np.zeros(len(features))), valid)
+    data, held_out = ranker._prepare(Dataset(features, np.zeros(len(features))), valid, by_labels=False)
     learning_set = in_random_order(chosen, target, len(features), stream(ranker.seed, "pairs"))
     learner = _learner(ranker, data.X, learning_set, held_out, ranker.seed)
     return ranker._learn([learner], ranker.epochs, ranker.verbose)[0]

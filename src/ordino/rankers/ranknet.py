@@ -97,7 +97,7 @@ class RankNet(ScoringNetwork):
         fields.check_scaling_alone(self)
         features = as_features(X)
         preferences = LearningSet.of(*fields.check_preferences(pairs, probability, len(features)), len(features))
-        data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid)
+        data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid, by_labels=False)
         batch = None if self.batch is None else PAIRS_A_QUERY * self.batch
         given = None if weights is None else fields.check_pair_weights(weights, preferences.n_pairs)
         supply = ScoredPairs(data.X, preferences, pair_loss("ranknet"), batch=batch, weights=given)

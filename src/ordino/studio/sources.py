@@ -62,8 +62,8 @@ class Sources:
 def _by_name(paths: Sequence[Path], *short: Callable[[Path], str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in paths:
-        free = (name for name in (one(path) for one in short) if name not in found)
-        found[next(free, str(path))] = path
+        names = (*(one(path) for one in short), str(path), str(path.absolute()))
+        found[next(name for name in names if name not in found or found[name].absolute() == path.absolute())] = path
     return found
 
 

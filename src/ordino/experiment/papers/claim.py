@@ -149,6 +149,7 @@ class Finding:
     def row(self, digits: int) -> tuple[str, ...]:
         """Claim, where, paper, ours, effect size, p and verdict, as text."""
         claim, found = self.claim, self.contrast
+        verdict = self.verdict if self.margin == claim.margin else f"{self.verdict}, within ±{self.margin:.{digits}f}"
         if found is None:
             return claim.says, self.on, claim.paper(digits), "no repeats", "", "", self.verdict
         low, high = found.interval
@@ -157,7 +158,7 @@ class Finding:
         ours = f"{claim.sign * found.difference:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]"
         d = found.effect_interval
         effect = "" if d is None else f"{found.effect:.2f} [{d[0]:.2f}, {d[1]:.2f}]"
-        return claim.says, self.on, claim.paper(digits), ours, effect, f"{found.p:.2g}", self.verdict
+        return claim.says, self.on, claim.paper(digits), ours, effect, f"{found.p:.2g}", verdict
 
     def facts(self) -> dict[str, Any]:
         """What an overview needs."""
