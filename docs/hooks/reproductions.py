@@ -1,8 +1,8 @@
 """The overview of all reproductions, from what each left beside its page: ``python docs/hooks/reproductions.py``.
 
 ``ordino reproduce --out`` writes a page, its numbers and a small JSON file with its verdicts. From these files come the
-tables "At a glance" and "Beyond the papers" of ``docs/reproduction.md`` and the page ``docs/results/claims.md``; no
-number in them is typed.
+table "At a glance" of ``docs/reproduction.md`` and the pages ``docs/results/claims.md``,
+``claims_synthetic.md`` and ``beyond.md``; no number in them is typed.
 """
 
 from __future__ import annotations
@@ -23,18 +23,23 @@ HEADER = ("target", "run on", "values", "claims of the paper", "numbers of the p
 CLAIMS_HEADER = ("target", "claim", "on", "ours", "values", "verdict")
 SYNTHETIC = "data made by the paper's recipe"
 BEYOND = "beyond."
-INTRODUCTION = """\
+REAL, MADE = "claims.md", "claims_synthetic.md"
+QUESTIONS = """\
+# Beyond the papers
+
 Each paper ends with what its authors would try next. We tried it: the targets `beyond.*` have the same pages and the
-same rule. "Yes" is the verdict that the gain is shown, "no" that there is none of a size that matters. Where the number
+same [rule](../reproduction.md#the-rule). This page is made from the results (`python docs/hooks/reproductions.py`).
+
+"Yes" is the verdict that the gain is shown, "no" that there is none of a size that matters. Where the number
 of values is small, so is the power of the test; the answer then says so.
 
 """
 CLAIMS = """\
-# Every claim of the papers
+# Every claim of the papers, on {kind} data
 
-What the papers say of their numbers, and what came of it here. The verdicts follow [one
-rule](../reproduction.md#the-rule) and are computed. This page is made from the results (`python
-docs/hooks/reproductions.py`).
+What the papers say of their numbers, and what came of it here, on {kind} data; those on [{other} data]({page}) have a
+page of their own. The verdicts follow [one rule](../reproduction.md#the-rule) and are computed. This page is made from
+the results (`python docs/hooks/reproductions.py`).
 
 """
 
@@ -47,15 +52,31 @@ def pages(docs: Path = DOCS) -> dict[Path, str]:
     found = {name: every for name, every in everything.items() if not name.startswith(BEYOND)}
     rows = [overview_row(name, facts) for name, every in found.items() for facts in every or [{}]]
     table = markdown_table(HEADER, rows, n_text=len(HEADER))
-    claims = [row for every in found.values() for facts in every for row in claim_rows(facts)]
+    claimed = [facts for every in found.values() for facts in every if "claims" in facts]
     return {
-        guide: with_section(with_section(text, "At a glance", table), "Beyond the papers", beyond(everything)),
-        Path("results", "claims.md"): CLAIMS + markdown_table(CLAIMS_HEADER, claims, n_text=len(CLAIMS_HEADER)) + "\n",
+        guide: with_section(text, "At a glance", table),
+        Path("results", "beyond.md"): beyond(everything) + "\n",
+        Path("results", REAL): claims_page(
+            [one for one in claimed if not is_synthetic(one)], "real", "synthetic", MADE
+        ),
+        Path("results", MADE): claims_page([one for one in claimed if is_synthetic(one)], "synthetic", "real", REAL),
     }
 
 
+def claims_page(claimed: list[dict[str, Any]], kind: str, other: str, page: str) -> str:
+    """All claims of some pages."""
+    rows = [row for facts in claimed for row in claim_rows(facts)]
+    text = CLAIMS.format(kind=kind, other=other, page=page)
+    return text + markdown_table(CLAIMS_HEADER, rows, n_text=len(CLAIMS_HEADER)) + "\n"
+
+
+def is_synthetic(facts: dict[str, Any]) -> bool:
+    """Whether the data of a page was made here, or by the paper's recipe."""
+    return not facts["data"] or all("(synthetic)" in name for name in facts["data"])
+
+
 def beyond(everything: dict[str, list[dict[str, Any]]]) -> str:
-    """The questions that the papers left open, and what came out, as a section."""
+    """The questions that the papers left open, and what came out, as a page."""
     rows = []
     for name, every in everything.items():
         if not name.startswith(BEYOND):
@@ -63,7 +84,7 @@ def beyond(everything: dict[str, list[dict[str, Any]]]) -> str:
         if not every:
             rows.append((f"{name}: {TARGETS[name].shows}", "not run yet", "", "", ""))
         for facts in every:
-            link = f"[{name}]({facts['page'].as_posix()})"
+            link = f"[{name}]({facts['page'].relative_to('results').as_posix()})"
             values = f"{facts['values']} {facts['of']}" if facts["values"] > 1 else "1"
             if not facts["claims"]:
                 rows.append(
@@ -73,7 +94,7 @@ def beyond(everything: dict[str, list[dict[str, Any]]]) -> str:
                 ours = "" if claim["difference"] is None else f"{claim['difference']:+.4f}"
                 where = claim["on"] or run_on(facts)
                 rows.append((f"{link}: {claim['claim']}?", where, values, ours, answer(claim["verdict"])))
-    return INTRODUCTION + markdown_table(("question", "on", "values", "difference", "answer"), rows, n_text=5)
+    return QUESTIONS + markdown_table(("question", "on", "values", "difference", "answer"), rows, n_text=5)
 
 
 def answer(verdict: str) -> str:

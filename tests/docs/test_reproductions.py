@@ -24,9 +24,7 @@ def test_the_pages_are_what_the_results_say():
 @pytest.fixture
 def docs(tmp_path):
     """Two pages of a target, one of them from before there were verdicts."""
-    (tmp_path / "reproduction.md").write_text(
-        "# Guide\n\n## At a glance\n\nold\n\n## Beyond the papers\n\nold\n\n## Next\n\nkept\n"
-    )
+    (tmp_path / "reproduction.md").write_text("# Guide\n\n## At a glance\n\nold\n\n## Next\n\nkept\n")
     claim = Claim(says="a beats b", better={"who": "a"}, worse={"who": "b"}, difference=0.1)
     numbers = [Number(("a",), 0.5, (0.5, 0.6)), Number(("b",), 0.4, (0.1, 0.2))]
     result = Result("t", ("who",), numbers, claims=[claim], target="deepnet.table3.1", data=["MQ2008"])
@@ -42,11 +40,12 @@ def docs(tmp_path):
 
 
 def test_a_row_for_every_page_and_for_what_was_not_run(docs):
-    guide = HOOK["pages"](docs)[Path("reproduction.md")]
+    made = HOOK["pages"](docs)
+    guide = made[Path("reproduction.md")]
     assert guide.startswith("# Guide\n\n## At a glance\n\n| target |")
     assert guide.endswith("\n\n## Next\n\nkept\n")
     assert "old\n" not in guide
-    assert guide.count("not run yet") == len(TARGETS) - 2
+    assert (guide + made[Path("results", "beyond.md")]).count("not run yet") == len(TARGETS) - 2
     near = "2 numbers of the paper: ours are from -0.250 to +0.050 of them, -0.100 on average"
     place = "results/reproduce/deepnet.table3.1.md"
     shows = TARGETS["deepnet.table3.1"].shows
@@ -59,6 +58,9 @@ def test_every_claim_has_a_row(docs):
     page = HOOK["pages"](docs)[Path("results", "claims.md")]
     assert page.count("\n| [") == 1
     assert "| [deepnet.table3.1](reproduce/deepnet.table3.1.md) | a beats b | MQ2008 | +0.4 | 2 | comes back |" in page
+    kinds = {"MQ2008": False, "td (synthetic)": True}
+    assert {name: HOOK["is_synthetic"]({"data": [name]}) for name in kinds} == kinds
+    assert HOOK["is_synthetic"]({"data": []})  # made by the paper's recipe
 
 
 def test_verdicts_are_counted():
@@ -74,7 +76,7 @@ def test_facts_of_real_pages_can_be_read():
         assert facts["target"] in TARGETS
 
 
-def test_questions_that_the_papers_left_open_have_a_part_of_their_own(docs):
+def test_questions_that_the_papers_left_open_have_a_page_of_their_own(docs):
     claim = Claim(says="a beats b", better={"who": "a"}, worse={"who": "b"})
     numbers = [Number(("a",), None, (0.5, 0.6, 0.55)), Number(("b",), None, (0.1, 0.2, 0.15))]
     result = Result("t", ("who",), numbers, claims=[claim], target="beyond.pairs", data=["MQ2008"])
@@ -82,11 +84,9 @@ def test_questions_that_the_papers_left_open_have_a_part_of_their_own(docs):
     (home / "beyond.pairs.md").write_text(result.to_markdown())
     (home / "beyond.pairs.json").write_text(result.to_json())
     found = HOOK["pages"](docs)
-    _, _, below = found[Path("reproduction.md")].partition("## Beyond the papers")
-    assert (
-        "| [beyond.pairs](results/reproduce/beyond.pairs.md): a beats b? | MQ2008 | 3 repeats | +0.4000 | yes |"
-        in below
-    )
-    assert "| beyond.models: every loss with every model" in below
-    assert "beyond." not in found[Path("results", "claims.md")]
+    page = found[Path("results", "beyond.md")]
+    assert "| [beyond.pairs](reproduce/beyond.pairs.md): a beats b? | MQ2008 | 3 repeats | +0.4000 | yes |" in page
+    assert "| beyond.models: every loss with every model" in page
+    assert "beyond." not in found[Path("reproduction.md")]
+    assert "beyond." not in found[Path("results", "claims.md")] + found[Path("results", "claims_synthetic.md")]
     assert HOOK["answer"]("does not") == "no"
