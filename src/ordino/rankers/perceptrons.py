@@ -213,7 +213,7 @@ class OAPBPM(OrdinalRanker):
         "passes so far, which changes less from pass to pass.",
         choices=AVERAGING,
     )
-    epochs: int = epochs_param(5, "")
+    epochs: int = epochs_param(50, "")
     n_jobs: int | None = n_jobs_param()
 
     published = settings(n_perceptrons=100, tau=0.3, averaging="last", epochs=100, metric="ndcg@15")
