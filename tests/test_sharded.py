@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import ordino
-from ordino import RankNet, sharded, synthetic, write_shards
+from ordino import RankNet, ShardedDataset, sharded, synthetic, write_shards
 from ordino.backends.local import InProcess
+from ordino.cli import shards as cli_shards
 from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError
 from ordino.sharded import evaluate_shards, rank_shards
+from ordino.streams import spawn_seed
 from shell import ordino as command
 
 
@@ -138,3 +140,19 @@ def test_training_on_shards_from_the_command_line_is_training_on_the_file(made, 
     one, two = (ordino.load(name).coef_.tobytes() for name in ("one.ordino", "two.ordino"))
     assert one == two
     assert ordino.load("two.ordino").n_queries_in_ == 20
+
+
+def test_synthetic_shards_of_several_parts_have_every_query_once(tmp_path, monkeypatch):
+    """Each part is drawn by a seed of its own, and its queries are numbered after those before it."""
+    monkeypatch.setattr(cli_shards, "AT_A_TIME", 3)
+    parts = list(cli_shards.synthetic_parts("mq", 8, 1))
+    assert [part.query_ids.tolist() for part in parts] == [[1, 2, 3], [4, 5, 6], [7, 8]]
+    for first, part in zip((0, 3, 6), parts, strict=True):
+        drawn = synthetic("mq", queries=part.n_queries, seed=spawn_seed(1, "part", first))
+        assert (part.X == drawn.X).all()
+        assert (part.y == drawn.y).all()
+    monkeypatch.chdir(tmp_path)
+    assert command("synth", "mq", "--queries", "8", "--seed", "1", "--shards", "2", "--out", "many") == 0
+    assert sorted(query for shard in ShardedDataset("many").parts() for query in shard.query_ids.tolist()) == list(
+        range(1, 9)
+    )

@@ -196,3 +196,11 @@ def test_a_folder_that_nobody_locked_is_removed_after_a_while(tmp_path, monkeypa
         os.utime(folder, (0, 0))
     with scratch_folder() as mine:
         assert {mine, new, others} == set(tmp_path.iterdir())
+
+
+def test_the_folder_of_a_run_that_takes_long_is_not_removed_by_another(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with scratch_folder() as mine:
+        os.utime(mine, (0, 0))
+        with scratch_folder() as other:
+            assert {mine, other} == set(tmp_path.iterdir())

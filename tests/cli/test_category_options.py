@@ -8,6 +8,8 @@ import pytest
 import ordino
 from ordino.cli import main
 from ordino.data.trec import read_scores
+from ordino.given import split_off
+from ordino.model_file import fingerprint, read_card
 
 TABLE = ["--qid", "shop", "--label", "bought"]
 
@@ -52,12 +54,14 @@ def test_a_model_remembers_its_categories(words, table, tmp_path, capsys):
     model = tmp_path / "m.ordino"
     train = ["train", table, *words, "--valid", "0.2", "--out", model, *TABLE, "--categories", "city,code", "-q"]
     assert run(capsys, *train)[0] == 0
+    whole = ordino.read_data(table, qid="shop", label="bought", categories=["city", "code"])
+    card = read_card(model)  # tells of the data as it was given, before any column was made of a category
+    assert [card[part]["fingerprint"] for part in ("data", "valid")] == list(map(fingerprint, split_off(whole, 0.2)))
     assert run(capsys, "rank", model, table, "--qid", "shop", "--out", tmp_path / "scores.txt")[0] == 0
     scores = read_scores(tmp_path / "scores.txt")
-    data = ordino.read_data(table, qid="shop", label="bought", categories=["city", "code"])
-    oslo = data.X[:, 1] == data.categories["city"].index("Oslo")
+    oslo = whole.X[:, 1] == whole.categories["city"].index("Oslo")
     assert scores[oslo].min() > scores[~oslo].max()
-    shop = data.restore(data.qid)
+    shop = whole.restore(whole.qid)
     a, b = next((i, j) for i in np.flatnonzero(oslo) for j in np.flatnonzero(~oslo) if shop[i] == shop[j])
     code, said, _ = run(capsys, "explain", model, table, *TABLE, "--why", str(a), str(b))
     assert (code, "city" in said) == (0, True)

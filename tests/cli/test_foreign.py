@@ -88,3 +88,37 @@ def test_rankers_by_their_names_elsewhere(capsys, name, near):
 
 def test_underscores_are_dashes():
     assert ranker_class("rank_svm") is ranker_class("rank-svm")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("-tvs 0.8", "ordino train a.txt --ranker lambda-mart --valid 0.2 --out model.ordino"),  # 0.8 is for training
+        ("-tvs 0.75 -validate b.txt", "ordino train a.txt --ranker lambda-mart --valid b.txt --out model.ordino"),
+        ("-ranker 1 -lr 0.1", "ordino train a.txt --ranker ranknet --param learning_rate=0.1 --out model.ordino"),
+        ("-ranker 7 -metric2t MAP", "ordino train a.txt --ranker listnet --out model.ordino"),  # which has its own loss
+        (
+            "-ranker 9 -norm sum",
+            "ordino train a.txt --ranker linear-regression-ranker --scaling minmax --out model.ordino",
+        ),
+        ("-norm zscore -save m", "ordino train a.txt --ranker lambda-mart --scaling zscore --out m.ordino"),
+        ("-ranker 3 -kcv 4", "ordino bench a.txt --rankers ada-rank --folds 4"),
+        (
+            "-test c.txt -metric2t P@5",
+            "ordino train a.txt --ranker lambda-mart --param metric=p@5 --out model.ordino "
+            "&& ordino evaluate model.ordino c.txt --metrics p@5 --profile ranklib",
+        ),
+        (
+            "-test c.txt -metric2t P@5 -metric2T MAP -ranker 2",
+            "ordino train a.txt --ranker rank-boost --out model.ordino "
+            "&& ordino evaluate model.ordino c.txt --metrics map --profile ranklib",
+        ),
+        (
+            "-ranker 2 -test c.txt",  # where no metric is named, RankLib takes ERR@10
+            "ordino train a.txt --ranker rank-boost --out model.ordino "
+            "&& ordino evaluate model.ordino c.txt --metrics err@10 --profile ranklib",
+        ),
+    ],
+)
+def test_a_line_of_ranklib_means_the_same_here(theirs, ours):
+    assert from_ranklib(["-train", "a.txt", *theirs.split()]) == ours

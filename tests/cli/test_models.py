@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -289,3 +290,23 @@ def test_what_goes_wrong_is_one_sentence(folder, capsys, words, code, sentence):
 def test_models_are_fingerprinted_by_what_they_learned_from(folder):
     assert ordino("train", "train.txt", "-r", "rank-svm", "--out", "m.ordino") == 0
     assert read_card("m.ordino")["data"]["fingerprint"] == fingerprint(read_data("train.txt"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "rank {} test.txt",
+        "evaluate {} test.txt -m map,mrr",
+        "evaluate test.txt {} -m map,mrr",
+        "compare {} scores.txt --data test.txt -m map",
+        "inspect {}",
+        "explain {}",
+    ],
+)
+def test_a_model_is_known_by_what_is_in_it_and_not_by_its_name(folder, capsys, words):
+    shutil.copy("linear.ordino", "weights.bin")
+    said = []
+    for name in ("linear.ordino", "weights.bin"):
+        assert ordino(*words.format(name).split()) == 0
+        said.append(capsys.readouterr().out.replace(name, "FILE"))
+    assert said[0] == said[1] != ""

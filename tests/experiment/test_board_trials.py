@@ -169,3 +169,12 @@ def test_a_ranker_in_which_nothing_is_random_is_named():
     [board] = make_boards([*trials[:-1], replace(trials[-1], is_random=False)])
     assert "No randomness in B: one trial on each fold." in board.notes
     assert not any("random" in note for note in make_boards(trials)[0].notes)
+
+
+def test_copies_are_told_by_the_test_part_whatever_else_is_stored():
+    """The values of training queries are others than those of test queries, and may differ where these do not."""
+    trials = [
+        replace(one, parts={"train": {"map": np.array([0.125 * one.seed, 1.0])}})
+        for one in repeats("A", lambda fold, seed: [0.2 + 0.1 * fold, 0.5, 0.5])
+    ]
+    assert make_boards(trials)[0].line("A").n_trials == 3

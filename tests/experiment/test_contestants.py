@@ -45,9 +45,11 @@ def test_a_model_a_run_and_scores_of_the_same_ranker_are_measured_alike(files):
     assert {trial.ranker for trial in trials} == {"single-feature", "model-file", "score-file"}
 
 
-def test_a_model_scores_the_documents_of_a_part_whose_rows_are_scattered(files):
+@pytest.mark.parametrize("file", ["model.ordino", "bm25.run", "scores-{fold}.txt"])
+def test_scores_belong_to_their_documents_where_the_rows_of_a_part_are_scattered(files, file):
+    (files / "scores.txt").rename(files / "scores-Fold1.txt")
     fold = Fold("Fold1", EASY, None, DATA)
-    plan = Plan(data={"easy": Folds(["Fold1"], lambda _: fold)}, rankers=[str(files / "model.ordino")])
+    plan = Plan(data={"easy": Folds(["Fold1"], lambda _: fold)}, rankers=[str(files / file)])
     [trial] = run(plan, files / "store.sqlite", n_jobs=1)
     assert trial.test["ndcg@10"] == pytest.approx(ordino.evaluate(DATA, SCORES)["ndcg@10"])
 

@@ -38,6 +38,17 @@ def test_who_is_within_chance_of_the_first_is_named():
     assert made.finding(make_boards(trials)[0]) == told
 
 
+def test_a_ranker_without_a_value_of_the_metric_is_not_within_chance():
+    *measured, one, other = made_trials(["A", "B", "C"])
+    unmeasured = [
+        dataclasses.replace(trial, test={"map": trial.test["map"]}, per_query={"map": trial.per_query["map"]})
+        for trial in (one, other)
+    ]
+    [board] = make_boards([*measured, *unmeasured], measures=["ndcg@10"])
+    assert [line.label for line in board.lines] == ["A", "B", "C"]
+    assert made.finding(board) == "A is ahead of B on NDCG@10 by more than chance."
+
+
 def test_settings_versions_and_days():
     trials = [
         dataclasses.replace(

@@ -167,6 +167,36 @@ def test_crosses_are_only_of_the_same_data():
     assert "crosses" in str(draw(RESULT).to_dict()["title"])
 
 
+def points_of(chart):
+    """The rows of a figure's first panel; Altair moves data that all panels share to the top."""
+    return chart["concat"][0].get("data", chart.get("data"))["values"]
+
+
+def test_points_of_a_figure_are_our_means_and_deviations_and_the_papers_numbers_of_the_same_data():
+    spread = 0.08**0.5  # of 0.4 and 0.8
+    expected = [
+        {"x": 10.0, "color": "a", "ours": 0.6, "low": 0.6 - spread, "high": 0.6 + spread, "paper": 0.5},
+        {"x": 20.0, "color": "a", "ours": 0.3, "low": 0.3, "high": 0.3, "paper": None},
+        {"x": 10.0, "color": "b", "ours": 0.6, "low": 0.6, "high": 0.6, "paper": None},  # of other data
+    ]
+    for point, wanted in zip(points_of(draw(RESULT).to_dict()), expected, strict=True):
+        assert point == {key: pytest.approx(one) if isinstance(one, float) else one for key, one in wanted.items()}
+
+
+def test_the_front_is_what_nothing_beats_in_both_measures():
+    cells = {"slow": (0.9, 3.0), "beaten": (0.5, 2.0), "level": (0.6, 1.5), "quick": (0.6, 1.0)}
+    numbers = [
+        Number(("td", name, measure), None, (value,))
+        for name, both in cells.items()
+        for measure, value in zip(("quality", "cost"), both, strict=True)
+    ]
+    axes = Axes("front", "cost", "quality", color="model", facet="collection", logarithmic=True)
+    chart = draw(Result("", ("collection", "model", "measure"), numbers, axes=axes)).to_dict()
+    assert [(point["name"], point["x"], point["y"], point["front"]) for point in points_of(chart)] == [
+        ("quick", 1.0, 0.6, True), ("level", 1.5, 0.6, False), ("beaten", 2.0, 0.5, False), ("slow", 3.0, 0.9, True),
+    ]  # fmt: skip
+
+
 # the data that a person names
 
 

@@ -168,6 +168,13 @@ def test_a_claim_is_found_on_every_collection_that_has_both_numbers():
     assert [one.verdict for one in found] == ["comes back", "cannot be told: power 0 %"]
 
 
+@pytest.mark.parametrize("which", [(True, True), (True, False), (False, True)])
+def test_a_claim_is_of_the_papers_data_if_both_of_its_numbers_are(which):
+    numbers = [Number(("x", who), None, (0.5, 0.6), same_data=own) for who, own in zip("ab", which, strict=True)]
+    [found] = find([claim()], ("data", "who"), numbers)
+    assert found.same_data == all(which)
+
+
 def test_where_smaller_is_better_the_difference_keeps_its_sign_and_the_claim_its_direction():
     turned = Claim(
         says="b errs less", better={"who": "b"}, worse={"who": "a"}, difference=-0.4, smaller_is_better=True,
@@ -219,7 +226,8 @@ def test_pairs_that_are_drawn_twice_count_once():
     # one query with 2 pairs of different labels and one with 100: shares of 20, and 22 distinct
     y, qid = [1, 0, 0] + [1] * 10 + [0] * 10, [1] * 3 + [2] * 20
     part = Dataset(np.zeros((23, 1)), y, qid)
-    folds = Folds(["1", "2"], lambda i: Fold(str(i), part, part, part))
+    other = Dataset(np.zeros((4, 1)), [1, 0, 0, 0], [1] * 4)  # with three pairs, which nobody learns from
+    folds = Folds(["1", "2"], lambda i: Fold(str(i), part, other, other))
     inner = System("deepnet", {"n_pairs": 40, "pairs": "C"})
     nested = System("rank-aggregation", {"ranker": inner})
     told = list(pair_notes("x", folds, [inner, nested, System("random-ranker")], Request()))

@@ -208,6 +208,14 @@ def test_what_is_searched_by_default_is_what_a_ranker_has(name):
         assert set(entry.search_space()) <= set(known)
 
 
+def test_what_is_searched_by_default_is_of_the_ranker_inside_that_was_named():
+    entry = Entry(ranker="rank-aggregation", params={"ranker": "rank-svm"}, trials=1)
+    assert entry.problems() == []
+    inside = {name: space for name, space in entry.search_space().items() if name.startswith("ranker__")}
+    own = Entry(ranker="rank-svm", trials=1).search_space()
+    assert inside == {f"ranker__{name}": space for name, space in own.items()} != {}
+
+
 def test_data_in_memory_is_no_path():
     plan = Plan(data=Dataset([[0.0]] * 3, [0, 1, 0], qid=[1, 2, 3]), rankers=["ranknet"], folds=3)
     plan.check()

@@ -546,3 +546,19 @@ def test_rankers_that_were_chosen_by_different_metrics_are_named():
     assert "Rounds, epochs and settings were chosen on validation data by map." in board.notes
     (board,) = make_boards(made_trials(LABELS))
     assert not [note for note in board.notes if "chosen" in note]
+
+
+@pytest.mark.parametrize("metric", ["map", "pairwise_error"])
+def test_the_ranker_that_is_named_first_is_a(store, capsys, metric):
+    found = []
+    for a, b in (("LambdaMART", "PRank"), ("PRank", "LambdaMART")):
+        assert ordino("compare", "bench.sqlite", a, b, "--metrics", metric, "--json") == 0
+        [(title, [row])] = json.loads(capsys.readouterr().out).items()
+        assert title.startswith(f"{a} against {b} on ")
+        found.append(row)
+    [board] = make_boards(StoreView("bench.sqlite"))
+    there, back = found
+    assert there["mean_a"] == pytest.approx(board.line("LambdaMART").per_query[metric].mean())
+    assert (there["mean_a"], there["mean_b"]) == (back["mean_b"], back["mean_a"])
+    assert (there["n_above"], there["n_below"]) == (back["n_below"], back["n_above"])
+    assert there["difference"] == -back["difference"] != 0

@@ -215,9 +215,12 @@ def test_the_command_takes_ranges_lists_and_fixed_parameters(tmp_path, monkeypat
     words = ["data.txt", "-r", "linear-regression-ranker", "--trials", 2, "--folds", 3, "--n-jobs", 1, "-m", "map"]
     space = ["--space", "alpha=1..100", "--space", "scaling=minmax,zscore", "-p", "metric=mrr"]
     assert ordino("search", *words, *space, "-o", "s.sqlite") == 0
-    assert "data, 3 folds\tFold1\t" in capsys.readouterr().out
+    told = [line.split("\t")[:3] for line in capsys.readouterr().out.splitlines()[-4:]]
     with Store("s.sqlite") as opened:
-        tried = [trial.params for trial in opened.trials(tuning=True)]
+        tried, chosen = [trial.params for trial in opened.trials(tuning=True)], opened.trials()
+    assert told[0] == ["data", "fold", "map on validation"]
+    assert told[1:] == [["data, 3 folds", trial.fold, f"{trial.valid['map']:.4f}"] for trial in chosen]
+    assert all(trial.valid["map"] != trial.test["map"] for trial in chosen)
     assert len(tried) == 6
     assert all(1 <= params["alpha"] <= 100 and params["metric"] == "mrr" for params in tried)
     assert {params["scaling"] for params in tried} <= {"minmax", "zscore"}

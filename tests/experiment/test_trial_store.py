@@ -397,6 +397,7 @@ DAMAGE = {
     "weights": "UPDATE trials SET feature_weights = replace(feature_weights, '-2', '2')",
     "values": "UPDATE query_values SET numbers = zeroblob(16) WHERE metric = 'map' AND part = 'test'",
     "metric": "UPDATE query_values SET metric = 'mrr' WHERE metric = 'map' AND part = 'test'",
+    "part": "UPDATE query_values SET part = 'train' WHERE part = 'valid'",
     "checksum": "UPDATE trials SET sums = '{}'",
 }
 
@@ -413,9 +414,23 @@ def test_a_trial_that_was_changed_is_noticed_though_it_can_be_read(command, path
     parts = {"validation": lambda v: v._store.valid_means("abc"), "history": lambda v: v.history("abc")}
     parts |= {"weights": lambda v: v.feature_weights("abc"), "queries": lambda v: list(v.query_ids())}
     parts |= {"values": lambda v: v.values("map"), "metric": lambda v: v.values_of("abc", "mrr")}
+    parts |= {"part": lambda v: v.values("map", part="train")}
     name = next(name for name, one in DAMAGE.items() if one == command)
     with StoreView(path) as view, pytest.raises(DataError, match="checksum"):
         parts.get(name, lambda v: v.trials())(view)
+
+
+def test_values_that_belong_to_another_trial_are_noticed(path):
+    with Store(path) as store:
+        store.add(TRIAL, replace(TRIAL, key="other"))
+    with closing(sqlite3.connect(path)) as connection:
+        for command in ("trial = trial + 10", "trial = 13 - trial"):  # 1 and 2 change places
+            assert connection.execute(f"UPDATE query_values SET {command}").rowcount == 6
+        connection.commit()
+    with Store(path) as store, pytest.raises(DataError, match="checksum"):
+        store.trials()
+    with StoreView(path) as view, pytest.raises(DataError, match="checksum"):
+        view.values("map")
 
 
 def test_a_store_of_format_5_gets_its_checksums(path):

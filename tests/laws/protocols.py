@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -121,9 +122,11 @@ def protocol(name: str, root: Path, monkeypatch: Any, *, quick: bool = False) ->
     plans = [of_plan(plan, with_data=name not in LARGE) for plan in target.plans(asked)]
     plans[SHOWN:] = [sha256(json.dumps(plan).encode()).hexdigest()[:16] for plan in plans[SHOWN:]]
     how = {"quick": True} if quick or name in LARGE else {"repeats": 2}
-    result = reproduced(name, request_for(name, root, **how), monkeypatch, root)
+    with threadpool_limits(1):  # threads that wait for each other take a hundred times as long as such small work
+        result = reproduced(name, request_for(name, root, **how), monkeypatch, root)
     numbers = {" | ".join(one.labels): of_number(one) for one in result.numbers}
-    return {"is_timed": target.is_timed, "plans": plans, "numbers": numbers, "of": result.of, "spread": result.spread}
+    facts = {"of": result.of, "spread": result.spread, "notes": list(result.notes)}
+    return {"is_timed": target.is_timed, "plans": plans, "numbers": numbers} | facts
 
 
 def record() -> None:

@@ -177,7 +177,7 @@ SIZES: dict[str, tuple[int, Callable[[Path], Any]]] = {
 """Of each number that says how much is taken at a time: a small one, and a task that needs several blocks then."""
 
 OTHERWISE = {
-    "cli.shards.AT_A_TIME": "a part of a synthetic set has a seed of its own",
+    "cli.shards.AT_A_TIME": "test_sharded.py",
     "data.summary.BLOCK_ROWS": "test_summary.py",
     "data.synthetic._BLOCK_ROWS": "what is drawn depends on it: tests/data/test_synthetic.py has the numbers",
     "division.divided.SORTED": "test_divided.py",

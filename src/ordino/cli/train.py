@@ -73,7 +73,7 @@ def train(
         documents = binarize_labels(documents, threshold=binarize)
         held_out = None if held_out is None else binarize_labels(held_out, threshold=binarize)
     encode = _one_hot(documents) if one_hot else None
-    given = documents
+    given, given_valid = documents, held_out
     if encode is not None:
         documents = encode.transform(documents)
         held_out = None if held_out is None else encode.transform(held_out)
@@ -95,7 +95,7 @@ def train(
     }
     if given.feature_names is None and (columns.features or columns.drop):  # text has no names to find them by
         notes["columns"] = {"features": columns.features and list(columns.features), "drop": list(columns.drop)}
-    save(model if encode is None else _piped(encode, model), out, data=given, valid=held_out, notes=notes)
+    save(model if encode is None else _piped(encode, model), out, data=given, valid=given_valid, notes=notes)
     rows = [(name, f"{value:.4f}") for name, value in reached.items()]
     print_found(json, read_card(out), ["data", f"{metric} ({profile})"], rows)
     if not json:
