@@ -5,10 +5,12 @@ The walk over the modules finds every public function and class that takes a see
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,3 +158,17 @@ def test_a_seed_has_an_effect(name):
     first, again, others = use(1), use(1), [use(seed) for seed in (2, 3)]
     assert repr(first) == repr(again)
     assert all(repr(one) != repr(first) for one in others)
+
+
+def test_no_seed_is_made_by_adding():
+    sums = [
+        f"{path.name}:{node.lineno}"
+        for path in Path(ordino.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and any(names_a_seed(side) for side in (node.left, node.right))
+    ]
+    assert sums == []
+
+
+def names_a_seed(node: ast.AST) -> bool:
+    return {getattr(node, "id", ""), getattr(node, "attr", "")} & {"seed", "random_state"} != set()

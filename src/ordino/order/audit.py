@@ -24,6 +24,7 @@ from ordino.order.network import PairNetwork
 from ordino.order.orders import ORDERS, SORTS
 from ordino.order.pairs import order_queries
 from ordino.order.sorting import start_order
+from ordino.streams import spawn_seed
 
 Ints = NDArray[np.int64]
 
@@ -120,7 +121,7 @@ def audit(
         return np.lexsort((alike[order], query_numbers(offsets)))  # where the documents of each class stand
 
     usual = positions(algorithm, None)
-    shuffled = [positions(algorithm, seed + number) for number in range(shuffles)]
+    shuffled = [positions(algorithm, spawn_seed(seed, "shuffle", number)) for number in range(shuffles)]
     moves = {"shuffles": _moves(usual, shuffled, offsets)}
     for other in algorithms:
         if other != algorithm:

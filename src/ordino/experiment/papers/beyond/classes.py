@@ -16,6 +16,7 @@ from ordino.experiment.papers.claim import Claim
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import NOTHING, Request, Target, Trials
+from ordino.experiment.plan.plan import repeat_seeds
 from ordino.ordinal import OrdinalClassifier
 from ordino.rankers.directranker import DirectRanker
 from ordino.rankers.ranknet import RankNet
@@ -54,11 +55,11 @@ def view(request: Request, _: Trials) -> Iterator[Number]:
     for name, X, y in collections(request.quick):
         for label, make in MODELS.items():
             found: dict[str, list[float]] = {ACCURACY: [], DISTANCE: []}
-            for repeat in range(request.at_most(REPEATS)):
-                folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=request.seed + repeat)
+            for seed in repeat_seeds(request.seed, request.at_most(REPEATS)):
+                folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed)
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    predicted = cross_val_predict(make(repeat), X, y, cv=folds)
+                    predicted = cross_val_predict(make(seed), X, y, cv=folds)
                 found[ACCURACY].append(float((predicted == y).mean()))
                 found[DISTANCE].append(float(np.abs(predicted - y).mean()))
             yield from (Number((name, label, measure), None, tuple(values)) for measure, values in found.items())
