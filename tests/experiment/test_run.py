@@ -170,6 +170,13 @@ def test_a_change_in_any_part_of_a_fold_makes_a_new_trial(store, part):
     assert "1 trial was made on other data of this name, and not counted here." in board.notes
 
 
+def test_only_the_trials_of_the_plan_are_read(store):
+    run(small_plan(rankers=["single-feature"]), store, n_jobs=1)
+    with closing(sqlite3.connect(store)) as file, file:
+        file.execute("UPDATE trials SET history = 'not JSON'")
+    assert len(run(small_plan(rankers=["linear-regression-ranker"]), store, n_jobs=1)) == 3
+
+
 def test_another_version_makes_its_own_trials(store, monkeypatch):
     plan = small_plan(rankers=["linear-regression-ranker"])
     run(plan, store, n_jobs=1)
