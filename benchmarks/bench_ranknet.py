@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ordino
+from bench_rank import as_onnx
 from history import record
 from ordino.data.dataset import Dataset
 from ordino.data.scaling import make_scaler
@@ -157,30 +158,16 @@ def repeats_against_one() -> None:
 
 def scoring_against_onnxruntime() -> None:
     try:
+        import onnx  # noqa: F401
         import onnxruntime
-        from onnx import TensorProto, helper, numpy_helper
     except ImportError:
         print("scoring: onnx and onnxruntime are not installed, so there is nothing to compare with")
         return
     layers = fresh_network().layers()
-    nodes, constants, name = [], [], "x"
-    for i, layer in enumerate(layers):
-        constants += [numpy_helper.from_array(layer.W, f"W{i}"), numpy_helper.from_array(layer.b, f"b{i}")]
-        nodes.append(helper.make_node("Gemm", [name, f"W{i}", f"b{i}"], [f"z{i}"]))
-        name = f"z{i}"
-        if i < len(layers) - 1:
-            nodes.append(helper.make_node("Relu", [name], [f"h{i}"]))
-            name = f"h{i}"
-    graph = helper.make_graph(
-        nodes, "ranknet",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", WIDTHS[0]])],
-        [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 1])], constants,
-    )  # fmt: skip
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
-    runtime = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    runtime = onnxruntime.InferenceSession(as_onnx(layers), providers=["CPUExecutionProvider"])
     X = np.random.default_rng(0).random((1000, WIDTHS[0]), dtype=np.float32)
-    np.testing.assert_allclose(runtime.run(None, {"x": X})[0][:, 0], forward(X, layers, "relu"), rtol=1e-3, atol=1e-5)
-    theirs = least_seconds(lambda: runtime.run(None, {"x": X}), 300)
+    np.testing.assert_allclose(runtime.run(None, {"X": X})[0][:, 0], forward(X, layers, "relu"), rtol=1e-3, atol=1e-5)
+    theirs = least_seconds(lambda: runtime.run(None, {"X": X}), 300)
     ours = least_seconds(lambda: forward(X, layers, "relu"), 300)
     times = f"{1e6 * ours:.0f} us, onnxruntime {1e6 * theirs:.0f} us"
     record("scoring 1,000 documents against onnxruntime", theirs / ours)

@@ -1,7 +1,7 @@
 """What the pages take from the tables in the source: ``python docs/hooks/tables.py`` writes it anew.
 
 The list of rankers and the pages of their reference are generated whole. On the page of each ranker the table of
-parameters is, on those of metrics and losses the table of all of them.
+parameters is, on those of metrics and losses the table of all of them; and README has the number of rankers.
 """
 
 from __future__ import annotations
@@ -59,6 +59,9 @@ def pages() -> dict[Path, str]:
     made[page] = with_table((DOCS / page).read_text(encoding="utf-8"), parameter_table(TorchRanker))
     for listed, rows in (("losses.md", loss_rows()), ("metrics.md", metric_rows())):
         made[Path(listed)] = with_rows((DOCS / listed).read_text(encoding="utf-8"), rows)
+    page = Path("..", "README.md")
+    readme = (DOCS / page).read_text(encoding="utf-8")
+    made[page] = re.sub(r"(?<=It has )\d+(?= rankers)", str(len(RANKERS)), readme)
     return made
 
 

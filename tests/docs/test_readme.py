@@ -27,13 +27,28 @@ def test_the_profiles():
 def test_links_and_named_files_exist(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     links = re.findall(r"\]\(([^)#:]+)\)", text)
-    named = re.findall(r"`((?:tests|benchmarks|docs|examples)/[\w/]+\.(?:py|md))`", text)
-    assert [path for path in links + named if not (ROOT / path).exists()] == []
+    named = re.findall(r"(?<![\w/])((?:tests|benchmarks|docs|examples|tools)/[\w/]+\.(?:py|md|txt))", text)
+    assert [path for path in links + named if "NAME" not in path and not (ROOT / path).exists()] == []
 
 
-def test_the_targets_of_make_exist():
-    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(re.findall(r"make (\w+)", README)) <= set(targets)
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_the_targets_of_make_exist(page):
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.findall(r"(?:`|^)make ([\w-]+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    assert named
+    assert set(named) <= set(targets)
+
+
+def test_contributors_find_every_folder_and_module_in_the_layout():
+    """And no file of a recipe is one that is gone."""
+    text, home = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), ROOT / "src" / "ordino"
+    layout, _, rest = text.partition("| where | what it holds |")[2].partition("\n\n")
+    recipes = rest.partition("## Recipes")[2]
+    rooms = [path for path in home.iterdir() if path.name[0] not in "_." and path.name != "py.typed"]
+    missing = [path.name for path in rooms if f"`{path.name}{'/' * path.is_dir()}`" not in layout]
+    assert missing == []
+    named = [*re.findall(r"`([\w/]+(?:\.py|/))`", layout), *re.findall(r"`(\w[\w/]*\.py)`", recipes)]
+    assert [path for path in named if not ((home / path).exists() or (ROOT / path).exists())] == []
 
 
 def test_figures_are_those_of_the_results():

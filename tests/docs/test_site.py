@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer.main
 import yaml
 
 import ordino
@@ -64,6 +65,14 @@ def test_every_ranker_has_its_defaults_and_a_formula():
         formula = page.partition("\n## Formula\n")[2].partition("\n## ")[0]
         assert name == "gp-rank" or "```math\n" in formula, f"{name}: the formula is not drawn"
         assert not re.search(r"^(    \S|```$(?=\n\S.* = ))", formula, re.MULTILINE), f"{name}: a formula in letters"
+
+
+def test_every_command_has_a_row():
+    from ordino.cli.app import app
+
+    rows = "\n".join(re.findall(r"^\| `.*", (DOCS / "command-line.md").read_text(encoding="utf-8"), re.MULTILINE))
+    for command in typer.main.get_command(app).commands:
+        assert re.search(rf"`(ordino )?{command}\b", rows), f"docs/command-line.md says nothing of {command}"
 
 
 def test_lists_and_tables_do_not_touch():

@@ -13,6 +13,8 @@ from ordino.data.folds import Fold
 from ordino.errors import DataError, ParameterError
 from ordino.experiment.papers.beyond import models
 from ordino.experiment.papers.catalogue import TARGETS, reproduce
+from ordino.experiment.papers.deepnet import deep, large, shallow, symmetry
+from ordino.experiment.papers.deepnet import search as deepnet_search
 from ordino.experiment.papers.directranker import tables
 from ordino.experiment.papers.directranker.grid import systems as authors_grid
 from ordino.experiment.papers.figure import draw, save
@@ -273,11 +275,10 @@ def test_a_system_inside_a_system_takes_its_settings_along():
 
 
 def test_systems_with_other_settings_have_other_labels():
-    systems = [
-        *tables.METHODS.values(),
-        *search.SYSTEMS.values(),
-        *authors_grid(100, Request()).values(),
-    ]
+    """Of whatever paper, since all papers share a store."""
+    of_deepnet = (shallow.NETS, deep.ALL_METHODS, deepnet_search.GRID, symmetry.FEW_QUERIES, symmetry.ON_TD)
+    named = (tables.METHODS, search.SYSTEMS, authors_grid(100, Request()), *of_deepnet, deep._penalties())
+    systems = [*(system for some in named for system in some.values()), large.LARGE, large.NESTED, large.AGGREGATED]
     for quick in (False, True):
         entries = [system.entry(Request(quick=quick)) for system in systems]
         settings = {(one.label, str(one.params), one.preset, str(one.grid), one.ranker) for one in entries}

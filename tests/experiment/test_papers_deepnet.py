@@ -84,19 +84,6 @@ def test_the_nested_ranker_is_the_published_one():
     }
 
 
-def test_systems_with_other_settings_have_other_labels():
-    systems = [
-        *(system for some in (shallow.NETS, deep.ALL_METHODS, search.GRID) for system in some.values()),
-        *(system for some in (symmetry.FEW_QUERIES, symmetry.ON_TD, deep._penalties()) for system in some.values()),
-        *(large.LARGE, large.NESTED, large.AGGREGATED),
-    ]
-    for quick in (False, True):
-        entries = [system.entry(Request(quick=quick)) for system in systems]
-        settings = {(one.label, str(one.params), one.preset, str(one.grid), one.ranker) for one in entries}
-        assert len({label for label, *_ in settings}) == len(settings)
-        assert all(one.problems() == [] for one in entries)
-
-
 def test_sortnet_runs_the_30_iterations_of_appendix_b():
     assert deep.ALL_METHODS["SortNet MAP"].settings(Request())["max_iter"] == 30
 

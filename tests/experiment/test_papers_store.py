@@ -10,6 +10,7 @@ from ordino.experiment.papers.catalogue import MODELS, STORE, TARGETS, reproduce
 from ordino.experiment.papers.target import Request
 from ordino.experiment.run import driver
 from ordino.experiment.store import Store
+from trials import interrupted_at
 
 
 @pytest.fixture
@@ -70,14 +71,7 @@ def test_what_fails_is_said(folder, monkeypatch):
 
 
 def test_a_stopped_run_goes_on(folder, tmp_path, monkeypatch):
-    calls, real = [], driver.measure_setting
-
-    def stopped(task):
-        calls.append(task)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return real(task)
-
+    stopped, calls = interrupted_at(3, driver.measure_setting)
     monkeypatch.setattr(driver, "measure_setting", stopped)
     with pytest.raises(KeyboardInterrupt):
         reproduce("sortnet.fig2", Request(folder, quick=True, kept=tmp_path))

@@ -34,6 +34,7 @@ from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
 from ordino.rankers.rankde import RankDE
 from ordino.rankers.ranknet import RankNet
 from ordino.testing import easy_data
+from trials import interrupted_at
 
 REPEATS = 100
 LONG_PLAN = """
@@ -170,6 +171,13 @@ def test_a_change_in_any_part_of_a_fold_makes_a_new_trial(store, part):
     assert "1 trial was made on other data of this name, and not counted here." in board.notes
 
 
+def test_only_the_trials_of_the_plan_are_read(store):
+    run(small_plan(rankers=["single-feature"]), store, n_jobs=1)
+    with closing(sqlite3.connect(store)) as file, file:
+        file.execute("UPDATE trials SET history = 'not JSON'")
+    assert len(run(small_plan(rankers=["linear-regression-ranker"]), store, n_jobs=1)) == 3
+
+
 def test_another_version_makes_its_own_trials(store, monkeypatch):
     plan = small_plan(rankers=["linear-regression-ranker"])
     run(plan, store, n_jobs=1)
@@ -301,15 +309,7 @@ def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store, broken):
 
 
 def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
-    real, calls = runner.measure_setting, []
-
-    def interrupted(task):
-        calls.append(task)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return real(task)
-
-    monkeypatch.setattr(runner, "measure_setting", interrupted)
+    monkeypatch.setattr(runner, "measure_setting", interrupted_at(3, runner.measure_setting)[0])
     with pytest.raises(KeyboardInterrupt):
         run(small_plan(), store, n_jobs=1)
     assert n_trials(store) == 2
@@ -351,15 +351,7 @@ def test_ctrl_c_while_workers_start_leaves_no_traceback(folder):
 
 def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch, capsys):
     grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
-    real, calls = runner.try_setting, []
-
-    def interrupted(task):
-        calls.append(task)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return real(task)
-
-    monkeypatch.setattr(runner, "try_setting", interrupted)
+    monkeypatch.setattr(runner, "try_setting", interrupted_at(2, runner.try_setting)[0])
     with pytest.raises(KeyboardInterrupt):
         run(small_plan(rankers=grid), store, n_jobs=1)
     assert "settings: stopped at 1 of 6; what is done is kept" in capsys.readouterr().err

@@ -126,6 +126,8 @@ def test_trials_are_found_by_key_and_by_experiment(path):
         assert StoreView(store).experiments() == ["first", "another"]
         assert [trial.key for trial in store.trials("another")] == ["2"]
         assert [trial.key for trial in store.trials(tuning=True)] == ["3"]
+        assert [trial.key for trial in store.trials(keys=["3", "2", "abc"])] == ["abc", "2"]
+        assert store.trials("first", keys=["2"]) == store.trials(keys=[]) == []
 
 
 def test_a_person_can_read_the_file(path):

@@ -13,8 +13,9 @@ from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
 from ordino.boosting import trees
-from ordino.boosting.booster import Booster
-from ordino.boosting.trees import load_trees, native_ndcg, training_groups
+from ordino.boosting.booster import Booster, training_groups
+from ordino.boosting.native_ndcg import native_ndcg
+from ordino.boosting.trees import load_trees
 from ordino.data.dataset import Dataset
 from ordino.data.source import canonical
 from ordino.data.synthetic import synthetic

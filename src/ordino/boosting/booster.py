@@ -19,6 +19,7 @@ FIELDS: Mapping[str, tuple[int, Any]] = {
     "init_score": (FLOAT64, np.float64),
 }  # fmt: skip
 BY_ROWS = 1
+LIMIT = 10_000  # documents of a query that LightGBM's ranking objective and its NDCG accept
 ENDING = "\npandas_categorical:null\n"  # with which LightGBM's package ends a model text
 
 
@@ -109,3 +110,22 @@ class Booster:
     def text(self, n_rounds: int) -> str:
         """The first rounds as LightGBM's model text."""
         return text("BoosterSaveModelToString", self.handle, 0, n_rounds, 0) + ENDING
+
+
+def training_groups(counts: NDArray[np.int64], limit: int = LIMIT) -> NDArray[np.int64]:
+    """Sizes of the lists to learn from: a query with more documents than LightGBM accepts becomes equal parts.
+
+    Rows come in canonical order, by a hash of what they are, so that the parts are random samples of the query. Only
+    training sees them; metrics and predictions are of whole queries.
+
+    Examples
+    --------
+    >>> training_groups(np.array([3, 25, 10]), limit=10).tolist()
+    [3, 9, 8, 8, 10]
+    """
+    if len(counts) == 0 or counts.max() <= limit:
+        return counts
+    parts = -(-counts // limit)
+    share, rest = np.repeat(counts // parts, parts), np.repeat(counts % parts, parts)
+    part = np.arange(len(share)) - np.repeat(np.cumsum(parts) - parts, parts)  # its number inside the query
+    return share + (part < rest)

@@ -15,16 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.backends.crew import Bench
-from ordino.boosting.booster import Booster, Rows
+from ordino.boosting.booster import Booster, Rows, training_groups
 from ordino.boosting.library import call, sentences_of_lightgbm
-from ordino.boosting.trees import (
-    ALWAYS,
-    DIGITS,
-    Grown,
-    bin_layout,
-    model_text,
-    training_groups,
-)
+from ordino.boosting.native_ndcg import DIGITS
+from ordino.boosting.trees import ALWAYS, Grown, bin_layout, model_text
 from ordino.division import Divided
 from ordino.errors import DataError
 from ordino.judge import Choice, Judge

@@ -70,6 +70,19 @@ def read_trees(text: str) -> TreeText:
     return TreeText(trees, names, n_outputs)
 
 
+def merge_trees(models: Sequence[str]) -> str:
+    """One model text with the trees of all, which gives the sum of their scores."""
+    if len(models) == 1:
+        return models[0]
+    parts = [re.split(r"^Tree=\d+\n", model, flags=re.MULTILINE) for model in models]  # head, then tree after tree
+    trees = [tree.partition("end of trees")[0] for _, *trees in parts for tree in trees]
+    blocks = [f"Tree={i}\n{tree}" for i, tree in enumerate(trees)]
+    sizes = " ".join(str(len(block)) for block in blocks)
+    head = re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", parts[0][0], flags=re.MULTILINE)
+    _, end, tail = models[0].partition("end of trees")
+    return head + "".join(blocks) + end + tail
+
+
 def _fields(block: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
 

@@ -7,16 +7,17 @@ ranker keeps only LightGBM's model text, a plain string.
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.boosting.booster import Booster, Gradients, Rows
+from ordino.boosting.booster import Booster, Gradients, Rows, training_groups
 from ordino.boosting.library import sentences_of_lightgbm
 from ordino.boosting.lightgbm_options import check_options
+from ordino.boosting.native_ndcg import NativeNDCG, native_ndcg
 from ordino.data.dataset import Dataset
 from ordino.data.on_disk import give_back, is_on_disk
 from ordino.data.scaling import make_scaler
@@ -25,8 +26,6 @@ from ordino.errors import DataError, NothingToLearnWarning
 from ordino.forms import Form, Trees, load_trees
 from ordino.judge import Choice
 from ordino.linear import name_weights
-from ordino.metrics import parse_metric
-from ordino.metrics.engine import LARGEST_LABEL
 from ordino.parameters import Range, learned, param
 from ordino.progress import Steps
 from ordino.ranker import FeatureWeight, Ranker
@@ -36,9 +35,7 @@ from ordino.threads import count_threads
 Floats = NDArray[np.float64]
 Scores = Callable[[Floats], Floats]
 
-LIMIT = 10_000  # documents of a query that LightGBM's ranking objective and its NDCG accept
 ENOUGH_VALUES = 1_000_000  # of features, from which on several threads grow a tree faster than one
-DIGITS = 12  # what is left of a sum whose order depends on the number of threads
 
 DRAWING = frozenset(
     ("boosting", "boosting_type", "boost", "data_sample_strategy", "extra_trees", "extra_tree",
@@ -249,83 +246,6 @@ def model_text(booster: Booster, best_round: int) -> str:
     text = re.sub(r"^\[num_threads: \d+\]$", "[num_threads: 0]", text, flags=re.M)
     text = re.sub(r"^\[machines: .*\]$", "[machines: ]", text, flags=re.M)
     return re.sub(r"^\[local_listen_port: \d+\]$", "[local_listen_port: 12400]", text, flags=re.M)
-
-
-class NativeNDCG(NamedTuple):
-    """What LightGBM needs to measure held-out data as we do, so that no scores are handed out after each round."""
-
-    k: int
-    levels: NDArray[np.int64]  # of the held-out labels
-    counts: NDArray[np.int64]  # documents of each query
-    shift: float
-
-    @property
-    def params(self) -> dict[str, object]:
-        """LightGBM's parameters."""
-        return {"metric": "ndcg", "eval_at": [self.k]}
-
-    def mean(self, booster: Booster) -> float:
-        """NDCG@k after the last round."""
-        return round(booster.measured() - self.shift, DIGITS)
-
-
-def native_ndcg(metric: str, profile: str, labels: NDArray[np.float64] | None, valid: Dataset) -> NativeNDCG | None:
-    """How LightGBM measures ``valid``, if its NDCG is the metric asked for; ``labels`` are those of its levels.
-
-    LightGBM counts a query without a relevant document as 1, profile ``standard`` as 0. Gains, discounts and the order
-    of ties are the same, so that one mean is the other minus the share of such queries.
-
-    Examples
-    --------
-    >>> valid = Dataset([[0.0]] * 4, [0, 2, 0, 0], qid=list("aabb"))
-    >>> found = native_ndcg("ndcg@10", "standard", np.array([0.0, 1.0, 2.0]), valid)
-    >>> found.levels.tolist(), found.shift
-    ([0, 2, 0, 0], 0.5)
-    >>> native_ndcg("map", "standard", np.array([0.0, 1.0]), valid) is None
-    True
-    """
-    asked = parse_metric(metric)
-    if labels is None or asked.name != "ndcg" or asked.k is None or profile not in ("standard", "lightgbm"):
-        return None
-    levels = np.searchsorted(labels, valid.y)
-    if not len(levels) or valid.counts.max() > LIMIT or labels[0] != 0 or labels[-1] > LARGEST_LABEL:
-        return None
-    if levels.max() == len(labels) or (labels[levels] != valid.y).any():
-        return None  # a label that training does not have
-    empty = np.maximum.reduceat(levels, valid.offsets[:-1]) == 0
-    return NativeNDCG(asked.k, levels, valid.counts, float(empty.mean()) if profile == "standard" else 0.0)
-
-
-def merge_trees(models: Sequence[str]) -> str:
-    """One model text with the trees of all, which gives the sum of their scores."""
-    if len(models) == 1:
-        return models[0]
-    parts = [re.split(r"^Tree=\d+\n", model, flags=re.MULTILINE) for model in models]  # head, then tree after tree
-    trees = [tree.partition("end of trees")[0] for _, *trees in parts for tree in trees]
-    blocks = [f"Tree={i}\n{tree}" for i, tree in enumerate(trees)]
-    sizes = " ".join(str(len(block)) for block in blocks)
-    head = re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", parts[0][0], flags=re.MULTILINE)
-    _, end, tail = models[0].partition("end of trees")
-    return head + "".join(blocks) + end + tail
-
-
-def training_groups(counts: NDArray[np.int64], limit: int = LIMIT) -> NDArray[np.int64]:
-    """Sizes of the lists to learn from: a query with more documents than LightGBM accepts becomes equal parts.
-
-    Rows come in canonical order, by a hash of what they are, so that the parts are random samples of the query. Only
-    training sees them; metrics and predictions are of whole queries.
-
-    Examples
-    --------
-    >>> training_groups(np.array([3, 25, 10]), limit=10).tolist()
-    [3, 9, 8, 8, 10]
-    """
-    if len(counts) == 0 or counts.max() <= limit:
-        return counts
-    parts = -(-counts // limit)
-    share, rest = np.repeat(counts // parts, parts), np.repeat(counts % parts, parts)
-    part = np.arange(len(share)) - np.repeat(np.cumsum(parts) - parts, parts)  # its number inside the query
-    return share + (part < rest)
 
 
 def _booster(

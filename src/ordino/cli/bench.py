@@ -67,8 +67,10 @@ def bench(
     metrics: Metrics = METRICS,
     profile: Profile = "standard",
     select: Select = "",
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="Such as ranknet.hidden=64,32.")] = None,
-    grid: Annotated[list[str] | None, typer.Option(help="Values to try, such as ranknet.l2=0.01,0.1.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="A parameter, such as ranknet.hidden=64,32.")
+    ] = None,
+    grid: Annotated[list[str] | None, typer.Option(help="Values to choose from, such as ranknet.l2=0.01,0.1.")] = None,
     folds: NumberOfFolds = 5,
     out: Out = STORE,
     name: Name = "bench",
@@ -115,7 +117,9 @@ def search(
     ranker: RankerName,
     trials: Annotated[int, typer.Option(help="Number of settings to try on each fold.")] = 30,
     space: Annotated[list[str] | None, typer.Option(help="Search space, as l2=0.1..1 or hidden=[[8],[16]].")] = None,
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="Fixed, such as epochs=20.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="A parameter to fix, such as epochs=20.")
+    ] = None,
     repeats: Annotated[int, typer.Option(help="Number of repeats of the best setting.")] = 1,
     seed: Seed = None,
     metrics: Metrics = METRICS,

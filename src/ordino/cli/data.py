@@ -29,7 +29,9 @@ def synth(
     folds: Annotated[
         int | None, typer.Option(min=3, help="Write this many folds as LETOR does: OUT/Fold1/train.txt, vali.txt, ...")
     ] = None,
-    shards: Annotated[int | None, typer.Option(min=1, help="Write a folder of this many shards, of any size.")] = None,
+    shards: Annotated[
+        int | None, typer.Option(min=1, help="Write a folder of this many shards, for data of any size.")
+    ] = None,
     seed: Seed = None,
 ) -> None:
     """Make a synthetic data set with the shape of a published one.
@@ -182,7 +184,7 @@ def convert(
     binarize: Binarize = None,
     drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Drop queries with nothing relevant.")] = False,
     shards: Annotated[
-        int | None, typer.Option(min=1, help="Write a folder of this many shards, for data past the memory.")
+        int | None, typer.Option(min=1, help="Write a folder of this many shards, for data larger than memory.")
     ] = None,
     seed: Seed = None,
     *,

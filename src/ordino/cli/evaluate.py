@@ -111,7 +111,7 @@ def evaluate(
     metrics: options.Metrics = METRICS,
     profile: options.Profile = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="Also print one line per query.")] = False,
-    complete: Annotated[bool, typer.Option("--complete", help="Count judged queries not in the run as 0.")] = False,
+    complete: Annotated[bool, typer.Option("--complete", help="Count judged queries that the run lacks as 0.")] = False,
     cluster: options.Cluster = None,
     json: options.Json = False,
     *,
@@ -197,7 +197,7 @@ def explain(
 ) -> None:
     """Show feature weights; with DATA, the cost of shuffling each feature; with --why, why A ranks above B.
 
-    Of an AutoRanker, the members and how much each adds come first.
+    For an AutoRanker, its members and how much each of them adds are shown first.
 
     Example: ordino explain model.ordino test.txt --top 5
 

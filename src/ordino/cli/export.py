@@ -21,7 +21,7 @@ def export(
     to: Annotated[str, typer.Option("--to", help="The engine: {engines}.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to; it is made if needed.")],
     data: Annotated[str | None, typer.Option(help="Documents whose order must be the same in the engine.")] = None,
-    name: Annotated[str, typer.Option(help="What the engine shall call the model.")] = "ordino",
+    name: Annotated[str, typer.Option(help="Name of the model in the engine.")] = "ordino",
     lift: Annotated[
         bool, typer.Option("--lift", help="Add a constant to trees, so that no score is negative.")
     ] = False,
@@ -84,7 +84,7 @@ def import_file(
     ] = None,
     json: options.Json = False,
 ) -> None:
-    """Read a model of RankLib (text), LightGBM (text) or XGBoost (JSON) and write it as a model of ours.
+    """Read a model of RankLib (text), LightGBM (text) or XGBoost (JSON) and write it as an Ordino model.
 
     It then ranks, is evaluated, explained and exported like any other; it cannot be trained further.
 
@@ -109,12 +109,12 @@ import_file.__name__ = "import"  # a word that Python keeps for itself
 def distill(
     model: options.ModelFile,
     into: Annotated[str, typer.Option(help="The student: {students}.")],
-    data: Annotated[str, typer.Option(help="Documents to learn the model's order from; labels only measure.")],
+    data: Annotated[str, typer.Option(help="Documents to learn the model's order from; labels serve only to measure.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
     test: Annotated[
-        str | None, typer.Option(help="Labeled data that measures; by default a quarter of --data.")
+        str | None, typer.Option(help="Labeled data to measure on; by default a quarter of --data.")
     ] = None,
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; repeatable.")] = None,
+    param: options.Param = None,
     seed: options.Seed = None,
     json: options.Json = False,
     *,

@@ -48,6 +48,10 @@ _RANKER: Any = {"help": "Ranker name; see `ordino rankers`.", "autocompletion": 
 RankerName = Annotated[str, typer.Option("--ranker", "-r", **_RANKER)]
 RankerArgument = Annotated[str, typer.Argument(**_RANKER)]
 ModelFile = Annotated[str, typer.Argument(help="Model file that `ordino train` or ordino.save wrote.")]
+Param = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", help="A parameter of the ranker, as name=value; repeatable."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
 Metrics = Annotated[str, typer.Option("--metrics", "-m", help="Metrics, separated by commas: {metrics}.")]
@@ -57,7 +61,9 @@ Profile = Annotated[
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="auto|HOST:PORT", help="Work on a Ray cluster instead: its address, or auto if it runs here."),
+    typer.Option(
+        metavar="auto|HOST:PORT", help="Work on a Ray cluster: its address, or auto for the one that runs here."
+    ),
 ]
 Test = Annotated[str, typer.Option(help="Significance test: {tests}.")]
 Scaling = Annotated[str | None, typer.Option(help="Feature scaling: {scalings}.")]
@@ -193,10 +199,10 @@ _COLUMNS: dict[str, tuple[Any, Any]] = {
         typer.Option("--categories", help="Columns of a table that hold categories, such as city,brand.", **_PANEL),
     ),
     "one_list": (
-        bool, typer.Option("--one-list", help="Rows without query ids are one list, not a mistake.", **_PANEL)
+        bool, typer.Option("--one-list", help="Take rows without query ids as one list.", **_PANEL)
     ),
     "zero_based": (
-        bool, typer.Option("--zero-based", help="Features of LETOR text count from 0, as scikit-learn's do.", **_PANEL)
+        bool, typer.Option("--zero-based", help="Features of LETOR text are numbered from 0, not 1.", **_PANEL)
     ),
 }  # fmt: skip
 

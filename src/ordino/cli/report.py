@@ -22,11 +22,17 @@ if TYPE_CHECKING:
 
 def report(
     store: Annotated[str, typer.Argument(help="A store that `ordino bench` wrote.")],
-    format: Annotated[str | None, typer.Option(help="{reports}; by default set by the extension of --out.")] = None,
+    format: Annotated[
+        str | None, typer.Option(help="Format: {reports}; by default set by the extension of --out.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of printing.")] = None,
     figures: Annotated[Path | None, typer.Option(help="Write every figure as PNG, SVG and PDF to this folder.")] = None,
-    metrics: Annotated[str | None, typer.Option("--metrics", "-m", help="To show; the first one sorts.")] = None,
-    baseline: Annotated[str | None, typer.Option(help="Label to compare with; by default each column's best.")] = None,
+    metrics: Annotated[
+        str | None, typer.Option("--metrics", "-m", help="Metrics to show; the first one sorts the rows.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Label to compare the others with; by default the best in each column.")
+    ] = None,
     test: Test = "wilcoxon",
     experiment: Annotated[str | None, typer.Option(help="Show only the trials of this experiment.")] = None,
 ) -> None:

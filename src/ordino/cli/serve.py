@@ -25,15 +25,17 @@ def serve(
     processes: Annotated[
         int | None, typer.Option(min=1, max=256, help="Number of processes; one for each processor by default.")
     ] = None,
-    max_rows: Annotated[int, typer.Option(min=1, help="Documents of one request.")] = 10_000,
-    max_megabytes: Annotated[int, typer.Option(min=1, max=2000, help="Size of one request's body.")] = 32,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds for a body to arrive, and to be answered.")] = 10.0,
-    queue: Annotated[int, typer.Option(min=1, help="Requests that a process takes at a time.")] = 256,
+    max_rows: Annotated[int, typer.Option(min=1, help="Most documents in one request.")] = 10_000,
+    max_megabytes: Annotated[int, typer.Option(min=1, max=2000, help="Largest body of a request.")] = 32,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds that a request may take to arrive, and to be answered.")
+    ] = 10.0,
+    queue: Annotated[int, typer.Option(min=1, help="Requests that a process accepts at the same time.")] = 256,
     check: Annotated[bool, typer.Option("--check", help="Load the models, say what they are, and stop.")] = False,
 ) -> None:
     """Serve models over HTTP: rank documents, or reorder responses of Solr, Elasticsearch and OpenSearch.
 
-    A page to try it is at the address that is printed; docs/serving.md explains the routes.
+    The address that is printed shows a page on which to try it; docs/serving.md explains the routes.
 
     Example: ordino serve model.ordino --port 8080 --check
 

@@ -25,7 +25,7 @@ def studio(
 ) -> None:
     """Look at rankings in the browser: boards, two rankers query by query, one query, and why.
 
-    Only this machine can ask, with the token in the address; nothing is written but grades, to the file of --judge.
+    Only this machine has access, by the token in the address. Only grades are written, to the file of --judge.
 
     Example: ordino studio bench.sqlite --check
 

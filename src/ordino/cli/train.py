@@ -22,7 +22,7 @@ def train(
     ],
     ranker: options.RankerName,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write.")],
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="As name=value; repeatable.")] = None,
+    param: options.Param = None,
     valid: Annotated[str | None, typer.Option(help="Validation data: a file, or a share of the queries.")] = None,
     scaling: options.Scaling = None,
     one_hot: Annotated[
@@ -46,7 +46,7 @@ def train(
 
     Example: ordino train train.txt --ranker auto --minutes 0.02 --out m.ordino
 
-    Columns of text are features if --categories names them: lambda-mart and mc-rank take them, --one-hot is for others.
+    With --categories, columns of text are features of lambda-mart and mc-rank; other rankers need --one-hot as well.
     """
     from ordino.data.prepare import binarize_labels
     from ordino.data.shards import is_sharded

@@ -22,7 +22,7 @@ def warm_up(
     """Compile the kernels of rankers and metrics and keep them, so that no first use has to wait.
 
     Each ranker is fitted briefly on a few made-up queries, with its defaults and with the settings of its paper.
-    Without names, all rankers are.
+    Without names, this is done for all rankers.
 
     Example: ordino warm-up ranknet sortnet
     """

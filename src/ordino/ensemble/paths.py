@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, cast, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.boosting.trees import TreeRanker, merge_trees
+from ordino.boosting.model_text import merge_trees
+from ordino.boosting.trees import TreeRanker
 from ordino.data.dataset import Dataset
 from ordino.ensemble.clock import Clock
 from ordino.estimators import clone

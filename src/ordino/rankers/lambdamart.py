@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ordino.backends.crew import Bench
 from ordino.boosting.divided import grow_divided
-from ordino.boosting.trees import Grown, Task, TreeRanker, merge_trees
+from ordino.boosting.model_text import merge_trees
+from ordino.boosting.trees import Grown, Task, TreeRanker
 from ordino.data.dataset import Dataset
 from ordino.data.on_disk import large_array
 from ordino.division import Divided

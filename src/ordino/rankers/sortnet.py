@@ -115,10 +115,6 @@ class SortNet(Comparator):
                 if not any(row[f"{name}_new"] for name in sets):
                     break
 
-    def _iteration_seed(self, iteration: int) -> int:
-        """The first weights of an iteration come from a stream of its own."""
-        return spawn_seed(self.seed, "iteration", iteration) if iteration else self.seed
-
     def _sorted_into(self, known: _KnownPairs, network: PairNetwork, name: str, iteration: int) -> dict[str, float]:
         """Sort a set, add its mis-compared pairs (or others) to the known ones, and measure the ranking."""
         data, before, judge = known.data, len(known), Judge(self.metric, self.profile)
@@ -126,8 +122,8 @@ class SortNet(Comparator):
         sort = self.algorithm if is_sort else "merge"
         result = sort_checked(network, data.X, data.offsets, sort, data.y, known.start, self.n_jobs)
         codes = result.miscompared
+        assert codes is not None, "a sort with labels records what it mis-compares"
         if self.choose != "mis-compared" and name == "train":
-            assert codes is not None
             progress, rng = (iteration + 1) / (self.max_iter + 1), stream(self.seed, "choose", iteration)
             codes = choose_pairs(self.choose, data, network, codes, progress, rng)
         known.add(codes)
@@ -150,7 +146,7 @@ class SortNet(Comparator):
     ) -> list[Layer]:
         """TrainAndValidate: the layers after training on the pairs known so far."""
         learning_set, X = known.learning_set(), known.data.X
-        net = self._fresh(X, learning_set, self._iteration_seed(iteration))
+        net = self._fresh(X, learning_set, spawn_seed(self.seed, "iteration", iteration))
         if self.warm_start:
             net.load(before)
         if not learning_set.n_pairs:
@@ -171,8 +167,7 @@ class _KnownPairs:
     def __len__(self) -> int:
         return len(self._codes)
 
-    def add(self, codes: Codes | None) -> None:
-        assert codes is not None, "a sort with labels records what it mis-compares"
+    def add(self, codes: Codes) -> None:
         self._codes = np.union1d(self._codes, codes)
 
     def learning_set(self) -> LearningSet:

@@ -98,7 +98,7 @@ def run(
     if done.was_stopped:
         raise KeyboardInterrupt
     with Store(store) as opened:
-        trials = [trial for trial in opened.trials(plan.name) if trial.key in done.keys]
+        trials = opened.trials(plan.name, keys=done.keys)
     if done.failures:
         count = "a trial" if done.n_failed == 1 else f"{done.n_failed} trials"
         raise FailedTrialsError("\n- ".join([f"{count} failed, all others are in {store}:", *done.failures]), trials)

@@ -171,13 +171,20 @@ class Store(AbstractContextManager["Store"]):
             with suppress(DataError):  # boards say what is wrong with it
                 sums.add_to_sums(self._connection, *self._trials("number = ?", number))
 
-    def trials(self, experiment: str | None = None, *, tuning: bool = False) -> list[Trial]:
+    def trials(
+        self, experiment: str | None = None, *, tuning: bool = False, keys: Iterable[str] | None = None
+    ) -> list[Trial]:
         """The trials of an experiment (None for all) that were evaluated on test data, in the order of writing.
 
-        ``tuning=True`` returns the tuning trials instead, which were only evaluated on validation data.
+        ``tuning=True`` returns the tuning trials instead, which were only evaluated on validation data. With ``keys``,
+        only the trials that have one of them are read.
         """
-        wanted = f"test {'=' if tuning else '<>'} '{{}}'" + ("" if experiment is None else " AND experiment = ?")
-        return self._trials(wanted, *(() if experiment is None else (experiment,)))
+        wanted, given = f"test {'=' if tuning else '<>'} '{{}}'", list[str]()
+        if experiment is not None:
+            wanted, given = f"{wanted} AND experiment = ?", [experiment]
+        if keys is not None:
+            wanted, given = f"{wanted} AND key IN (SELECT value FROM json_each(?))", [*given, json.dumps(list(keys))]
+        return self._trials(wanted, *given)
 
     def whole_trials(self) -> tuple[list[Trial], str]:
         """The trials of a damaged file before the first that cannot be read, as they were written, and the reason."""
