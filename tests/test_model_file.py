@@ -16,7 +16,7 @@ from ordino.data.scaling import SCALERS, make_scaler
 from ordino.errors import DataError, ModelFileError
 from ordino.linear import LinearRanker
 from ordino.model_file import fingerprint, load_scorer, read_card
-from ordino.model_file.classes import ESTIMATORS
+from ordino.model_file.classes import _OLD_HISTORIES, ESTIMATORS, present_learned
 from ordino.rankers import RANKERS
 from ordino.testing import easy_data
 from rankers.test_contract import quick
@@ -202,6 +202,36 @@ def with_learned(data, value):
     ranker = SingleFeature().fit(data)
     ranker.odd_ = value
     return ranker
+
+
+OLD_HISTORIES = {
+    "loss_history_": ([0.9, 0.5], [{"round": 0, "loss": 0.9}, {"round": 1, "loss": 0.5}]),  # before round 1, too
+    "path_": (
+        [{"objective": 3.0, "C": 1.0}, 2.0],
+        [{"step": 1, "objective": 3.0, "C": 1.0}, {"step": 2, "objective": 2.0}],
+    ),
+    "mistakes_": ([7, 4], [{"epoch": 1, "mistakes": 7}, {"epoch": 2, "mistakes": 4}]),
+    "stage_values_": ([0.25, 0.5], [{"stage": 1, "valid": 0.25}, {"stage": 2, "valid": 0.5}]),
+    "valid_history_": ([0.5, np.nan], [{"round": 1, "valid": 0.5}, {"round": 2}]),
+    "history_": ([{"epoch": 1, "reached": 0.5, "train": np.nan}], [{"epoch": 1, "valid": 0.5}]),
+    "history_ by restart": ([[0.5, 0.6], [0.4]], [
+        {"restart": 0, "sweep": 0, "train": 0.5}, {"restart": 0, "sweep": 1, "train": 0.6},
+        {"restart": 1, "sweep": 0, "train": 0.4}]),
+    "history_ by generation": ([{"best": 2.0, "mean": 1.0, "valid": 0.5}] * 2, [
+        {"generation": n, "best": 2.0, "mean": 1.0, "valid": 0.5} for n in (0, 1)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OLD_HISTORIES)
+def test_what_earlier_versions_wrote_of_their_training_becomes_one_history(name):
+    old, expected = OLD_HISTORIES[name]
+    assert present_learned({"coef_": 1, name.partition(" ")[0]: old}) == {"coef_": 1, "history_": expected}
+
+
+def test_several_old_histories_are_columns_of_the_same_rounds():
+    assert set(OLD_HISTORIES) >= set(_OLD_HISTORIES)
+    found = present_learned({"loss_history_": [0.9, 0.5], "valid_history_": [0.25]})["history_"]
+    assert found == [{"round": 0, "loss": 0.9}, {"round": 1, "loss": 0.5, "valid": 0.25}]
 
 
 def test_every_scaler_and_ranker_is_in_the_table():

@@ -157,14 +157,17 @@ def write(path: Path, batch: pa.RecordBatch) -> None:
         writer.write_batch(batch)
 
 
-def tamper(path: Path, *, header: dict[str, object] | None = None, **columns: pa.Array) -> None:
-    """Write the file anew with other columns or header entries."""
+def tamper(path: Path, *, header: dict[str, object] | None = None, **columns: pa.Array | None) -> None:
+    """Write the file anew with other columns, without those that are None, or with other header entries."""
     with pa.ipc.open_file(path.read_bytes()) as reader:
         batch = reader.get_batch(0)
     metadata = json.loads(batch.schema.metadata[b"ordino"]) | (header or {})
     arrays = {name: batch.column(name) for name in batch.schema.names}
     for name, values in columns.items():
-        arrays[name] = pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
+        arrays[name] = (
+            None if values is None else pa.LargeListArray.from_arrays(pa.array([0, len(values)], pa.int64()), values)
+        )
+    arrays = {name: values for name, values in arrays.items() if values is not None}
     changed = pa.record_batch(list(arrays.values()), names=list(arrays))
     write(path, changed.replace_schema_metadata({"ordino": json.dumps(metadata)}))
 
@@ -199,6 +202,16 @@ def test_a_file_that_was_tampered_with(tmp_path: Path, small: Dataset, change: d
     tamper(tmp_path / "d.arrow", **change)
     with pytest.raises(DataError, match=rf"^[^\n]*d\.arrow: {sentence}"):
         Dataset.open(tmp_path / "d.arrow")
+
+
+@pytest.mark.parametrize("name", ["order", "doc_ids", "weights"])
+def test_a_column_that_is_gone_is_noticed(tmp_path: Path, small: Dataset, name: str) -> None:
+    """Without it the file would be a whole data set of other documents."""
+    small.save(tmp_path / "d.arrow")
+    tamper(tmp_path / "d.arrow", **{name: None})
+    with pytest.raises(DataError, match=r"d\.arrow: the list of arrays changed after it was saved"):
+        Dataset.open(tmp_path / "d.arrow")
+    assert getattr(Dataset.open(tmp_path / "d.arrow", check=False), name) is None
 
 
 @pytest.mark.parametrize("ids", [[7, 8, 7], ["a", "b", "a"], ["a", 8, "a"]], ids=["numbers", "text", "objects"])

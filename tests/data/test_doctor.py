@@ -111,6 +111,17 @@ def test_numbers_that_do_not(values: np.ndarray) -> None:
     assert found(column(values)) == []
 
 
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=8))
+def test_a_query_is_scattered_if_another_stands_between_its_rows(qid: list[int]) -> None:
+    places = [[row for row, own in enumerate(qid) if own == query] for query in set(qid)]
+    n = sum(rows[-1] - rows[0] >= len(rows) for rows in places)
+    told = [
+        count for _, what, count in found(Dataset(np.zeros((len(qid), 0)), [0] * len(qid), qid)) if "scatter" in what
+    ]
+    assert told == [n] * (n > 0)
+
+
 def test_rows_that_repeat() -> None:
     X = healthy().X.copy()
     X[1] = X[0]  # labels 0 and 1

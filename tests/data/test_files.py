@@ -113,3 +113,20 @@ def test_sentences(tmp_path: Path, small: Dataset) -> None:
     pl.DataFrame({"label": [1], "qid": [1], "f": [np.inf]}).write_parquet(tmp_path / "inf.parquet")
     with pytest.raises(DataError, match=r"inf\.parquet: column 'f' has inf in row 0"):
         read_data(tmp_path / "inf.parquet")
+
+
+@pytest.mark.parametrize("ending", ["txt", "arrow", "csv", "parquet", "jsonl"])
+def test_features_are_chosen_and_dropped_by_the_names_in_the_file(tmp_path, ending):
+    """A feature that is dropped is not the one that has its number among those that were kept."""
+    path, names = tmp_path / f"d.{ending}", "1234"
+    data = Dataset(np.arange(12).reshape(3, 4), [0, 1, 2], [1, 1, 1], feature_names=None if ending == "txt" else names)
+    write_data(data, path)
+    for features, drop, left in (
+        (["4", "1", "3"], ["1", "2"], [3, 2]),
+        (["3", "1"], [], [2, 0]),
+        (None, ["1"], [1, 2, 3]),
+    ):
+        np.testing.assert_array_equal(read_data(path, features=features, drop=drop).X, data.X[:, left])
+    for features, drop in ((["2"], ["2"]), (None, list(names))):
+        with pytest.raises(DataError, match=rf"d\.{ending}: no feature would be left; drop fewer"):
+            read_data(path, features=features, drop=drop)

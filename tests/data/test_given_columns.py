@@ -94,3 +94,13 @@ def test_query_ids_do_not_become_a_feature_because_nobody_named_them(make):
     assert Dataset.from_frame(renamed, features=["srch_id", "a"]).n_queries == 1
     with pytest.raises(DataError, match="label='label': unknown column 'label'"):
         Dataset.from_frame(make({"a": [1.0], "grade": [1]}))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_queries_stay_apart_where_features_are_named(make):
+    columns = {"qid": [1, 1, 2, 2], "label": [1, 0, 1, 0], "a": [2.0, 1.0, 4.0, 3.0], "judged": [True, False] * 2}
+    data = Dataset.from_frame(make(columns), features=["a"])
+    assert (data.query_ids.tolist(), data.feature_names) == ([1, 2], ("a",))
+    assert data.judged.tolist() == [True, False] * 2
+    data = Dataset.from_frame(make(columns), features=["qid", "judged"])
+    assert (data.n_queries, data.judged, data.X.tolist()) == (1, None, [[1, 1], [1, 0], [2, 1], [2, 0]])

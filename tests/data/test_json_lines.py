@@ -127,6 +127,10 @@ def test_answers_without_names_of_queries_are_numbered(tmp_path):
     data = read_data(tmp_path / "log.jsonl", labelled=False)
     assert data.query_ids.tolist() == [1, 2, 3]
     assert data.counts.tolist() == [2, 2, 2]
+    answers = [{"hits": {"hits": [hit("a", t=1.0)] * n}} for n in (1, 2, 3)]
+    (tmp_path / "several.jsonl").write_text(lines({"responses": answers[:2]}, answers[2], {"responses": answers}))
+    several = read_data(tmp_path / "several.jsonl", labelled=False)  # each answer of a multi-search is a query
+    assert (several.query_ids.tolist(), several.counts.tolist()) == ([1, 2, 3, 4, 5, 6], [1, 2, 3, 1, 2, 3])
 
 
 @pytest.mark.parametrize(

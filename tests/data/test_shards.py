@@ -1,8 +1,12 @@
 """Shards: whole queries in files with a manifest, in canonical order; learned from as from memory."""
 
+import bz2
+import gzip
 import json
+import lzma
 import resource
 import shutil
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 
@@ -13,10 +17,10 @@ import ordino
 from ordino import Dataset, LambdaMART, ShardedDataset, synthetic, write_letor, write_shards
 from ordino.boosting import trees
 from ordino.data import on_disk
-from ordino.data.files import write_data
+from ordino.data.files import COLUMNS, read_data, write_data
 from ordino.data.parts import read_parts
 from ordino.data.scaling import SCALERS, make_scaler
-from ordino.data.shards import MANIFEST
+from ordino.data.shards import MANIFEST, concatenate
 from ordino.data.source import Source, canonical
 from ordino.errors import DataError
 
@@ -243,6 +247,60 @@ def test_a_file_is_read_in_parts_of_whole_queries(tmp_path, ending):
     assert len(parts) > 3
     assert list(chain.from_iterable(map(str, part.query_ids) for part in parts)) == [str(q) for q in data.query_ids]
     np.testing.assert_allclose(np.concatenate([part.X for part in parts]), data.X, rtol=1e-5)
+
+
+PACKED = {"txt.gz": gzip.compress, "txt.bz2": bz2.compress, "txt.xz": lzma.compress, "xz": lzma.compress}
+
+
+@pytest.mark.parametrize("ending", PACKED)
+def test_compressed_text_is_read_in_parts_too(tmp_path, ending):
+    data, text, path = some(6), BytesIO(), tmp_path / f"all.{ending}"
+    write_letor(data, text)
+    path.write_bytes(PACKED[ending](text.getvalue()))
+    parts = list(read_parts(path, size=20_000))
+    assert len(parts) > 2
+    np.testing.assert_array_equal(np.concatenate([part.X for part in parts]), data.X)
+    path.write_bytes(PACKED[ending](text.getvalue())[:-30])
+    with pytest.raises(DataError, match=rf"all\.{ending}: the file is damaged or truncated"):
+        list(read_parts(path))
+
+
+ROWS = [f"{i % 3} qid:{i // 3} 1:{i}.5 3:{i * i} # d{i}" for i in range(9)]
+SAID = {
+    "txt": {"features": ["3", "1"], "drop": ["2"], "zero_based": True, "n_features": 9, "categories": ["color"]},
+    "csv": {
+        "label": "b", "qid": "b", "doc_id": "a", "weight": "b", "features": ["a"], "drop": ["a"], "categories": ["b"],
+        "one_list": True,
+    },
+}  # fmt: skip
+SAID["parquet"] = SAID["csv"]
+
+
+def found(read):
+    """What comes out, or the sentence that says why nothing does."""
+    try:
+        data = read()
+    except DataError as error:
+        return str(error)
+    return data.X.tolist(), data.y.tolist(), data.qid.tolist(), data.doc_weights.tolist(), data.categories
+
+
+@pytest.mark.parametrize("ending", SAID)
+def test_what_is_said_of_a_file_holds_for_its_parts_too(tmp_path, ending):
+    path = tmp_path / f"all.{ending}"
+    if ending == "txt":
+        path.write_text("\n".join(ROWS) + "\n")
+    else:
+        names = {"feature_names": ("a", "b")}
+        write_data(Dataset(np.arange(18).reshape(9, 2) // 4, np.arange(9) % 3, np.arange(9) // 3, **names), path)
+    plain = found(lambda: read_data(path))
+    for name, value in SAID[ending].items():
+        whole = found(lambda said={name: value}: read_data(path, **said))
+        parts = found(lambda said={name: value}: concatenate([*read_parts(path, size=60, **said)]))
+        assert parts == whole, name
+        assert name in ("one_list", "doc_id") or whole != plain, name
+    others = {"label", "qid", "doc_id", "weight", "one_list"} if ending == "txt" else {"zero_based"}
+    assert {*SAID[ending], *others, "n_features"} == {*COLUMNS, "n_features"}
 
 
 def test_a_folder_is_read_file_by_file(tmp_path):

@@ -29,3 +29,20 @@ def test_the_order_of_rows_does_not_show(rows, seed):
     assert one.X.tolist() == other.X.tolist()
     assert one.y.tolist() == other.y.tolist()
     assert one.offsets.tolist() == other.offsets.tolist()
+
+
+@given(st.lists(st.sampled_from([0.0, -0.0, 1.0]), min_size=12, max_size=12), st.integers(0, 99))
+@settings(max_examples=20)
+def test_the_sign_of_a_zero_does_not_show(values, seed):
+    """In features, labels and weights: rows and queries stand where they would stand without it."""
+    rng, signed = np.random.default_rng(seed), np.array(values)
+    number, drawn = np.arange(12), rng.integers(0, 3, 12)
+    given = {"qid": rng.integers(0, 3, 12), "doc_ids": number}
+    for column in ("X", "y", "weights"):
+        orders = []
+        for zeros in (signed, signed + 0.0):
+            columns = {"X": drawn, "y": drawn, "weights": drawn} | {column: zeros}
+            columns["X"] = np.column_stack((columns["X"], number))  # no two rows are equal
+            found = canonical(Dataset(**columns, **given))
+            orders.append((found.doc_ids.tolist(), found.query_ids.tolist()))
+        assert orders[0] == orders[1]

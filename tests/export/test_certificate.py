@@ -15,6 +15,7 @@ from ordino.errors import ExportError, MissingExtraError
 from ordino.export import TARGETS, export_model
 from ordino.export.assemble import assemble
 from ordino.export.certificate import Findings
+from ordino.export.page import LABELS, certificate_page, rows_of
 from ordino.export.preparation import largest_left, prepare_of
 from ordino.export.probes import make_probes
 from ordino.export.writers.solr import SLACK, before_slack
@@ -90,6 +91,17 @@ def test_weights_rounded_too_far_are_found(monkeypatch):
 @cache
 def plain_certificate():
     return export_model(RankSVM().fit(DATA), "solr", data=TEST).certificate
+
+
+def test_the_page_has_what_was_found_on_probes_and_on_data_in_columns_of_their_own():
+    names = [one.name for one in fields(Findings)]
+    assert list(LABELS) == names
+    parts = [Findings(**{name: first + i for i, name in enumerate(names)}) for first in (100, 2000)]
+    found = replace(plain_certificate(), probes=parts[0], data=parts[1])
+    assert rows_of(found) == [(LABELS[name], f"{100 + i:,}", f"{2000 + i:,}") for i, name in enumerate(names)]
+    page = certificate_page(found, ())
+    assert page.index(">probes<") < page.index(">data<") < page.index(">100<") < page.index(">2,000<")
+    assert [row[2] for row in rows_of(replace(found, data=None))] == [""] * len(names)
 
 
 @pytest.mark.parametrize("part", ["probes", "data"])

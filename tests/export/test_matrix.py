@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from ordino import Dataset, import_model, read_letor
 from ordino.errors import ExportError
@@ -101,7 +101,20 @@ VARIANTS = {
     "standard without the deviation, linear": ("rank-svm", {"before": StandardScaler(with_std=False)}, LINEAR),
     "minmax, linear": ("rank-svm", {"before": MinMaxScaler()}, LINEAR),
     "robust, linear": ("rank-svm", {"before": RobustScaler()}, LINEAR),
+    "largest size, linear": ("rank-svm", {"before": MaxAbsScaler()}, LINEAR),
+    "one scaler after another, network": (
+        "ranknet", {"before": (StandardScaler(), MinMaxScaler()), "activation": "tanh"}, LOGISTIC,
+    ),
     "standard, network": ("ranknet", {"before": StandardScaler(), "activation": "tanh"}, LOGISTIC),
+    "standard, mean of linear ones": (
+        "rank-aggregation",
+        {
+            "before": StandardScaler(),
+            "ranker": ["rank-svm", made("linear-regression-ranker", {})],
+            "method": "raw_mean",
+        },
+        LINEAR,
+    ),
     "minmax, trees": ("lambda-mart", {"before": MinMaxScaler()}, TREES),
 }  # fmt: skip
 """Every ranker that can be exported, ways through the code that its parameters open, and who can hold them."""
@@ -129,11 +142,11 @@ def fitted(variant: str, train: Dataset):
     before = changes.pop("before", None)
     if before is None:
         return made(name, changes).fit(train)
-    before = clone(before).fit(train.X)
+    before = make_pipeline(*map(clone, before if isinstance(before, tuple) else (before,))).fit(train.X)
     scaled = Dataset(before.transform(train.X), train.y, train.qid)
     if train.feature_names is not None:
-        before.feature_names_in_ = np.array(train.feature_names, dtype=object)
-    return Pipeline([("before", before), ("ranker", made(name, changes).fit(scaled))])
+        before[0].feature_names_in_ = np.array(train.feature_names, dtype=object)
+    return Pipeline([*before.steps, ("ranker", made(name, changes).fit(scaled))])
 
 
 @cache

@@ -41,6 +41,22 @@ def test_the_plugins_know_the_model_and_its_features(rankers, kind, to):
     assert [one["name"] for one in found["featureset.json"]["featureset"]["features"]] == NAMES
 
 
+def test_the_plugins_know_how_deep_each_split_is(rankers):
+    """As XGBoost dumps it: 0 for the root, one more below; leaves have none."""
+    model = files_of(rankers["trees"], "opensearch")["model.json"]["model"]["model"]
+    trees, depths = json.loads(model["definition"])["splits"], set()
+
+    def check(node, depth):
+        assert node.get("depth", depth) == depth
+        depths.add(node.get("depth"))
+        for child in node.get("children", ()):
+            check(child, depth + 1)
+
+    for tree in trees:
+        check(tree, 0)
+    assert depths >= {0, 1, 2, None}
+
+
 def test_elasticsearch_itself_knows_the_features(rankers):
     found = files_of(rankers["trees"], "elastic")
     assert found["model.json"]["input"]["field_names"] == NAMES

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from ordino.errors import DataError
 from ordino.losses import make_loss
 
 LN2, LN3 = math.log(2), math.log(3)
@@ -94,3 +95,12 @@ def test_labels_of_hundreds_do_not_overflow():
         assert np.isfinite(value)
         assert np.isfinite(gradient).all()
         assert gradient[2] > 0
+
+
+def test_weighted_documents_are_drawn_again_so_that_there_are_more_terms():
+    """Seven of eleven documents in a row: 11! / 4! terms, but 11^7 where one of weight 2 may come twice."""
+    loss, y = make_loss("listnet", k=7), np.arange(11.0)
+    loss.prepare(y, [0, 11])
+    loss.prepare(y, [0, 11], np.ones(11))
+    with pytest.raises(DataError, match="with k=7 is a sum of more than 10,000,000 terms"):
+        loss.prepare(y, [0, 11], np.full(11, 2.0))

@@ -105,6 +105,20 @@ def test_same_on_one_and_two_threads_and_in_batches(name, parameters, monkeypatc
 
 
 @each_variant
+def test_threads_leave_documents_of_weight_0_out_where_they_stand(name, parameters, monkeypatch):
+    """Other blocks than the first count their documents from their own beginning."""
+    monkeypatch.setattr("ordino.losses.base.WORTH_THREADS", 0)
+    rng = np.random.default_rng(3)
+    offsets = np.arange(0, 301, 6)
+    scores, y, weights = rng.normal(size=300), rng.integers(0, 3, 300).astype(float), rng.integers(0, 3, 300)
+    loss = make_loss(name, **parameters)
+    for found in (lambda n: loss.value_and_gradient(scores, y, offsets, weights=weights, n_jobs=n)[1],
+                  lambda n: loss.curvature(scores, y, offsets, weights=weights, n_jobs=n)):  # fmt: skip
+        assert not found(2)[weights == 0].any()
+        assert np.array_equal(found(2), found(1))
+
+
+@each_variant
 def test_queries_are_kept_apart(name, parameters):
     scores, y, offsets = some_queries(4)
     loss = dataclasses.replace(make_loss(name, **parameters), **(

@@ -236,6 +236,16 @@ def test_sampled_pairs_come_close_and_come_back() -> None:
     assert value("pairwise_accuracy(samples=100000)", y.tolist(), scores.tolist()) == exact  # more than there are
 
 
+@pytest.mark.parametrize("n_tied", [0, 3, 10])
+def test_sampled_pairs_of_equal_scores_count_half(n_tied: int) -> None:
+    """All sampled pairs are right but for those of equal scores, and all of them are if all scores are equal."""
+    y = np.arange(10)
+    scores = np.where(y < n_tied, 0.0, y)
+    share = n_tied * (n_tied - 1) / 90
+    drawn = [value(f"pairwise_accuracy(samples=44, seed={seed})", y.tolist(), scores.tolist()) for seed in range(50)]
+    assert np.mean(drawn) == pytest.approx(1 - share / 2, abs=0.03 * (share % 1 > 0))
+
+
 def test_sampling_meets_the_rare_label_as_often_as_the_others() -> None:
     y, scores = [1] + [0] * 999, [0.0] + [1.0, -1.0, -1.0] * 333  # one relevant document: 2/3 of its pairs are right
     assert value("pairwise_accuracy(samples=900)", y, scores) == pytest.approx(2 / 3, abs=0.07)

@@ -45,15 +45,16 @@ def from_frame(
     (Dataset(3 documents, 2 queries, 1 feature), ('bm25',), [7.5, nan, 3.0])
     """
     table = as_table(frame)
-    if judged is None and features is None and str(table.schema.get("judged")) == "Boolean":
-        judged = "judged"
+    if judged is None and str(table.schema.get("judged")) == "Boolean":
+        judged = _unless_feature("judged", table.columns, features or ())
     special = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight, "judged": judged}
     named = {role: column for role, column in special.items() if column is not None}
     for role, column in [*named.items(), *(("features", column) for column in features or ())]:
         if column not in table.columns:
             raise DataError(f"{role}={column!r}: {unknown_name('column', column, map(str, table.columns))}")
     others = [column for column in table.columns if column not in named.values()]
-    qid = find_queries(map(str, others)) if qid is None and features is None else qid
+    if qid is None:
+        qid = find_queries(map(str, others)) if features is None else _unless_feature("qid", others, features)
     columns = [column for column in others if column != qid] if features is None else list(features)
     typed = _as_categories(table, categories)
     found = encode(typed, columns, has_text=has_text, otherwise="choose others with features=")
@@ -67,6 +68,11 @@ def from_frame(
         categories=found.categories,
         judged=_filled(table, judged, is_id=True),
     )
+
+
+def _unless_feature(name: str, columns: Sequence[str], features: Sequence[str]) -> str | None:
+    """A column of this name, if there is one and it is not asked for as a feature."""
+    return name if name in columns and name not in features else None
 
 
 def _as_categories(table: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:

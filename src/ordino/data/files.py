@@ -6,7 +6,7 @@ The command line reads and writes with this.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -82,16 +82,23 @@ def refuse_categories(data: Dataset, source: str, categories: Sequence[str]) -> 
 
 
 def chosen_features(data: Dataset, source: str, features: Sequence[str] | None, drop: Sequence[str]) -> Dataset:
-    """The data with these features but those; errors start with the source."""
+    """The data with these features but those; numbers are those of the data. Errors start with the source."""
     if features is None and not drop:
         return data
     from ordino.data.prepare import drop_features, keep_features  # which load scikit-learn
 
     try:
-        kept = data if features is None else keep_features(data, features)
-        return drop_features(kept, drop) if drop else kept
+        dropped = drop_features(data, drop) if drop else data
+        return dropped if features is None else keep_features(data, _without(features, drop))
     except ParameterError as error:
         raise DataError(f"{source}: {error}") from None
+
+
+def _without(names: Iterable[str], others: Iterable[str | None]) -> list[str]:
+    """The names of features that are not among others, at least one."""
+    if kept := [name for name in names if name not in set(others)]:
+        return kept
+    raise ParameterError("no feature would be left; drop fewer")
 
 
 def read_file(
@@ -161,7 +168,7 @@ def table_data(
             check_choice("column", name, table.column_names)
         if drop:
             others = {*drop, *named.values()}
-            features = [name for name in features or table.column_names if name not in others]
+            features = _without(features or table.column_names, others)
         for name in categories:
             check_choice("column", name, table.column_names)
         roles: dict[str, Any] = {"label": None, **named}

@@ -4,16 +4,19 @@ LETOR text is cut between two lines of different queries, Parquet between row gr
 together. A folder gives its files one after another. Files of other formats are read at once.
 """
 
-import gzip
-from collections.abc import Callable, Iterator
+import lzma
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from ordino.data import compressed
 from ordino.data.dataset import Dataset
-from ordino.data.files import ENDINGS, read_data, table_data
+from ordino.data.files import ENDINGS, chosen_features, read_data, refuse_categories, table_data
 from ordino.errors import DataError
 
 PART = 1 << 28  # bytes of text, or of rows in memory, that are read at a time
@@ -32,7 +35,7 @@ def read_parts(path: str | Path, *, size: int = PART, **columns: Any) -> Iterato
         for file in files:
             yield from read_parts(file, size=size, **columns)
         return
-    form = ENDINGS.get(Path(where.name.lower().removesuffix(".gz")).suffix) if where.is_file() else None
+    form = _form(where) if where.is_file() else None
     if form == "letor":
         yield from _letor_parts(where, size, columns)
     elif form == "parquet":
@@ -41,14 +44,32 @@ def read_parts(path: str | Path, *, size: int = PART, **columns: Any) -> Iterato
         yield read_data(path, **columns)
 
 
+def _form(path: Path) -> str | None:
+    """The format that the ending of a name stands for, behind which one of compressed text may follow."""
+    last, inner = path.suffix.lower(), Path(path.stem).suffix.lower()
+    return ENDINGS.get(inner if last in compressed.ENDINGS and inner in ENDINGS else last)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The uncompressed bytes of a file."""
+    with path.open("rb") as file:
+        start = file.read(compressed.LONGEST)
+        file.seek(0)
+        try:
+            yield compressed.plain(file, start)
+        except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+            raise DataError(f"{path}: the file is damaged or truncated ({error}); download it again") from None
+
+
 def _letor_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[Dataset]:
     from ordino.data.letor import read_letor
 
-    wanted = {name: columns[name] for name in ("n_features", "one_list") if name in columns}
-    n_features: int | None = wanted.pop("n_features", None) or _widest(path)
-    opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
+    wanted = {name: columns[name] for name in ("n_features", "one_list", "zero_based") if name in columns}
+    n_features: int | None = wanted.pop("n_features", None) or _widest(path) + bool(wanted.get("zero_based"))
+    chosen = columns.get("features"), columns.get("drop") or ()
     rest = b""
-    with opener(path, "rb") as file:
+    with _opened(path) as file:
         while True:
             block = file.read(size)
             text = rest + block
@@ -57,18 +78,19 @@ def _letor_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[Dat
             rest = text[cut:]
             if cut:
                 try:
-                    yield read_letor(BytesIO(text[:cut]), n_features=n_features, **wanted)
+                    part = read_letor(BytesIO(text[:cut]), n_features=n_features, **wanted)
                 except DataError as error:
                     raise DataError(f"{path}, in a part of the file: {error}") from None
+                refuse_categories(part, str(path), columns.get("categories") or ())
+                yield chosen_features(part, str(path), *chosen)
             if at_end:
                 return
 
 
 def _widest(path: Path) -> int:
     """The largest feature number in a file, since a line does not mention trailing zeros."""
-    opener: Callable[..., Any] = gzip.open if path.suffix.lower() == ".gz" else open
     widest = 0
-    with opener(path, "rb") as file:
+    with _opened(path) as file:
         for line in file:
             words = line.partition(b"#")[0].split()
             if len(words) > 1:

@@ -30,6 +30,11 @@ REASONS = {
 }
 
 
+def _in_place_of(ranker: Any, model: Any, member: Any) -> Any:
+    """A member of a ranker, behind what stands before the ranker in a pipeline."""
+    return member if model is ranker else type(model)([*model.steps[:-1], ("ranker", member)])
+
+
 def assemble(model: Any) -> Plain:
     """The plain form of a fitted ranker, or of a pipeline that ends in one."""
     ranker = last_step(model)
@@ -46,7 +51,7 @@ def assemble(model: Any) -> Plain:
                 f"RankAggregation by {ranker.method} looks at the whole list, and an engine scores one document at a "
                 f"time; train with method='raw_mean', {WAYS_OUT}"
             )
-        return mean_of([assemble(member) for member in ranker.rankers_])
+        return mean_of([assemble(_in_place_of(ranker, model, member)) for member in ranker.rankers_])
     if not isinstance(form, Linear | Stumps | Trees | Network):
         reason = REASONS.get(name, "it is neither linear, stumps, trees nor a scoring network")
         raise ExportError(f"{name} cannot be exported, because {reason}; {WAYS_OUT}")
