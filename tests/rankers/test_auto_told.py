@@ -90,6 +90,10 @@ def test_what_a_member_adds_is_what_the_whole_loses_without_it_out_of_fold(ranke
         assert row["alone"] == pytest.approx(np.mean(bench.measure(scores[i])), abs=1e-9)
 
 
+def test_the_history_has_the_measure_of_each_trial_alone(ranker):
+    assert [row["valid"] for row in ranker.history_] == pytest.approx([row["alone"] for row in ranker.members_])
+
+
 def test_the_card_has_the_summary(ranker, saved):
     told = read_card(saved)["learned"]["summary"]
     assert told == json.loads(json.dumps(ranker.summary().to_dict()))
