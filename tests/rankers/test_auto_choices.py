@@ -1,11 +1,14 @@
 """How AutoRanker's trials are made and chosen: seeds of their own, the better half, evidence for every new member."""
 
-from itertools import combinations, permutations
+from itertools import combinations, cycle, islice, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import ordino
+from ordino.ensemble import clock as clocks
+from ordino.ensemble.board import Board
 from ordino.ensemble.choosing import MOST_MEMBERS, Choice, Member
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import standardized
@@ -60,6 +63,33 @@ def test_every_ranker_of_every_trial_has_a_seed_of_its_own():
     seeds = [Trial(bench(seed), kind)._part(fold).seed for seed in (0, 1) for kind in kinds for fold in range(4)]
     assert len({*seeds}) == 2 * 4 * 4
     assert not np.array_equal(bench(0).fold, bench(1).fold)
+
+
+def test_brackets_go_on_through_the_families_in_turn():
+    tried = [kind.ranker for bracket in range(4) for kind in portfolio.drawn_kinds(0, bracket)]
+    assert tried == list(islice(cycle(portfolio.FAMILIES), 4 * 6))
+
+
+def test_a_part_of_the_time_goes_by_the_clock_of_the_whole(monkeypatch):
+    now = {"wall": 100.0, "processor": 7.0}
+    monkeypatch.setattr(clocks, "CLOCKS", {name: lambda name=name: now[name] for name in now})
+    part = Clock(20.0, "processor").slice(0.5)
+    now["wall"] += 50.0
+    assert part.used == 0.0
+    now["processor"] += 4.0
+    assert (part.used, part.left, part.is_over()) == (4.0, 6.0, False)
+    assert part.slice(0.5).left == 3.0
+
+
+def test_a_trial_is_told_with_the_measure_of_its_best_step(capsys):
+    curve = np.tile([[0.25], [0.75], [0.5]], (1, DATA.n_queries))
+    trial = SimpleNamespace(
+        kind=Kind("ranknet", {}, "z"), seconds=1.5, curve=lambda: curve, best_step=lambda which: 1 if which.all() else 0
+    )
+    with Board(bench(), Clock(None), 3, verbose=True) as board:
+        board.tell("ranknet on z", None)
+        board.tell("", trial)
+    assert capsys.readouterr().err == "AutoRanker: ranknet on z, ndcg@10 0.7500 out of fold, 1.5 s\n"
 
 
 def test_of_too_many_queries_each_trial_and_fold_draws_its_own():

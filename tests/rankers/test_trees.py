@@ -383,6 +383,35 @@ def test_other_options_reach_lightgbm():
     assert load_trees(ranker.model_).trees_to_dataframe()["node_depth"].max() == 2  # a root and its leaves
 
 
+def test_an_option_that_is_off_reaches_lightgbm_too():
+    ranker = LambdaMART(rounds=1, options={"lambdarank_norm": False, "sigmoid": 2, "cat_smooth": 0})
+    told = ranker.fit(easy_data(n_queries=3)).model_
+    assert {"[lambdarank_norm: 0]", "[sigmoid: 2]", "[cat_smooth: 0]"} <= set(told.splitlines())
+
+
+THEIRS = {
+    "rounds": "num_boost_round num_iterations", "learning_rate": "eta shrinkage_rate", "leaves": "num_leaves max_leaf",
+    "min_leaf": "min_data_in_leaf min_child_samples", "l2": "lambda_l2 reg_lambda",
+    "feature_share": "feature_fraction colsample_bytree",
+    "query_share": "bagging_fraction subsample bagging_freq subsample_freq bagging_by_query",
+    "patience": "early_stopping_round early_stopping_rounds n_iter_no_change", "metric": "metric eval_at ndcg_at",
+    "seed": "seed random_state", "n_jobs": "num_threads nthread", "verbose": "verbosity verbose",
+    "truncation": "lambdarank_truncation_level", "gain": "label_gain",
+}  # fmt: skip
+"""LightGBM's names of what the rankers' own parameters say; as options they would have no effect."""
+NOT_THEIRS = {"bags", "classification", "options", "profile", "scaling", "value"}
+
+
+def test_what_a_parameter_of_the_ranker_says_is_refused_as_an_option():
+    assert {*LambdaMART().get_params(), *McRank().get_params()} == {*THEIRS, *NOT_THEIRS}
+    for own, names in THEIRS.items():
+        for name in names.split():
+            with pytest.raises(
+                ParameterError, match=f"{{'{name}': ...}}; the ranker sets it by its own parameter {own}$"
+            ):
+                LambdaMART(options={name: 1}).fit(easy_data())
+
+
 @pytest.mark.parametrize(
     ("ranker", "sentence"),
     [
