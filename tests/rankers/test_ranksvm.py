@@ -78,6 +78,13 @@ def test_gap_bounds_the_distance_to_the_optimum(loss: str) -> None:
         assert minimize(sums, C=1.0, loss=loss, tol=1e-9, max_iter=max_iter).iterations <= max_iter
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_stops_at_a_share_of_the_objective_however_small_that_is(loss: str) -> None:
+    for C in (1e-6, 1.0):
+        ranker = RankSVM(C=C, loss=loss, tol=1e-6).fit(easy_data(n_queries=4))
+        assert ranker.gap_ <= 1e-6 * ranker.objective_
+
+
 labels = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 queries = st.lists(labels, min_size=1, max_size=4)
 
