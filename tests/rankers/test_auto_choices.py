@@ -8,6 +8,7 @@ import pytest
 
 import ordino
 from ordino.ensemble import clock as clocks
+from ordino.ensemble import trials
 from ordino.ensemble.board import Board
 from ordino.ensemble.choosing import MOST_MEMBERS, Choice, Member
 from ordino.ensemble.clock import Clock
@@ -63,6 +64,19 @@ def test_every_ranker_of_every_trial_has_a_seed_of_its_own():
     seeds = [Trial(bench(seed), kind)._part(fold).seed for seed in (0, 1) for kind in kinds for fold in range(4)]
     assert len({*seeds}) == 2 * 4 * 4
     assert not np.array_equal(bench(0).fold, bench(1).fold)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_learned_from_as_many_drawn_queries_as_have_enough_documents(seed, monkeypatch):
+    counts = np.arange(1, 25)  # short queries stand first
+    X = np.random.default_rng(0).normal(size=(counts.sum(), 2))
+    data = ordino.Dataset(X, np.zeros(len(X)), np.repeat(np.arange(24), counts))
+    monkeypatch.setattr(trials, "WEIGHED_DOCS", 60)
+    some, numbers = bench(seed, data=data).sample
+    assert 60 <= some.n_docs < 60 + counts.max()
+    assert some.query_ids.tolist() == numbers.tolist() != list(range(len(numbers)))
+    monkeypatch.setattr(trials, "WEIGHED_DOCS", len(X))
+    assert bench(seed, data=data).sample[1].tolist() == list(range(24))
 
 
 def test_brackets_go_on_through_the_families_in_turn():

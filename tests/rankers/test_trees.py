@@ -21,7 +21,7 @@ from ordino.data.synthetic import synthetic
 from ordino.errors import DataError, ParameterError
 from ordino.judge import Choice, Judge
 from ordino.metrics import METRICS, evaluate
-from ordino.rankers.lambdamart import LambdaMART, graded
+from ordino.rankers.lambdamart import GAINS, LambdaMART, graded
 from ordino.rankers.mcrank import McRank, at_levels, logistic_gradients
 from ordino.streams import spawn_seed
 from ordino.testing import easy_data
@@ -127,6 +127,16 @@ def test_lightgbm_measures_what_we_would_have_measured(
     assert min(valid.select_queries([q]).y.max() for q in range(valid.n_queries)) == 0  # there are empty queries
     assert native.model_.partition("parameters:")[0] == ours.model_.partition("parameters:")[0]
     assert valid_values(native) == pytest.approx(valid_values(ours), rel=0, abs=1e-11)
+
+
+@pytest.mark.parametrize("metric", ["ndcg@10", "map"])
+@pytest.mark.parametrize("gain", GAINS)
+def test_what_is_measured_does_not_depend_on_the_gain_that_is_learned_by(gain, metric):
+    train, valid = map(canonical, synthetic("mq", queries=20, seed=3).split(0.6))
+    assert valid.y.max() == 2  # where the gains are 3 and 2
+    ranker = LambdaMART(rounds=3, min_leaf=5, gain=gain, metric=metric).fit(train, valid=valid)
+    measured = evaluate(valid, ranker.predict(valid), metrics=[metric])[metric]
+    assert max(valid_values(ranker)) == pytest.approx(measured, abs=1e-11)
 
 
 @pytest.mark.parametrize(
