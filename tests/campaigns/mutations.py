@@ -50,7 +50,7 @@ TESTS: dict[str, str] = {
     "boosting/divided": "test_divided",
     "boosting/model_text": "imports export rankers/test_trees",
     "boosting": "goldens rankers/test_trees rankers/test_boosting laws/test_formulas laws/test_which_data "
-    "laws/test_parameters",
+    "laws/test_parameters test_doors",
     "cli": "cli laws/test_options laws/test_which_data test_surface",
     "cli/bench": "laws/test_options:bench+search+reproduce cli",
     "cli/data": "laws/test_options:synth+convert+inspect+doctor+reading cli data/test_runs",
@@ -101,7 +101,7 @@ TESTS: dict[str, str] = {
     "rankers/fusion": "order/test_run_fusion rankers/test_combined laws/test_parameters goldens",
     "rankers/imported": "imports",
     "rankers/peers": "rankers/test_peers",
-    "rankers/portfolio": "rankers/test_auto",
+    "rankers/portfolio": "rankers/test_auto_choices rankers/test_auto",
     "reduction.py": "test_divided networks evolve",
     "recurring.py": "rankers/test_signatures test_surface laws/test_parameters",
     "serve": "serve",
