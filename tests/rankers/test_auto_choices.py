@@ -227,6 +227,14 @@ def test_the_cost_is_that_of_the_members_themselves(cost):
         assert tuple(one.trial for one in choice.members(EVERYTHING)) == best
 
 
+def test_where_nothing_fits_the_bound_the_cheapest_of_all_trials_is_taken():
+    costs = (9.0, 5.0, 2.0, 3.0)
+    trials = [Done(noisy(2.0 if i < 2 else 50.0, i), str(i), milliseconds=own) for i, own in enumerate(costs)]
+    free, bound = (Choice(bench(), trials, n_first=2, most_ms=most).members(EVERYTHING) for most in (99.0, 1.0))
+    assert [one.trial for one in free] == [0, 1]  # the others bring nothing
+    assert [one.trial for one in bound] == [2]
+
+
 def search_of(monkeypatch, gains):
     """A search whose trials gain what is said."""
     ran = []
