@@ -46,9 +46,11 @@ COMPUTED = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*"}
 TESTS: dict[str, str] = {
     "": "test_given test_doors test_threads test_posteriors test_progress test_interrupts rankers/test_base",
     "backends": "experiment/test_run laws/test_which_data backends",
+    "boosting/bins_from_disk": "rankers/test_bins_from_disk",
     "boosting/divided": "test_divided",
+    "boosting/model_text": "imports export rankers/test_trees",
     "boosting": "goldens rankers/test_trees rankers/test_boosting laws/test_formulas laws/test_which_data "
-    "laws/test_parameters",
+    "laws/test_parameters test_doors",
     "cli": "cli laws/test_options laws/test_which_data test_surface",
     "cli/bench": "laws/test_options:bench+search+reproduce cli",
     "cli/data": "laws/test_options:synth+convert+inspect+doctor+reading cli data/test_runs",
@@ -99,8 +101,9 @@ TESTS: dict[str, str] = {
     "rankers": "rankers laws/test_which_data laws/test_parameters",
     "rankers/auto": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto laws/test_parameters:auto",
     "rankers/fusion": "order/test_run_fusion rankers/test_combined laws/test_parameters goldens",
+    "rankers/imported": "imports",
     "rankers/peers": "rankers/test_peers",
-    "rankers/portfolio": "rankers/test_auto",
+    "rankers/portfolio": "rankers/test_auto_choices rankers/test_auto",
     "reduction.py": "test_divided networks evolve",
     "recurring.py": "rankers/test_signatures test_surface laws/test_parameters",
     "serve": "serve",
@@ -108,6 +111,7 @@ TESTS: dict[str, str] = {
     "streams.py": "laws/test_seeds rankers/test_base goldens",
     "studio": "laws/test_addresses studio/test_queries studio/test_pages studio/test_drawings studio/test_states "
     "studio/test_browser",
+    "svm/divided": "rankers/test_ranksvm test_divided",
     "svm": "goldens rankers/test_ranksvm laws/test_which_data laws/test_parameters",
     "testing.py": "rankers/test_contract rankers/test_base laws/test_seeds",
     "web": "web serve/test_service studio/test_pages",

@@ -231,6 +231,15 @@ def test_validation_keeps_the_best_there_and_patience_stops() -> None:
     assert abs(run.best[0] - 3.0) == -run.fitness < 1.0 < search.best[0] - 3.0
 
 
+def test_a_search_that_goes_on_knows_the_held_out_measure_of_its_best() -> None:
+    """Generation 3 has no better one, so that nothing is measured there."""
+    search = EvolutionStrategy([0.0, 0.0], seed=1)
+    measures: dict[str, Any] = {"fitness": lambda W: np.zeros(len(W)), "valid": lambda W: np.full(len(W), 0.25)}
+    first = evolve(search, **measures, generations=2)
+    whole = evolve(search, **measures, generations=2, before=first)
+    assert [row["valid"] for row in whole.history] == [0.25] * 5
+
+
 def test_interrupted_keeps_the_best_so_far(capsys: pytest.CaptureFixture[str]) -> None:
     calls = []
 

@@ -1,6 +1,7 @@
 """Models of other tools: the same scores, and everything that a ranker of ours does; hostile files get one sentence."""
 
 import json
+import re
 from pathlib import Path
 
 import lightgbm
@@ -92,6 +93,26 @@ def test_lightgbm_to_the_last_bit(tmp_path, params):
     assert ranker.feature_names() == tuple(f"n{j}" for j in range(8))
     gains = booster.feature_importance("gain")
     assert dict(feature_weights(ranker))["n0"] == pytest.approx(gains[0] / gains.sum())
+
+
+def test_where_no_gains_are_known_every_split_counts_the_same(tmp_path):
+    params = {"objective": "lambdarank", "verbosity": -1, "min_data_in_leaf": 3, "num_threads": 1}
+    booster = lightgbm.train(params, lightgbm.Dataset(TEST.X, TEST.y.astype(int), group=TEST.counts), 3)
+    without = re.sub(r"^split_gain=.*\n", "", booster.model_to_string(), flags=re.M)
+    (tmp_path / "m.txt").write_text(without)
+    splits = booster.feature_importance("split")
+    found = dict(feature_weights(import_model(tmp_path / "m.txt", "lightgbm")))
+    assert [found[f"f{j + 1}"] for j in range(8)] == pytest.approx(splits / splits.sum())
+
+
+def test_a_feature_weighs_the_sum_of_what_all_its_questions_add():
+    told = (RANKLIB / "rankboost.model.txt").read_text().splitlines()[-1].split()
+    sums = np.zeros(8)
+    for feature, _, alpha in (question.split(":") for question in told):
+        sums[int(feature) - 1] += float(alpha)
+    assert len(told) > np.count_nonzero(sums)  # some are asked for more than once
+    found = dict(feature_weights(import_model(RANKLIB / "rankboost.model.txt", "ranklib")))
+    assert [found[f"f{j + 1}"] for j in range(8)] == pytest.approx(sums)
 
 
 def test_lightgbm_with_categories(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from ordino import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.layers import Layer
-from ordino.order import PairNetwork, scores_from_order, sort_queries
+from ordino.order import PairNetwork, scores_from_order, sort_once, sort_queries
 from ordino.order.pairs import Pairs, content_order
 from ordino.testing import easy_data
 
@@ -39,6 +39,14 @@ def test_sorting_from_a_start_is_sorting_the_rows_in_that_order(algorithm):
     assert (from_start.comparisons == rows.comparisons).all()
     scores = Pairs(None, 4, circular(), algorithm).score(DATA)
     assert (scores == scores_from_order(from_start.order, DATA.offsets)).all()
+
+
+def test_a_sort_that_asks_once_starts_from_the_contents_too():
+    start = content_order(DATA)
+    from_start = start[sort_once(circular(), DATA.X[start], DATA.offsets)]
+    assert (from_start != sort_once(circular(), DATA.X, DATA.offsets)).any()
+    scores = Pairs(None, 4, circular(), asked="once").score(DATA)
+    assert (scores == scores_from_order(from_start, DATA.offsets)).all()
 
 
 @pytest.mark.parametrize("start", [[0, 0, 2], [1, 2, 0], [0.0, 1.0, 2.0], [0, 1]])

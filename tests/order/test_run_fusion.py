@@ -89,6 +89,14 @@ def test_missing_values_are_documents_that_were_not_retrieved():
     assert RankFusion(k=0).fit(table).predict(table) == pytest.approx([1, 1 / 2 + 1 / 1.5, 1 / 3 + 1 / 1.5, 1 / 3])
 
 
+@pytest.mark.parametrize("options", [{}, {"k": 5.0}, {"method": "combsum"}, {"method": "borda"}], ids=str)
+def test_what_each_run_adds_makes_the_scores_together(options):
+    fitted = RankFusion(**options).fit(data())
+    added = fitted.by_run(data())
+    assert added.feature_names == ("bm25_score", "dense_score")
+    assert added.X.sum(axis=1) == pytest.approx(fitted.predict(data()), rel=1e-6)
+
+
 def test_labels_are_not_looked_at():
     one = RankFusion().fit(data())
     other = RankFusion().fit(data().replace(y=[3, 0, 0, 1]))

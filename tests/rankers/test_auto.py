@@ -25,7 +25,7 @@ from ordino.ensemble.combining import (
 )
 from ordino.ensemble.paths import smoothed
 from ordino.ensemble.trials import Bench, Kind, Trial
-from ordino.ensemble.views import Views, pooled
+from ordino.ensemble.views import Views, pooled, source_of
 from ordino.errors import DataError, ParameterError
 from ordino.explain import permutation_importance
 from ordino.judge import Judge
@@ -158,6 +158,16 @@ def test_views_are_what_scalers_give_and_holes_become_zero():
     np.testing.assert_array_equal(seen.X, expected)
     assert (seen.y.tolist(), seen.weights.tolist()) == (whole.y.tolist(), whole.weights.tolist())
     assert np.isnan(seen.X[:, 1]).sum() == 1
+
+
+@pytest.mark.parametrize("names", [*portfolio.VIEWS, "raw", "raw+rank", "raw+z", "raw+rank+qlog"])
+def test_a_feature_of_a_view_changes_with_the_one_that_it_is_made_of_and_with_no_other(names):
+    known, source = Views(DATA).take(names).X, source_of(names, DATA.n_features)
+    for j in range(DATA.n_features):
+        X = DATA.X.copy()
+        X[:, j] = X[::-1, j]
+        changed = (known != Views(DATA.replace(X=X)).take(names).X).any(axis=0)
+        assert changed.tolist() == (source == j).tolist()
 
 
 def test_every_document_is_scored_by_a_ranker_that_has_not_seen_it(small):

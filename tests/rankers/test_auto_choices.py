@@ -1,11 +1,17 @@
 """How AutoRanker's trials are made and chosen: seeds of their own, the better half, evidence for every new member."""
 
-from itertools import combinations, permutations
+import re
+from itertools import combinations, cycle, islice, permutations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 import ordino
+from ordino.ensemble import clock as clocks
+from ordino.ensemble import trials
+from ordino.ensemble.board import Board
 from ordino.ensemble.choosing import MOST_MEMBERS, Choice, Member
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import standardized
@@ -13,7 +19,7 @@ from ordino.ensemble.kept import Kept
 from ordino.ensemble.search import Search
 from ordino.ensemble.trials import Bench, Kind, Trial
 from ordino.judge import Judge
-from ordino.rankers import portfolio
+from ordino.rankers import auto, portfolio, ranker_class
 from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=24)
@@ -60,6 +66,90 @@ def test_every_ranker_of_every_trial_has_a_seed_of_its_own():
     seeds = [Trial(bench(seed), kind)._part(fold).seed for seed in (0, 1) for kind in kinds for fold in range(4)]
     assert len({*seeds}) == 2 * 4 * 4
     assert not np.array_equal(bench(0).fold, bench(1).fold)
+
+
+def test_few_queries_begin_with_two_more_members_stronger_penalties_and_more_folds():
+    few, many = portfolio.first_kinds(299), portfolio.first_kinds(300)
+    assert [(kind.ranker, kind.features) for kind in few] == [
+        ("rank-svm", "z+rank+qlog+hinge"), ("linear-regression-ranker", "z+rank+qlog"), ("rank-boost", "raw"),
+        ("lambdarank", "z+rank+qlog"), ("lambda-mart", "raw+rank"), ("listmle", "z+rank+qlog"),
+    ]  # fmt: skip
+    assert [kind.text for kind in many if kind.ranker != "lambda-mart"] == [
+        kind.text for kind in (few[0], few[3], few[5])
+    ]
+    trees = {"query_share": 0.5, "feature_share": 0.5, "rounds": 200, "bags": 2}
+    assert many[2].params == trees
+    assert few[4].params == trees | {"l2": 5.0, "bags": 4, "min_leaf": 20}
+    assert (auto._n_folds(299), auto._n_folds(300)) == (8, 4)
+
+
+def test_a_member_is_its_kind_scales_nothing_and_is_told_the_rest():
+    for kind in [*portfolio.first_kinds(10), *portfolio.drawn_kinds(0, 0), *portfolio.drawn_kinds(0, 1)]:
+        told = {"metric": "map", "profile": "letor4", "n_jobs": 2}
+        found = portfolio.make_member(kind, **told).get_params(deep=False)
+        wanted = dict(ranker_class(kind.ranker)().get_params(deep=False)) | told | {"scaling": None} | dict(kind.params)
+        assert found == {name: value for name, value in wanted.items() if name in found}
+
+
+@pytest.mark.parametrize(("metric", "learned"), [("mrr", "mrr"), ("ndcg@3", "ndcg@3"), ("err@10", "ndcg@10")])
+def test_a_metric_that_lambdarank_cannot_learn_is_ndcg_at_10_to_members(metric, learned):
+    member = portfolio.make_member(Kind("lambdarank", {}, "z"), metric=metric, profile="standard", n_jobs=1)
+    assert member.metric == learned
+
+
+def test_what_a_trial_costs_by_hand():
+    """Seconds for a feature of a document, times those of all folds but one, in each fold."""
+    of_trees, of_network = Kind("lambda-mart", {"bags": 4}, "raw"), Kind("listnet", {}, "z")
+    assert portfolio.seconds_of(of_trees, 1000, 20, 3) == pytest.approx(0.05 + 4 * 9e-7 * 1000 * 20 * 2)
+    assert portfolio.seconds_of(of_network, 1000, 20, 5) == pytest.approx(0.05 + 6e-7 * 1000 * 20 * 4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weights_are_learned_from_as_many_drawn_queries_as_have_enough_documents(seed, monkeypatch):
+    counts = np.arange(1, 25)  # short queries stand first
+    X = np.random.default_rng(0).normal(size=(counts.sum(), 2))
+    data = ordino.Dataset(X, np.zeros(len(X)), np.repeat(np.arange(24), counts))
+    monkeypatch.setattr(trials, "WEIGHED_DOCS", 60)
+    some, numbers = bench(seed, data=data).sample
+    assert 60 <= some.n_docs < 60 + counts.max()
+    assert some.query_ids.tolist() == numbers.tolist() != list(range(len(numbers)))
+    monkeypatch.setattr(trials, "WEIGHED_DOCS", len(X))
+    assert bench(seed, data=data).sample[1].tolist() == list(range(24))
+
+
+def test_brackets_go_on_through_the_families_in_turn():
+    tried = [kind.ranker for bracket in range(4) for kind in portfolio.drawn_kinds(0, bracket)]
+    assert tried == list(islice(cycle(portfolio.FAMILIES), 4 * 6))
+
+
+def test_a_part_of_the_time_goes_by_the_clock_of_the_whole(monkeypatch):
+    now = {"wall": 100.0, "processor": 7.0}
+    monkeypatch.setattr(clocks, "CLOCKS", {name: lambda name=name: now[name] for name in now})
+    part = Clock(20.0, "processor").slice(0.5)
+    now["wall"] += 50.0
+    assert part.used == 0.0
+    now["processor"] += 4.0
+    assert (part.used, part.left, part.is_over()) == (4.0, 6.0, False)
+    assert part.slice(0.5).left == 3.0
+
+
+def test_a_trial_is_told_with_the_measure_of_its_best_step(capsys):
+    curve = np.tile([[0.25], [0.75], [0.5]], (1, DATA.n_queries))
+    trial = SimpleNamespace(
+        kind=Kind("ranknet", {}, "z"), seconds=1.5, curve=lambda: curve, best_step=lambda which: 1 if which.all() else 0
+    )
+    with Board(bench(), Clock(None), 3, verbose=True) as board:
+        board.tell("ranknet on z", None)
+        board.tell("", trial)
+    assert capsys.readouterr().err == "AutoRanker: ranknet on z, ndcg@10 0.7500 out of fold, 1.5 s\n"
+    shown = Console(width=70)
+    shown.print(board._table())
+    title, *_, names, _, row, _ = capsys.readouterr().out.splitlines()
+    assert title.split() == ["AutoRanker,", "0", "s", "of", "3", "trials"]
+    assert re.findall(r"[\w@.]+", names) == ["member", "features", "ndcg@10", "time"]
+    assert re.findall(r"[\w@.]+", row) == ["ranknet", "z", "0.7500", "1.5", "s"]
+    shown.print(Board(bench(), Clock(90.0), 3, verbose=True)._table())
+    assert "0 s of 90 s" in capsys.readouterr().out
 
 
 def test_of_too_many_queries_each_trial_and_fold_draws_its_own():
@@ -135,6 +225,14 @@ def test_the_cost_is_that_of_the_members_themselves(cost):
         worth = [np.nanmean(choice.measure([Member(i, 0) for i in some])) for some in subsets]
         best = subsets[int(np.argmax(worth))] if subsets else (int(np.argmin(cost)),)
         assert tuple(one.trial for one in choice.members(EVERYTHING)) == best
+
+
+def test_where_nothing_fits_the_bound_the_cheapest_of_all_trials_is_taken():
+    costs = (9.0, 5.0, 2.0, 3.0)
+    trials = [Done(noisy(2.0 if i < 2 else 50.0, i), str(i), milliseconds=own) for i, own in enumerate(costs)]
+    free, bound = (Choice(bench(), trials, n_first=2, most_ms=most).members(EVERYTHING) for most in (99.0, 1.0))
+    assert [one.trial for one in free] == [0, 1]  # the others bring nothing
+    assert [one.trial for one in bound] == [2]
 
 
 def search_of(monkeypatch, gains):

@@ -90,6 +90,10 @@ def test_what_a_member_adds_is_what_the_whole_loses_without_it_out_of_fold(ranke
         assert row["alone"] == pytest.approx(np.mean(bench.measure(scores[i])), abs=1e-9)
 
 
+def test_the_history_has_the_measure_of_each_trial_alone(ranker):
+    assert [row["valid"] for row in ranker.history_] == pytest.approx([row["alone"] for row in ranker.members_])
+
+
 def test_the_card_has_the_summary(ranker, saved):
     told = read_card(saved)["learned"]["summary"]
     assert told == json.loads(json.dumps(ranker.summary().to_dict()))
@@ -185,3 +189,16 @@ def test_why_divides_fusion_among_runs():
     adds = {reason.feature: reason.adds for reason in found.reasons}
     assert adds["good_score"] + adds["bad_score"] == pytest.approx(found.difference)
     assert adds["good_rank"] == 0
+
+
+def test_features_share_the_weights_of_members_and_runs_that_of_fusion():
+    data = from_runs(5, is_learnable=False)
+    ranker = ordino.AutoRanker(trials=2, folds=2).fit(data)
+    [[fusion]] = ranker.rankers_
+    sums = [ordino.LinearRegressionRanker(scaling=None).fit(data) for _ in range(2)]
+    sums[0].coef_, sums[1].coef_ = np.arange(data.n_features, dtype=float), -np.ones(data.n_features)
+    ranker.rankers_, ranker.features_, ranker.weights_ = [sums, [fusion]], ["raw", "raw"], np.array([0.6, 0.4])
+    expected = 0.3 * sums[0].coef_ / sums[0].coef_.sum() + 0.3 / data.n_features
+    expected[[data.feature_names.index(f"{name}_score") for name in ("good", "bad")]] += 0.2
+    found = dict(ranker.feature_weights())
+    assert [found[name] for name in data.feature_names] == pytest.approx(expected)

@@ -257,14 +257,18 @@ def test_activations_of_every_layer():
         DeepNet().activations(DATA, pairs)
 
 
-def test_recorded_outputs_are_probabilities():
-    ranker = DeepNet(hidden=4, n_pairs=50)
+@pytest.mark.parametrize("kind", [DeepNet, DenseComparator])
+def test_recorded_outputs_are_probabilities(kind):
+    ranker = kind(hidden=4, n_pairs=50)
     pairs = drawn_pairs(ranker, DATA, "n_pairs", 0)
     network = ranker._fresh(DATA.X, pairs, 0)
     row = activations_of(ranker, DATA.X, pairs)(network)
     first, last = network.layers()
     seen = np.concatenate(DATA.X[pairs.rows(DATA.n_docs)], axis=1)
-    outputs = 1 / (1 + np.exp(-(np.tanh(seen @ first.W + first.b) @ last.W + last.b)))
+    hidden = np.tanh(seen @ first.W + first.b)
+    outputs = 1 / (1 + np.exp(-(hidden @ last.W + last.b)))
+    assert row["mean_1"] == pytest.approx(hidden.mean(), abs=1e-6)
+    assert row["std_1"] == pytest.approx(hidden.std(ddof=1), abs=1e-6)
     assert row["mean_out"] == pytest.approx(outputs.mean(), abs=1e-6)
     assert row["std_out"] == pytest.approx(outputs.std(ddof=1), abs=1e-6)
 

@@ -15,6 +15,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.losses.levels import sort_labels
 from ordino.rankers.ranksvm import LOSSES, RankSVM, document_weights
+from ordino.svm.divided import Piece, Step
 from ordino.svm.pairs import PairSums
 from ordino.svm.solver import minimize
 from ordino.testing import easy_data
@@ -75,6 +76,13 @@ def test_gap_bounds_the_distance_to_the_optimum(loss: str) -> None:
         assert early.objective_ - early.gap_ <= best * (1 + 1e-9)
         sums = PairSums(data.X, data.y, data.offsets)
         assert minimize(sums, C=1.0, loss=loss, tol=1e-9, max_iter=max_iter).iterations <= max_iter
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_it_stops_at_a_share_of_the_objective_however_small_that_is(loss: str) -> None:
+    for C in (1e-6, 1.0):
+        ranker = RankSVM(C=C, loss=loss, tol=1e-6).fit(easy_data(n_queries=4))
+        assert ranker.gap_ <= 1e-6 * ranker.objective_
 
 
 labels = st.lists(st.integers(0, 4), min_size=1, max_size=12)
@@ -197,6 +205,19 @@ def test_threads_do_not_change_the_sums(monkeypatch: pytest.MonkeyPatch) -> None
     data = noisy_data()
     one, two = (RankSVM(C=1.0, n_jobs=n).fit(data) for n in (1, 2))
     assert np.array_equal(one.coef_, two.coef_)
+
+
+def test_a_machine_remembers_scores_by_all_that_led_to_them() -> None:
+    data = easy_data(n_queries=3)
+    pairs = PairSums(data.X, data.y, data.offsets)
+    piece, (w, v) = Piece(pairs, 0), np.random.default_rng(0).normal(size=(2, data.n_features))
+    ways = [(w, length, v) for length in (1.0, 0.5)] + [(w, 0.5, w), (v, 0.5, v)]
+    for begin, length, then in ways:
+        steps = Step(1.0, begin), Step(length, then)
+        wanted = pairs.scores(begin) + length * pairs.scores(then)
+        np.testing.assert_array_equal(piece.scores(steps), wanted)
+        for low, high in ((-np.inf, 1.0), (0.5, 1.0), (0.5, 1.5)):
+            np.testing.assert_array_equal(piece.sums(steps, low, high)[0], pairs.sums_of_blocks(wanted, low, high)[0])
 
 
 def test_newton_stops_where_double_precision_does() -> None:

@@ -38,6 +38,15 @@ def test_weights_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch):
         np.testing.assert_allclose(ours.coef_, peer.fit(X, data.y).coef_, rtol=1e-9)
 
 
+def test_more_features_than_documents_have_the_weights_of_scikit_learn_too():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(6, 9)) * np.arange(1, 10)).astype(np.float32)  # features of different sizes
+    y = rng.integers(0, 3, 6).astype(float)
+    for alpha in (0.7, 300.0):
+        ours = LinearRegressionRanker(alpha=alpha, scaling=None).fit(Dataset(X, y))
+        np.testing.assert_allclose(ours.coef_, Ridge(alpha=alpha).fit(X.astype(float), y).coef_, rtol=1e-8)
+
+
 def test_a_weight_of_two_is_a_document_twice():
     X, y = [[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 0.0]], [0, 1, 0, 2]
     weighted = LinearRegressionRanker(alpha=1, scaling=None).fit(Dataset(X, y, weights=[1, 2, 0, 1]))

@@ -22,7 +22,7 @@ from ordino.data.synthetic import synthetic
 from ordino.errors import DataError, ParameterError
 from ordino.judge import Choice, Judge
 from ordino.metrics import METRICS, evaluate
-from ordino.rankers.lambdamart import LambdaMART, graded
+from ordino.rankers.lambdamart import GAINS, LambdaMART, graded
 from ordino.rankers.mcrank import McRank, at_levels, logistic_gradients
 from ordino.streams import spawn_seed
 from ordino.testing import easy_data
@@ -110,14 +110,15 @@ def test_only_what_is_better_than_all_before_is_taken():
     assert Choice(None, "mrr", "standard").takes_which([np.zeros(0)] * 3) == 2  # without held-out data the last
 
 
-@pytest.mark.parametrize(("metric", "profile"), [("ndcg@10", "standard"), ("ndcg@3", "lightgbm")])
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("metric", "profile", "n_jobs"), [("ndcg@10", "standard", 1), ("ndcg@10", "standard", 2), ("ndcg@3", "lightgbm", 1)]
+)
 def test_lightgbm_measures_what_we_would_have_measured(
     metric: str, profile: str, n_jobs: int, monkeypatch: pytest.MonkeyPatch
 ):
     data = synthetic("mq", queries=60, seed=3)
     train, valid = data.replace(X=np.round(data.X, 1)).split(0.6)  # few values, so that scores are equal
-    ranker = LambdaMART(rounds=60, patience=20, metric=metric, profile=profile, n_jobs=n_jobs)
+    ranker = LambdaMART(rounds=25, patience=10, metric=metric, profile=profile, n_jobs=n_jobs)
     asked = []
     monkeypatch.setattr(Booster, "outputs", lambda *given: asked.append(given))
     native = clone(ranker).fit(train, valid=valid)
@@ -128,6 +129,16 @@ def test_lightgbm_measures_what_we_would_have_measured(
     assert min(valid.select_queries([q]).y.max() for q in range(valid.n_queries)) == 0  # there are empty queries
     assert native.model_.partition("parameters:")[0] == ours.model_.partition("parameters:")[0]
     assert valid_values(native) == pytest.approx(valid_values(ours), rel=0, abs=1e-11)
+
+
+@pytest.mark.parametrize("metric", ["ndcg@10", "map"])
+@pytest.mark.parametrize("gain", GAINS)
+def test_what_is_measured_does_not_depend_on_the_gain_that_is_learned_by(gain, metric):
+    train, valid = map(canonical, synthetic("mq", queries=20, seed=3).split(0.6))
+    assert valid.y.max() == 2  # where the gains are 3 and 2
+    ranker = LambdaMART(rounds=3, min_leaf=5, gain=gain, metric=metric).fit(train, valid=valid)
+    measured = evaluate(valid, ranker.predict(valid), metrics=[metric])[metric]
+    assert max(valid_values(ranker)) == pytest.approx(measured, abs=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -382,6 +393,35 @@ def test_other_options_reach_lightgbm():
     assert "[max_depth: 1]" in ranker.model_
     assert "[seed: 4]" in ranker.model_
     assert load_trees(ranker.model_).trees_to_dataframe()["node_depth"].max() == 2  # a root and its leaves
+
+
+def test_an_option_that_is_off_reaches_lightgbm_too():
+    ranker = LambdaMART(rounds=1, options={"lambdarank_norm": False, "sigmoid": 2, "cat_smooth": 0})
+    told = ranker.fit(easy_data(n_queries=3)).model_
+    assert {"[lambdarank_norm: 0]", "[sigmoid: 2]", "[cat_smooth: 0]"} <= set(told.splitlines())
+
+
+THEIRS = {
+    "rounds": "num_boost_round num_iterations", "learning_rate": "eta shrinkage_rate", "leaves": "num_leaves max_leaf",
+    "min_leaf": "min_data_in_leaf min_child_samples", "l2": "lambda_l2 reg_lambda",
+    "feature_share": "feature_fraction colsample_bytree",
+    "query_share": "bagging_fraction subsample bagging_freq subsample_freq bagging_by_query",
+    "patience": "early_stopping_round early_stopping_rounds n_iter_no_change", "metric": "metric eval_at ndcg_at",
+    "seed": "seed random_state", "n_jobs": "num_threads nthread", "verbose": "verbosity verbose",
+    "truncation": "lambdarank_truncation_level", "gain": "label_gain",
+}  # fmt: skip
+"""LightGBM's names of what the rankers' own parameters say; as options they would have no effect."""
+NOT_THEIRS = {"bags", "classification", "options", "profile", "scaling", "value"}
+
+
+def test_what_a_parameter_of_the_ranker_says_is_refused_as_an_option():
+    assert {*LambdaMART().get_params(), *McRank().get_params()} == {*THEIRS, *NOT_THEIRS}
+    for own, names in THEIRS.items():
+        for name in names.split():
+            with pytest.raises(
+                ParameterError, match=f"{{'{name}': ...}}; the ranker sets it by its own parameter {own}$"
+            ):
+                LambdaMART(options={name: 1}).fit(easy_data())
 
 
 @pytest.mark.parametrize(

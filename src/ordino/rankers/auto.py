@@ -74,7 +74,8 @@ class AutoRanker(Ranker):
     plan_
         What was done: ``AutoRanker(plan=ranker.plan_)`` does exactly that again.
     history_
-        A row for each trial that was completed, with the measure of the ensemble so far.
+        A row for each trial that was completed, with its own measure out of fold, ``valid``; its sign is changed if
+        smaller is better.
 
     Examples
     --------
@@ -188,7 +189,7 @@ class AutoRanker(Ranker):
             row["alone"] *= sign
         self.quality_ = quality_of(sign * bench.measure(unseen)) | {"greedy_share": ensemble.greedy_share}
         self.history_ = [
-            {"trial": i + 1, "valid": float(np.nanmean(np.append(trial.curve()[trial.best_step(everything)], 0.0)))}
+            {"trial": i + 1, "valid": quality_of(trial.curve()[trial.best_step(everything)])["mean"]}
             for i, trial in enumerate(search.done)
         ]
         self.plan_ = {
