@@ -306,6 +306,20 @@ def test_judging_writes_one_line_a_grade_and_nothing_is_lost(place, tmp_path):
     assert f"3 qid:{query}" in client.get("/judged.txt").text
 
 
+def test_grades_of_queries_and_documents_whose_names_have_blanks_count(tmp_path):
+    data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], qid=["red shoes", "red shoes", "hat"], doc_ids=["a b", "c", "d"])
+    data.save(tmp_path / "shop.arrow")
+    client = open_studio(tmp_path / "shop.arrow", judged=tmp_path / "judged.qrels")
+    answer = client.post("/judge", data={"query": "red shoes", "doc": "a_b", "grade": "3"})
+    assert heading(answer) == "One of two documents of query red shoes is graded; c is next."
+    assert (tmp_path / "judged.qrels").read_text() == "red_shoes 0 a_b 3\n"
+    client.post("/judge", data={"query": "red shoes", "doc": "c", "grade": "0"})
+    assert "of query hat are graded; d is next." in heading(client.get("/judge"))
+    assert "'red shoes'" in text_of(client.get("/judged.txt"))  # which LETOR text cannot hold
+    client.post("/judge", data={"query": "red shoes", "doc": "c", "grade": "undo"})
+    assert heading(client.get("/judge")) == "One of two documents of query red shoes is graded; c is next."
+
+
 def test_nothing_is_judged_without_a_file(place):
     client = open_studio(place.data)
     assert "There is no file to judge into." in text_of(client.get("/judge"))
@@ -376,3 +390,22 @@ def test_a_fusion_is_explained_by_its_runs(fused, label):
     assert {"bm25_score", "dense_score"} == set(re.findall(r'name="edit\.([^"]+)"', answer.text))
     edited = text_of(fused.get(f"/why?ranker={label}&edit.dense_score=1000"))
     assert "It would stand" in edited
+
+
+def test_questions_of_a_document_are_about_one_that_stands_on_the_other_side():
+    """Why is it first, asked of the second; why is it not higher, asked of the first, in the order of its ranker."""
+    from ordino.studio.shelf import Opened, Place
+    from ordino.studio.slope import IDEAL, ideal_order
+    from ordino.studio.views.query import _detail
+
+    orders = {"A": [2, 0, 1, 3], "B": [1, 3, 0, 2], "C": [3, 1, 2, 0]}
+    scores = {name: -np.argsort(order).astype(float) for name, order in orders.items()}
+    opened = Opened(Place("1", "Fold1", 0), list("wxyz"), np.array([0.0, 1.0, 2.0, 0.0]), scores)
+    tables = {IDEAL: ideal_order(opened, list(orders)), **{name: opened.order(name) for name in orders}}
+    asked = {doc: [question[1:] for question in _detail(opened, doc, tables)["questions"]] for doc in "wxyz"}
+    assert asked == {
+        "w": [("C", "z", "w")],
+        "x": [("B", "x", "z"), ("A", "y", "x")],
+        "y": [("A", "y", "w"), ("B", "x", "y")],
+        "z": [("C", "z", "x"), ("A", "y", "z")],
+    }
