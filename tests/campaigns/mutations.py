@@ -49,6 +49,7 @@ TESTS: dict[str, str] = {
     "boosting/divided": "test_divided",
     "boosting": "goldens rankers/test_trees rankers/test_boosting laws/test_formulas laws/test_which_data "
     "laws/test_parameters",
+    "callers.py": "test_given rankers/test_base",
     "cli": "cli laws/test_options laws/test_which_data test_surface",
     "cli/bench": "laws/test_options:bench+search+reproduce cli",
     "cli/data": "laws/test_options:synth+convert+inspect+doctor+reading cli data/test_runs",
@@ -79,6 +80,8 @@ TESTS: dict[str, str] = {
     "forms.py": "rankers test_model_file",
     "imports": "imports export",
     "judge.py": "rankers/test_base networks/test_choosing laws/test_which_data laws/test_parameters",
+    "layers.py": "goldens laws/test_formulas rankers/test_networks networks",
+    "linear.py": "rankers/test_base rankers/test_evolved explain/test_importance",
     "losses": "losses laws/test_formulas reference",
     "metrics": "metrics reference",
     "model_file": "test_model_file test_hostile_models goldens",
@@ -89,10 +92,11 @@ TESTS: dict[str, str] = {
     "rankers/test_comparators",
     "order": "order laws/test_seeds rankers/test_combined",
     "ordinal.py": "test_ordinal laws/test_seeds",
-    "pages": "experiment/test_page experiment/test_report studio/test_pages",
+    "pages": "pages experiment/test_page experiment/test_report studio/test_pages",
     "parameters.py": "rankers/test_signatures rankers/test_base cli/test_models laws/test_options",
     "pipelines.py": "explain/test_why_pipelines test_distill test_model_file rankers/test_base",
-    "preparing.py": "rankers/test_base rankers/test_contract rankers/test_weights laws/test_which_data",
+    "preparing.py": "test_given rankers/test_base rankers/test_contract rankers/test_weights laws/test_which_data",
+    "processors.py": "test_threads",
     "ranker.py": "rankers/test_base rankers/test_contract test_given rankers/test_weights laws/test_which_data",
     "rankers": "rankers laws/test_which_data laws/test_parameters",
     "rankers/auto": "rankers/test_auto_choices rankers/test_auto_told rankers/test_auto laws/test_parameters:auto",
@@ -107,6 +111,7 @@ TESTS: dict[str, str] = {
     "studio": "laws/test_addresses studio/test_queries studio/test_pages studio/test_drawings studio/test_states "
     "studio/test_browser",
     "svm": "goldens rankers/test_ranksvm laws/test_which_data laws/test_parameters",
+    "threads.py": "test_threads rankers/test_contract",
     "testing.py": "rankers/test_contract rankers/test_base laws/test_seeds",
     "web": "web serve/test_service studio/test_pages",
 }

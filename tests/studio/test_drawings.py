@@ -109,6 +109,8 @@ def test_the_slope_graph_has_every_document_at_its_places():
         first = sorted((chip.y, name) for name, chip in shown.items() if not chip.place)
         assert [name for _, name in first] == order[:10]
         lower = {name: int(chip.place) for name, chip in shown.items() if chip.place}
+        downwards = sorted(lower, key=lambda name: shown[name].y)
+        assert downwards == sorted(lower, key=order.index)
         assert lower == {doc.name: order.index(doc.name) + 1 for doc in ideal if doc.name not in order[:10]}
     for doc in graph.documents:  # a line between two neighboring columns that both show it, a dotted end elsewhere
         places = [number for number, column in enumerate(graph.columns) if column.x in {chip.x for chip in doc.chips}]

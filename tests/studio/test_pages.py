@@ -14,7 +14,10 @@ from ordino.experiment.report.board_view import view_board, view_pairs
 from ordino.experiment.report.text import comma_separated
 from ordino.experiment.store import Store, StoreView
 from ordino.pages.numbers import chance_is
+from ordino.studio.app import Studio
+from ordino.studio.ask import Ask
 from ordino.studio.frame import NAV
+from ordino.studio.sources import find_sources
 from ordino.studio.views import VIEWS
 from studio_place import HOSTILE, TOKEN, heading, links, open_studio, text_of
 from trials import made_trials
@@ -239,6 +242,22 @@ def test_a_brush_picks_queries(studio):
     assert "The queries that moved most" in text_of(every)
     none = text_of(studio.get("/compare?a=LambdaMART&b=RandomRanker&low=0.998&high=0.999"))
     assert "No query has a difference between 1.00 and 1.00." in none
+
+
+def test_the_queries_that_moved_are_told_with_their_own_values(tmp_path):
+    """Also where some queries do not count: each line has the name, the values and the size of one and the same."""
+    trials = made_trials(["A", "B"], folds=1)
+    for trial in trials:
+        trial.per_query["map"][[0, 3, 4, 11]] = np.nan
+    with Store(tmp_path / "holes.sqlite") as store:
+        store.add(*trials)
+    shown = VIEWS["compare"](Studio(find_sources([tmp_path / "holes.sqlite"])), Ask("compare", [("measure", "map")]))
+    a, b = (dict(zip(map(str, one.query_ids), one.per_query["map"].tolist(), strict=True)) for one in trials)
+    assert len(shown["rows"]) == 25
+    assert shown["n_queries"] == 26
+    for row in shown["rows"]:
+        assert (row.a, row.b) == (a[row.query], b[row.query])
+        assert row.difference == row.a - row.b
 
 
 def test_a_limit_that_is_no_number_is_refused_in_a_sentence(studio):
