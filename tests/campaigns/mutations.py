@@ -77,7 +77,7 @@ TESTS: dict[str, str] = {
     "experiment/papers": "laws/test_protocols experiment cli/test_reproduce docs/test_reproductions",
     "explain": "explain laws/test_seeds studio/test_pages",
     "export": "export docs/test_export_pages",
-    "forms.py": "rankers test_model_file",
+    "forms.py": "imports test_model_file rankers",
     "imports": "imports export",
     "judge.py": "rankers/test_base networks/test_choosing laws/test_which_data laws/test_parameters",
     "layers.py": "goldens laws/test_formulas rankers/test_networks networks",

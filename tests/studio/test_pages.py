@@ -20,7 +20,7 @@ from ordino.studio.frame import NAV
 from ordino.studio.sources import find_sources
 from ordino.studio.views import VIEWS
 from studio_place import HOSTILE, TOKEN, heading, links, open_studio, text_of
-from trials import made_trials
+from trials import MEASURES, made_trials
 
 PAGES = [entry.name for group in NAV.values() for entry in group]
 
@@ -148,6 +148,19 @@ def test_measures_are_chosen(studio):
     body = studio.get("/board?measures=mrr&measures=map").text
     assert body.index(">MRR<") < body.index(">MAP<")
     assert ">NDCG@10</a>" not in body
+
+
+def test_the_measures_that_can_be_chosen_are_those_of_the_data_that_is_shown(tmp_path):
+    trials = [*made_trials(["A", "B"], dataset="all"), *made_trials(["A", "B"], dataset="one")]
+    for trial in trials[4:]:
+        for values in (trial.test, trial.per_query):
+            for name in set(values) - {"map"}:
+                del values[name]
+    with Store(tmp_path / "two.sqlite") as store:
+        store.add(*trials)
+    studio = Studio(find_sources([tmp_path / "two.sqlite"]))
+    stored = {name: VIEWS["board"](studio, Ask("board", [("data", name)]))["stored"] for name in ("all", "one")}
+    assert stored == {"all": list(MEASURES), "one": ["map"]}
 
 
 @pytest.mark.parametrize("kind", ["md", "tex", "csv"])

@@ -15,10 +15,13 @@ from ordino.experiment.run import run
 from ordino.experiment.store import Store, StoreView, Trial
 from ordino.experiment.store.kept import Kept, kept_path, models_folder
 from ordino.explain import why
+from ordino.explain.why import Reason, Why
 from ordino.model_file import load
 from ordino.order import audit
+from ordino.studio.ask import Ask
 from ordino.studio.frame import NAV
 from ordino.studio.views.judge import read_grades
+from ordino.studio.views.why import _edits
 from ordino.testing import easy_data
 from studio_place import LINEAR, LONG, heading, links, open_studio, text_of
 
@@ -143,6 +146,18 @@ def test_an_edit_moves_the_document(studio):
     wrong = studio.get(f"{address}&edit.{quote(feature)}=7%2C8")
     assert wrong.status_code == 400
     assert "must be a number; it is “7,8”." in text_of(wrong)
+
+
+def test_an_edit_is_a_value_that_is_another_than_that_of_the_second_document():
+    """A form sends every field: those that hold what is stored change nothing."""
+    found = Why(1.0, (Reason("f1", 3.0, 0.1, 0.5), Reason("f2", 2.0, 7.0, 0.5)), "linear")
+    for values, edits in (
+        ({"f1": "0.1", "f2": "7"}, {}),
+        ({"f1": "3", "f2": "7"}, {"f1": 3.0}),  # as the first has it
+        ({"f1": "0.1", "f2": " ", "f3": "5"}, {}),
+        ({"f1": "0.100001", "f2": "2"}, {"f1": 0.100001, "f2": 2.0}),
+    ):
+        assert _edits(Ask("why", [(f"edit.{name}", value) for name, value in values.items()]), found) == edits
 
 
 # ---------------------------------------------------------------------------------------------------------------------
