@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_predict, cross_val_score, learning_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -270,6 +271,30 @@ def test_a_splitter_that_cuts_queries_is_refused_with_the_name_of_ours(n_jobs):
 def test_cut_queries_are_seen_in_predictions_too():
     with pytest.raises(DataError, match=r"cut 1 query into.*QueryKFold"):
         cross_val_predict(RankSVM(), X, y, cv=7, params={"qid": qid})
+
+
+class Around(BaseEstimator):
+    """Somebody's own model, with a ranker inside."""
+
+    def fit(self, X, y, qid=None):
+        self.ranker_ = RankSVM().fit(X, y, qid=qid)
+        return self
+
+    def predict(self, X):
+        return self.ranker_.predict(X)
+
+    def score(self, X, y, qid=None):
+        return self.ranker_.score(X, y, qid=qid)
+
+
+@pytest.mark.usefixtures("routing")
+def test_cut_queries_are_seen_by_a_ranker_inside_another_model():
+    model = Around().set_fit_request(qid=True).set_score_request(qid=True)
+    with pytest.raises(DataError, match=r"cut 1 query into.*QueryKFold"):
+        cross_val_predict(model, X, y, cv=7, params={"qid": qid})
+    with pytest.raises(DataError, match=r"cut 1 query into.*QueryKFold"):
+        cross_val_score(model, X, y, cv=7, params={"qid": qid}, error_score="raise")
+    assert len(cross_val_predict(model, X, y, cv=QueryKFold(3), params={"qid": qid})) == len(X)
 
 
 @pytest.mark.usefixtures("routing")

@@ -104,3 +104,18 @@ def test_the_seed_draws_folds_and_lists():
     assert folds[0] != folds[1]
     slopes = {OrdinalClassifier("linear-regression-ranker", folds=n).fit(X, y).slope_ for n in (1, 2, 5, 10)}
     assert len(slopes) == 4
+
+
+def test_every_fold_has_its_share_of_every_class(monkeypatch):
+    """What is scored has been learned from rows of all classes: each row is left out once, with its like."""
+    X, y = graded(60)
+    y[:] = np.repeat([0, 1, 2], [40, 15, 5])
+    learned, found = OrdinalClassifier._learned, []
+
+    def noted(self, scaled, grades):
+        found.append(np.bincount(grades, minlength=3).tolist())
+        return learned(self, scaled, grades)
+
+    monkeypatch.setattr(OrdinalClassifier, "_learned", noted)
+    OrdinalClassifier(LinearRegressionRanker()).fit(X, y)
+    assert found == [[40, 15, 5], *[[32, 12, 4]] * 5]

@@ -80,6 +80,16 @@ def test_a_real_look_adds_up():
     assert second.by_all >= first.by_all
 
 
+def test_a_look_counts_the_busy_time_of_the_processors_that_this_process_may_use(tmp_path, monkeypatch):
+    """Not that of all of them together, nor of other ones, nor the time in which they wait."""
+    ours, waits = "1 2 4 {0} {0} 8 16 32 64 128", 1000
+    lines = [f"cpu{name} {ours.format(waits)}" for name in ("", 0, 1, 2, 10)]
+    (tmp_path / "stat").write_text("\n".join([*lines, "intr 5 5 5 5 5 5 5 5 5", "ctxt 9"]))
+    monkeypatch.setattr(processors, "Path", lambda _: tmp_path / "stat")
+    monkeypatch.setattr(processors, "_affinity", lambda: {0, 2})
+    assert processors.look().by_all * processors.os.sysconf("SC_CLK_TCK") == 2 * (1 + 2 + 4 + 8 + 16 + 32)
+
+
 def test_who_asks_works_too_and_results_come_in_the_order_of_the_blocks():
     asked_in, threads_in = threading.current_thread(), set()
 

@@ -67,7 +67,13 @@ def require(fits: object, part: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Linear(Form):
-    """A weighted sum of the features."""
+    """A weighted sum of the features.
+
+    Examples
+    --------
+    >>> Linear(None, 2, np.array([2.0, -1.0]), 0.5).score(Dataset([[1.0, 4.0], [3.0, 0.0]], [0, 0])).tolist()
+    [-1.5, 6.5]
+    """
 
     kind: ClassVar[str] = "linear"
 

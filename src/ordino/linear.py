@@ -85,9 +85,9 @@ def prune_weights(
 
     Examples
     --------
-    >>> coef = np.array([3.0, -0.1, 0.5])
+    >>> coef = np.array([-3.0, -0.1, 0.5])
     >>> prune_weights(coef, threshold=0.2).tolist(), prune_weights(coef, keep=1).tolist()
-    ([3.0, 0.0, 0.5], [3.0, 0.0, 0.0])
+    ([-3.0, 0.0, 0.5], [-3.0, 0.0, 0.0])
     """
     if (threshold is None) == (keep is None):
         raise ParameterError("prune() takes either threshold or keep; give one of the two")

@@ -21,6 +21,7 @@ DATA = Dataset(
 )
 def test_a_pair_is_found(a, b, features):
     pair = find_pair(DATA, a, b)
+    assert min(pair.a, pair.b) >= 0  # rows of the query, not counted from its end
     assert (pair.query.X[pair.a, 0], pair.query.X[pair.b, 0]) == features
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordino import Dataset, LambdaMART, LinearRegressionRanker, RankAggregation, RankFusion, SingleFeature
@@ -151,6 +151,7 @@ def check_gradient(slopes, x, step=1e-6):
         assert slopes(x[None])[1][0, j] == pytest.approx((above - below) / (2 * step), rel=1e-4, abs=1e-6)
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.sampled_from(sorted(SQUASHES)))
 def test_the_integral_along_the_line_is_complete(seed, activation):
     rng = np.random.default_rng(seed)
@@ -160,6 +161,15 @@ def test_the_integral_along_the_line_is_complete(seed, activation):
     assert along_the_line(slopes, a, b).sum() == pytest.approx(values[0] - values[1], abs=1e-6 * abs(values).max())
 
 
+def test_rounding_that_hides_the_difference_does_not_halve_the_line_forever():
+    """Sums of 1e9 that cancel: their rounding is more than the score, at every point."""
+    hidden = Layer(np.float32([[1e9, 3e9], [1e8, 3e8]]), np.float32([0.3, 0.9]))
+    slopes = scorer_slopes([hidden, Layer(np.float32([[3], [-1]]), np.float32([0]))], "relu")
+    parts = along_the_line(slopes, np.array([0.9, 0.3]), np.array([0.1, 0.7]))
+    assert parts.tolist() == pytest.approx([0.0, 0.0], abs=1e-5)
+
+
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_a_comparator_is_explained_by_its_own_preference(seed):
     comparator = pair_network(seed=seed)

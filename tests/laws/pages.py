@@ -1,6 +1,6 @@
-"""A small store with all that lies beside it, the addresses of a studio on it, and what its pages say.
+"""A small store with all that lies beside it, the addresses of a studio on it, and what its pages say and draw.
 
-``python tests/laws/pages.py`` writes pages.json anew; read the difference before you keep it.
+``python tests/laws/pages.py`` writes pages.json and drawings.json anew; read the difference before you keep it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ordino.experiment.store.kept import models_folder
 from ordino.studio.views.features import SORTS
 from studio_place import open_studio, text_of
 
-RECORD = Path(__file__).with_name("pages.json")
+RECORD, DRAWINGS = (Path(__file__).with_name(name) for name in ("pages.json", "drawings.json"))
 QUERY, WHY, COMPARE = "query?query=1", "why?query=1&ranker=First", "compare?a=First&b=Second"
 CASES: dict[str, dict[str, tuple[str, str]]] = {
     "board": {
@@ -98,7 +98,16 @@ BOARDS = [
 ]
 HOLES = [f"features?part=holes.arrow&against=two.arrow&sort={sort}" for sort in SORTS]
 """Of data with missing values, by every order that there is."""
-ADDRESSES = sorted({*BOARDS, *HOLES, *(address for own in CASES.values() for both in own.values() for address in both)})
+DRAWN = sorted(
+    {
+        "board", COMPARE, f"{COMPARE}&low=0.01", f"{QUERY}&doc=d002", f"{QUERY}&places=3", f"{WHY}&edit.f1=9",
+        "why?query=1&ranker=Third&turn=f7", "features?against=two.arrow", "model?ranker=Third", "data", "search",
+    }
+)  # fmt: skip
+"""Every page that draws, with what can be seen in its drawings alone."""
+ADDRESSES = sorted(
+    {*BOARDS, *HOLES, *DRAWN, *(address for own in CASES.values() for both in own.values() for address in both)}
+)
 
 
 def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
@@ -131,6 +140,7 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
         rows = [f"{one},0.{number}5,0.03,0.{number}{i},0.0{i},-0.0{5 - i},{i}" for i, one in enumerate("ab", 1)]
         head = "method,paper,paper deviation,ours,standard deviation,difference,values"
         (folder / "results" / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
+        (folder / "results" / f"{name}.svg").write_text(f"<svg>{name}</svg>")
     gone = np.arange(9) > np.arange(data["one"].n_docs)[:, None] % 11  # the more, the later the feature
     data["one"].replace(X=np.where(gone, np.nan, data["one"].X)).save(folder / "holes.arrow")
     return data, [store, *(folder / f"{name}.arrow" for name in ("one", "two", "holes"))]
@@ -152,10 +162,15 @@ CHANGING = {
 """What is another each time, or with other versions of libraries."""
 
 
+def body_of(answer: Any) -> str:
+    """A page without what stands around every one."""
+    main = re.search(r"<main.*</main>", answer.text, re.DOTALL)
+    return main[0] if main else str(answer.text)
+
+
 def said(answer: Any) -> str:
     """What a page says: its text, what is told under the pointer, and the numbers that a script draws."""
-    main = re.search(r"<main.*</main>", answer.text, re.DOTALL)
-    body = main[0] if main else answer.text
+    body = body_of(answer)
     told = [unescape(one) for one in re.findall(r'\s(?:title|aria-label)="([^"]*)"', body)]
     drawn = [json.loads(unescape(one)) for one in re.findall(r'data-spec="([^"]*)"', body)]
     pieces = [text_of(SimpleNamespace(text=body)), *told, *(json.dumps(one["data"]) for one in drawn)]
@@ -165,14 +180,32 @@ def said(answer: Any) -> str:
     return text
 
 
+def drawn(answer: Any) -> str:
+    """What a page draws: every shape with its class and its place."""
+    shapes = []
+    for drawing in re.findall(r"<svg\b.*?</svg>", body_of(answer), re.DOTALL):
+        for tag, words in re.findall(r"<(rect|line|circle|polyline)\b([^>]*)>", drawing):
+            given = dict(re.findall(r'([\w-]+)="([^"]*)"', words))
+            shapes.append(" ".join([tag, *(given[name] for name in PLACING if name in given)]))
+    return " | ".join(shapes)
+
+
+PLACING = ("class", "points", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width", "height")
+
+
 def record() -> None:
-    """Write what all pages say into the file beside this one."""
+    """Write what all pages say and draw into the files beside this one."""
     with TemporaryDirectory() as home:
         _, files = make_place(Path(home))
         client = open_place(Path(home), files)
-        found = {address: said(client.get(f"/{address}")) for address in ADDRESSES}
+        answers = {address: client.get(f"/{address}") for address in ADDRESSES}
+    _write(RECORD, {address: said(answer) for address, answer in answers.items()})
+    _write(DRAWINGS, {address: drawn(answers[address]) for address in DRAWN})
+
+
+def _write(path: Path, found: dict[str, str]) -> None:
     lines = [f"{json.dumps(address)}: {json.dumps(text, ensure_ascii=False)}" for address, text in found.items()]
-    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -76,6 +76,12 @@ class Remembers(Slopes):
         self.coef_ = self.coef_ + earlier
 
 
+class LearnsOnce(Slopes):
+    def _fit(self, data, valid):
+        if not hasattr(self, "coef_"):
+            super()._fit(data, valid)
+
+
 class ScoresUnfitted(Slopes):
     def predict(self, X, *, qid=None):
         return np.zeros(X.n_docs) if not hasattr(self, "coef_") else super().predict(X, qid=qid)
@@ -175,7 +181,7 @@ class LearnsNothing(Slopes):
 BROKEN: dict[str, tuple[Ranker, ...]] = {
     "fit_returns_self": (ForgetsToReturn(),),
     "parameters_untouched": (ChangesItsParameters(),),
-    "refit_forgets": (Remembers(),),
+    "refit_forgets": (Remembers(), LearnsOnce()),
     "unfitted_says_so": (ScoresUnfitted(),),
     "queries_kept_apart": (TurnsInCompany(),),
     "labels_ignored_in_predict": (Cheats(),),

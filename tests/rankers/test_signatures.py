@@ -88,7 +88,11 @@ def test_wrong_values_are_refused_in_a_sentence(name):
             wrong = low - 1 if known.above is None else low
             with pytest.raises(ParameterError, match=f"{parameter}="):
                 cls(**{parameter: wrong}).fit(easy_data())
-        elif known.choices:
+        if known.high is not None:
+            known.verify(parameter, known.high)
+            with pytest.raises(ParameterError, match=f"{parameter}="):
+                cls(**{parameter: known.high + 1}).fit(easy_data())
+        if known.choices:
             with pytest.raises(ParameterError, match=r"did you mean|choose from"):
                 cls(**{parameter: "no such name"}).fit(easy_data())
 

@@ -61,6 +61,15 @@ def test_outputs_that_are_asked_for(client):
     assert [one["name"] for one in reply["outputs"]] == ["ranks"]
 
 
+@pytest.mark.parametrize(("kind", "name"), [("<i4", "INT32"), ("<i8", "INT64"), ("<f4", "FP32"), ("<f8", "FP64")])
+def test_whole_numbers_are_scored_as_others(client, model_files, kind, name):
+    rows = np.array([[3, 1, 2], [0, -7, 5]])
+    answer = send_binary(client, rows.astype(kind), name)
+    binary = answer.content[int(answer.headers["inference-header-content-length"]) :]
+    scores = ordino.load(model_files["linear"]).predict(rows.astype(np.float32)).tolist()
+    assert list(struct.unpack("<2d", binary[:16])) == scores
+
+
 @pytest.mark.parametrize(("kind", "name"), [("<f4", "FP32"), ("<f8", "FP64")])
 def test_binary_tensors(client, expected, kind, name):
     answer = send_binary(client, X.astype(kind), name)
@@ -68,7 +77,8 @@ def test_binary_tensors(client, expected, kind, name):
     reply, binary = json.loads(answer.content[:length]), answer.content[length:]
     assert [one["parameters"]["binary_data_size"] for one in reply["outputs"]] == [48, 48]
     assert list(struct.unpack("<6d", binary[:48])) == expected
-    assert sorted(struct.unpack("<6q", binary[48:])) == [1, 2, 3, 4, 5, 6]
+    order = np.argsort(-np.array(expected), kind="stable")
+    assert [struct.unpack("<6q", binary[48:])[row] for row in order] == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,32 @@ def test_top(client):
     assert "the address has 'tpo'" in post(client, {"items": items()}, query="?tpo=1").json()["error"]
 
 
+@pytest.mark.parametrize("body", BODIES)
+def test_every_body_takes_top_and_explain_from_the_address_and_itself_where_it_can(client, body):
+    """The body has the last word."""
+    kind, content = BODIES[body]
+
+    def told(content, query=""):
+        reply = post(client, content, kind, query=query).json()["items"]
+        ids = [int(str(one["id"]).removeprefix("d")) for one in reply]
+        return ids, [[reason["feature"] for reason in one.get("why", {}).get("reasons", [])] for one in reply]
+
+    plain = post(client, {"items": items(), "top": 3, "explain": True}).json()["items"]
+    ids = [int(one["id"].removeprefix("d")) for one in plain]
+    why_ = [[reason["feature"] for reason in one.get("why", {}).get("reasons", [])] for one in plain]
+    assert why_[0]
+    assert told(content, "?top=3&explain=true") == (ids, why_)
+    assert told(content, "?top=3") == (ids, [[]] * 3)
+    read, write = {"application/json": (json.loads, json.dumps)}.get(
+        kind.lower().partition(";")[0], (msgpack.unpackb, msgpack.packb)
+    )
+    if "arrow" not in body and "npy" not in body:
+        given = read(content)
+        assert told(write(given | {"top": 3, "explain": True})) == (ids, why_)
+        assert told(write(given | {"top": 3, "explain": True}), "?top=1&explain=false") == (ids, why_)
+        assert told(write(given | {"top": 2, "explain": False}), "?top=1&explain=true") == (ids[:2], [[]] * 2)
+
+
 @pytest.mark.parametrize("model", ["linear", "trees", "net"])
 def test_explain_tells_why_each_stands_above_the_next(client, model_files, model):
     reply = post(client, {"items": items(), "top": 3, "explain": True}, model=model).json()
@@ -247,6 +273,22 @@ def test_what_is_wrong_is_told_by_name(client, case):
             answer = post(client, content, kind)
             assert answer.status_code == 400
             assert sentence in answer.json()["error"]
+
+
+NO_NUMBERS = {"null": None, "true": True, "false": False, "text": "2", "list": [2], "object": {"a": 2}}
+
+
+@pytest.mark.parametrize("value", NO_NUMBERS)
+@pytest.mark.parametrize("kind", ["application/json", "application/msgpack"])
+def test_what_is_no_number_is_refused_wherever_it_stands(client, kind, value):
+    """In the first document or a later one, as the first feature or the last; whatever else there is."""
+    for row, column in ((0, 2), (2, 0)):
+        rows = [[1.5, 2.0, 3.0], [4.0, 5.5, 6.0], [7.0, 8.0, 9.5]]
+        rows[row][column] = NO_NUMBERS[value]
+        for body in ({"rows": rows}, {"features": NAMES, "rows": rows}, {"items": items(np.array(rows, object))}):
+            answer = post(client, json.dumps(body) if kind.endswith("json") else msgpack.packb(body), kind)
+            assert answer.status_code == 400, body
+            assert f"feature {NAMES[column]!r} is" in answer.json()["error"]
 
 
 def packed(body):
@@ -381,7 +423,8 @@ def test_limits(tmp_path, model_files):
         assert "more than 3,000 bytes" in answer.json()["error"]
 
 
-def test_scores_that_are_not_finite_are_refused(client):
-    answer = post(client, {"rows": [[1, 2, 3], [3e38, 3e38, 3e38]]}, model="net")
-    if answer.status_code != 200:
-        assert "document 1" in answer.json()["error"]
+def test_the_largest_features_that_float32_holds_are_scored(client, model_files):
+    rows = [[1, 2, 3], [3e38, 3e38, 3e38]]
+    expected = ordino.load(model_files["net"]).predict(np.array(rows, np.float32)).tolist()
+    reply = post(client, {"rows": rows}, model="net").json()
+    assert {item["id"]: item["score"] for item in reply["items"]} == dict(enumerate(expected))

@@ -17,7 +17,7 @@ import ordino
 from ordino import LinearRegressionRanker
 from ordino.errors import OrdinoError, ParameterError
 from ordino.model_file.container import read_file
-from ordino.serve.metrics import SECONDS, Metrics
+from ordino.serve.metrics import ROUTES, SECONDS, Metrics
 from ordino.serve.queue import LaterError, Work
 from ordino.serve.rank import rank as rank_documents
 from ordino.serve.settings import Limits, named_models
@@ -75,6 +75,38 @@ def test_counters_can_be_read_by_prometheus(tmp_path, model_files):
     assert found["ordino_requests_under_way",] == 0
 
 
+INPUT = {"name": "features", "datatype": "FP32", "shape": [3, 3], "data": [1, 2, 3] * 3}
+DOCS = [{"id": i, "[features]": "bm25=1,age=2,clicks=3"} for i in range(4)]
+ASKED = {
+    "rank": ("/v1/models/linear/rank", BODY, "linear", 2),
+    "infer": ("/v2/models/linear/infer", {"inputs": [INPUT]}, "linear", 3),
+    "rerank": ("/v1/rerank/solr?model=linear", {"response": {"docs": DOCS}}, "linear", 4),
+    "models": ("/v1/models/linear", None, "linear", 0),
+    "metrics": ("/metrics", None, None, 0),
+    "probe": ("/ready", None, None, 0),
+    "page": ("/", None, None, 0),
+    "openapi": ("/openapi.json", None, None, 0),
+    "other": ("/nothing", None, None, 0),
+}
+"""By route: an address, what is sent there, and which model is to score how many documents."""
+
+
+def test_every_route_is_counted_and_logged_with_its_model_and_documents(tmp_path, model_files, capsys):
+    assert set(ASKED) == set(ROUTES)
+    files = {name: model_files[name] for name in ("trees", "linear")}
+    with service(tmp_path, files, quiet=False) as served:
+        for path, body, _, _ in ASKED.values():
+            served.client.get(path) if body is None else served.client.post(path, json=body)
+        text = served.client.get("/metrics").text
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()][: len(ASKED)]
+    assert [(one["path"], one["model"], one["documents"]) for one in lines] == [
+        (path.partition("?")[0], model, n) for path, _, model, n in ASKED.values()
+    ]
+    counted = re.findall(r'ordino_requests_total{route="(\w+)",status="(\d+)"} (\d+)', text)
+    assert counted == [(route, "404" if route == "other" else "200", "1") for route in ROUTES]
+    assert re.findall(r'ordino_documents_total{model="(\w+)"} (\d+)', text) == [("trees", "0"), ("linear", "9")]
+
+
 def test_counters_of_processes_that_are_gone_still_count(tmp_path):
     mine = Metrics(tmp_path, ("m",))
     mine.note("rank", 200, 0.01, "m", 5)
@@ -107,6 +139,7 @@ def test_request_ids_and_log_lines(tmp_path, model_files, capsys):
         second.items() >= {"id": made.headers["x-request-id"], "status": 400, "path": "/v1/models/linear/rank"}.items()
     )
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", first["time"])
+    assert first["ms"] >= given.json()["took"] > 0  # both in milliseconds
 
 
 def test_what_goes_wrong_inside_is_one_sentence_and_a_traceback_in_the_log(tmp_path, model_files, capsys, monkeypatch):

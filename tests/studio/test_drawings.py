@@ -6,11 +6,12 @@ from html import unescape
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 
-from ordino import LinearRegressionRanker
+from ordino import Dataset, LambdaMART, LinearRegressionRanker
 from ordino.experiment.store import Store, Trial
 from ordino.studio.frame import NAV
-from ordino.studio.what_if import draw_turn
+from ordino.studio.what_if import _scored, draw_turn
 from ordino.testing import easy_data
 from studio_place import open_studio, text_of
 
@@ -48,6 +49,21 @@ def test_a_feature_is_turned_with_all_other_edits_in_place():
     edited = draw_turn(model, data, 2, first, {second: 5.0})
     assert edited == draw_turn(model, data.replace(X=X), 2, first, {})
     assert edited != draw_turn(model, data, 2, first, {})
+
+
+def test_an_edit_is_scored_as_if_the_document_had_had_the_value():
+    """Also among categories, whose numbers mean nothing without their names."""
+    rng = np.random.default_rng(0)
+    table = {"kind": pd.Categorical(rng.choice(["a", "b", "c"], 40)), "age": rng.normal(size=40)}
+    data = Dataset(pd.DataFrame(table), (table["kind"] == "b") + (table["age"] > 1), np.repeat(np.arange(4), 10))
+    model = LambdaMART(rounds=5, min_leaf=2).fit(data)
+    query = data.select_queries([2])
+    X = query.X.copy()
+    X[3] = 1.0, 2.5
+    edited = query.replace_features(X, query.feature_names, categories=query.categories)
+    expected = [model.predict(query), model.predict(edited)]
+    assert not np.array_equal(*expected)
+    assert _scored(model, query, 3, [{}, {0: 1.0, 1: 2.5}]).tolist() == np.array(expected).tolist()
 
 
 def test_trial_values_of_many_queries_fold_into_bars(tmp_path):
@@ -109,6 +125,8 @@ def test_the_slope_graph_has_every_document_at_its_places():
         first = sorted((chip.y, name) for name, chip in shown.items() if not chip.place)
         assert [name for _, name in first] == order[:10]
         lower = {name: int(chip.place) for name, chip in shown.items() if chip.place}
+        downwards = sorted(lower, key=lambda name: shown[name].y)
+        assert downwards == sorted(lower, key=order.index)
         assert lower == {doc.name: order.index(doc.name) + 1 for doc in ideal if doc.name not in order[:10]}
     for doc in graph.documents:  # a line between two neighboring columns that both show it, a dotted end elsewhere
         places = [number for number, column in enumerate(graph.columns) if column.x in {chip.x for chip in doc.chips}]

@@ -14,10 +14,13 @@ from ordino.experiment.report.board_view import view_board, view_pairs
 from ordino.experiment.report.text import comma_separated
 from ordino.experiment.store import Store, StoreView
 from ordino.pages.numbers import chance_is
+from ordino.studio.app import Studio
+from ordino.studio.ask import Ask
 from ordino.studio.frame import NAV
+from ordino.studio.sources import find_sources
 from ordino.studio.views import VIEWS
 from studio_place import HOSTILE, TOKEN, heading, links, open_studio, text_of
-from trials import made_trials
+from trials import MEASURES, made_trials
 
 PAGES = [entry.name for group in NAV.values() for entry in group]
 
@@ -147,6 +150,19 @@ def test_measures_are_chosen(studio):
     assert ">NDCG@10</a>" not in body
 
 
+def test_the_measures_that_can_be_chosen_are_those_of_the_data_that_is_shown(tmp_path):
+    trials = [*made_trials(["A", "B"], dataset="all"), *made_trials(["A", "B"], dataset="one")]
+    for trial in trials[4:]:
+        for values in (trial.test, trial.per_query):
+            for name in set(values) - {"map"}:
+                del values[name]
+    with Store(tmp_path / "two.sqlite") as store:
+        store.add(*trials)
+    studio = Studio(find_sources([tmp_path / "two.sqlite"]))
+    stored = {name: VIEWS["board"](studio, Ask("board", [("data", name)]))["stored"] for name in ("all", "one")}
+    assert stored == {"all": list(MEASURES), "one": ["map"]}
+
+
 @pytest.mark.parametrize("kind", ["md", "tex", "csv"])
 def test_a_board_can_be_taken_along(studio, kind):
     answer = studio.get(f"/board.{kind}?test=paired-t")
@@ -239,6 +255,22 @@ def test_a_brush_picks_queries(studio):
     assert "The queries that moved most" in text_of(every)
     none = text_of(studio.get("/compare?a=LambdaMART&b=RandomRanker&low=0.998&high=0.999"))
     assert "No query has a difference between 1.00 and 1.00." in none
+
+
+def test_the_queries_that_moved_are_told_with_their_own_values(tmp_path):
+    """Also where some queries do not count: each line has the name, the values and the size of one and the same."""
+    trials = made_trials(["A", "B"], folds=1)
+    for trial in trials:
+        trial.per_query["map"][[0, 3, 4, 11]] = np.nan
+    with Store(tmp_path / "holes.sqlite") as store:
+        store.add(*trials)
+    shown = VIEWS["compare"](Studio(find_sources([tmp_path / "holes.sqlite"])), Ask("compare", [("measure", "map")]))
+    a, b = (dict(zip(map(str, one.query_ids), one.per_query["map"].tolist(), strict=True)) for one in trials)
+    assert len(shown["rows"]) == 25
+    assert shown["n_queries"] == 26
+    for row in shown["rows"]:
+        assert (row.a, row.b) == (a[row.query], b[row.query])
+        assert row.difference == row.a - row.b
 
 
 def test_a_limit_that_is_no_number_is_refused_in_a_sentence(studio):

@@ -15,10 +15,13 @@ from ordino.experiment.run import run
 from ordino.experiment.store import Store, StoreView, Trial
 from ordino.experiment.store.kept import Kept, kept_path, models_folder
 from ordino.explain import why
+from ordino.explain.why import Reason, Why
 from ordino.model_file import load
 from ordino.order import audit
+from ordino.studio.ask import Ask
 from ordino.studio.frame import NAV
 from ordino.studio.views.judge import read_grades
+from ordino.studio.views.why import _edits
 from ordino.testing import easy_data
 from studio_place import LINEAR, LONG, heading, links, open_studio, text_of
 
@@ -143,6 +146,18 @@ def test_an_edit_moves_the_document(studio):
     wrong = studio.get(f"{address}&edit.{quote(feature)}=7%2C8")
     assert wrong.status_code == 400
     assert "must be a number; it is “7,8”." in text_of(wrong)
+
+
+def test_an_edit_is_a_value_that_is_another_than_that_of_the_second_document():
+    """A form sends every field: those that hold what is stored change nothing."""
+    found = Why(1.0, (Reason("f1", 3.0, 0.1, 0.5), Reason("f2", 2.0, 7.0, 0.5)), "linear")
+    for values, edits in (
+        ({"f1": "0.1", "f2": "7"}, {}),
+        ({"f1": "3", "f2": "7"}, {"f1": 3.0}),  # as the first has it
+        ({"f1": "0.1", "f2": " ", "f3": "5"}, {}),
+        ({"f1": "0.100001", "f2": "2"}, {"f1": 0.100001, "f2": 2.0}),
+    ):
+        assert _edits(Ask("why", [(f"edit.{name}", value) for name, value in values.items()]), found) == edits
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -306,6 +321,20 @@ def test_judging_writes_one_line_a_grade_and_nothing_is_lost(place, tmp_path):
     assert f"3 qid:{query}" in client.get("/judged.txt").text
 
 
+def test_grades_of_queries_and_documents_whose_names_have_blanks_count(tmp_path):
+    data = Dataset([[1.0], [2.0], [3.0]], [0, 1, 0], qid=["red shoes", "red shoes", "hat"], doc_ids=["a b", "c", "d"])
+    data.save(tmp_path / "shop.arrow")
+    client = open_studio(tmp_path / "shop.arrow", judged=tmp_path / "judged.qrels")
+    answer = client.post("/judge", data={"query": "red shoes", "doc": "a_b", "grade": "3"})
+    assert heading(answer) == "One of two documents of query red shoes is graded; c is next."
+    assert (tmp_path / "judged.qrels").read_text() == "red_shoes 0 a_b 3\n"
+    client.post("/judge", data={"query": "red shoes", "doc": "c", "grade": "0"})
+    assert "of query hat are graded; d is next." in heading(client.get("/judge"))
+    assert "'red shoes'" in text_of(client.get("/judged.txt"))  # which LETOR text cannot hold
+    client.post("/judge", data={"query": "red shoes", "doc": "c", "grade": "undo"})
+    assert heading(client.get("/judge")) == "One of two documents of query red shoes is graded; c is next."
+
+
 def test_nothing_is_judged_without_a_file(place):
     client = open_studio(place.data)
     assert "There is no file to judge into." in text_of(client.get("/judge"))
@@ -376,3 +405,22 @@ def test_a_fusion_is_explained_by_its_runs(fused, label):
     assert {"bm25_score", "dense_score"} == set(re.findall(r'name="edit\.([^"]+)"', answer.text))
     edited = text_of(fused.get(f"/why?ranker={label}&edit.dense_score=1000"))
     assert "It would stand" in edited
+
+
+def test_questions_of_a_document_are_about_one_that_stands_on_the_other_side():
+    """Why is it first, asked of the second; why is it not higher, asked of the first, in the order of its ranker."""
+    from ordino.studio.shelf import Opened, Place
+    from ordino.studio.slope import IDEAL, ideal_order
+    from ordino.studio.views.query import _detail
+
+    orders = {"A": [2, 0, 1, 3], "B": [1, 3, 0, 2], "C": [3, 1, 2, 0]}
+    scores = {name: -np.argsort(order).astype(float) for name, order in orders.items()}
+    opened = Opened(Place("1", "Fold1", 0), list("wxyz"), np.array([0.0, 1.0, 2.0, 0.0]), scores)
+    tables = {IDEAL: ideal_order(opened, list(orders)), **{name: opened.order(name) for name in orders}}
+    asked = {doc: [question[1:] for question in _detail(opened, doc, tables)["questions"]] for doc in "wxyz"}
+    assert asked == {
+        "w": [("C", "z", "w")],
+        "x": [("B", "x", "z"), ("A", "y", "x")],
+        "y": [("A", "y", "w"), ("B", "x", "y")],
+        "z": [("C", "z", "x"), ("A", "y", "z")],
+    }

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 
 FIRST_PARTS = 32  # of the line, before any is halved
 HALVINGS = 40
+MOST_PARTS = 1 << 14  # that are halved again: each kink needs one, but rounding that hides a difference would need all
 TOLERANCE = 1e-10  # of the whole difference, that a part may miss
 
 Slopes = Callable[[Floats], tuple[Floats, Floats]]
@@ -51,7 +52,7 @@ def along_the_line(slopes: Slopes, a: Floats, b: Floats) -> Floats:
         gradients = slopes(b + (starts + width / 2)[:, None] * step)[1]
         explained = gradients * step * width  # (n_parts, n_features)
         missed = np.abs(values[len(starts) :] - values[: len(starts)] - explained.sum(axis=1))
-        done = (missed <= allowed) | (halving == HALVINGS - 1)
+        done = (missed <= allowed) | (halving == HALVINGS - 1) | (len(starts) > MOST_PARTS)
         total += explained[done].sum(axis=0)
         if done.all():
             break

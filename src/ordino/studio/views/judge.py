@@ -78,14 +78,15 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     one = data[number]
     ids = _ids(data, number)
     skipped = set(ask.several("skip"))
-    open_docs = [doc for doc in ids if (query, doc) not in grades]
+    field = _word(query)
+    open_docs = [doc for doc in ids if (field, doc) not in grades]
     doc = ask.text("doc") or next(
         (each for each in open_docs if each not in skipped), open_docs[0] if open_docs else ""
     )
     if doc and doc not in ids:
         raise missing(f"There is no document {doc} in query {query}.")
-    trail = [(each, grades[query, each]) for each in ids if (query, each) in grades]
-    last = next((key for key in reversed(grades) if key[0] == query), None)
+    trail = [(each, grades[field, each]) for each in ids if (field, each) in grades]
+    last = next((key for key in reversed(grades) if key[0] == field), None)
     values = [] if not doc else list(zip(_names(data), one.X[ids.index(doc)].tolist(), strict=True))
     return {
         "file": path.name, "queries": queries if len(queries) <= LISTED else [], "query": query, "doc": doc, "ids": ids,
@@ -93,7 +94,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "values": values[:FOLDED], "n_values": len(values), "stored": None if not doc else float(one.y[ids.index(doc)]),
         "after": queries[number + 1] if number + 1 < len(queries) else None, "n_graded": len(grades),
         "before": queries[number - 1] if number else None, "skipped": "\n".join([*skipped, doc]),
-        "finding": _finding(query, len(open_docs), len(ids), doc), "given": grades.get((query, doc)),
+        "finding": _finding(query, len(open_docs), len(ids), doc), "given": grades.get((field, doc)),
     }  # fmt: skip
 
 
@@ -124,7 +125,12 @@ def _data(studio: Any, ask: Ask) -> tuple[Dataset, str]:
 def _ids(data: Dataset, number: int) -> list[str]:
     one = data[number]
     given = None if one.doc_ids is None else [str(each) for each in one.doc_ids.tolist()]
-    return ["_".join(name.split()) or "_" for name in names_of(len(one.y), given)]  # a blank would end the field
+    return [_word(name) for name in names_of(len(one.y), given)]
+
+
+def _word(name: str) -> str:
+    """A name as it stands in the file, where a blank would end the field."""
+    return "_".join(name.split()) or "_"
 
 
 def _names(data: Dataset) -> list[str]:
@@ -132,7 +138,7 @@ def _names(data: Dataset) -> list[str]:
 
 
 def _left(data: Dataset, queries: list[str], query: str, grades: Mapping[tuple[str, str], int]) -> bool:
-    return any((query, doc) not in grades for doc in _ids(data, queries.index(query)))
+    return any((_word(query), doc) not in grades for doc in _ids(data, queries.index(query)))
 
 
 def write_grade(studio: Any, ask: Ask) -> str:
@@ -146,7 +152,7 @@ def write_grade(studio: Any, ask: Ask) -> str:
     if grade not in (*map(str, GRADES), "undo"):
         raise refused(f"A grade is a number from 0 to {GRADES[-1]}; it is “{grade}”.", "Nothing was written.")
     try:
-        append_grade(path, "_".join(query.split()), doc, UNDONE if grade == "undo" else int(grade))
+        append_grade(path, _word(query), doc, UNDONE if grade == "undo" else int(grade))
     except OSError as error:
         raise StateError(
             State(
@@ -170,7 +176,8 @@ def letor(studio: Any, ask: Ask) -> tuple[str, str, str]:
     data, _ = _data(studio, ask)
     grades = read_grades(path)
     queries = [str(one) for one in data.query_ids.tolist()]
-    labels = np.array([grades.get((query, doc), -1) for i, query in enumerate(queries) for doc in _ids(data, i)], float)
+    found = [grades.get((_word(query), doc), -1) for i, query in enumerate(queries) for doc in _ids(data, i)]
+    labels = np.array(found, float)
     keep = labels >= 0
     if not keep.any():
         raise StateError(State("Nothing is graded yet.", "Grade a document first."))
