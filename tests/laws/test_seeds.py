@@ -165,7 +165,9 @@ def test_no_seed_is_made_by_adding():
         f"{path.name}:{node.lineno}"
         for path in Path(ordino.__file__).parent.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and any(names_a_seed(side) for side in (node.left, node.right))
+        if isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Add)
+        and any(names_a_seed(side) for side in (node.left, node.right))
     ]
     assert sums == []
 
