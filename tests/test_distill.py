@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ordino import Dataset, RankAggregation, RankSVM, SortNet, distill, evaluate, export_model
+from ordino.data.scaling import ZScore
 from ordino.distilling import STUDENTS
 from ordino.distilling.door import measure
 from ordino.errors import DataError, ParameterError
@@ -66,6 +67,24 @@ def test_features_far_from_zero(into):
     far = data.replace(X=1000 + 5 * data.X)
     found = distill(RankSVM().fit(far), into, far, params=QUICK[into])
     assert found.pairs_kept > 0.85
+
+
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("into", ["ranknet", "rank-svm"])
+def test_a_student_with_a_scaling_or_medians_of_its_own_learns_them_from_the_features_as_they_are(into, holes):
+    data = easy_data(n_queries=24, seed=1)
+    far = data.replace(X=1000 + 5 * data.X)
+    teacher = RankSVM(missing="median").fit(far)
+    holed = far.replace(X=np.where(np.random.default_rng(0).random(far.X.shape) < 0.02, np.nan, far.X))
+    shown = holed if holes else far
+    for own in ({"scaling": "zscore"}, {"missing": "median"}, {"scaling": "zscore", "missing": "median"}):
+        found = distill(teacher, into, shown, test=far, params=QUICK[into] | own)
+        assert found.pairs_kept > 0.85
+        if holes or "missing" in own:
+            medians = found.student.scaler_.medians_
+            assert medians == pytest.approx(np.nanmedian(shown.X, axis=0), rel=1e-3)
+    if not holes:
+        assert type(distill(teacher, into, far, params={**QUICK[into], "scaling": "zscore"}).student.scaler_) is ZScore
 
 
 @pytest.mark.parametrize("into", STUDENTS)

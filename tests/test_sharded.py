@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import ordino
-from ordino import RankNet, ShardedDataset, sharded, synthetic, write_shards
+from ordino import RankNet, ShardedDataset, SingleFeature, sharded, synthetic, write_shards
 from ordino.backends.local import InProcess
 from ordino.cli import shards as cli_shards
+from ordino.data.shards import read_shard
 from ordino.data.source import canonical
 from ordino.errors import DataError, OrdinoError
 from ordino.sharded import evaluate_shards, rank_shards
@@ -34,6 +35,19 @@ def test_the_mean_is_that_of_the_whole_and_not_of_the_workers(made):
         assert one[name] == two[name] == whole[name]
         assert one.per_query[name].tobytes() == whole.per_query[name].tobytes()
     assert (one.n_empty, one.n_queries, one.n_short) == (whole.n_empty, whole.n_queries, whole.n_short)
+
+
+def test_a_model_that_is_written_anew_under_its_name_is_read_anew(made, tmp_path):
+    _, data, _, shards = made
+    for feature in (1, 2):
+        ranker = SingleFeature(feature=feature).fit(data)
+        ordino.save(ranker, tmp_path / "model.ordino")
+        found = evaluate_shards(tmp_path / "model.ordino", shards, ["map"], n_jobs=1)
+        whole = ordino.evaluate(canonical(data), ranker.predict(canonical(data)), metrics="map")
+        assert found.per_query["map"].tolist() == whole.per_query["map"].tolist()
+        assert rank_shards(tmp_path / "model.ordino", shards, tmp_path / "ranked", n_jobs=1) == len(shards)
+        first = np.loadtxt(tmp_path / "ranked" / f"{shards.files[0].stem}.txt")
+        assert first.tolist() == pytest.approx(ranker.predict(read_shard(shards.files[0])).tolist())
 
 
 def test_values_are_in_the_order_of_the_shards_whichever_is_ready_first(made, monkeypatch):

@@ -43,6 +43,8 @@ class ShardTask:
 
     number: int
     files: Mapping[str, Path]  # model and shard
+    checksum: str
+    """Of the model's file, which another training may write anew under the same name."""
     fingerprint: str
     metrics: tuple[str, ...] = ()
     profile: str = "standard"
@@ -64,8 +66,8 @@ def rank_shards(
     """
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    digest = sha256(Path(model).read_bytes()).hexdigest()
-    wanted = {number: json.dumps([digest, data.fingerprint(number), form]) for number in range(len(data))}
+    whole = list(_tasks(model, data, form=form))
+    wanted = {task.number: json.dumps([task.checksum, task.fingerprint, form]) for task in whole}
 
     def file(number: int, ending: str) -> Path:
         return folder.absolute() / (data.files[number].stem + ending)
@@ -74,8 +76,7 @@ def rank_shards(
         record = file(number, RECORD)
         return file(number, ENDINGS[form]).is_file() and record.is_file() and record.read_text() == wanted[number]
 
-    whole = [replace(task, out=file(task.number, ENDINGS[form])) for task in _tasks(model, data, form=form)]
-    tasks = [task for task in whole if not is_done(task.number)]
+    tasks = [replace(task, out=file(task.number, ENDINGS[form])) for task in whole if not is_done(task.number)]
     for task, content in _worked(_ranked, tasks, "shards", n_jobs, cluster, verbose):
         if content is not None:
             write_whole(file(task.number, ENDINGS[form]), content)
@@ -112,10 +113,10 @@ def _tasks(model: str | Path, data: ShardedDataset, **how: Any) -> Iterator[Shar
     names = card["features"]["names"]
     known = None if data.feature_names is None else names
     check_features(_empty(data), card["features"]["count"], known)
+    checksum = sha256(Path(model).read_bytes()).hexdigest()
     for number, file in enumerate(data.files):
-        yield ShardTask(
-            number, {"model": Path(model).absolute(), "shard": file.absolute()}, data.fingerprint(number), **how
-        )
+        files = {"model": Path(model).absolute(), "shard": file.absolute()}
+        yield ShardTask(number, files, checksum, data.fingerprint(number), **how)
 
 
 def _empty(data: ShardedDataset) -> Dataset:
@@ -148,7 +149,7 @@ def _worked(
 
 def _ranked(task: ShardTask) -> bytes | None:
     """In a worker: write the ranking of a shard, or give back what is to be written elsewhere."""
-    score, _ = _scorer(task.files["model"])
+    score, _ = _scorer(task.files["model"], task.checksum)
     data = _read(task)
     if task.out is not None and task.out.parent.is_dir():
         write_ranked(data, score(data), str(task.out), form=task.form)
@@ -161,7 +162,7 @@ def _ranked(task: ShardTask) -> bytes | None:
 
 def _measured(task: ShardTask) -> Evaluation:
     """In a worker: the values of a shard's queries."""
-    score, _ = _scorer(task.files["model"])
+    score, _ = _scorer(task.files["model"], task.checksum)
     data = _read(task).as_grouped()
     found = measure(
         data.y, score(data), data.offsets, list(task.metrics), profile=task.profile, query_ids=data.query_ids,
@@ -175,5 +176,5 @@ def _read(task: ShardTask) -> Dataset:
 
 
 @lru_cache(maxsize=1)
-def _scorer(model: Path) -> Any:
+def _scorer(model: Path, checksum: str) -> Any:  # noqa: ARG001  (it tells files of one name apart)
     return load_scorer(model)

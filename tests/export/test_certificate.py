@@ -195,6 +195,21 @@ def test_lift_needs_trees():
         export_model(RankSVM().fit(DATA), "opensearch", lift=True)
 
 
+def test_data_may_number_its_categories_in_another_order_than_training():
+    rng = np.random.default_rng(0)
+    kind, texts = rng.integers(0, 3, 60), np.array(["a", "b", "c"])
+    X = np.column_stack((kind, rng.normal(size=60)))
+    train = Dataset(
+        X, kind == 1, np.repeat(np.arange(6), 10), feature_names=("kind", "age"), categories={"kind": (*texts,)}
+    )
+    ranker = LambdaMART(rounds=3, min_leaf=2).fit(train)
+    other = train.replace_features(
+        np.column_stack((2 - kind, X[:, 1])), train.feature_names, categories={"kind": (*texts[::-1],)}
+    )
+    assert ranker.predict(other).tolist() == ranker.predict(train).tolist()
+    assert export_model(ranker, "lightgbm", data=other).certificate.passed
+
+
 def test_categories_are_refused_by_all_but_lightgbm():
     import pandas as pd
 

@@ -7,9 +7,10 @@ import msgpack
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.pipeline import make_pipeline
 
 import ordino
-from ordino import Dataset, LambdaMART, LinearRegressionRanker
+from ordino import LambdaMART, LinearRegressionRanker, OneHot
 from ordino.explain import why
 from ordino.serve.settings import Limits
 from serving import NAMES, network, service, small_data
@@ -378,15 +379,17 @@ def test_one_feature_alone(tmp_path):
         assert [item["id"] for item in reply.json()["items"]] == [1, 0]
 
 
-def test_categories_are_texts(tmp_path):
+@pytest.mark.parametrize("steps", [(), (OneHot(),)], ids=["trees", "behind OneHot"])
+def test_categories_are_texts(tmp_path, steps):
     import pandas as pd
 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"kind": pd.Categorical(rng.choice(["a", "b", "c"], 80)), "age": rng.normal(size=80)})
     y = (frame["kind"] == "b").astype(float).to_numpy()
-    ranker = LambdaMART(rounds=5, min_leaf=2, seed=0).fit(Dataset(frame, y, np.repeat(np.arange(8), 10)))
-    ordino.save(ranker, tmp_path / "m.ordino")
-    expected = ranker.predict(frame[:10]).tolist()
+    model = make_pipeline(*steps, LambdaMART(rounds=5, min_leaf=2, seed=0))
+    model.fit(frame, y, lambdamart__qid=np.repeat(np.arange(8), 10))
+    ordino.save(model if steps else model[-1], tmp_path / "m.ordino")
+    expected = model.predict(frame[:10]).tolist()
     texts, ages = frame["kind"][:10].astype(str).tolist(), frame["age"][:10].tolist()
     bodies = [
         ("application/json", {"rows": [list(one) for one in zip(texts, ages, strict=True)]}),

@@ -145,17 +145,22 @@ def _valid(data: Dataset) -> float | None:
 
 
 def _linear(data: Dataset, seed: int, params: dict[str, Any]) -> Any:  # noqa: ARG001
-    scaled, filler, _, deviation = _standardized(data)
     ranker = make_ranker("rank-svm", {"C": [0.001, 0.01, 0.1, 1.0], "pair_weights": "query", **params})
+    if ranker.scaling is not None:
+        return _scaling_itself(ranker, data)
+    scaled, filler, _, deviation = _standardized(data, ranker.missing)
     ranker.fit(scaled, valid=_valid(data))
     ranker.coef_ = ranker.coef_ / deviation
     return _filled(ranker, filler)
 
 
 def _network(data: Dataset, seed: int, params: dict[str, Any]) -> Any:
-    scaled, filler, mean, deviation = _standardized(data)
     own = {"seed": seed, "activation": "tanh", "dropout": 0.0, "epochs": 100, "scaling": None}
-    ranker = make_ranker("ranknet", own | params).fit(scaled, valid=_valid(data))
+    ranker = make_ranker("ranknet", own | params)
+    if ranker.scaling is not None:
+        return _scaling_itself(ranker, data)
+    scaled, filler, mean, deviation = _standardized(data, ranker.missing)
+    ranker.fit(scaled, valid=_valid(data))
     (W, b), *rest = ranker.layers_
     wide = W.astype(np.float64) / deviation[:, None]
     first = Layer(wide.astype(np.float32), (b - mean @ wide).astype(np.float32))
@@ -163,9 +168,18 @@ def _network(data: Dataset, seed: int, params: dict[str, Any]) -> Any:
     return _filled(ranker, filler)
 
 
-def _standardized(data: Dataset) -> tuple[Dataset, MedianFilled | None, NDArray[np.float64], NDArray[np.float64]]:
+def _scaling_itself(ranker: Any, data: Dataset) -> Any:
+    """A student with a scaling of its own, which learns from the features as they are."""
+    if bool(np.isnan(data.X).any()):
+        ranker.missing = "median"
+    return ranker.fit(data, valid=_valid(data))
+
+
+def _standardized(
+    data: Dataset, missing: str | None
+) -> tuple[Dataset, MedianFilled | None, NDArray[np.float64], NDArray[np.float64]]:
     """The data with features of mean 0 and deviation 1: a scaling that goes into the weights afterwards."""
-    filler = MedianFilled().fit(data) if bool(np.isnan(data.X).any()) else None
+    filler = MedianFilled().fit(data) if missing is not None or bool(np.isnan(data.X).any()) else None
     X = (data if filler is None else filler.transform(data)).X.astype(np.float64)
     mean, deviation = X.mean(axis=0), X.std(axis=0)
     deviation[deviation < 1e-12 * (1 + np.abs(mean))] = 1.0

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ordino.arrays import query_numbers
 from ordino.data.dataset import Dataset
+from ordino.data.frames import recode
 from ordino.export.family import Affine, Plain, PlainLinear, PlainTrees, Preparation, Quantiles
 from ordino.export.probes import make_probes
 from ordino.export.targets import Target
@@ -97,7 +98,8 @@ def certify(model: Any, key: str, target: Target, form: Plain, written: Written,
     rows = Dataset(
         probes.X, np.zeros(len(probes.X)), query_numbers(probes.offsets), feature_names=known, categories=categories
     )
-    given = None if data is None else data.as_grouped()
+    # the file has the numbers that categories had in training
+    given = None if data is None else recode(data.as_grouped(), categories)
     content = {name: text.encode() if isinstance(text, str) else text for name, text in written.files.items()}
     return Certificate(
         engine=target.title,

@@ -275,11 +275,16 @@ def make_card(
 
 def features_of(ranker: Any) -> dict[str, Any]:
     """How many features a ranker or a pipeline takes, their names if they have any, and which are categorical."""
-    names = getattr(ranker, "feature_names_in_", None)
-    first = steps_of(ranker)[0]
-    categories = getattr(first, "categories_in_", None) or getattr(first, "categories_", None)
-    kinds = {"categories": sorted(categories)} if isinstance(categories, Mapping) and categories else {}
+    names, categories = getattr(ranker, "feature_names_in_", None), categories_of(ranker)
+    kinds = {"categories": sorted(categories)} if categories else {}
     return {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)], **kinds}
+
+
+def categories_of(ranker: Any) -> Mapping[str, tuple[str, ...]]:
+    """The categories by feature that a ranker, or the first step of a pipeline, knows from training."""
+    first = steps_of(ranker)[0]
+    known = getattr(first, "categories_in_", None) or getattr(first, "categories_", None)
+    return known if isinstance(known, Mapping) else {}  # scikit-learn's encoders have lists
 
 
 def form_of(ranker: Any) -> str:

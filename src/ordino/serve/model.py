@@ -14,7 +14,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.frames import Categories
 from ordino.errors import DataError, OrdinoError
 from ordino.model_file.container import read_file
-from ordino.model_file.files import Score, loaded, scorer_of
+from ordino.model_file.files import Score, categories_of, loaded, scorer_of
 
 WARM_ROWS = 3
 TIMED_ROWS, QUICK = 100, 0.0005  # documents, and the seconds in which a quick model scores them
@@ -98,7 +98,7 @@ def load_model(name: str, path: Path, version: str, when: str) -> Model:
     ranker = getattr(score, "__self__", None) or loaded(path, contents)
     given = card["features"]["names"]
     names = name_features(given, card["features"]["count"])
-    known = getattr(ranker, "categories_in_", {})
+    known = categories_of(ranker)
     model = Model(name, version, when, card, names, given is not None, known, False, score, ranker)
     model.warm()
     return replace(model, takes_nan=_takes_nan(model), is_quick=_is_quick(model))
