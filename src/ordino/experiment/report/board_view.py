@@ -92,7 +92,7 @@ def view_board(board: Board, *, sort: str = "", turned: bool = False, containing
 
 def _row(board: Board, line: Line, dots: Dots, drawn: str) -> Row:
     cells = [mean_cell(line.cells[name], board.references[name], board.n_comparisons) for name in board.measures]
-    near = line.cells[drawn].mark != WORSE
+    near = line.cells[drawn].is_whole and line.cells[drawn].mark != WORSE
     return Row(line.label, cells, dots, near, line.train_seconds, line.n_trials)
 
 
