@@ -607,3 +607,19 @@ def test_a_preset_is_a_setting_of_its_own_and_no_repeat_of_the_defaults(store):
     assert {line.label: line.n_trials for line in board.lines} == {"OAPBPM": 6, 'OAPBPM (preset="published")': 3}
     assert "OAPBPM has been run with several settings: each is a line of its own." in board.notes
     assert "settings='preset=\"published\", epochs=2'" in str(settings_of(board))
+
+
+def test_what_chose_is_the_metric_only_where_the_metric_chose(store):
+    plan = Plan(
+        data={"easy": easy_data()},
+        rankers=[
+            {"ranker": "deepnet", "label": "by metric", "params": {"epochs": 1, "hidden": [2]}},
+            {"ranker": "deepnet", "label": "by pairs", "params": {"epochs": 1, "hidden": [2], "select": "pairs"}},
+            {"ranker": "rankde", "label": "on train", "params": {"generations": 1, "select": "train"}},
+            {"ranker": "rankde", "label": "on valid", "params": {"generations": 1}},
+        ],
+        measures=["map"],
+        folds=3,
+    )
+    found = {trial.label: trial.chosen_by for trial in run(plan, store, n_jobs=1)}
+    assert found == {"by metric": "map", "by pairs": "", "on train": "", "on valid": "map"}

@@ -31,6 +31,7 @@ from ordino.parameters import Range
 from ordino.ranker import Ranker
 
 QUERIES = 3  # of a rehearsal
+BY_METRIC = ("metric", "valid")  # values of `select` by which a ranker's metric chooses on validation data
 
 
 @final
@@ -165,8 +166,8 @@ def _fitted(ranker: Ranker, train: Dataset, valid: Dataset | None, seeds: Sequen
 
 
 def _what_chose(task: Task, ranker: Ranker) -> str:
-    """The metric that validation data was used with: that of the search, or the ranker's own."""
-    own: str = getattr(ranker, "metric", "")
+    """The metric that validation data was used with: that of the search, or the ranker's own where it chooses by it."""
+    own: str = getattr(ranker, "metric", "") if getattr(ranker, "select", "metric") in BY_METRIC else ""
     return task.select if task.entry.is_tuned else str(own)
 
 
