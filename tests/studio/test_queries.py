@@ -1,7 +1,9 @@
 """Query, Why and the other pages by their text."""
 
+import json
 import re
 import shutil
+from dataclasses import replace
 from html import unescape
 from urllib.parse import quote
 
@@ -177,6 +179,24 @@ def test_run_tells_what_is_done_and_how_to_go_on(studio, place):
     body = text_of(studio.get("/run"))
     assert "The run has ended; all its trials are done." in body
     assert "ordino bench web.arrow" in body
+
+
+def test_curves_of_a_run_are_of_one_metric_and_one_data_set_with_its_sign(tmp_path):
+    store = tmp_path / "web.sqlite"
+    chosen = {"A": ("web", "map", 0.5), "B": ("web", "pairwise_error", -0.5), "C": ("web", "pairwise_error", -0.25),
+              "D": ("other", "pairwise_error", -0.75), "E": ("web", "", 0.1)}  # fmt: skip
+    with Store(store) as opened:
+        for label, (data, metric, last) in list(chosen.items())[::-1]:
+            history = [{"valid": 2 * last}, {"valid": last}]
+            opened.add(Trial(key=label, dataset=data, fold="Fold1", ranker="ranknet", label=label, params={}, seed=0,
+                             profile="standard", test={"map": 0.5}, per_query={"map": np.array([0.5])},
+                             query_ids=np.array([1]), chosen_by=metric, history=history))  # fmt: skip
+        opened.add(replace(opened.find("C"), key="C again"))
+    with Kept(kept_path(store), megabytes=1) as kept:
+        kept.begin_run("bench", "", 0, str(tmp_path), [{"dataset": "web", "fold": "Fold1", "label": "A"}])
+    spec = json.loads(unescape(re.search(r'data-spec="([^"]+)"', open_studio(store).get("/run").text)[1]))
+    points = [(one["ranker"], one["step"], one["value"]) for one in spec["data"]["values"]]
+    assert points == [("C", 1, 0.5), ("C", 2, 0.25), ("B", 1, 1.0), ("B", 2, 0.5)]
 
 
 def test_run_under_way_and_stopped(place, tmp_path, studio):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ordino.experiment.compare.significance import differences
 from ordino.experiment.report.board import Board, Line
-from ordino.experiment.report.curves import CURVES, PARTS, cutoffs, learning_curves
+from ordino.experiment.report.curves import CURVES, PARTS, curves_of_line, cutoffs, what_chose
 from ordino.experiment.store.trial import grouped
 from ordino.metrics import parse_metric
 from ordino.pages.numbers import measure_title
@@ -99,10 +99,8 @@ def curves_of(board: Board) -> list[Curves]:
 
 def _learning(board: Board, lines: Sequence[Line]) -> list[Curves]:
     """A drawing for each part and each metric that chose, as values of two metrics have no axis in common."""
-    histories = {line.label: learning_curves(board.view.history(trial.key) for trial in line.trials) for line in lines}
-    by_metric = grouped(
-        (next((one.chosen_by for one in line.trials if one.chosen_by), ""), line.label) for line in lines
-    )
+    histories = {line.label: curves_of_line(board, line) for line in lines}
+    by_metric = grouped((what_chose(line), line.label) for line in lines)
     found = []
     for (part, words), (chosen, labels) in product(PARTS.items(), by_metric.items()):
         points = {label: own for label in labels if len(own := histories[label].get(part, ())) > 1}
