@@ -8,6 +8,7 @@ import numpy as np
 from ordino.experiment.compare.significance import Floats, find_test
 from ordino.experiment.store.trial import QUERY_COUNTS, TrialInfo, grouped
 from ordino.metrics import find_profile
+from ordino.pages.numbers import count as count_text
 from ordino.plain import count_of
 
 ALPHA = 0.05
@@ -112,7 +113,7 @@ def board_notes(
         notes.append(f"Not trained here, so nobody knows which queries they have seen: {', '.join(given)}.")
     tied = {label: count_tied(group) for label, group in by_label.items()}
     if any(tied.values()):
-        ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)
+        ranked = ", ".join(f"{label} {count_text(count)}" for label, count in tied.items() if count)
         notes.append(
             f"Queries in which equal scores have different labels: {ranked}; profile {profile.name}: "
             f"{TIES[profile.ties]}."
