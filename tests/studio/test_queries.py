@@ -5,6 +5,7 @@ import re
 import shutil
 from dataclasses import replace
 from html import unescape
+from itertools import pairwise
 from urllib.parse import quote
 
 import numpy as np
@@ -306,6 +307,18 @@ def test_models_without_a_store(place):
     assert client.get("/query").status_code == 200
     assert client.get("/why").status_code == 200
     assert "This page is about a store, and none was named." in text_of(client.get("/board"))
+
+
+def test_the_best_possible_is_what_the_measure_gives_the_ideal_order(place):
+    """With fewer than ten relevant documents, P@10 of no order is 1."""
+    data = Dataset.open(place.data)
+    n_relevant = [int((data.y[start:stop] > 0).sum()) for start, stop in pairwise(data.offsets)]
+    query = next(q for q, n in zip(data.query_ids.tolist(), n_relevant, strict=True) if 0 < n < 10)
+    client = open_studio(place.model, place.data)
+    for measure, best in (("p@10", f"0.{n_relevant[data.query_ids.tolist().index(query)]}00"), ("ndcg@10", "1")):
+        page = client.get(f"/query?query={query}&measure={measure}").text
+        slim = page[page.index("slim-drawing") :]
+        assert re.search(r'class="mid small"[^>]*>([^<]+)<', slim)[1] == best
 
 
 def test_papers_show_both_numbers(studio):
