@@ -5,7 +5,7 @@ import re
 import shutil
 from dataclasses import replace
 from html import unescape
-from itertools import pairwise
+from itertools import pairwise, product
 from urllib.parse import quote
 
 import numpy as np
@@ -394,6 +394,20 @@ def test_a_range_picks_settings(tmp_path):
     none = text_of(client.get("/search?where=hidden:10:10&where=l2:0.5:9&where=map:0:0"))
     assert "No setting lies in all of these ranges." in none
     assert client.get("/search?where=hidden:x:y").status_code == 400
+
+
+def test_searches_of_two_profiles_or_experiments_are_not_one(tmp_path):
+    given = [("bench", "standard", 0.5), ("bench", "letor3", 0.9), ("other", "standard", 0.7)]
+    with Store(tmp_path / "tuned.sqlite") as store:
+        for (experiment, profile, value), l2 in product(given, (0.1, 0.2)):
+            store.add(Trial(key=f"{experiment} {profile} {l2}", dataset="web", fold="Fold1", ranker="ranknet", seed=0,
+                            label="RankNet, tuned", params={"l2": l2}, profile=profile, experiment=experiment,
+                            valid={"map": value - l2}, chosen_by="map"))  # fmt: skip
+    client = open_studio(tmp_path / "tuned.sqlite")
+    for experiment, profile, value in given:
+        name = f"RankNet, tuned on web, Fold1, profile {profile}, experiment {experiment}"
+        told = f"The best of 2 settings reaches {value - 0.1:.4f} MAP on validation data"
+        assert told in text_of(client.get("/search", params={"search": name}))
 
 
 @pytest.fixture(scope="module")
