@@ -23,6 +23,7 @@ from ordino.model_file import load
 from ordino.order import audit
 from ordino.studio.ask import Ask
 from ordino.studio.frame import NAV
+from ordino.studio.views.features import _measure
 from ordino.studio.views.judge import read_grades
 from ordino.studio.views.why import _edits
 from ordino.testing import easy_data
@@ -319,6 +320,28 @@ def test_the_best_possible_is_what_the_measure_gives_the_ideal_order(place):
         page = client.get(f"/query?query={query}&measure={measure}").text
         slim = page[page.index("slim-drawing") :]
         assert re.search(r'class="mid small"[^>]*>([^<]+)<', slim)[1] == best
+
+
+def test_what_is_known_of_a_feature_is_known_of_the_values_that_are_there():
+    random = np.random.default_rng(3)
+    X, query = random.normal(size=(200, 3)), np.repeat(np.arange(20), 10)
+    data = Dataset(X, (X[:, 1] > 0.5).astype(float), query, feature_names=["a", "b", "c"])
+    whole = _measure(data, None)["b"]
+    assert whole["labels"] > 0.7
+    gone = X.copy()
+    gone[::10, 1] = np.nan  # the first of each query
+    some = _measure(data.replace(X=gone, feature_names=data.feature_names), None)["b"]
+    rest = np.flatnonzero(np.arange(200) % 10)
+    left = _measure(Dataset(X[rest], data.y[rest], query[rest], feature_names=["a", "b", "c"]), None)["b"]
+    assert some["missing"] == pytest.approx(0.1)
+    assert (some["labels"], some["spread"]) == pytest.approx((left["labels"], left["spread"]))
+
+
+def test_drift_is_that_of_the_feature_of_the_same_name():
+    X = np.random.default_rng(3).normal([0, 100], size=(60, 2))
+    data = Dataset(X, np.arange(60) % 2, np.repeat([1, 2, 3], 20), feature_names=["a", "b"])
+    turned = data.replace(X=X[:, ::-1], feature_names=["b", "a"])
+    assert {name: own["drift"] for name, own in _measure(data, turned).items()} == {"a": 0.0, "b": 0.0}
 
 
 def test_papers_show_both_numbers(studio):
