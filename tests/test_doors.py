@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import ordino
 from ordino.errors import DataError, ParameterError
 from ordino.metrics import evaluate
+from ordino.pipelines import score_with
 from ordino.testing import easy_data
 
 DATA, TEST = easy_data(), easy_data(seed=1)
@@ -40,6 +41,26 @@ def test_models_of_other_libraries_compare_by_their_predictions(trees):
     given = np.empty(len(TEST.X))
     given[shuffled.order] = peer.predict(shuffled.X)
     assert found.mean_a == evaluate(shuffled, given, metrics="map")["map"]
+
+
+def test_a_pipeline_is_compared_query_by_query(trees):
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = ordino.RankSVM(scaling="querymax").set_fit_request(qid=True)
+        piped = make_pipeline(StandardScaler(), ranker).fit(DATA.X, DATA.y, qid=DATA.qid)
+    few = ordino.Dataset(TEST.X[:12] * np.repeat([[1], [9]], 6, 0), TEST.y[:12], np.repeat([1, 2, 3, 4], 3))
+    whole = score_with(piped, few)
+    assert not np.allclose(whole, piped.predict(few.X))
+    assert ordino.compare(piped, trees, few) == ordino.compare(whole, trees, few)
+
+
+def test_evaluations_that_have_nothing_in_common_are_not_compared(trees):
+    scores = trees.predict(TEST)
+    by_map, by_ndcg = evaluate(TEST, scores, metrics="map"), evaluate(TEST, scores, metrics="ndcg@5")
+    with pytest.raises(ParameterError, match=r"a has map and b has ndcg@5; evaluate both by the same metrics"):
+        ordino.compare(by_map, by_ndcg)
+    other = evaluate(TEST, scores, metrics="ndcg@5", profile="letor3")
+    with pytest.raises(ParameterError, match="a was evaluated in profile 'standard' and b in 'letor3'"):
+        ordino.compare(by_ndcg, other)
 
 
 def test_compare_says_what_is_missing(trees):

@@ -123,7 +123,12 @@ def test_a_model_remembers_which_features_of_text_it_was_trained_with(folder, ca
     assert ordino("rank", "m.ordino", "test.txt", "-o", "remembered.txt") == 0
     assert (folder / "remembered.txt").read_text() == (folder / "named.txt").read_text()
     assert ordino("evaluate", "m.ordino", "test.txt") == 0
-    capsys.readouterr()
+    for question in ([], ["--why", "0", "1"]):
+        capsys.readouterr()
+        assert ordino("explain", "m.ordino", "test.txt", *chosen, *question) == 0
+        named = capsys.readouterr().out
+        assert ordino("explain", "m.ordino", "test.txt", *question) == 0
+        assert capsys.readouterr().out == named
     assert ordino("rank", "m.ordino", "test.txt", "--features", "1,2,3", "-o", "other.txt") == 1
     assert "features" in capsys.readouterr().err
 

@@ -13,6 +13,7 @@ from ordino.experiment.report.curves import CURVES, POINTS, cutoffs, learning_cu
 from ordino.experiment.report.drawing import COLORS
 from ordino.experiment.report.figures import FIGURES
 from ordino.experiment.report.page import PICTURES, figure_specs, file_stems, write_figures
+from ordino.experiment.report.plots import curves_of
 from trials import made_trials
 
 LABELS = ["LambdaMART", "RankNet", "PRank"]
@@ -109,6 +110,22 @@ def test_learning_curves_show_only_the_metric_that_chooses():
     ]  # fmt: skip
     colors = [pane["encoding"]["color"]["scale"] for pane in panes]
     assert colors == [{"domain": [label], "range": [color]} for label, color in zip(LABELS, COLORS, strict=False)]
+
+
+def test_learning_curves_of_errors_show_errors():
+    """A history holds them negated, so that larger is better there."""
+    history = [{"valid": -0.5, "error": 2.0}, {"valid": -0.25, "error": 1.0}]
+    assert learning_curves([history], "pairwise_error") == {
+        "valid": [(1, 0.5), (2, 0.25)],
+        "error": [(1, 2.0), (2, 1.0)],
+    }
+    trials = [dataclasses.replace(one, history=history, chosen_by="pairwise_error") for one in made_trials(LABELS)]
+    [board] = make_boards(trials)
+    rows = figure_specs(board)["learning"]["data"]["values"]
+    assert {(row["step"], row["value"]) for row in rows} == {(1, 0.5), (2, 0.25)}
+    drawn = curves_of(board)[-1]
+    assert drawn.title == "pairwise_error on validation data, by step"
+    assert [text for _, text in drawn.grid] == ["0.3", "0.4", "0.5"]
 
 
 def test_a_drawing_has_a_label(board, tmp_path):

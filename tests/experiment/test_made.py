@@ -6,6 +6,7 @@ import pytest
 
 from ordino.experiment.report import made
 from ordino.experiment.report.board import make_boards
+from ordino.experiment.report.board_view import view_board
 from trials import made_trials
 
 LABELS = ["LambdaMART", "RankNet", "PRank"]
@@ -47,6 +48,37 @@ def test_a_ranker_without_a_value_of_the_metric_is_not_within_chance():
     [board] = make_boards([*measured, *unmeasured], measures=["ndcg@10"])
     assert [line.label for line in board.lines] == ["A", "B", "C"]
     assert made.finding(board) == "A is ahead of B on NDCG@10 by more than chance."
+
+
+def test_a_ranker_that_lacks_folds_is_not_within_chance():
+    trials = made_trials(["A", "B", "C"])
+    lacking = [trial for trial in trials if (trial.label, trial.fold) != ("C", "Fold2")]
+    [board] = make_boards(lacking)
+    assert not board.line("C").cells["ndcg@10"].is_whole
+    assert made.finding(board) == "A is ahead of B on NDCG@10 by more than chance."
+    assert [row.is_near for row in view_board(board).rows] == [True, False, False]
+    [board] = make_boards(lacking, baseline="C")
+    assert made.finding(board) == "A leads on NDCG@10; C lacks folds, so that no ranker is held against it."
+    [board] = make_boards(lacking[2:])
+    mean = board.line("B").cells["ndcg@10"].mean
+    assert made.finding(board) == f"B reaches {mean:.4f} on NDCG@10; no other ranker has all folds."
+    [board] = make_boards([trials[0], trials[3]])
+    assert made.finding(board) == "No ranker has NDCG@10 on all folds, so that their means are of different queries."
+
+
+def test_a_metric_that_was_measured_on_some_folds_alone_is_of_other_queries():
+    first, *others = made_trials(["A", "B"])
+    partly = dataclasses.replace(
+        first,
+        test={"ndcg@10": first.test["ndcg@10"]},
+        per_query={"ndcg@10": first.per_query["ndcg@10"]},
+    )
+    [board] = make_boards([partly, *others], measures=["ndcg@10", "map"])
+    cells = board.line("A").cells
+    assert (cells["ndcg@10"].is_whole, cells["map"].is_whole) == (True, False)
+    assert board.references == {**board.references, "ndcg@10": "A", "map": "B"}
+    assert cells["map"].mark == board.line("B").cells["map"].mark == ""
+    assert "A has map on fewer folds than others: such means carry no marks." in board.notes
 
 
 def test_settings_versions_and_days():

@@ -95,6 +95,16 @@ def test_curves_are_of_the_means_at_each_k_and_of_all_trials(board):
     assert learned.title.endswith("on validation data, by step")
 
 
+def test_histories_that_different_metrics_chose_by_share_no_axis():
+    chosen = {"A": "ndcg@10", "B": "map", "C": "ndcg@10"}
+    [board] = make_boards([replace(one, chosen_by=chosen[one.label]) for one in made_trials(list(chosen))])
+    learned = [found for found in plots.curves_of(board) if "by step" in found.title]
+    assert [(found.title, [one.label for one in found.curves]) for found in learned] == [
+        ("NDCG@10 on validation data, by step", ["A", "C"]),
+        ("MAP on validation data, by step", ["B"]),
+    ]
+
+
 def test_bars_are_the_gains_of_the_best_over_the_second_largest_first(board):
     found = plots.versus(board)
     a, b = (board.line(label).per_query["ndcg@10"] for label in (found.first, found.second))

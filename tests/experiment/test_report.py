@@ -208,6 +208,8 @@ def test_counts_of_the_trials_are_told():
         "Queries in which equal scores have different labels: A 1.5; profile standard: they keep the order of the rows."
         in board.notes
     )
+    [many] = make_boards([counted(first, 1, 12345, 3, 1)])
+    assert "different labels: A 12,345; profile" in " ".join(many.notes)
     rows = list(csv.DictReader(io.StringIO(report.comma_separated([board]))))
     assert {(row["label"], row["n_empty"], row["n_tied"], row["n_short"], row["n_left_out"]) for row in rows} == {
         ("A", "1", "1.5", "4", "1"),

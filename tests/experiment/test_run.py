@@ -22,6 +22,7 @@ from ordino.errors import OrdinoError, ParameterError
 from ordino.experiment.plan import Plan
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.report.board import make_boards
+from ordino.experiment.report.made import settings_of
 from ordino.experiment.run import driver as runner
 from ordino.experiment.run import run, task
 from ordino.experiment.run.task import QUERIES, Task, weights_of
@@ -593,3 +594,32 @@ def test_trials_without_chance_are_made_once_and_never_pass_for_a_sample(folder,
         [[one]] = json.loads(capsys.readouterr().out).values()
         found.append(one["p"])
     assert found[0] == found[1]
+
+
+def test_a_preset_is_a_setting_of_its_own_and_no_repeat_of_the_defaults(store):
+    common = {"data": {"easy": easy_data()}, "measures": ["map"], "folds": 3}
+    entry = {"ranker": "oap-bpm", "params": {"epochs": 2}}
+    run(Plan(rankers=[entry], repeats=2, **common), store, n_jobs=1)
+    published = run(Plan(rankers=[entry | {"preset": "published"}], **common), store, n_jobs=1)
+    assert {json.dumps(one.params) for one in published} == {'{"preset": "published", "epochs": 2}'}
+    with StoreView(store) as view:
+        [board] = make_boards(view)
+    assert {line.label: line.n_trials for line in board.lines} == {"OAPBPM": 6, 'OAPBPM (preset="published")': 3}
+    assert "OAPBPM has been run with several settings: each is a line of its own." in board.notes
+    assert "settings='preset=\"published\", epochs=2'" in str(settings_of(board))
+
+
+def test_what_chose_is_the_metric_only_where_the_metric_chose(store):
+    plan = Plan(
+        data={"easy": easy_data()},
+        rankers=[
+            {"ranker": "deepnet", "label": "by metric", "params": {"epochs": 1, "hidden": [2]}},
+            {"ranker": "deepnet", "label": "by pairs", "params": {"epochs": 1, "hidden": [2], "select": "pairs"}},
+            {"ranker": "rankde", "label": "on train", "params": {"generations": 1, "select": "train"}},
+            {"ranker": "rankde", "label": "on valid", "params": {"generations": 1}},
+        ],
+        measures=["map"],
+        folds=3,
+    )
+    found = {trial.label: trial.chosen_by for trial in run(plan, store, n_jobs=1)}
+    assert found == {"by metric": "map", "by pairs": "", "on train": "", "on valid": "map"}

@@ -143,7 +143,7 @@ def test_a_metric_of_which_less_is_better_says_the_same_as_its_opposite(name):
 def test_a_board_sorted_by_another_metric_is_drawn_as_if_that_were_the_first(metric):
     others = tuple(name for name in (OTHER, LESS, MORE) if name != metric)
     sorted_by, first = view_board(board_of((*others, metric)), sort=metric), view_board(board_of((metric, *others)))
-    for name in ("sorted_by", "is_rising", "drawn", "ticks", "band", "has_away"):
+    for name in ("sorted_by", "is_rising", "drawn", "ticks", "band", "away"):
         assert getattr(sorted_by, name) == getattr(first, name)
     for row, same in zip(sorted_by.rows, first.rows, strict=True):
         assert (row.label, row.dots, row.is_near) == (same.label, same.dots, same.is_near)

@@ -115,7 +115,8 @@ def test_the_slope_graph_has_every_document_at_its_places():
     labels = random.integers(0, 4, 30).astype(float)
     scores = {"A": random.random(30), "B": random.random(30)}
     opened = Opened(Place("1", "Fold1", 0), [f"d{i}" for i in range(30)], labels, scores)
-    graph = draw_slope(opened, ["A", "B"], {"A": 0.5, "B": 0.5}, 10, WIDE)
+    graph = draw_slope(opened, ["A", "B"], {IDEAL: 0.8, "A": 0.5, "B": 0.5}, 10, WIDE)
+    assert [(column.value, column.share) for column in graph.columns] == [("0.8000", 0.8), *[("0.5000", 0.5)] * 2]
     assert [column.name for column in graph.columns] == [IDEAL, "A", "B"]
     ideal = [doc for doc in graph.documents if doc.chips[0].x == graph.columns[0].x]
     assert [float(doc.grade) for doc in ideal] == sorted(labels, reverse=True)[:10]

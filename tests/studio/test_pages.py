@@ -11,6 +11,7 @@ from scipy import stats
 
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.report.board_view import view_board, view_pairs
+from ordino.experiment.report.page import html
 from ordino.experiment.report.text import comma_separated
 from ordino.experiment.store import Store, StoreView
 from ordino.pages.numbers import chance_is
@@ -227,8 +228,29 @@ def test_a_line_far_away_does_not_stretch_the_axis():
     line.per_query["map"][:] -= 50.0
     line.cells["map"].__dict__["mean"] -= 50.0
     view = view_board(board)
-    assert view.has_away
+    assert view.away == "left"
     assert [bool(row.dots.mean) for row in view.rows] == [True, True, False]
+
+
+def test_where_less_is_better_the_best_are_on_the_axis_and_the_worst_may_lie_beyond():
+    [board] = make_boards(made_trials(["A", "B", "C"]), measures=["pairwise_error"])
+    line = board.lines[-1]
+    line.per_query["pairwise_error"][:] += 50.0
+    line.cells["pairwise_error"].__dict__["mean"] += 50.0
+    view = view_board(board)
+    assert [(bool(row.dots.mean), row.dots.away) for row in view.rows] == [(True, ""), (True, ""), (False, "right")]
+    assert view.away == "right"
+    assert "further right than the axis goes" in html([board])
+
+
+def test_of_one_query_there_is_no_interval_and_nothing_lies_beyond_the_axis():
+    [board] = make_boards(made_trials(["A", "B"], folds=1, queries=1, empty=0), measures=["map"])
+    view = view_board(board)
+    assert [(row.dots.told, row.dots.away) for row in view.rows] == [
+        (f"{line.cells['map'].mean:.4f}", "") for line in board.lines
+    ]
+    assert view.away == ""
+    assert "than the axis goes" not in html([board])
 
 
 # ---------------------------------------------------------------------------------------------------------------------

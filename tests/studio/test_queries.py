@@ -1,8 +1,11 @@
 """Query, Why and the other pages by their text."""
 
+import json
 import re
 import shutil
+from dataclasses import replace
 from html import unescape
+from itertools import pairwise, product
 from urllib.parse import quote
 
 import numpy as np
@@ -20,6 +23,7 @@ from ordino.model_file import load
 from ordino.order import audit
 from ordino.studio.ask import Ask
 from ordino.studio.frame import NAV
+from ordino.studio.views.features import _measure
 from ordino.studio.views.judge import read_grades
 from ordino.studio.views.why import _edits
 from ordino.testing import easy_data
@@ -179,6 +183,24 @@ def test_run_tells_what_is_done_and_how_to_go_on(studio, place):
     assert "ordino bench web.arrow" in body
 
 
+def test_curves_of_a_run_are_of_one_metric_and_one_data_set_with_its_sign(tmp_path):
+    store = tmp_path / "web.sqlite"
+    chosen = {"A": ("web", "map", 0.5), "B": ("web", "pairwise_error", -0.5), "C": ("web", "pairwise_error", -0.25),
+              "D": ("other", "pairwise_error", -0.75), "E": ("web", "", 0.1)}  # fmt: skip
+    with Store(store) as opened:
+        for label, (data, metric, last) in list(chosen.items())[::-1]:
+            history = [{"valid": 2 * last}, {"valid": last}]
+            opened.add(Trial(key=label, dataset=data, fold="Fold1", ranker="ranknet", label=label, params={}, seed=0,
+                             profile="standard", test={"map": 0.5}, per_query={"map": np.array([0.5])},
+                             query_ids=np.array([1]), chosen_by=metric, history=history))  # fmt: skip
+        opened.add(replace(opened.find("C"), key="C again"))
+    with Kept(kept_path(store), megabytes=1) as kept:
+        kept.begin_run("bench", "", 0, str(tmp_path), [{"dataset": "web", "fold": "Fold1", "label": "A"}])
+    spec = json.loads(unescape(re.search(r'data-spec="([^"]+)"', open_studio(store).get("/run").text)[1]))
+    points = [(one["ranker"], one["step"], one["value"]) for one in spec["data"]["values"]]
+    assert points == [("C", 1, 0.5), ("C", 2, 0.25), ("B", 1, 1.0), ("B", 2, 0.5)]
+
+
 def test_run_under_way_and_stopped(place, tmp_path, studio):
     import os
 
@@ -288,6 +310,40 @@ def test_models_without_a_store(place):
     assert "This page is about a store, and none was named." in text_of(client.get("/board"))
 
 
+def test_the_best_possible_is_what_the_measure_gives_the_ideal_order(place):
+    """With fewer than ten relevant documents, P@10 of no order is 1."""
+    data = Dataset.open(place.data)
+    n_relevant = [int((data.y[start:stop] > 0).sum()) for start, stop in pairwise(data.offsets)]
+    query = next(q for q, n in zip(data.query_ids.tolist(), n_relevant, strict=True) if 0 < n < 10)
+    client = open_studio(place.model, place.data)
+    for measure, best in (("p@10", f"0.{n_relevant[data.query_ids.tolist().index(query)]}00"), ("ndcg@10", "1")):
+        page = client.get(f"/query?query={query}&measure={measure}").text
+        slim = page[page.index("slim-drawing") :]
+        assert re.search(r'class="mid small"[^>]*>([^<]+)<', slim)[1] == best
+
+
+def test_what_is_known_of_a_feature_is_known_of_the_values_that_are_there():
+    random = np.random.default_rng(3)
+    X, query = random.normal(size=(200, 3)), np.repeat(np.arange(20), 10)
+    data = Dataset(X, (X[:, 1] > 0.5).astype(float), query, feature_names=["a", "b", "c"])
+    whole = _measure(data, None)["b"]
+    assert whole["labels"] > 0.7
+    gone = X.copy()
+    gone[::10, 1] = np.nan  # the first of each query
+    some = _measure(data.replace(X=gone, feature_names=data.feature_names), None)["b"]
+    rest = np.flatnonzero(np.arange(200) % 10)
+    left = _measure(Dataset(X[rest], data.y[rest], query[rest], feature_names=["a", "b", "c"]), None)["b"]
+    assert some["missing"] == pytest.approx(0.1)
+    assert (some["labels"], some["spread"]) == pytest.approx((left["labels"], left["spread"]))
+
+
+def test_drift_is_that_of_the_feature_of_the_same_name():
+    X = np.random.default_rng(3).normal([0, 100], size=(60, 2))
+    data = Dataset(X, np.arange(60) % 2, np.repeat([1, 2, 3], 20), feature_names=["a", "b"])
+    turned = data.replace(X=X[:, ::-1], feature_names=["b", "a"])
+    assert {name: own["drift"] for name, own in _measure(data, turned).items()} == {"a": 0.0, "b": 0.0}
+
+
 def test_papers_show_both_numbers(studio):
     body = text_of(studio.get("/papers?target=ranknet.table1"))
     assert "82.39" in body
@@ -361,6 +417,20 @@ def test_a_range_picks_settings(tmp_path):
     none = text_of(client.get("/search?where=hidden:10:10&where=l2:0.5:9&where=map:0:0"))
     assert "No setting lies in all of these ranges." in none
     assert client.get("/search?where=hidden:x:y").status_code == 400
+
+
+def test_searches_of_two_profiles_or_experiments_are_not_one(tmp_path):
+    given = [("bench", "standard", 0.5), ("bench", "letor3", 0.9), ("other", "standard", 0.7)]
+    with Store(tmp_path / "tuned.sqlite") as store:
+        for (experiment, profile, value), l2 in product(given, (0.1, 0.2)):
+            store.add(Trial(key=f"{experiment} {profile} {l2}", dataset="web", fold="Fold1", ranker="ranknet", seed=0,
+                            label="RankNet, tuned", params={"l2": l2}, profile=profile, experiment=experiment,
+                            valid={"map": value - l2}, chosen_by="map"))  # fmt: skip
+    client = open_studio(tmp_path / "tuned.sqlite")
+    for experiment, profile, value in given:
+        name = f"RankNet, tuned on web, Fold1, profile {profile}, experiment {experiment}"
+        told = f"The best of 2 settings reaches {value - 0.1:.4f} MAP on validation data"
+        assert told in text_of(client.get("/search", params={"search": name}))
 
 
 @pytest.fixture(scope="module")

@@ -64,11 +64,16 @@ def open_files(
     from ordino.model_file import load_scorer
 
     score, card = load_scorer(model)
+    return score, card, *read_like(source, card["features"], _as_trained(card, columns), labelled=labelled)
+
+
+def _as_trained(card: dict[str, Any], columns: options.Columns) -> options.Columns:
+    """The columns with the choice of features that a model was trained with, unless another one is made."""
     chosen = card.get("notes", {}).get("columns", {})
-    if chosen and not (columns.features or columns.drop):
-        features, drop = chosen["features"], chosen["drop"]
-        columns = replace(columns, features=None if features is None else tuple(features), drop=tuple(drop))
-    return score, card, *read_like(source, card["features"], columns, labelled=labelled)
+    if not chosen or columns.features or columns.drop:
+        return columns
+    features, drop = chosen["features"], chosen["drop"]
+    return replace(columns, features=None if features is None else tuple(features), drop=tuple(drop))
 
 
 def read_like(
@@ -209,7 +214,7 @@ def explain(
     from ordino.explain import feature_weights, permutation_importance
     from ordino.explain import why as reasons_for
     from ordino.explain.why import find_pair
-    from ordino.model_file import load
+    from ordino.model_file import load, read_card
     from ordino.model_file.files import features_of
     from ordino.pipelines import last_step
 
@@ -228,6 +233,7 @@ def explain(
                 print_table(MEMBER_COLUMNS, summary.member_rows())
         print_found(json, shown, ["feature", "weight"], [(one.feature, f"{one.weight:.4f}") for one in weights])
         return
+    columns = _as_trained(read_card(model), columns)
     documents, _ = read_like(data, features_of(ranker), columns, labelled=why is None)
     seed = options.chosen_seed(seed) or 0
     if why is not None:

@@ -23,6 +23,7 @@ from ordino.experiment.run import run
 from ordino.experiment.store.kept import MEGABYTES
 from ordino.html import html_table
 from ordino.metrics import DEFAULT_METRICS, Evaluation, evaluate
+from ordino.pipelines import last_step, score_with
 from ordino.ranker import Ranker
 
 
@@ -94,8 +95,8 @@ def compare(
     Parameters
     ----------
     a, b
-        Fitted rankers, or scores of the documents of ``data`` (one for each row); or what :func:`ordino.evaluate` gave,
-        and then without ``data``.
+        Fitted rankers or pipelines that end in one, or scores of the documents of ``data`` (one for each row); or what
+        :func:`ordino.evaluate` gave, and then without ``data``.
     test
         A name in :data:`~ordino.experiment.compare.significance.TESTS`.
 
@@ -122,7 +123,7 @@ def _measured(given: Any, data: Dataset | None, metrics: str | Sequence[str], pr
         raise ParameterError("compare() needs data=..., the judged documents on which the two are compared")
     if hasattr(given, "predict"):
         data = data.as_grouped()  # without the caller's order and back
-        given = given.predict(data) if isinstance(given, Ranker) else _predicted(given, data)
+        given = score_with(given, data) if isinstance(last_step(given), Ranker) else _predicted(given, data)
     return evaluate(data, np.asarray(given), metrics=metrics, profile=profile)
 
 

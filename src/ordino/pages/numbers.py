@@ -89,8 +89,14 @@ def percent(share: float) -> str:
 
 
 def count(n: float) -> str:
-    """A count, with commas."""
-    return f"{n:,.4g}" if n != int(n) else f"{int(n):,}"
+    """A count, with commas; that of a mean with at most two decimals.
+
+    Examples
+    --------
+    >>> count(12345.0), count(12345.5), count(1.5)
+    ('12,345', '12,345.5', '1.5')
+    """
+    return f"{n:,.2f}".rstrip("0").rstrip(".")
 
 
 def spelled(n: int) -> str:

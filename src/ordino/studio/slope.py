@@ -116,9 +116,9 @@ def draw_slope(
     shape: Shape,
     picked: Sequence[str] = (),
 ) -> Slope:
-    """The columns of ideal order and rankers, k places each."""
+    """The columns of ideal order and rankers, k places each; ``values`` has that of the ideal order too."""
     orders = {IDEAL: ideal_order(opened, rankers), **{ranker: opened.order(ranker) for ranker in rankers}}
-    return draw_orders(opened, orders, {IDEAL: 1.0, **values}, k, shape, picked)
+    return draw_orders(opened, orders, values, k, shape, picked)
 
 
 def draw_orders(

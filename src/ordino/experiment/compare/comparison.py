@@ -147,6 +147,14 @@ def compare_evaluations(a: Evaluation, b: Evaluation, *, test: str = "wilcoxon")
     >>> compare_evaluations(first, second)[0].difference   # x: 1 and 1, y: 1 and 1/2
     0.25
     """
+    if a.profile != b.profile:
+        raise ParameterError(
+            f"a was evaluated in profile {a.profile!r} and b in {b.profile!r}; evaluate both in the same one"
+        )
+    if not any(name in b.per_query for name in a.per_query):
+        raise ParameterError(
+            f"a has {', '.join(a.per_query)} and b has {', '.join(b.per_query)}; evaluate both by the same metrics"
+        )
     place = {query: i for i, query in enumerate(b.query_ids.tolist())}
     common = [(i, place[query]) for i, query in enumerate(a.query_ids.tolist()) if query in place]
     left, right = [i for i, _ in common], [j for _, j in common]

@@ -20,7 +20,16 @@ from ordino.experiment.compare.significance import Floats, compare_all, find_tes
 from ordino.experiment.compare.unpaired import UnpairedComparisons, compare_samples
 from ordino.experiment.report.board_trials import BoardTrials, choose_trials
 from ordino.experiment.report.board_values import find_places, query_means
-from ordino.experiment.report.notes import ALPHA, BETTER, WORSE, board_notes, count_empty, count_queries, count_tied
+from ordino.experiment.report.notes import (
+    ALPHA,
+    BETTER,
+    WORSE,
+    board_notes,
+    count_empty,
+    count_queries,
+    count_tied,
+    whole_labels,
+)
 from ordino.experiment.store.sums import setting_of
 from ordino.experiment.store.trial import Trial, TrialInfo, grouped
 from ordino.experiment.store.view import Group, StoreView
@@ -45,6 +54,8 @@ class Cell:
     mark: str
     """``▲`` for significantly better than the reference, ``▼`` for worse, or nothing."""
     is_best: bool
+    is_whole: bool = True
+    """Whether it covers every fold that any line has the metric on; if not, it is of other queries and has no mark."""
 
 
 @final
@@ -196,15 +207,13 @@ def _board(
     values: dict[str, dict[str, Floats]] = {label: {} for label in by_label}
     cells: dict[str, dict[str, Cell]] = {label: {} for label in by_label}
     references = {}
-    folds = {trial.fold for trial in trials}
-    whole = {label for label, own in by_label.items() if {trial.fold for trial in own} == folds}
     for name in shown[:1] if only_first else dict.fromkeys(shown) if only_shown else stored:
         read = partial(query_means, view, trials, settings, name, places, len(index))
         for label, column in remember(("means", labels, name), read).items():
             values[label][name] = column
         means = {label: _trial_means(of_label, name) for label, of_label in by_label.items()}
         samples = {label: values[label][name] for label in by_label} if find_test(test).is_paired else means
-        references[name], made = _column(name, means, samples, baseline, test, whole)
+        references[name], made = _column(name, means, samples, baseline, test, whole_labels(by_label, name))
         for label, cell in made.items():
             cells[label][name] = cell
     best_first = sorted(by_label, key=lambda label: _goodness(shown[0], cells[label][shown[0]].mean), reverse=True)
@@ -256,6 +265,7 @@ def _column(
             p=p.get(label, np.nan),
             mark=(BETTER if gain > 0 else WORSE) if is_marked else "",
             is_best=isclose(centers[label], centers[best]),  # sums in another order are no difference
+            is_whole=label in whole,
         )
     return reference, column
 

@@ -34,6 +34,8 @@ class Dots(NamedTuple):
     low: str = ""
     mean: str = ""
     high: str = ""
+    away: str = ""
+    """On which side of the axis it lies, if the axis does not reach it."""
 
 
 class Row(NamedTuple):
@@ -61,8 +63,8 @@ class BoardView:
     ticks: Sequence[tuple[str, str]]
     band: tuple[str, str] | None
     """Where the leader's interval begins, and its width."""
-    has_away: bool
-    """Whether a line lies beyond the axis."""
+    away: str
+    """On which side of the axis a line lies beyond it, left or right; empty if none does."""
 
 
 def view_board(board: Board, *, sort: str = "", turned: bool = False, containing: str = "") -> BoardView:
@@ -74,11 +76,12 @@ def view_board(board: Board, *, sort: str = "", turned: bool = False, containing
     by = sort if sort in (*board.measures, LABEL, SECONDS) else drawn
     lines = [line for line in board.lines if containing.lower() in line.label.lower()]
     intervals = {line.label: mean_interval(line.per_query[drawn]) for line in lines}
-    scale = _axis([intervals[line.label] for line in lines])
+    rises = parse_metric(drawn).greater_is_better
+    scale = _axis([intervals[line.label] for line in lines], rises)
     leader = _best_first(board.lines, drawn)[0]
     known = [line for line in lines if not (by in board.measures and isnan(line.cells[by].mean))]
     ordered = _ordered(known, by)[:: -1 if turned else 1] + [line for line in lines if line not in known]
-    dots = {line.label: _dots(line.cells[drawn].mean, intervals[line.label], scale) for line in lines}
+    dots = {line.label: _dots(line.cells[drawn].mean, intervals[line.label], scale, rises) for line in lines}
     return BoardView(
         rows=[_row(board, line, dots[line.label], drawn) for line in ordered],
         sorted_by=by,
@@ -86,13 +89,13 @@ def view_board(board: Board, *, sort: str = "", turned: bool = False, containing
         drawn=drawn,
         ticks=scale.ticks(),
         band=_band(intervals.get(leader.label), scale),
-        has_away=any(not one.mean for one in dots.values()),
+        away=next((one.away for one in dots.values() if one.away), ""),
     )
 
 
 def _row(board: Board, line: Line, dots: Dots, drawn: str) -> Row:
     cells = [mean_cell(line.cells[name], board.references[name], board.n_comparisons) for name in board.measures]
-    near = line.cells[drawn].mark != WORSE
+    near = line.cells[drawn].is_whole and line.cells[drawn].mark != WORSE
     return Row(line.label, cells, dots, near, line.train_seconds, line.n_trials)
 
 
@@ -108,9 +111,10 @@ def _ordered(lines: Sequence[Line], by: str) -> list[Line]:
     return sorted(lines, key=lambda one: one.train_seconds) if by == SECONDS else _best_first(lines, by)
 
 
-def _axis(intervals: Sequence[Interval]) -> Scale:
-    """An axis that holds all intervals but those far from the rest."""
-    known = sorted((one for one in intervals if not isnan(one.low)), key=lambda one: -one.high)
+def _axis(intervals: Sequence[Interval], rises: bool) -> Scale:
+    """An axis that holds all intervals but those far below the rest; far above, of a metric where less is better."""
+    turned = intervals if rises else [Interval(-one.high, -one.low) for one in intervals]
+    known = sorted((one for one in turned if not isnan(one.low)), key=lambda one: -one.high)
     if not known:
         return Scale(0.0, 1.0, 4, 96)
     low, high = known[0]
@@ -118,17 +122,20 @@ def _axis(intervals: Sequence[Interval]) -> Scale:
         if low - one.low > APART * (high - low):
             break
         low = min(low, one.low)
+    low, high = (low, high) if rises else (-high, -low)
     return Scale(low, high if high > low else low + 1e-9, 3, 97)
 
 
-def _dots(mean: float, interval: Interval, scale: Scale) -> Dots:
+def _dots(mean: float, interval: Interval, scale: Scale, rises: bool) -> Dots:
     if isnan(mean):
         return Dots("no value")
     told = (
         f"{mean:.4f}" if isnan(interval.low) else f"{mean:.4f}, 95 % interval {interval.low:.4f} to {interval.high:.4f}"
     )
-    if mean < scale.low or isnan(interval.low):
+    if isnan(interval.low):
         return Dots(told)
+    if mean < scale.low if rises else mean > scale.high:
+        return Dots(told, away="left" if rises else "right")
     return Dots(told, scale.percent(interval.low), scale.percent(mean), scale.percent(interval.high))
 
 

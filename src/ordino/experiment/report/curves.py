@@ -42,11 +42,9 @@ def at_k(board: Board) -> Chart | None:
 
 
 def learning(board: Board) -> Chart | None:
-    """The metric that chooses, as it rose while the rankers learned, averaged over their trials."""
+    """The metric that chooses, as it changed while the rankers learned, averaged over their trials."""
     alt = altair()
-    curves = {
-        line.label: learning_curves(board.view.history(trial.key) for trial in line.trials) for line in board.lines
-    }
+    curves = {line.label: curves_of_line(board, line) for line in board.lines}
     lines = [line for line in board.lines if set(PARTS) & set(curves[line.label])][:CURVES]
     rows = grouped(
         (_measured(line, part), {"label": plain(line.label), "step": step, "value": value})
@@ -62,7 +60,17 @@ def learning(board: Board) -> Chart | None:
 
 def _measured(line: Line, part: str) -> str:
     """What a curve of this line shows: the metric, and the data."""
-    return f"{line.trials[0].chosen_by or 'choosing metric'} on {PARTS[part]}"
+    return f"{what_chose(line) or 'choosing metric'} on {PARTS[part]}"
+
+
+def what_chose(line: Line) -> str:
+    """The metric that chose on validation data, if the store says."""
+    return next((trial.chosen_by for trial in line.trials if trial.chosen_by), "")
+
+
+def curves_of_line(board: Board, line: Line) -> dict[str, list[tuple[int, float]]]:
+    """The learning curves of a line."""
+    return learning_curves((board.view.history(trial.key) for trial in line.trials), what_chose(line))
 
 
 def _curves(lines: Sequence[Line], rows: list[dict[str, Any]], x: Any, y: str, title: str, **mark: Any) -> Chart:
@@ -93,8 +101,10 @@ def cutoffs(measures: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     return {family: sorted(names) for family, names in families.items() if len(names) > 1}
 
 
-def learning_curves(histories: Iterable[History]) -> dict[str, list[tuple[int, float]]]:
+def learning_curves(histories: Iterable[History], metric: str = "") -> dict[str, list[tuple[int, float]]]:
     """By quantity the points ``(step, mean over the trials)``, steps from 1, at most :data:`POINTS`.
+
+    In a history larger is better: a ``metric`` that counts errors stands there negated, and comes as it is.
 
     A trial that has ended counts with the last it recorded: if it fell out of the mean, a curve would jump to where
     the rest is. What never changes, such as a fixed learning rate, is no curve.
@@ -104,6 +114,7 @@ def learning_curves(histories: Iterable[History]) -> dict[str, list[tuple[int, f
     >>> learning_curves([[{"epoch": 0, "loss": 3.0}, {"epoch": 1, "loss": 2.0}], [{"epoch": 0, "loss": 5.0}]])
     {'loss': [(1, 4.0), (2, 3.5)]}
     """
+    sign = parse_metric(metric).quality(1) if metric else 1
     kept = [history for history in histories if history]
     names = dict.fromkeys(name for history in kept for row in history for name in row if name not in COUNTERS)
     curves = {}
@@ -112,7 +123,7 @@ def learning_curves(histories: Iterable[History]) -> dict[str, list[tuple[int, f
         values = [[_value(history, step - 1, name) for step in steps.tolist()] for history in kept]
         if any(len(set(of_trial) - {None}) > 1 for of_trial in values):
             curves[name] = [
-                (step, float(np.mean(there)))
+                (step, (sign if name in PARTS else 1) * float(np.mean(there)))
                 for step, *at_step in zip(steps.tolist(), *values, strict=True)
                 if (there := [value for value in at_step if value is not None])
             ]

@@ -94,10 +94,18 @@ def finding(board: Board) -> str:
     """What a reader who reads nothing else should know, by the first metric; then who leads by others."""
     metric = board.measures[0]
     title = measure_title(metric)
-    first, *others = [line for line in board.lines if not isnan(line.cells[metric].mean)] or board.lines
+    known = [line for line in board.lines if not isnan(line.cells[metric].mean)]
+    whole = [line for line in known if line.cells[metric].is_whole]
+    if known and not whole:
+        return f"No ranker has {title} on all folds, so that their means are of different queries."
+    first, *others = whole or board.lines
+    if not others and len(known) > 1:
+        return f"{first.label} reaches {first.cells[metric].mean:.4f} on {title}; no other ranker has all folds."
     if not others:
         return f"{first.label} reaches {first.cells[metric].mean:.4f} on {title}; there is nothing to compare it with."
     reference = board.references[metric]
+    if not board.line(reference).cells[metric].is_whole:
+        return f"{first.label} leads on {title}; {reference} lacks folds, so that no ranker is held against it."
     if reference != first.label and any(line.cells[metric].mark == BETTER for line in board.lines):
         ahead = [line for line in board.lines if line.cells[metric].mark == BETTER]
         return f"On {title}, {_listed(ahead)} ahead of {reference} by more than chance."
@@ -105,14 +113,13 @@ def finding(board: Board) -> str:
         return f"On {title}, no ranker is ahead of {reference} by more than chance."
     near = [line for line in others if line.cells[metric].mark != WORSE]
     if near:
-        return f"{first.label} leads on {title}; {_listed(near)} within chance of it{_other_leaders(board)}."
+        return f"{first.label} leads on {title}; {_listed(near)} within chance of it{_other_leaders(board, first)}."
     behind = others[0].label if len(others) == 1 else f"all {spelled(len(others))} others"
-    return f"{first.label} is ahead of {behind} on {title} by more than chance{_other_leaders(board)}."
+    return f"{first.label} is ahead of {behind} on {title} by more than chance{_other_leaders(board, first)}."
 
 
-def _other_leaders(board: Board) -> str:
+def _other_leaders(board: Board, first: Line) -> str:
     """Who is best by the other metrics that are shown, if it is not the best of the first."""
-    first = board.lines[0]
     leaders = grouped(
         (line.label, measure_title(name))
         for name in board.measures[1:]

@@ -8,6 +8,7 @@ import numpy as np
 from ordino.experiment.compare.significance import Floats, find_test
 from ordino.experiment.store.trial import QUERY_COUNTS, TrialInfo, grouped
 from ordino.metrics import find_profile
+from ordino.pages.numbers import count as count_text
 from ordino.plain import count_of
 
 ALPHA = 0.05
@@ -63,6 +64,13 @@ def count_empty(profile: str, values: Sequence[Mapping[str, Floats]]) -> dict[st
     return {}
 
 
+def whole_labels(by_label: Mapping[str, Sequence[TrialInfo]], metric: str) -> set[str]:
+    """The labels that have the metric on every fold that any of them has it on: their means are of the same queries."""
+    folds = {label: {trial.fold for trial in own if metric in trial.test} for label, own in by_label.items()}
+    every = set().union(*folds.values())
+    return {label for label, own in folds.items() if own == every}
+
+
 def _what_chose(by_label: Mapping[str, list[TrialInfo]]) -> str:
     """Which metric chose models on validation data, as far as the store says."""
     chosen = grouped(
@@ -105,7 +113,7 @@ def board_notes(
         notes.append(f"Not trained here, so nobody knows which queries they have seen: {', '.join(given)}.")
     tied = {label: count_tied(group) for label, group in by_label.items()}
     if any(tied.values()):
-        ranked = ", ".join(f"{label} {count:,.4g}" for label, count in tied.items() if count)
+        ranked = ", ".join(f"{label} {count_text(count)}" for label, count in tied.items() if count)
         notes.append(
             f"Queries in which equal scores have different labels: {ranked}; profile {profile.name}: "
             f"{TIES[profile.ties]}."
@@ -123,12 +131,16 @@ def board_notes(
     settled = [label for label, group in by_label.items() if not any(trial.is_random for trial in group)]
     if repeated and settled:
         notes.append(f"No randomness in {', '.join(settled)}: one trial on each fold.")
+    whole = {name: whole_labels(by_label, name) for name in shown}
     for label, group in by_label.items():
+        known = {name for trial in group for name in trial.test}
         missing = len(folds) - len({trial.fold for trial in group})
         if missing:
             notes.append(
                 f"{label} is missing {count_of(missing, 'fold')}: its means cover fewer queries and carry no marks."
             )
+        elif some := [name for name in shown if name in known and label not in whole[name]]:
+            notes.append(f"{label} has {', '.join(some)} on fewer folds than others: such means carry no marks.")
     if len(shown) < len(stored):
         notes.append(f"Also in the store: {', '.join(name for name in stored if name not in shown)}.")
     return notes

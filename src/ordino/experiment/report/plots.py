@@ -5,13 +5,15 @@ and needs no script.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ordino.experiment.compare.significance import differences
 from ordino.experiment.report.board import Board, Line
-from ordino.experiment.report.curves import CURVES, PARTS, cutoffs, learning_curves
+from ordino.experiment.report.curves import CURVES, PARTS, curves_of_line, cutoffs, what_chose
+from ordino.experiment.store.trial import grouped
 from ordino.metrics import parse_metric
 from ordino.pages.numbers import measure_title
 from ordino.pages.scales import Scale, round_ticks, span_of, tick_text
@@ -96,11 +98,12 @@ def curves_of(board: Board) -> list[Curves]:
 
 
 def _learning(board: Board, lines: Sequence[Line]) -> list[Curves]:
-    histories = {line.label: learning_curves(board.view.history(trial.key) for trial in line.trials) for line in lines}
+    """A drawing for each part and each metric that chose, as values of two metrics have no axis in common."""
+    histories = {line.label: curves_of_line(board, line) for line in lines}
+    by_metric = grouped((what_chose(line), line.label) for line in lines)
     found = []
-    for part, words in PARTS.items():
-        points = {label: own[part] for label, own in histories.items() if len(own.get(part, ())) > 1}
-        chosen = next((trial.chosen_by for line in lines for trial in line.trials if trial.chosen_by), "")
+    for (part, words), (chosen, labels) in product(PARTS.items(), by_metric.items()):
+        points = {label: own for label in labels if len(own := histories[label].get(part, ())) > 1}
         if points:
             title = f"{measure_title(chosen) if chosen else 'The choosing metric'} on {words}, by step"
             told = f"{title}: mean over the trials of a ranker; steps are epochs, rounds or generations, by logarithm."

@@ -40,6 +40,8 @@ class TableCell(NamedTuple):
     mark: str | None = None
     told: str = ""
     """What the page shows under the pointer."""
+    is_whole: bool = True
+    """Whether it covers all folds; without a mark it is within chance only then."""
 
 
 def table_rows(board: Board) -> list[list[TableCell]]:
@@ -66,9 +68,9 @@ def mean_cell(cell: Cell, reference: str, n_comparisons: int = 1) -> TableCell:
     family = ", the only comparison" if n_comparisons == 1 else f", corrected for {n_comparisons} comparisons"
     told = "the reference" if isnan(cell.p) else f"{chance_is(cell.p)} against {reference}{family}"
     if isnan(cell.mean):
-        return TableCell("", "–", "", cell.is_best, cell.mark, told)
+        return TableCell("", "–", "", cell.is_best, cell.mark, told, cell.is_whole)
     deviation = "" if isnan(cell.deviation) else f" ± {cell.deviation:.4f}"
-    return TableCell(cell.mean, f"{cell.mean:.4f}", deviation, cell.is_best, cell.mark, told)
+    return TableCell(cell.mean, f"{cell.mean:.4f}", deviation, cell.is_best, cell.mark, told, cell.is_whole)
 
 
 def terminal(boards: Sequence[Board], *, styled: bool | None = None) -> str:

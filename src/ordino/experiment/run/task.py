@@ -31,6 +31,7 @@ from ordino.parameters import Range
 from ordino.ranker import Ranker
 
 QUERIES = 3  # of a rehearsal
+BY_METRIC = ("metric", "valid")  # values of `select` by which a ranker's metric chooses on validation data
 
 
 @final
@@ -72,6 +73,10 @@ class Task:
         """What a trial says of the task."""
         own = {name: getattr(self, name) for name in ("experiment", "dataset", "fold", "data", "params", "profile")}
         return own | {"ranker": self.entry.command, "label": self.entry.name, "is_tuned": self.entry.is_tuned}
+
+    def told_params(self) -> dict[str, Any]:
+        """What a trial says was set, the preset among it: without that, two settings would look the same."""
+        return {**({"preset": self.entry.preset} if self.entry.preset else {}), **self.params}
 
     def ranker(self) -> Ranker:
         """The ranker to train: on one thread, and choosing by the plan's metric where the entry says nothing else."""
@@ -143,7 +148,8 @@ def _fit(task: Task, *, tuning: bool) -> tuple[Sequence[Ranker], list[Trial]]:
     train_seconds = (time.perf_counter() - clock) / len(task.seeds)
     trials = [
         Trial(
-            **task.identity(), key=task.key(seed, tuning=tuning), seed=seed, is_random=one.is_random,
+            **task.identity() | {"params": task.told_params()}, key=task.key(seed, tuning=tuning), seed=seed,
+            is_random=one.is_random,
             versions=installed_versions(), started=started, train_seconds=train_seconds,
             chosen_by="" if valid is None else _what_chose(task, ranker),
             valid={} if valid is None else dict(_evaluated(task, one, valid, select=True)),
@@ -160,8 +166,8 @@ def _fitted(ranker: Ranker, train: Dataset, valid: Dataset | None, seeds: Sequen
 
 
 def _what_chose(task: Task, ranker: Ranker) -> str:
-    """The metric that validation data was used with: that of the search, or the ranker's own."""
-    own: str = getattr(ranker, "metric", "")
+    """The metric that validation data was used with: that of the search, or the ranker's own where it chooses by it."""
+    own: str = getattr(ranker, "metric", "") if getattr(ranker, "select", "metric") in BY_METRIC else ""
     return task.select if task.entry.is_tuned else str(own)
 
 

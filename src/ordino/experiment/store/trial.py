@@ -41,7 +41,7 @@ class TrialInfo:
     label: str
     """What reports call it, such as "RankNet" or "RankNet, tuned"."""
     params: Mapping[str, Any]
-    """The parameters that were set; all others had their defaults."""
+    """The parameters that were set, and ``preset`` if there was one; all others had their defaults."""
     seed: int
     profile: str
     is_tuned: bool = False

@@ -33,6 +33,7 @@ class SearchKey(NamedTuple):
 
     experiment: str
     dataset: str
+    profile: str
     fold: str
     label: str
 
@@ -190,14 +191,14 @@ class StoreView(AbstractContextManager["StoreView"]):
     def searches(self) -> list[SearchKey]:
         """The searches for settings that the store has trials of, in the order of their first trials."""
         rows = self._store.rows(
-            "SELECT experiment, dataset, fold, label FROM trials WHERE test = '{}' "
-            "GROUP BY experiment, dataset, fold, label ORDER BY min(number)"
+            "SELECT experiment, dataset, profile, fold, label FROM trials WHERE test = '{}' "
+            "GROUP BY experiment, dataset, profile, fold, label ORDER BY min(number)"
         )
         return [SearchKey(*row) for row in rows]
 
     def tuning(self, search: SearchKey, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
         """The trials of a search, which were measured on validation data alone, in the order of writing."""
-        wanted = "test = '{}' AND experiment = ? AND dataset = ? AND fold = ? AND label = ?"
+        wanted = "test = '{}' AND experiment = ? AND dataset = ? AND profile = ? AND fold = ? AND label = ?"
         question = f"SELECT number, {', '.join(NEAR)} FROM trials WHERE {wanted} ORDER BY number LIMIT ? OFFSET ?"
         return self._infos(self._store.rows(question, *search, limit, offset))
 

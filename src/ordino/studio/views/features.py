@@ -162,7 +162,7 @@ def _measure(data: Dataset, other: Dataset | None) -> dict[str, Any]:
     names = list(name_features(data.feature_names, data.n_features))
     low, high = np.nanpercentile(X, 1, axis=0), np.nanpercentile(X, 99, axis=0)
     found = {}
-    rank_y = _ranks_within(y, query)
+    place = _places_in(other, names)
     for j, name in enumerate(names):
         x = X[:, j]
         there = np.isfinite(x)
@@ -172,23 +172,28 @@ def _measure(data: Dataset, other: Dataset | None) -> dict[str, Any]:
             else np.linspace(low[j] - 1, low[j] + 1, BINS + 1)
         )
         shares = [_histogram(x[there & mask], edges) for mask in (y > 0, y <= 0)]
-        total = float(np.nanvar(x))
-        means = np.array([np.nan])
-        if total > 0 and there.all():
-            sums = np.add.reduceat(x, few.offsets[:-1]) / few.counts
-            means = sums[query]
-        inside = float(np.mean((x - means) ** 2) / total) if total > 0 and there.all() else 0.0
+        own, of = x[there], query[there]  # what is missing goes with nothing
+        total = float(np.var(own)) if len(own) else 0.0
+        inside = float(np.mean((own - _means_within(own, of)) ** 2) / total) if total > 0 else 0.0
         found[name] = {
             "relevant": shares[0],
             "others": shares[1],
             "spread": inside,
             "missing": float(1 - there.mean()),
-            "labels": _correlation(_ranks_within(x, query), rank_y) if there.all() and total > 0 else 0.0,
-            "drift": _distance(x[there], other.X[:SAMPLE, j].astype(np.float64))
-            if other is not None and other.n_features > j
+            "labels": _correlation(_ranks_within(own, of), _ranks_within(y[there], of)) if total > 0 else 0.0,
+            "drift": _distance(own, other.X[:SAMPLE, place[name]].astype(np.float64))
+            if other is not None and name in place
             else None,
         }
     return found
+
+
+def _places_in(other: Dataset | None, names: Sequence[str]) -> dict[str, int]:
+    """Where other data has the features: by name, or by place if it has no names."""
+    if other is None:
+        return {}
+    theirs = other.feature_names or names[: other.n_features]
+    return {name: j for j, name in enumerate(theirs)}
 
 
 def _queries_of(data: Dataset) -> int:
@@ -210,7 +215,12 @@ def _ranks_within(values: NDArray[np.float64], query: NDArray[np.int64]) -> NDAr
     middle = (np.bincount(group, np.arange(len(v))) / np.bincount(group))[group]
     ranks = np.empty(len(v))
     ranks[order] = middle
-    return np.asarray(ranks - (np.bincount(query, ranks) / np.maximum(np.bincount(query), 1))[query])
+    return ranks - _means_within(ranks, query)
+
+
+def _means_within(values: NDArray[np.float64], query: NDArray[np.int64]) -> NDArray[np.float64]:
+    """For each document the mean over its query."""
+    return np.asarray((np.bincount(query, values) / np.maximum(np.bincount(query), 1))[query])
 
 
 def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

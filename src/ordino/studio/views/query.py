@@ -65,6 +65,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     measure = ask.choice("measure", measures, measures[0])
     k = min(ask.whole("places", 10, 20), len(opened.labels))
     values = {one: value_of(measure, profile, opened, opened.scores[one]) for one in rankers}
+    drawn = {IDEAL: value_of(measure, profile, opened, opened.labels), **values}
     picked = ask.text("doc")
     if picked and opened.row(picked) is None:
         raise missing(f"There is no document {picked} in query {place.query}.", "", [("Drop it", ask.here(doc=None))])
@@ -77,8 +78,8 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "labels": labels, "rankers": rankers, "measure": measure, "measures": measures, "k": k, "depths": DEPTHS,
         "depth": ask.whole("places", 10, 20), "profile": profile, "opened": opened,
         "finding": finding(opened, rankers, k), "grades": _grades(opened),
-        "wide": draw_slope(opened, rankers, values, k, WIDE, [picked]),
-        "slim": draw_slope(opened, rankers[:SLIM_SHOWN], values, k, SLIM, [picked]),
+        "wide": draw_slope(opened, rankers, drawn, k, WIDE, [picked]),
+        "slim": draw_slope(opened, rankers[:SLIM_SHOWN], drawn, k, SLIM, [picked]),
         "costs": sorted(filter(None, (costliest(opened, one, measure, profile, values[one]) for one in rankers)),
                         key=lambda cost: -cost.adds),
         "detail": _detail(opened, picked, tables) if picked else None, "values": values,

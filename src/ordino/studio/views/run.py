@@ -11,6 +11,7 @@ from ordino.experiment.report.curves import PARTS
 from ordino.experiment.store.kept import RunRecord
 from ordino.experiment.store.under_way import Report, reports
 from ordino.experiment.store.view import StoreView
+from ordino.metrics import parse_metric
 from ordino.plain import count_of
 from ordino.studio.ask import Ask, State, StateError
 from ordino.studio.runs import done_trials, is_alive
@@ -87,15 +88,18 @@ def _finding(run: RunRecord, alive: bool, n_done: int, n_failed: int) -> str:
 def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
     """The metric that chose, while the rankers of the last trials learned."""
     rows = opened.store.rows(
-        "SELECT key, label, fold, chosen_by FROM trials WHERE test <> '{}' AND history <> '[]' "
+        "SELECT key, label, dataset, fold, chosen_by FROM trials WHERE test <> '{}' AND history <> '[]' "
         "ORDER BY number DESC LIMIT 200"
     )
-    fold = ask.text("fold", rows[0][2] if rows else "")
+    fold = ask.text("fold", rows[0][3] if rows else "")
+    of_fold = sorted((row for row in rows if row[3] == fold), key=lambda row: not row[4])  # what tells its metric first
+    dataset, metric = (of_fold[0][2], of_fold[0][4]) if of_fold else ("", "")
+    sign = parse_metric(metric).quality(1) if metric else 1  # in a history larger is better
     points: list[dict[str, Any]] = []
     labels: list[str] = []
     view_ = StoreView(opened.store)
-    for key, label, of, _chosen in rows:
-        if of != fold or label in labels or len(labels) == CURVES:
+    for key, label, *of in of_fold:
+        if of != [dataset, fold, metric] or label in labels or len(labels) == CURVES:
             continue
         with suppress(Exception):
             history = view_.history(key)
@@ -104,16 +108,16 @@ def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
             if len(known) < 2:  # one value makes no curve
                 continue
             step = max(1, len(known) // POINTS)
-            points += [{"ranker": label, "step": i, "value": round(value, 5)} for i, value in known[::step]]
+            points += [{"ranker": label, "step": i, "value": round(sign * value, 5)} for i, value in known[::step]]
             labels.append(label)
     if not points:
         return None
-    chosen = next((chosen for *_, chosen in rows if chosen), "the choosing metric")
+    chosen = metric or "the choosing metric"
     return {
         "fold": fold,
         "labels": labels,
         "metric": chosen,
-        "folds": sorted({row[2] for row in rows}),
+        "folds": sorted({row[3] for row in rows}),
         "spec": _spec(points, "ranker", chosen),
     }
 

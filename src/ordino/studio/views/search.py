@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ordino.experiment.store.trial import TrialInfo
+from ordino.experiment.store.view import SearchKey
 from ordino.metrics import parse_metric
 from ordino.pages.numbers import fixed, listed, measure_title
 from ordino.studio.ask import Ask, State, StateError
@@ -45,7 +46,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
             then = "A search tries settings on validation data and keeps every one. Start one:"
             code = f"ordino search DATA --ranker ranknet --trials 30 --out {opened.path.name}"
             raise StateError(State("No setting was searched for in this store.", then, code))
-        names = [f"{one.label} on {one.dataset}, {one.fold}" for one in searches]
+        names = _names(searches)
         name = ask.choice("search", names, names[0])
         chosen = searches[names.index(name)]
         trials = opened.view.tuning(chosen, limit=MOST)
@@ -82,6 +83,15 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "parallel": draw_parallel(titles, columns, best_first, named, ranges) if varied else None,
         "seconds": sum(one.seconds for one in tried),
     }
+
+
+def _names(searches: Sequence[SearchKey]) -> list[str]:
+    """A name for each search: experiment and profile are in it where the store has several."""
+    several = [name for name in ("profile", "experiment") if len({getattr(one, name) for one in searches}) > 1]
+    return [
+        ", ".join([f"{one.label} on {one.dataset}", one.fold, *(f"{name} {getattr(one, name)}" for name in several)])
+        for one in searches
+    ]
 
 
 def _tried(trials: Sequence[TrialInfo], metric: str) -> list[Tried]:
