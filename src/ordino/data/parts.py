@@ -32,6 +32,9 @@ def read_parts(path: str | Path, *, size: int = PART, **columns: Any) -> Iterato
         files = sorted(one for one in where.iterdir() if ENDINGS.get(one.suffix.lower()))
         if not files:
             raise DataError(f"{where}: there are no data files in this folder; name a file, or another folder")
+        texts = [file for file in files if _form(file) == "letor"]
+        if texts and not columns.get("n_features"):  # as wide as the widest of them, not each by itself
+            columns["n_features"] = max(map(_widest, texts)) + bool(columns.get("zero_based"))
         for file in files:
             yield from read_parts(file, size=size, **columns)
         return
@@ -69,6 +72,10 @@ def _letor_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[Dat
     n_features: int | None = wanted.pop("n_features", None) or _widest(path) + bool(wanted.get("zero_based"))
     chosen = columns.get("features"), columns.get("drop") or ()
     rest = b""
+    with _opened(path) as file:
+        if not any(map(_query_of, file)):  # no place to cut; sizes of queries may stand in a file beside it
+            yield read_data(path, **columns)
+            return
     with _opened(path) as file:
         while True:
             block = file.read(size)
@@ -124,6 +131,7 @@ def _parquet_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[D
     import pyarrow as pa
     from pyarrow import parquet
 
+    columns = {name: value for name, value in columns.items() if name not in ("n_features", "zero_based")}  # of text
     column = columns.get("qid") or "qid"
     with parquet.ParquetFile(path) as file:
         if column not in file.schema_arrow.names:
