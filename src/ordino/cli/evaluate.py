@@ -47,6 +47,7 @@ def rank(
     from ordino.data.trec import write_ranked
 
     if is_sharded(data):
+        shards.refuse_columns(columns)
         shards.rank(model, data, out, format, cluster)
         return
     shards.refuse_cluster(cluster, data)
@@ -64,11 +65,16 @@ def open_files(
     from ordino.model_file import load_scorer
 
     score, card = load_scorer(model)
+    return score, card, *read_like(source, card["features"], as_in_training(card, columns), labelled=labelled)
+
+
+def as_in_training(card: dict[str, Any], columns: options.Columns) -> options.Columns:
+    """How data is read for a model: with the features that text was read with in training, unless others are chosen."""
     chosen = card.get("notes", {}).get("columns", {})
-    if chosen and not (columns.features or columns.drop):
-        features, drop = chosen["features"], chosen["drop"]
-        columns = replace(columns, features=None if features is None else tuple(features), drop=tuple(drop))
-    return score, card, *read_like(source, card["features"], columns, labelled=labelled)
+    if not chosen or columns.features or columns.drop:
+        return columns
+    features, drop = chosen["features"], chosen["drop"]
+    return replace(columns, features=None if features is None else tuple(features), drop=tuple(drop))
 
 
 def read_like(
@@ -132,13 +138,18 @@ def evaluate(
 
     names = options.split_names(metrics)
     if first is not None and second is not None and qrels is None and run is None:
+        if complete:
+            raise typer.BadParameter("--complete belongs to --qrels and --run; leave it out")
         data, scorer = (second, first) if is_model_file(first) else (first, second)
         if is_sharded(data):
+            shards.refuse_columns(columns)
             result = shards.evaluate(scorer, data, names, profile, cluster)
         else:
             shards.refuse_cluster(cluster, data)
             result = measure_file(data, scorer, names, profile, columns)
     elif qrels is not None and run is not None and first is None:
+        if columns.given() or cluster is not None:
+            raise typer.BadParameter("--qrels and --run have no columns, and are measured here: leave the others out")
         result = measure_run(qrels, run, names, profile or "trec", complete)
     else:
         raise typer.BadParameter("give DATA and SCORES, MODEL and DATA, or --qrels and --run")
@@ -209,8 +220,7 @@ def explain(
     from ordino.explain import feature_weights, permutation_importance
     from ordino.explain import why as reasons_for
     from ordino.explain.why import find_pair
-    from ordino.model_file import load
-    from ordino.model_file.files import features_of
+    from ordino.model_file import load, read_card
     from ordino.pipelines import last_step
 
     ranker = load(model)
@@ -228,7 +238,8 @@ def explain(
                 print_table(MEMBER_COLUMNS, summary.member_rows())
         print_found(json, shown, ["feature", "weight"], [(one.feature, f"{one.weight:.4f}") for one in weights])
         return
-    documents, _ = read_like(data, features_of(ranker), columns, labelled=why is None)
+    card = read_card(model)
+    documents, _ = read_like(data, card["features"], as_in_training(card, columns), labelled=why is None)
     seed = options.chosen_seed(seed) or 0
     if why is not None:
         pair = find_pair(documents, *why)
