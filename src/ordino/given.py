@@ -58,8 +58,8 @@ def given_data(
             data = rows_on_disk(X, room)
             yield select_on_disk(data, kept, room), select_on_disk(data, held_out, room)
         else:
-            is_sharded = isinstance(chosen, ShardedDataset)
-            other = rows_on_disk(chosen, room) if is_sharded else as_held_out(chosen, X.n_queries)
+            in_shards = chosen if isinstance(chosen, ShardedDataset) else None
+            other = as_held_out(chosen, X.n_queries) if in_shards is None else rows_on_disk(in_shards, room)
             yield rows_on_disk(X, room), other
 
 

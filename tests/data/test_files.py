@@ -130,3 +130,23 @@ def test_features_are_chosen_and_dropped_by_the_names_in_the_file(tmp_path, endi
     for features, drop in ((["2"], ["2"]), (None, list(names))):
         with pytest.raises(DataError, match=rf"d\.{ending}: no feature would be left; drop fewer"):
             read_data(path, features=features, drop=drop)
+
+
+@pytest.mark.parametrize("chosen", [{"drop": ["weight"]}, {"features": ["weight", "x"]}, {"features": ["x"]}])
+def test_a_column_of_weights_that_is_left_out_or_a_feature_is_no_weight(tmp_path, chosen):
+    (tmp_path / "t.csv").write_text("qid,label,weight,x\n1,0,5,1\n1,1,6,2\n")
+    data = read_data(tmp_path / "t.csv", **chosen)
+    assert data.feature_names == tuple(chosen.get("features", ["x"]))
+    assert (data.weights is None) == (chosen != {"features": ["x"]})
+    by_name = read_data(tmp_path / "t.csv", **chosen, weight="weight")
+    assert by_name.weights.tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("name", ["weight", "doc_id"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "feather"])
+def test_a_feature_that_would_be_read_back_as_something_else_is_not_written(tmp_path, name, ending):
+    data = Dataset([[5.0], [6.0]], [0, 1], [1, 1], feature_names=[name])
+    with pytest.raises(DataError, match=f"the feature '{name}' would be read back as something else; rename it"):
+        write_data(data, tmp_path / f"t.{ending}")
+    write_data(data, tmp_path / "t.arrow")
+    assert read_data(tmp_path / "t.arrow").feature_names == (name,)

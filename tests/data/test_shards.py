@@ -395,3 +395,13 @@ def test_what_is_said_of_text_is_not_asked_of_a_table(tmp_path):
     write_data(of_two_features("p"), tmp_path / "d.parquet")
     [part] = read_parts(tmp_path / "d.parquet", zero_based=True, n_features=2)
     assert found(lambda: part) == found(lambda: read_data(tmp_path / "d.parquet", zero_based=True, n_features=2))
+
+
+@pytest.mark.parametrize("name", ["weight", "doc_id", "judged"])
+@pytest.mark.parametrize("kinds", [None, {"color": ("blue", "red")}])
+def test_a_feature_called_like_another_column_stays_a_feature(tmp_path, name, kinds):
+    data = Dataset([[5.0, 1.0], [6.0, 0.0]], [0, 1], [1, 1], feature_names=(name, "color"), categories=kinds)
+    [part] = write_shards(data, tmp_path / "s", 1).parts()
+    assert part.feature_names == (name, "color")
+    assert sorted(part.X.tolist()) == data.X.tolist()
+    assert part.weights is part.doc_ids is part.judged is None

@@ -32,6 +32,7 @@ from ordino.errors import DataError
 FORMAT, VERSION = "ordino.shards", 1
 MANIFEST = "manifest.json"
 ROWS = 1 << 15  # of a row group, which are decoded at a time
+_FEATURES = b"ordino.features"  # the schema metadata that names them: one may be called like a column of another role
 BUCKETS = 4  # for each shard, if data comes in parts: shards are then made of neighboring buckets of about equal size
 
 
@@ -152,6 +153,8 @@ def _write(piece: Dataset, folder: Path, number: int) -> dict[str, Any]:
 
     path = folder / f"shard-{number:05d}.parquet"
     table = to_frame(piece, "pyarrow")
+    header = json.dumps(table.column_names[-piece.n_features :] if piece.n_features else [])
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _FEATURES: header})
     ids = [name for name in ("qid", "doc_id") if name in table.column_names]
     with written_whole(path) as part:
         parquet.write_table(table, part, row_group_size=ROWS, use_dictionary=ids, compression="zstd")
@@ -183,12 +186,14 @@ def _read_rows(path: Path) -> Dataset:
     try:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            given = [name for name in ("qid", "label", "doc_id", "weight") if name in names]
+            noted = (file.schema_arrow.metadata or {}).get(_FEATURES)  # which earlier versions did not write
+            others = [] if noted is None else json.loads(noted)
+            given = [name for name in ("qid", "label", "doc_id", "weight") if name in names and name not in others]
             if "judged" in names and pa.types.is_boolean(file.schema_arrow.field("judged").type):
                 given.append("judged")
             features = [name for name in names if name not in given]
             if any(pa.types.is_dictionary(file.schema_arrow.field(name).type) for name in features):
-                return read_data(path)  # categories are the same in all rows only once they are all known
+                return read_data(path, features=features)  # categories are the same only once all rows are known
             X, whole = _decoded(file, features, given)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read ({' '.join(str(error).split())}); copy it again") from None
