@@ -68,6 +68,8 @@ def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np
         given = np.asarray(values)
         if given.dtype.kind in "mM":
             raise DataError(f"{name} holds dates or times ({given.dtype}); give every {one} as a number")
+        if given.dtype.kind == "c":
+            raise DataError(f"{name} holds complex numbers; give every {one} as a real one")
         column = np.asarray(given, dtype=np.float64)
     except DataError:
         raise

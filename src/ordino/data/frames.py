@@ -52,8 +52,9 @@ def read_features(
         return Table(features, unique, check_codes(features, unique, categories or {}))
     table = as_table(X)
     found = encode(table, table.columns, categories, has_text=has_text)
-    known = found.names if names is None and found.categories else names
-    return found._replace(names=as_feature_names(known, found.X.shape[1]))
+    known = as_feature_names(found.names if names is None and found.categories else names, found.X.shape[1])
+    called = dict(zip(found.names or (), known or (), strict=False))  # a categorical column by its name as a feature
+    return found._replace(names=known, categories={called[name]: texts for name, texts in found.categories.items()})
 
 
 QUERY_NAMES = ("query", "query_id", "queryid", "q_id", "group_id", "session_id", "search_id", "srch_id")
