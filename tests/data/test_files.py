@@ -15,6 +15,7 @@ from test_dataset import assert_same
 
 from ordino import Dataset
 from ordino.data.files import ENDINGS, read_data, write_data
+from ordino.data.parts import read_parts
 from ordino.errors import DataError, LetorFormatError, NoQueriesError
 
 
@@ -150,3 +151,18 @@ def test_a_feature_that_would_be_read_back_as_something_else_is_not_written(tmp_
         write_data(data, tmp_path / f"t.{ending}")
     write_data(data, tmp_path / "t.arrow")
     assert read_data(tmp_path / "t.arrow").feature_names == (name,)
+
+
+@pytest.mark.parametrize("role", ["label", "qid", "doc_id", "weight"])
+def test_a_feature_of_a_saved_data_set_is_not_silently_kept_as_one(tmp_path, role):
+    Dataset([[5.0], [6.0]], [0, 1], [1, 1], feature_names=["x"]).save(tmp_path / "t.arrow")
+    with pytest.raises(DataError, match=f"'x' cannot be made the {role} in this format; give a table"):
+        read_data(tmp_path / "t.arrow", **{role: "x"})
+
+
+def test_text_has_no_weights_to_name(tmp_path):
+    (tmp_path / "t.txt").write_text("1 qid:1 1:5\n0 qid:1 1:6\n")
+    for read in (read_data, lambda *path, **said: next(read_parts(*path, **said))):
+        with pytest.raises(DataError, match="'w' cannot be made the weight in this format"):
+            read(tmp_path / "t.txt", weight="w")
+        assert read(tmp_path / "t.txt", label="grade", qid="query").y.tolist() == [1, 0]  # beside tables that have them

@@ -86,7 +86,7 @@ def read_like(
     are those of the model, and text.
     """
     from ordino.data.dataset import Dataset
-    from ordino.data.files import chosen_features, read_file, table_data
+    from ordino.data.files import chosen_features, read_file, refuse_roles, table_data
 
     names = expected["names"]
     read = read_file(
@@ -102,6 +102,7 @@ def read_like(
         chosen = {"features": names} | chosen
         chosen["drop"] = tuple(name for name in columns.drop if name in chosen["features"])
     if isinstance(read, Dataset):
+        refuse_roles(read, source, chosen)
         return chosen_features(read, source, chosen.get("features"), chosen.get("drop", ())), None
     known = [name for name in expected.get("categories", ()) if name in read.column_names]
     chosen["categories"] = [*dict.fromkeys([*chosen.get("categories", ()), *known])]

@@ -67,12 +67,22 @@ def read_data(
     """
     text: dict[str, Any] = {"n_features": n_features, "one_list": one_list, "zero_based": zero_based}
     read = read_file(path, **text, qid=qid, doc_id=doc_id)
+    named: dict[str, Any] = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     if isinstance(read, Dataset):
+        refuse_roles(read, str(path), named)
         refuse_categories(read, str(path), categories)
         return chosen_features(read, str(path), features, drop)
-    named: dict[str, Any] = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     chosen: dict[str, Any] = {"features": features, "drop": drop, "categories": categories}
     return table_data(read, str(path), **chosen, labelled=labelled, one_list=one_list, **named)
+
+
+def refuse_roles(data: Dataset, source: str, named: Mapping[str, str | None]) -> None:
+    """Refuse to take a feature of what is not a table for labels, ids or weights, or weights that are not there."""
+    for role in ROLES:
+        column = named.get(role)
+        if column in (data.feature_names or ()) or (role == "weight" and column and data.weights is None):
+            fix = f"give a table (.csv, .parquet) with that column, or leave {role}= out"
+            raise DataError(f"{source}: {column!r} cannot be made the {role} in this format; {fix}")
 
 
 def refuse_categories(data: Dataset, source: str, categories: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ordino.data import compressed
 from ordino.data.dataset import Dataset
-from ordino.data.files import ENDINGS, chosen_features, read_data, refuse_categories, table_data
+from ordino.data.files import ENDINGS, chosen_features, read_data, refuse_categories, refuse_roles, table_data
 from ordino.errors import DataError
 
 PART = 1 << 28  # bytes of text, or of rows in memory, that are read at a time
@@ -88,6 +88,7 @@ def _letor_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[Dat
                     part = read_letor(BytesIO(text[:cut]), n_features=n_features, **wanted)
                 except DataError as error:
                     raise DataError(f"{path}, in a part of the file: {error}") from None
+                refuse_roles(part, str(path), columns)
                 refuse_categories(part, str(path), columns.get("categories") or ())
                 yield chosen_features(part, str(path), *chosen)
             if at_end:
