@@ -318,6 +318,15 @@ def test_cut_queries_are_seen_by_a_ranker_inside_another_model():
 
 
 @pytest.mark.usefixtures("routing")
+def test_queries_that_are_tuples_are_cut_or_kept_like_others():
+    pairs = [("q", int(query)) for query in qid]
+    with pytest.raises(DataError, match="the splitter cut"):
+        cross_val_score(RankSVM(), X, y, cv=KFold(3, shuffle=True, random_state=0), params={"qid": pairs})
+    values = cross_val_score(RankSVM(), X, y, cv=QueryKFold(3), params={"qid": pairs})
+    assert values.tolist() == cross_val_score(RankSVM(), X, y, cv=QueryKFold(3), params={"qid": qid}).tolist()
+
+
+@pytest.mark.usefixtures("routing")
 def test_our_splitter_serves_scikit_learn():
     values = cross_val_score(RankSVM(), X, y, cv=QueryKFold(3), params={"qid": qid})
     assert len(values) == 3
