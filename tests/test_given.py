@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import ordino
 from ordino import Dataset, LambdaMART, OrdinalClassifier, QueryKFold, RankDE, RankNet, RankSVM
+from ordino.data.shards import write_shards
 from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
 from ordino.ranker import NotFittedError
@@ -43,6 +44,25 @@ def test_validation_without_queries_is_refused():
     with pytest.raises(DataError, match="valid has no queries"):
         RankSVM().fit(X, y, qid=qid, valid=(X, y, None))
     RankSVM().fit(Dataset(X, y), valid=(X, y))  # lists on both sides
+
+
+@pytest.mark.parametrize("valid", [(X, y), (X, y, None), (X, y, qid, qid), "valid.txt"])
+def test_validation_beside_shards_is_refused_as_beside_one_file(valid, tmp_path):
+    shards = write_shards(DATA, tmp_path / "shards", 2)
+    with pytest.raises(DataError) as of_file:
+        RankSVM().fit(DATA, valid=valid)
+    with pytest.raises(DataError) as of_shards:
+        RankSVM().fit(shards, valid=valid)
+    assert str(of_shards.value) == str(of_file.value)
+
+
+@pytest.mark.parametrize("ranker", [LambdaMART(rounds=2), RankSVM()])
+def test_validation_with_columns_in_another_order_is_refused(ranker):
+    names = [f"f{j}" for j in range(DATA.n_features)]
+    turned = Dataset(X[:, ::-1], y, qid, feature_names=names[::-1])
+    with pytest.raises(DataError, match=f"valid: column 0 is '{names[-1]}' but was 'f0' in fit"):
+        ranker.fit(Dataset(X, y, qid, feature_names=names), valid=turned)
+    ranker.fit(Dataset(X, y, qid, feature_names=names), valid=(X, y, qid))  # no names to compare
 
 
 @pytest.mark.parametrize("valid", [0.0, 1.0, 1.5, -0.1])
@@ -295,6 +315,15 @@ def test_cut_queries_are_seen_by_a_ranker_inside_another_model():
     with pytest.raises(DataError, match=r"cut 1 query into.*QueryKFold"):
         cross_val_score(model, X, y, cv=7, params={"qid": qid}, error_score="raise")
     assert len(cross_val_predict(model, X, y, cv=QueryKFold(3), params={"qid": qid})) == len(X)
+
+
+@pytest.mark.usefixtures("routing")
+def test_queries_that_are_tuples_are_cut_or_kept_like_others():
+    pairs = [("q", int(query)) for query in qid]
+    with pytest.raises(DataError, match="the splitter cut"):
+        cross_val_score(RankSVM(), X, y, cv=KFold(3, shuffle=True, random_state=0), params={"qid": pairs})
+    values = cross_val_score(RankSVM(), X, y, cv=QueryKFold(3), params={"qid": pairs})
+    assert values.tolist() == cross_val_score(RankSVM(), X, y, cv=QueryKFold(3), params={"qid": qid}).tolist()
 
 
 @pytest.mark.usefixtures("routing")

@@ -60,7 +60,7 @@ def _routed_qid(params: Mapping[str, Any]) -> Any:
 
 
 def _refuse_cut(qid: Any, train: Any, test: Any) -> None:
-    ids = np.asarray(qid, dtype=object)
+    ids = np.fromiter(qid, dtype=object)  # an array would take tuples apart
     if cut := set(ids[train].tolist()) & set(ids[test].tolist()):
         raise DataError(
             f"the splitter cut {count_of(len(cut), 'query', 'queries')} into a training and a test part; "

@@ -58,7 +58,8 @@ def given_data(
             data = rows_on_disk(X, room)
             yield select_on_disk(data, kept, room), select_on_disk(data, held_out, room)
         else:
-            other = rows_on_disk(chosen, room) if isinstance(chosen, ShardedDataset) else as_held_out(chosen)
+            in_shards = chosen if isinstance(chosen, ShardedDataset) else None
+            other = as_held_out(chosen, X.n_queries) if in_shards is None else rows_on_disk(in_shards, room)
             yield rows_on_disk(X, room), other
 
 
@@ -66,7 +67,7 @@ def _held_out_elsewhere(X: ShardedDataset, chosen: Validation) -> Any:
     """Validation data for workers: shards, a data set, or the numbers of the queries to keep and to hold out."""
     if isinstance(chosen, int | float | np.number):
         return _share_numbers(X.n_queries, chosen)
-    return chosen if isinstance(chosen, ShardedDataset) else as_held_out(chosen)
+    return chosen if isinstance(chosen, ShardedDataset) else as_held_out(chosen, X.n_queries)
 
 
 def as_dataset(
@@ -100,9 +101,21 @@ def _for_documents(given: ArrayLike, data: Dataset) -> NDArray[Any]:
     return weights if data.order is None else weights[data.order]
 
 
-def as_held_out(valid: Dataset | tuple[ArrayLike, ArrayLike, Any] | None) -> Dataset | None:
-    """Validation data in canonical order."""
-    return None if valid is None else canonical(valid if isinstance(valid, Dataset) else Dataset(*valid))
+def as_held_out(valid: Any, n_queries: int) -> Dataset | None:
+    """Validation data in canonical order, for training data of this many queries."""
+    if valid is None:
+        return None
+    if isinstance(valid, tuple | list):
+        if len(valid) not in (2, 3):
+            raise DataError(f"valid has {len(valid)} parts; give a Dataset, (X, y, qid), or a share of the queries")
+        if n_queries > 1 and (len(valid) == 2 or valid[2] is None):
+            raise DataError(
+                f"valid has no queries but the training data has {n_queries}; give valid=(X, y, qid), or a Dataset"
+            )
+        valid = Dataset(*valid)
+    elif not isinstance(valid, Dataset):
+        raise DataError(f"valid is a {type(valid).__name__}; give a Dataset, (X, y, qid), or a share of the queries")
+    return canonical(valid)
 
 
 def split_off(data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None]:
@@ -114,17 +127,7 @@ def split_off(data: Dataset, valid: Validation) -> tuple[Dataset, Dataset | None
         kept, held_out = _share_numbers(data.n_queries, valid)
         ordered = canonical(data)  # so that the order of the queries does not choose
         return ordered.select_queries(kept), ordered.select_queries(held_out)
-    if isinstance(valid, tuple | list):
-        if len(valid) not in (2, 3):
-            raise DataError(f"valid has {len(valid)} parts; give a Dataset, (X, y, qid), or a share of the queries")
-        if data.n_queries > 1 and (len(valid) == 2 or valid[2] is None):
-            raise DataError(
-                f"valid has no queries but the training data has {data.n_queries}; give valid=(X, y, qid), or a Dataset"
-            )
-        valid = Dataset(*valid)
-    elif valid is not None and not isinstance(valid, Dataset):
-        raise DataError(f"valid is a {type(valid).__name__}; give a Dataset, (X, y, qid), or a share of the queries")
-    return canonical(data), as_held_out(valid)
+    return canonical(data), as_held_out(valid, data.n_queries)
 
 
 def _share_numbers(n_queries: int, valid: float | np.number[Any]) -> list[NDArray[np.intp]]:

@@ -187,3 +187,45 @@ def test_features_that_are_numbered_from_0_are_ranked_like_those_numbered_from_1
     for name, more in (("all", []), ("zero", ["--zero-based"])):
         assert ordino("rank", "m", f"{name}.txt", *more, "-o", f"{name}.scores") == 0
     assert folder.joinpath("zero.scores").read_text() == folder.joinpath("all.scores").read_text()
+
+
+def test_every_command_reads_text_with_the_features_that_training_left(folder, capsys):
+    """Features 1 and 2 were left out; the file names 1 to 3 only, so as many as the model has, but not the same."""
+    rows = [(query, query % 3 + (document > 1), document) for query in range(8) for document in range(4)]
+    full = [
+        f"{label % 2} qid:{query} 1:{query} 2:{label} 3:{document} 4:{label} 5:1" for query, label, document in rows
+    ]
+    (folder / "full.txt").write_text("\n".join(full) + "\n")
+    (folder / "less.txt").write_text("\n".join(line.partition(" 4:")[0] for line in full) + "\n")
+    assert ordino("train", "full.txt", "-r", "rank-svm", "--drop", "1,2", "--out", "m.ordino") == 0
+    for words in (
+        ["explain", "m.ordino", "less.txt", "--json"],
+        ["explain", "m.ordino", "less.txt", "--why", "0", "1", "--json"],
+        ["export", "m.ordino", "--to", "solr", "--out", "solr", "--data", "less.txt", "--json"],
+        ["distill", "m.ordino", "--into", "rank-svm", "--data", "less.txt", "--out", "pupil.ordino", "--json"],
+    ):
+        capsys.readouterr()
+        assert ordino(*words) == 0
+        found = capsys.readouterr().out
+        assert ordino(*words, "--drop", "1,2") == 0
+        assert capsys.readouterr().out == found
+    assert read_card("pupil.ordino")["notes"]["columns"] == {"features": None, "drop": ["1", "2"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("rank model.ordino shards --out ranked --drop 3", "shards are read as they are"),
+        ("evaluate model.ordino shards --label grade", "shards are read as they are"),
+        ("evaluate test.txt scores.txt --complete", "--complete belongs to --qrels and --run"),
+        ("evaluate --qrels qrels.txt --run run.txt --label grade", "have no columns"),
+        ("evaluate --qrels qrels.txt --run run.txt --cluster auto", "have no columns"),
+        ("convert test.txt made --shards 2 --qrels qrels.txt", "--qrels and --unjudged belong to --run"),
+        ("convert test.txt made --shards 2 --unjudged drop", "--qrels and --unjudged belong to --run"),
+        ("convert --run a=run.txt made.csv --label grade", "--label says how DATA is read"),
+        ("convert --run a=run.txt made.csv --weight w --one-list", "--one-list, --weight says how DATA is read"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(folder, capsys, words, sentence):
+    assert ordino(*words.split()) == 2
+    assert sentence in " ".join(capsys.readouterr().err.replace("│", " ").split())

@@ -113,6 +113,15 @@ def test_doctor_prints_a_table_and_passes_clean_data(folder, capsys):
     assert capsys.readouterr().out.startswith(("severity\twhere", "no problems found"))
 
 
+def test_scattered_queries_are_gathered_as_the_doctor_says(folder, capsys):
+    (folder / "s.txt").write_text("1 qid:1 1:1\n0 qid:2 1:3\n0 qid:1 1:2\n1 qid:2 1:4\n")
+    assert ordino("doctor", "s.txt") == 0
+    advice = re.search(r"`ordino (.*)` writes them gathered", capsys.readouterr().out)[1].split()
+    assert ordino(*advice, "s.txt", "g.txt") == 0
+    assert ordino("doctor", "g.txt") == 0
+    assert capsys.readouterr().out == "no problems found\n"
+
+
 def test_convert_keeps_the_data(folder):
     from ordino.data.files import read_data
 

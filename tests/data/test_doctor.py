@@ -191,3 +191,11 @@ def test_the_order_of_rows_changes_only_whether_they_stand_together(rows: list[i
 
 def test_every_check_has_a_sentence() -> None:
     assert all(check.__doc__ for check in CHECKS.values())
+
+
+@pytest.mark.parametrize("other", [["2", "x"], [2.0, 7.5], [2, 99]])
+def test_a_query_in_both_sets_is_found_whether_its_id_is_a_number_or_a_text(other: list[Any]) -> None:
+    """Ids of a file are texts as soon as one of them is no number."""
+    sets = {"train": healthy(), "test": healthy(2, qid=np.repeat(np.array(other), 4))}
+    for pair in (sets, dict(reversed(sets.items()))):
+        assert "1 query id is in both" in [finding.what for finding in examine(pair)]

@@ -15,6 +15,7 @@ from test_dataset import assert_same
 
 from ordino import Dataset
 from ordino.data.files import ENDINGS, read_data, write_data
+from ordino.data.parts import read_parts
 from ordino.errors import DataError, LetorFormatError, NoQueriesError
 
 
@@ -130,3 +131,38 @@ def test_features_are_chosen_and_dropped_by_the_names_in_the_file(tmp_path, endi
     for features, drop in ((["2"], ["2"]), (None, list(names))):
         with pytest.raises(DataError, match=rf"d\.{ending}: no feature would be left; drop fewer"):
             read_data(path, features=features, drop=drop)
+
+
+@pytest.mark.parametrize("chosen", [{"drop": ["weight"]}, {"features": ["weight", "x"]}, {"features": ["x"]}])
+def test_a_column_of_weights_that_is_left_out_or_a_feature_is_no_weight(tmp_path, chosen):
+    (tmp_path / "t.csv").write_text("qid,label,weight,x\n1,0,5,1\n1,1,6,2\n")
+    data = read_data(tmp_path / "t.csv", **chosen)
+    assert data.feature_names == tuple(chosen.get("features", ["x"]))
+    assert (data.weights is None) == (chosen != {"features": ["x"]})
+    by_name = read_data(tmp_path / "t.csv", **chosen, weight="weight")
+    assert by_name.weights.tolist() == [5, 6]
+
+
+@pytest.mark.parametrize("name", ["weight", "doc_id"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "feather"])
+def test_a_feature_that_would_be_read_back_as_something_else_is_not_written(tmp_path, name, ending):
+    data = Dataset([[5.0], [6.0]], [0, 1], [1, 1], feature_names=[name])
+    with pytest.raises(DataError, match=f"the feature '{name}' would be read back as something else; rename it"):
+        write_data(data, tmp_path / f"t.{ending}")
+    write_data(data, tmp_path / "t.arrow")
+    assert read_data(tmp_path / "t.arrow").feature_names == (name,)
+
+
+@pytest.mark.parametrize("role", ["label", "qid", "doc_id", "weight"])
+def test_a_feature_of_a_saved_data_set_is_not_silently_kept_as_one(tmp_path, role):
+    Dataset([[5.0], [6.0]], [0, 1], [1, 1], feature_names=["x"]).save(tmp_path / "t.arrow")
+    with pytest.raises(DataError, match=f"'x' cannot be made the {role} in this format; give a table"):
+        read_data(tmp_path / "t.arrow", **{role: "x"})
+
+
+def test_text_has_no_weights_to_name(tmp_path):
+    (tmp_path / "t.txt").write_text("1 qid:1 1:5\n0 qid:1 1:6\n")
+    for read in (read_data, lambda *path, **said: next(read_parts(*path, **said))):
+        with pytest.raises(DataError, match="'w' cannot be made the weight in this format"):
+            read(tmp_path / "t.txt", weight="w")
+        assert read(tmp_path / "t.txt", label="grade", qid="query").y.tolist() == [1, 0]  # beside tables that have them

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,6 +78,14 @@ def test_parts_get_as_many_features_as_the_widest(tmp_path: Path) -> None:
     assert fold.train.X.tolist() == [[2, 2, 0], [2, 2, 0]]
     assert fold.valid.X.tolist() == [[3, 0, 0], [3, 0, 0]]
     assert read_folds(tmp_path, n_features=5)[0].valid.n_features == 5  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("chosen", "left"), [({"drop": ["1"]}, [2, 0]), ({"features": ["2"]}, [2])])
+def test_features_that_were_left_out_do_not_come_back_as_zeros(tmp_path: Path, chosen: Any, left: list[int]) -> None:
+    lay_out(tmp_path, train__txt=tiny(1, 2), test__txt=tiny(2, 1))
+    fold = read_folds(tmp_path, n_features=3, **chosen)[0]
+    assert fold.train.X.tolist() == [left, left]
+    assert fold.test.X.tolist() == [[0] * len(left)] * 2
 
 
 def test_folds_of_different_widths_are_refused(tmp_path: Path) -> None:

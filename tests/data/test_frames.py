@@ -155,3 +155,13 @@ def test_sentences_of_to_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"^to_frame\(backend='pandas'\) needs pandas; install it with: pip in"):
         to_frame(data)
+
+
+@pytest.mark.parametrize("names", [("hue", "size"), ("size", "color")])
+def test_categories_go_with_their_column_whatever_it_is_called_as_a_feature(names: tuple[str, str]) -> None:
+    frame = pd.DataFrame({"color": pd.Categorical(["red", "blue"]), "size": [7.0, 8.0]})
+    data = Dataset(frame, [0, 1], feature_names=names)
+    assert data.categories == {names[0]: ("blue", "red")}
+    assert data.X.tolist() == [[1, 7], [0, 8]]
+    back = to_frame(data, "pandas")
+    assert back[names[0]].tolist() == ["red", "blue"]

@@ -29,6 +29,11 @@ def test_a_mask_means_missing_in_features_and_is_refused_elsewhere():
         Dataset([[1.0], [2.0]], [0, 1], qid=masked)
 
 
+def test_complex_numbers_are_no_labels():
+    with pytest.raises(DataError, match="y holds complex numbers; give every label as a real one"):
+        Dataset([[1.0], [2.0]], [1j, 0])
+
+
 @pytest.mark.parametrize("kind", ["datetime64[D]", "timedelta64[s]"])
 def test_dates_are_no_labels(kind):
     with pytest.raises(DataError, match=r"y holds dates or times \(.*\); give every label as a number"):

@@ -60,6 +60,13 @@ def test_a_file_is_what_a_dictionary_is(tmp_path):
     assert ours.judged.tolist() == [True, False, False, False, True]
 
 
+def test_ids_that_are_numbers_find_their_judgments():
+    """Ids of runs are text, so those of judgments must be too: every label was 0 without a word."""
+    data = from_runs({"bm25": {7: {1: 2.0, 2: 1.0}}}, {7: {1: 0, 2: 3}})
+    assert (data.query_ids.tolist(), data.doc_ids.tolist()) == (["7"], ["1", "2"])
+    assert (data.y.tolist(), data.judged.tolist()) == ([0, 3], [True, True])
+
+
 def test_what_nobody_judged_counts_0_or_is_left_out():
     qrels = {"q": {"a": 2, "d": 0}, "unknown": {"a": 1}}
     kept = from_runs({"bm25": BM25, "dense": DENSE}, qrels)

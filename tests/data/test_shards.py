@@ -339,3 +339,69 @@ def test_a_file_without_queries_is_one_part_if_that_is_said(tmp_path):
         next(read_parts(tmp_path / "d.txt"))
     [part] = read_parts(tmp_path / "d.txt", one_list=True)
     assert (part.n_queries, part.y.tolist()) == (1, [1, 0])
+
+
+def of_two_features(query, **how):
+    return Dataset([[1.0, 10.0], [2.0, 20.0]], [0, 1], [query, query], **{"feature_names": ("a", "b")} | how)
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        (of_two_features("q", feature_names=("b", "a")), "different features, or in another order"),
+        (of_two_features("q", feature_names=None), "different features, or in another order"),
+        (Dataset([[1.0]], [0], ["q"]), "has 1 features, but the first part has 2"),
+        (of_two_features("q", weights=[1, 2]), "only some parts of the data have weights"),
+        (of_two_features("q", judged=[True, False]), "only some parts of the data have judged"),
+        (of_two_features("p"), "query p is in two parts"),
+    ],
+)
+@pytest.mark.parametrize("n_shards", [1, 8])
+def test_parts_that_are_not_alike_are_refused(tmp_path, other, sentence, n_shards):
+    one = of_two_features("p")
+    for parts in ([one, other], [other, one]):
+        with pytest.raises(DataError, match=sentence.replace("1 features", r"\d features").replace("has 2", r"has \d")):
+            write_shards(iter(parts), tmp_path / "s", n_shards)
+
+
+def test_a_number_and_its_text_are_one_query(tmp_path):
+    with pytest.raises(DataError, match="query 1 is in two parts"):
+        write_shards(iter([of_two_features(1), of_two_features("1")]), tmp_path / "s", 2)
+
+
+def test_documents_without_a_name_in_one_part_have_an_empty_one(tmp_path):
+    parts = [of_two_features("p"), of_two_features("q", doc_ids=["x", "y"])]
+    [found] = write_shards(iter(parts), tmp_path / "s", 1).parts()
+    names = {query.query_id: query.doc_ids.tolist() for query in found}
+    assert (names["p"], sorted(names["q"])) == (["", ""], ["x", "y"])
+
+
+def test_texts_in_a_folder_are_as_wide_as_the_widest(tmp_path):
+    (tmp_path / "a.txt").write_text("1 qid:1 1:5\n0 qid:1 1:6\n")
+    (tmp_path / "b.txt").write_text("1 qid:2 1:5 2:3\n0 qid:2 1:6\n")
+    assert [part.X.tolist() for part in read_parts(tmp_path)] == [[[5, 0], [6, 0]], [[5, 3], [6, 0]]]
+
+
+@pytest.mark.parametrize("said", [{}, {"one_list": True}, {"drop": ["2"]}])
+def test_sizes_of_queries_beside_a_text_hold_for_its_parts(tmp_path, said):
+    (tmp_path / "d.txt").write_text("1 1:5 2:1\n0 1:6\n2 1:7\n")
+    (tmp_path / "d.txt.query").write_text("2\n1\n")
+    [part], whole = read_parts(tmp_path / "d.txt", **said), read_data(tmp_path / "d.txt", **said)
+    assert part.counts.tolist() == [2, 1]
+    assert found(lambda: part) == found(lambda: whole)
+
+
+def test_what_is_said_of_text_is_not_asked_of_a_table(tmp_path):
+    write_data(of_two_features("p"), tmp_path / "d.parquet")
+    [part] = read_parts(tmp_path / "d.parquet", zero_based=True, n_features=2)
+    assert found(lambda: part) == found(lambda: read_data(tmp_path / "d.parquet", zero_based=True, n_features=2))
+
+
+@pytest.mark.parametrize("name", ["weight", "doc_id", "judged"])
+@pytest.mark.parametrize("kinds", [None, {"color": ("blue", "red")}])
+def test_a_feature_called_like_another_column_stays_a_feature(tmp_path, name, kinds):
+    data = Dataset([[5.0, 1.0], [6.0, 0.0]], [0, 1], [1, 1], feature_names=(name, "color"), categories=kinds)
+    [part] = write_shards(data, tmp_path / "s", 1).parts()
+    assert part.feature_names == (name, "color")
+    assert sorted(part.X.tolist()) == data.X.tolist()
+    assert part.weights is part.doc_ids is part.judged is None

@@ -298,3 +298,19 @@ def test_a_difference_of_categories_is_explained(scores):
         assert found.difference == pytest.approx(scores[best] - scores[worst])
     with pytest.raises(DataError, match="there is no row 20; the query has 20 documents, from 0"):
         ordino.why(FITTED, 20, 0, query=TEXT.iloc[:20])
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_codes_and_booleans_are_the_same_categories_however_they_are_written(frame):
+    """A missing value makes 1.0 of 1 in pandas; every category was then one that training had not seen."""
+    rng = np.random.default_rng(0)
+    code, y, qid = rng.integers(1, 4, 60), rng.integers(0, 3, 60), np.repeat(np.arange(6), 10)
+    codes = pd.DataFrame({"qid": qid, "label": y, "code": code, "new": code == 2})
+    ranker = LambdaMART(rounds=3, min_leaf=2).fit(Dataset.from_frame(codes, categories=["code", "new"]))
+    other = codes.astype({"code": float})
+    other = pl.from_pandas(other) if frame == "polars" else other
+    documents = Dataset.from_frame(other, categories=["code", "new"])
+    assert documents.categories["code"] == ("1.0", "2.0", "3.0")
+    expected = ranker.predict(Dataset.from_frame(codes, categories=["code", "new"]))
+    assert len(np.unique(expected)) == 3
+    np.testing.assert_array_equal(ranker.predict(documents), expected)

@@ -110,15 +110,19 @@ def _described(file: str, columns: Columns) -> tuple[dict[str, Any], str]:
 
 def _audited(model: str, data: str, columns: Columns) -> tuple[dict[str, Any], str]:
     """The audit of a comparator, as facts and as text."""
+    from ordino.cli.evaluate import as_in_training, read_like
     from ordino.errors import ParameterError
-    from ordino.model_file import load
+    from ordino.model_file import load, read_card
     from ordino.order.audit import audit
 
     ranker = load(model)
     if not hasattr(ranker, "network_"):
         raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
-    documents = ranker.prepared(columns.read(data, width=ranker.n_features_in_))
-    found = audit(ranker.network_, documents, algorithm=ranker.algorithm, n_jobs=shared_options().threads)
+    card = read_card(model)
+    documents, _ = read_like(data, card["features"], as_in_training(card, columns), labelled=True)
+    found = audit(
+        ranker.network_, ranker.prepared(documents), algorithm=ranker.algorithm, n_jobs=shared_options().threads
+    )
     return found.to_dict(), str(found)
 
 
@@ -213,6 +217,11 @@ def convert(
     targets = [Path(file) for file in (files if run else files[1:])]
     if not targets:
         raise typer.BadParameter("name the file to read and the file to write", param_hint="SOURCE TARGET...")
+    if run is None and (qrels is not None or unjudged != "zero"):
+        raise typer.BadParameter("--qrels and --unjudged belong to --run; give runs as --run name=file")
+    if run is not None and (wrong := sorted({*columns.given()} - {"qid", "doc_id", "features", "drop"})):
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in wrong)
+        raise typer.BadParameter(f"{names} says how DATA is read; runs have no such columns: leave it out")
     if shards is not None:
         if split is not None or scaling is not None or run is not None or len(targets) != 1:
             raise ParameterError(
@@ -225,8 +234,6 @@ def convert(
         return
     for target in targets:
         check_out(target)
-    if run is None and (qrels is not None or unjudged != "zero"):
-        raise typer.BadParameter("--qrels and --unjudged belong to --run; give runs as --run name=file")
     data = columns.read(files[0]) if run is None else _joined(run, qrels, unjudged, columns)
     if binarize is not None:
         data = binarize_labels(data, threshold=binarize)

@@ -47,6 +47,7 @@ def rank(
     from ordino.data.trec import write_ranked
 
     if is_sharded(data):
+        shards.refuse_columns(columns)
         shards.rank(model, data, out, format, cluster)
         return
     shards.refuse_cluster(cluster, data)
@@ -64,11 +65,11 @@ def open_files(
     from ordino.model_file import load_scorer
 
     score, card = load_scorer(model)
-    return score, card, *read_like(source, card["features"], _as_trained(card, columns), labelled=labelled)
+    return score, card, *read_like(source, card["features"], as_in_training(card, columns), labelled=labelled)
 
 
-def _as_trained(card: dict[str, Any], columns: options.Columns) -> options.Columns:
-    """The columns with the choice of features that a model was trained with, unless another one is made."""
+def as_in_training(card: dict[str, Any], columns: options.Columns) -> options.Columns:
+    """How data is read for a model: with the features that text was read with in training, unless others are chosen."""
     chosen = card.get("notes", {}).get("columns", {})
     if not chosen or columns.features or columns.drop:
         return columns
@@ -85,7 +86,7 @@ def read_like(
     are those of the model, and text.
     """
     from ordino.data.dataset import Dataset
-    from ordino.data.files import chosen_features, read_file, table_data
+    from ordino.data.files import chosen_features, read_file, refuse_roles, table_data
 
     names = expected["names"]
     read = read_file(
@@ -101,6 +102,7 @@ def read_like(
         chosen = {"features": names} | chosen
         chosen["drop"] = tuple(name for name in columns.drop if name in chosen["features"])
     if isinstance(read, Dataset):
+        refuse_roles(read, source, chosen)
         return chosen_features(read, source, chosen.get("features"), chosen.get("drop", ())), None
     known = [name for name in expected.get("categories", ()) if name in read.column_names]
     chosen["categories"] = [*dict.fromkeys([*chosen.get("categories", ()), *known])]
@@ -137,13 +139,18 @@ def evaluate(
 
     names = options.split_names(metrics)
     if first is not None and second is not None and qrels is None and run is None:
+        if complete:
+            raise typer.BadParameter("--complete belongs to --qrels and --run; leave it out")
         data, scorer = (second, first) if is_model_file(first) else (first, second)
         if is_sharded(data):
+            shards.refuse_columns(columns)
             result = shards.evaluate(scorer, data, names, profile, cluster)
         else:
             shards.refuse_cluster(cluster, data)
             result = measure_file(data, scorer, names, profile, columns)
     elif qrels is not None and run is not None and first is None:
+        if columns.given() or cluster is not None:
+            raise typer.BadParameter("--qrels and --run have no columns, and are measured here: leave the others out")
         result = measure_run(qrels, run, names, profile or "trec", complete)
     else:
         raise typer.BadParameter("give DATA and SCORES, MODEL and DATA, or --qrels and --run")
@@ -215,7 +222,6 @@ def explain(
     from ordino.explain import why as reasons_for
     from ordino.explain.why import find_pair
     from ordino.model_file import load, read_card
-    from ordino.model_file.files import features_of
     from ordino.pipelines import last_step
 
     ranker = load(model)
@@ -233,8 +239,8 @@ def explain(
                 print_table(MEMBER_COLUMNS, summary.member_rows())
         print_found(json, shown, ["feature", "weight"], [(one.feature, f"{one.weight:.4f}") for one in weights])
         return
-    columns = _as_trained(read_card(model), columns)
-    documents, _ = read_like(data, features_of(ranker), columns, labelled=why is None)
+    card = read_card(model)
+    documents, _ = read_like(data, card["features"], as_in_training(card, columns), labelled=why is None)
     seed = options.chosen_seed(seed) or 0
     if why is not None:
         pair = find_pair(documents, *why)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ordino.cli import options
-from ordino.cli.evaluate import read_like
+from ordino.cli.evaluate import as_in_training, read_like
 from ordino.cli.output import check_out, print_found, say
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ def export(
     """
     from ordino.export import export_model
     from ordino.export.page import rows_of, verdict
-    from ordino.model_file import load
+    from ordino.model_file import load, read_card
 
     _check_folder(out)
     ranker = load(model)
-    documents = None if data is None else _like(ranker, data, columns)
+    documents = None if data is None else _like(read_card(model), data, columns)
     found = export_model(ranker, to, out, data=documents, name=name, lift=lift)
     certificate = found.certificate
     print_found(json, certificate.to_dict(), ["what was found", "probes", "data"], rows_of(certificate))
@@ -68,11 +68,9 @@ def _check_folder(out: Path) -> None:
     check_out(nearest / "model.json", pipe=False)
 
 
-def _like(ranker: Any, source: str, columns: options.Columns, *, labelled: bool = False) -> Dataset:
-    """The documents of a file with the features of a ranker."""
-    from ordino.model_file.files import features_of
-
-    return read_like(source, features_of(ranker), columns, labelled=labelled)[0]
+def _like(card: dict[str, Any], source: str, columns: options.Columns, *, labelled: bool = False) -> Dataset:
+    """The documents of a file with the features of a model's card."""
+    return read_like(source, card["features"], as_in_training(card, columns), labelled=labelled)[0]
 
 
 def import_file(
@@ -128,15 +126,16 @@ def distill(
     """
     from ordino.cli.train import parsed_params
     from ordino.distilling import distill as teach
-    from ordino.model_file import load, save
+    from ordino.model_file import load, read_card, save
 
     check_out(out, pipe=False)
-    teacher = load(model)
+    teacher, card = load(model), read_card(model)
     params = parsed_params(into, param or [])
-    documents = _like(teacher, data, columns, labelled=True)
-    held_out = None if test is None else _like(teacher, test, columns, labelled=True)
+    documents = _like(card, data, columns, labelled=True)
+    held_out = None if test is None else _like(card, test, columns, labelled=True)
     found = teach(teacher, into, documents, test=held_out, seed=options.chosen_seed(seed) or 0, params=params)
-    save(found.student, out, notes={"teacher": Path(model).name, "distilled": found.to_dict()})
+    notes = {"teacher": Path(model).name, "distilled": found.to_dict()}
+    save(found.student, out, notes=notes | as_in_training(card, columns).noted(documents))
     rows = [
         (f"{found.loss.measure} of the teacher", f"{found.loss.mean_a:.4f}"),
         (f"{found.loss.measure} of the student", f"{found.loss.mean_b:.4f}"),

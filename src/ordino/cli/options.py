@@ -231,6 +231,12 @@ class Columns:
 
         return read_data(path, n_features=self.text_width(width), labelled=labelled, **self.given())
 
+    def noted(self, data: Dataset) -> dict[str, Any]:
+        """What a model file must note, to read the same features of text, which has no names to find them by."""
+        if data.feature_names is not None or not (self.features or self.drop):
+            return {}
+        return {"columns": {"features": self.features and list(self.features), "drop": list(self.drop)}}
+
     def text_width(self, width: int | None) -> int | None:
         """The number of features in LETOR text of which ``width`` are left."""
         return None if width is None or self.features else width + len(set(self.drop))

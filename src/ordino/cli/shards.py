@@ -31,6 +31,12 @@ def refuse_cluster(cluster: str | None, data: str) -> None:
         raise typer.BadParameter(f"a cluster works on shards, and {data} is a file; make them with: {fix}")
 
 
+def refuse_columns(columns: options.Columns) -> None:
+    """Refuse a choice of columns, which shards do not have any more."""
+    if columns.given():
+        raise typer.BadParameter("shards are read as they are: choose columns in convert, and leave them out here")
+
+
 def train(model: Any, data: str, valid: str | None, out: Path, cluster: str | None, *, json: bool) -> None:
     """Train on shards, on this machine or divided over a cluster, and write the model."""
     from ordino.data.files import read_data

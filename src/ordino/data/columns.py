@@ -68,6 +68,8 @@ def as_column(name: str, values: ArrayLike, n_docs: int, one: str) -> NDArray[np
         given = np.asarray(values)
         if given.dtype.kind in "mM":
             raise DataError(f"{name} holds dates or times ({given.dtype}); give every {one} as a number")
+        if given.dtype.kind == "c":
+            raise DataError(f"{name} holds complex numbers; give every {one} as a real one")
         column = np.asarray(given, dtype=np.float64)
     except DataError:
         raise
@@ -116,10 +118,16 @@ def check_columns(
     if n_given != n_known:
         words = f"X has {n_given} features, but {who} is expecting {n_known} features as input"  # as scikit-learn says
         raise DataError(f"{words}: the {fitted} was fitted with {n_known} features but the data has {n_given}")
+    check_names(known, given)
+
+
+def check_names(known: Sequence[str] | None, given: Sequence[str] | None, where: str = "") -> None:
+    """Refuse as many columns of other names, or in another order, where both have names; ``where`` starts the error."""
     if known is not None and given is not None:
         for j, (old, new) in enumerate(zip(known, given, strict=True)):
             if old != new:
-                raise DataError(f"column {j} is {new!r} but was {old!r} in fit; give the columns in the same order")
+                fix = "give the columns in the same order"
+                raise DataError(f"{where}column {j} is {new!r} but was {old!r} in fit; {fix}")
 
 
 def check_features(data: Dataset, n_features: int, names: Sequence[str] | None, who: str = "it") -> None:

@@ -30,6 +30,8 @@ ENDINGS: Mapping[str, str] = MappingProxyType({end: form for form, ends in _FORM
 """The format that an ending stands for; ``.gz``, ``.bz2``, ``.xz`` or ``.zst`` may follow those of text."""
 COLUMNS = ("label", "qid", "doc_id", "weight", "features", "drop", "categories", "one_list", "zero_based")
 """How a file is to be read, for those who pass it on to :func:`read_data`."""
+ROLES = ("label", "qid", "doc_id", "weight")
+"""Columns of a table that are no features, unless they are asked for as such."""
 _MAGIC = {b"ARROW1": "arrow", b"PAR1": "parquet"}  # how these files start, whatever they are called
 
 
@@ -65,12 +67,22 @@ def read_data(
     """
     text: dict[str, Any] = {"n_features": n_features, "one_list": one_list, "zero_based": zero_based}
     read = read_file(path, **text, qid=qid, doc_id=doc_id)
+    named: dict[str, Any] = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     if isinstance(read, Dataset):
+        refuse_roles(read, str(path), named)
         refuse_categories(read, str(path), categories)
         return chosen_features(read, str(path), features, drop)
-    named: dict[str, Any] = {"label": label, "qid": qid, "doc_id": doc_id, "weight": weight}
     chosen: dict[str, Any] = {"features": features, "drop": drop, "categories": categories}
     return table_data(read, str(path), **chosen, labelled=labelled, one_list=one_list, **named)
+
+
+def refuse_roles(data: Dataset, source: str, named: Mapping[str, str | None]) -> None:
+    """Refuse to take a feature of what is not a table for labels, ids or weights, or weights that are not there."""
+    for role in ROLES:
+        column = named.get(role)
+        if column in (data.feature_names or ()) or (role == "weight" and column and data.weights is None):
+            fix = f"give a table (.csv, .parquet) with that column, or leave {role}= out"
+            raise DataError(f"{source}: {column!r} cannot be made the {role} in this format; {fix}")
 
 
 def refuse_categories(data: Dataset, source: str, categories: Sequence[str]) -> None:
@@ -151,8 +163,8 @@ def table_data(
 
     With ``has_text``, every feature that is text is one of categories: whoever fitted the model knows it.
     """
-    for role in ("label", "qid", "doc_id", "weight"):
-        if named.get(role) is None and role in table.column_names:
+    for role in ROLES:
+        if named.get(role) is None and role in table.column_names and role not in (*drop, *(features or ())):
             named[role] = role
     if "judged" in table.column_names and str(table.schema.field("judged").type) == "bool" and not features:
         named["judged"] = "judged"
@@ -191,6 +203,8 @@ def write_data(dataset: Dataset, path: str | Path) -> None:
     elif Path(path).suffix.lower() == ".arrow":
         save_dataset(dataset, path)
     else:
+        for name in sorted({*ROLES} & {*(dataset.feature_names or ())}):
+            raise DataError(f"{path}: the feature {name!r} would be read back as something else; rename it")
         write_table(to_frame(dataset, "pyarrow"), path)
 
 

@@ -97,7 +97,8 @@ def read_folds(directory: str | Path, *, n_features: int | None = None, **column
 
     def load(i: int) -> Fold:
         sets = {part: read_data(path, n_features=n_features, **columns) for part, path in parts[i].items()}
-        width = n_features or max(dataset.n_features for dataset in sets.values())
+        left = None if columns.get("features") or columns.get("drop") else n_features  # all that were read, or fewer
+        width = left or max(dataset.n_features for dataset in sets.values())
         if earlier and width != earlier[0]:
             fix = f"pass n_features={max(width, earlier[0])} to read_folds"
             raise DataError(f"{homes[i]}: {width} features but an earlier fold has {earlier[0]}; {fix}")

@@ -7,7 +7,7 @@ NaN.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,8 +52,9 @@ def read_features(
         return Table(features, unique, check_codes(features, unique, categories or {}))
     table = as_table(X)
     found = encode(table, table.columns, categories, has_text=has_text)
-    known = found.names if names is None and found.categories else names
-    return found._replace(names=as_feature_names(known, found.X.shape[1]))
+    known = as_feature_names(found.names if names is None and found.categories else names, found.X.shape[1])
+    called = dict(zip(found.names or (), known or (), strict=False))  # a categorical column by its name as a feature
+    return found._replace(names=known, categories={called[name]: texts for name, texts in found.categories.items()})
 
 
 QUERY_NAMES = ("query", "query_id", "queryid", "q_id", "group_id", "session_id", "search_id", "srch_id")
@@ -181,8 +182,31 @@ def _codes(column: nw.Series[Any], known: Sequence[str] | None) -> tuple[Feature
     is_null = column.is_null().to_list()
     texts = [None if null else str(value) for value, null in zip(column.to_list(), is_null, strict=True)]
     categories = tuple(sorted({text for text in texts if text is not None}) if known is None else known)
-    numbers = {text: number for number, text in enumerate(categories)}
-    return np.array([np.nan if text is None else numbers.get(text, np.nan) for text in texts], np.float32), categories
+    number = numbers_in(categories)
+    return np.array([np.nan if text is None else number(text) for text in texts], np.float32), categories
+
+
+def numbers_in(categories: Sequence[str]) -> Callable[[str], float]:
+    """What gives a category its number, or NaN if it is not among these.
+
+    Codes and booleans are the same category however a library writes them: a column of 1 and 2 that has a missing
+    value is one of 1.0 and 2.0 to pandas, and True is true to others.
+
+    Examples
+    --------
+    >>> numbers_in(["1", "2"])("2.0"), numbers_in(["false", "true"])("True"), numbers_in(["2", "2.0"])("2.0")
+    (1, 1, 1)
+    """
+    exact = {text: number for number, text in enumerate(categories)}
+    spelled = {_spelled(text): number for text, number in reversed(exact.items())}
+    return lambda text: exact.get(text, spelled.get(_spelled(text), np.nan))
+
+
+def _spelled(text: str) -> str:
+    """A category that is a whole number or a boolean, spelled in one way."""
+    if text in ("True", "False"):
+        return text.lower()
+    return text[:-2] if text.endswith(".0") and text[:-2].removeprefix("-").isdigit() else text
 
 
 def check_no_categories(categories: Categories, who: str) -> None:
@@ -234,7 +258,6 @@ def recode(data: Dataset, known: Categories) -> Dataset:
     X, names = data.X.copy(), data.feature_names or ()
     for name, texts in known.items():
         column = X[:, names.index(name)]
-        numbers = {text: number for number, text in enumerate(texts)}
-        moved = np.array([*(numbers.get(text, np.nan) for text in data.categories[name]), np.nan], np.float32)
+        moved = np.array([*map(numbers_in(texts), data.categories[name]), np.nan], np.float32)
         column[:] = moved[np.where(np.isnan(column), len(moved) - 1, column).astype(np.intp)]
     return data.replace_features(X, data.feature_names, categories=known)

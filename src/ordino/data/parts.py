@@ -16,7 +16,7 @@ import numpy as np
 
 from ordino.data import compressed
 from ordino.data.dataset import Dataset
-from ordino.data.files import ENDINGS, chosen_features, read_data, refuse_categories, table_data
+from ordino.data.files import ENDINGS, chosen_features, read_data, refuse_categories, refuse_roles, table_data
 from ordino.errors import DataError
 
 PART = 1 << 28  # bytes of text, or of rows in memory, that are read at a time
@@ -32,6 +32,9 @@ def read_parts(path: str | Path, *, size: int = PART, **columns: Any) -> Iterato
         files = sorted(one for one in where.iterdir() if ENDINGS.get(one.suffix.lower()))
         if not files:
             raise DataError(f"{where}: there are no data files in this folder; name a file, or another folder")
+        texts = [file for file in files if _form(file) == "letor"]
+        if texts and not columns.get("n_features"):  # as wide as the widest of them, not each by itself
+            columns["n_features"] = max(map(_widest, texts)) + bool(columns.get("zero_based"))
         for file in files:
             yield from read_parts(file, size=size, **columns)
         return
@@ -70,6 +73,10 @@ def _letor_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[Dat
     chosen = columns.get("features"), columns.get("drop") or ()
     rest = b""
     with _opened(path) as file:
+        if not any(map(_query_of, file)):  # no place to cut; sizes of queries may stand in a file beside it
+            yield read_data(path, **columns)
+            return
+    with _opened(path) as file:
         while True:
             block = file.read(size)
             text = rest + block
@@ -81,6 +88,7 @@ def _letor_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[Dat
                     part = read_letor(BytesIO(text[:cut]), n_features=n_features, **wanted)
                 except DataError as error:
                     raise DataError(f"{path}, in a part of the file: {error}") from None
+                refuse_roles(part, str(path), columns)
                 refuse_categories(part, str(path), columns.get("categories") or ())
                 yield chosen_features(part, str(path), *chosen)
             if at_end:
@@ -124,6 +132,7 @@ def _parquet_parts(path: Path, size: int, columns: dict[str, Any]) -> Iterator[D
     import pyarrow as pa
     from pyarrow import parquet
 
+    columns = {name: value for name, value in columns.items() if name not in ("n_features", "zero_based")}  # of text
     column = columns.get("qid") or "qid"
     with parquet.ParquetFile(path) as file:
         if column not in file.schema_arrow.names:

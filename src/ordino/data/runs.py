@@ -91,7 +91,7 @@ def from_runs(
     names = _check_names(runs)
     numbers: dict[str, int] = {}  # of documents, the same in all runs
     lists = [_read_run(name, run, numbers) for name, run in runs.items()]
-    judgments = read_qrels(qrels) if isinstance(qrels, str | Path) else qrels
+    judgments = read_qrels(qrels) if isinstance(qrels, str | Path) else _by_text(qrels)
     queries = list(dict.fromkeys(query for of_run in lists for query in of_run))
     if judgments is not None:
         queries = [query for query in queries if query in judgments]
@@ -202,6 +202,13 @@ def _entries(source: str, run: Mapping[str, Mapping[str, float]]) -> Iterable[tu
             if not np.isfinite(score):
                 raise DataError(f"{source}: document {docno} of query {query} has score {score}; it must be finite")
             yield str(query), str(docno), float(score)
+
+
+def _by_text(qrels: Mapping[Any, Mapping[Any, int]] | None) -> dict[str, dict[str, int]] | None:
+    """Judgments whose ids are text, as those of runs are."""
+    if qrels is None:
+        return None
+    return {str(query): {str(docno): label for docno, label in of_query.items()} for query, of_query in qrels.items()}
 
 
 def _pool(retrieved: list[NDArray[np.int32]]) -> NDArray[np.int32]:

@@ -32,6 +32,7 @@ from ordino.errors import DataError
 FORMAT, VERSION = "ordino.shards", 1
 MANIFEST = "manifest.json"
 ROWS = 1 << 15  # of a row group, which are decoded at a time
+_FEATURES = b"ordino.features"  # the schema metadata that names them: one may be called like a column of another role
 BUCKETS = 4  # for each shard, if data comes in parts: shards are then made of neighboring buckets of about equal size
 
 
@@ -138,12 +139,9 @@ def write_shards(data: Dataset | Iterable[Dataset], folder: str | Path, n_shards
     with TemporaryDirectory(prefix=".parts-", dir=target) as home:
         pieces = _cut(data, n_shards) if isinstance(data, Dataset) else _gathered(data, n_shards, Path(home))
         shards = [_write(piece, target, number) for number, piece in enumerate(pieces)]
-    features = {(one.pop("n_features"), one.pop("feature_names")) for one in shards}
-    if len(features) > 1:
-        raise DataError(f"{target}: the parts have different features; give all the same")
     if not shards:
         raise DataError("there are no queries to write; check how the data was selected")
-    [(n_features, names)] = features
+    [(n_features, names)] = {(one.pop("n_features"), one.pop("feature_names")) for one in shards}
     header = {"format": FORMAT, "version": VERSION, "n_features": n_features, "feature_names": names}
     header["categories"] = joint_categories([one.pop("categories") for one in shards])
     write_whole(target / MANIFEST, json.dumps(header | {"shards": shards}, indent=1) + "\n")
@@ -155,6 +153,8 @@ def _write(piece: Dataset, folder: Path, number: int) -> dict[str, Any]:
 
     path = folder / f"shard-{number:05d}.parquet"
     table = to_frame(piece, "pyarrow")
+    header = json.dumps(table.column_names[-piece.n_features :] if piece.n_features else [])
+    table = table.replace_schema_metadata({**(table.schema.metadata or {}), _FEATURES: header})
     ids = [name for name in ("qid", "doc_id") if name in table.column_names]
     with written_whole(path) as part:
         parquet.write_table(table, part, row_group_size=ROWS, use_dictionary=ids, compression="zstd")
@@ -186,12 +186,14 @@ def _read_rows(path: Path) -> Dataset:
     try:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
-            given = [name for name in ("qid", "label", "doc_id", "weight") if name in names]
+            noted = (file.schema_arrow.metadata or {}).get(_FEATURES)  # which earlier versions did not write
+            others = [] if noted is None else json.loads(noted)
+            given = [name for name in ("qid", "label", "doc_id", "weight") if name in names and name not in others]
             if "judged" in names and pa.types.is_boolean(file.schema_arrow.field("judged").type):
                 given.append("judged")
             features = [name for name in names if name not in given]
             if any(pa.types.is_dictionary(file.schema_arrow.field(name).type) for name in features):
-                return read_data(path)  # categories are the same in all rows only once they are all known
+                return read_data(path, features=features)  # categories are the same only once all rows are known
             X, whole = _decoded(file, features, given)
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read ({' '.join(str(error).split())}); copy it again") from None
@@ -241,10 +243,14 @@ def _gathered(parts: Iterable[Dataset], n_shards: int, home: Path) -> Iterator[D
     """Data in parts: the queries of each go to buckets by their keys, and buckets become shards."""
     n_buckets = BUCKETS * n_shards
     sizes = np.zeros(n_buckets, np.int64)
-    seen: set[Any] = set()
+    seen: set[str] = set()
     n_parts = 0
+    first: Dataset | None = None
     for part in parts:
-        if shared := seen.intersection(queries := part.query_ids.tolist()):
+        first = part.select_queries([]) if first is None else first
+        _check_alike(first, part)
+        queries = [str(query) for query in part.query_ids.tolist()]  # 1 and "1" would be one in a column
+        if shared := seen.intersection(queries):
             raise DataError(f"query {next(iter(shared))} is in two parts of the data; keep each query in one")
         seen.update(queries)
         ordered, keys = arrange(part)
@@ -261,17 +267,36 @@ def _gathered(parts: Iterable[Dataset], n_shards: int, home: Path) -> Iterator[D
         yield arrange(concatenate(pieces))[0]
 
 
+def _check_alike(first: Dataset, other: Dataset) -> None:
+    """Refuse parts with other features than the first, or with weights or marks that only some of them have."""
+    if first.n_features != other.n_features:
+        what = f"{other.n_features} features, but the first part has {first.n_features}"
+        raise DataError(f"a part of the data has {what}; give all the same")
+    if first.feature_names != other.feature_names or first.categories.keys() != other.categories.keys():
+        raise DataError("the parts of the data have different features, or in another order; give all the same")
+    for name in ("weights", "judged"):
+        if (getattr(first, name) is None) != (getattr(other, name) is None):
+            raise DataError(f"only some parts of the data have {name}; give them in all or in none")
+
+
 def concatenate(pieces: Sequence[Dataset]) -> Dataset:
-    """One data set of the queries of several, which share none; names and weights must be given in all or in none."""
+    """One data set of the queries of several, which share none, with the same features; a missing name is ``""``."""
     known = joint_categories([one.categories for one in pieces])
     pieces = [recode(one, known) for one in pieces]
     first = pieces[0]
     if len(pieces) == 1:
         return first.as_grouped()
 
+    for other in pieces[1:]:
+        _check_alike(first, other)
+
     def joined(name: str) -> Any:
         given = [getattr(one, name) for one in pieces]
-        return None if given[0] is None else np.concatenate(given)
+        if all(array is None for array in given):
+            return None
+        return np.concatenate(
+            [np.full(one.n_docs, "") if a is None else a for one, a in zip(pieces, given, strict=True)]
+        )
 
     return Dataset.of_groups(
         joined("X"), joined("y"), Groups(None, offsets_of(np.concatenate([one.counts for one in pieces])),
