@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from ordino.data.columns import check_features, check_no_nan
+from ordino.data.columns import check_columns, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.filling import make_preparation
 from ordino.data.frames import check_no_categories
@@ -40,7 +40,7 @@ def check_learnable(
         ranker._check_nan(held_out, "valid")
         if held_out.n_features != data.n_features:
             raise DataError(f"X has {data.n_features} features but valid has {held_out.n_features}; give both the same")
-        check_features(held_out, data.n_features, data.feature_names, who)
+        check_columns("ranker", data.n_features, data.feature_names, held_out.n_features, held_out.feature_names, who)
 
 
 def why_nothing_is_learned(data: Dataset | Divided) -> str:
