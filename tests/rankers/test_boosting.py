@@ -128,6 +128,15 @@ def test_candidates_are_thinned_evenly() -> None:
     assert many.codes.ravel().tolist() == list(range(300))
 
 
+@pytest.mark.parametrize("ranker", [RankBoost(rounds=1), FRank(rounds=1)], ids=["RankBoost", "FRank"])
+@pytest.mark.parametrize("first_relevant", [1, 2, 3])
+def test_seconds_since_1970_which_are_neighbors_in_single_precision_are_told_apart(ranker, first_relevant) -> None:
+    seconds = np.float32(1.6e9) + 128 * np.arange(4, dtype=np.float32)  # 128 is the distance of two numbers there
+    y = np.arange(4) >= first_relevant
+    scores = ranker.fit(seconds[:, None], y, qid=[1] * 4).predict(seconds[:, None])
+    assert (scores > 0).tolist() == y.tolist()
+
+
 @pytest.mark.parametrize("kind", [RankBoost, FRank])
 def test_best_number_of_rounds_is_kept(kind: type[RankBoost | FRank]) -> None:
     data, valid = small_data(), small_data(seed=1)
