@@ -152,6 +152,29 @@ def test_warm_start_refuses_layers_of_other_sizes():
             ranker.set_params(hidden=hidden).fit(DATA)
 
 
+def test_warm_start_refuses_columns_in_another_order():
+    named = DATA.replace(feature_names=tuple("abcd"))
+    ranker = RankNet(hidden=(), epochs=1, scaling=None, warm_start=True).fit(named)
+    with pytest.raises(DataError, match="column 0 is 'd' but was 'a' in fit"):
+        ranker.fit(named.replace_features(named.X[:, ::-1], tuple("dcba")))
+    assert ranker.fit(named).score(named) == ranker.score(DATA)  # refused before anything was forgotten
+
+
+def test_a_warm_start_in_the_space_of_a_kernel_keeps_its_landmarks():
+    settings = {"n_components": 30, "scaling": None, "warm_start": True}
+    ranker = KernelRankNet(epochs=20, **settings).fit(DATA)
+    before = ranker.history_[-1]["error"]
+    few = easy_data(n_queries=1, n_docs=20, seed=4)  # fewer documents than landmarks
+    for data in (easy_data(seed=2), few):
+        known = ranker.features_
+        assert ranker.set_params(epochs=1, seed=3).fit(data).score(data) > 0.95
+        assert ranker.features_ is known
+    assert ranker.fit(DATA).history_[0]["error"] < before
+    for change in ({"gamma": 2.0}, {"kernel": "linear"}, {"n_components": 29}, {"n_components": 31}):
+        with pytest.raises(ParameterError, match="cannot go on from another kernel"):
+            KernelRankNet(epochs=1, **settings).fit(DATA).set_params(**change).fit(DATA)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("model", ["linear", "network", "trees"])
 def test_every_loss_trains_every_model(loss, model):
