@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -137,6 +138,19 @@ def test_repeats_trained_together_are_those_trained_alone():
         np.testing.assert_allclose(repeat.predict(VALID), alone.predict(VALID), atol=1e-4)
         assert len(repeat.history_) == 4
     assert not np.allclose(together[0].predict(VALID), together[1].predict(VALID))
+
+
+@pytest.mark.parametrize("ranker", [RankNet, DeepNet, DenseComparator])
+def test_what_learned_from_pairs_knows_the_names_of_its_columns(ranker):
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [5.0, 3.0, 4.0]})
+    fitted = ranker(hidden=2, scaling=None, epochs=1).fit_pairs(frame, [(2, 1), (1, 0)])
+    assert fitted.feature_names() == ("a", "b")
+    swapped = frame[["b", "a"]]
+    for use in (fitted.predict, lambda X: fitted.compare(X, X)):
+        with pytest.raises(DataError, match="column 0 is 'b' but was 'a' in fit"):
+            use(swapped)
+    alone = ranker(hidden=2, scaling=None, epochs=1).fit_pairs(frame.to_numpy(), [(2, 1), (1, 0)])
+    assert alone.predict(frame).tolist() == fitted.predict(frame).tolist()
 
 
 def test_warm_start_goes_on():

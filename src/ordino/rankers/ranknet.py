@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import row_blocks
-from ordino.data.columns import as_features
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.forms import are_layers, require
@@ -96,12 +95,12 @@ class RankNet(ScoringNetwork):
         [2, 1, 0]
         """
         fields.check_scaling_alone(self)
-        features = as_features(X)
-        preferences = LearningSet.of(*fields.check_preferences(pairs, probability, len(features)), len(features))
-        data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid, by_labels=False)
+        given = fields.documents_of_pairs(X)
+        preferences = LearningSet.of(*fields.check_preferences(pairs, probability, given.n_docs), given.n_docs)
+        data, held_out = self._prepare(given, valid, by_labels=False)
         batch = None if self.batch is None else PAIRS_A_QUERY * self.batch
-        given = None if weights is None else fields.check_pair_weights(weights, preferences.n_pairs)
-        supply = ScoredPairs(data.X, preferences, pair_loss("ranknet"), batch=batch, weights=given)
+        counts = None if weights is None else fields.check_pair_weights(weights, preferences.n_pairs)
+        supply = ScoredPairs(data.X, preferences, pair_loss("ranknet"), batch=batch, weights=counts)
         return self._keep(self._train(data, held_out, [self.seed], supply)[0])
 
 
