@@ -198,6 +198,20 @@ def test_errors_are_turned_around() -> None:
     assert AdaRank(metric="pairwise_error", rounds=1).fit(Dataset(good, [0, 1, 2])).features_ == [0]
 
 
+@pytest.mark.parametrize("reweighting", ["rounds", "sum"])
+def test_few_errors_are_learned_as_much_accuracy_is(reweighting: str) -> None:
+    data, valid = easy_data(), easy_data(seed=1)
+    accuracy, error = (
+        AdaRank(metric=metric, reweighting=reweighting, rounds=5).fit(data, valid=valid)
+        for metric in ("pairwise_accuracy", "pairwise_error")
+    )
+    np.testing.assert_allclose(error.coef_, accuracy.coef_)
+    assert error.score(valid) == pytest.approx(accuracy.score(valid) - 1)
+    for name in ("metric", "valid"):
+        told = [row[name] for row in accuracy.history_]
+        np.testing.assert_allclose([row[name] + 1 for row in error.history_], told)
+
+
 def test_nothing_to_learn_from_gives_zero_weights() -> None:
     ranker = AdaRank(profile="directranker").fit(Dataset([[1.0], [2.0]], [0, 0]))  # the only query is left out
     assert ranker.coef_.tolist() == [0.0]
