@@ -6,7 +6,15 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ordino import LinearRegressionRanker, OrdinalClassifier, RankNet
+from ordino import (
+    AutoRanker,
+    LinearRegressionRanker,
+    NestedRanker,
+    OrdinalClassifier,
+    RankAggregation,
+    RankFusion,
+    RankNet,
+)
 from ordino.errors import ParameterError
 from ordino.ordinal import fit_thresholds, probabilities
 
@@ -119,3 +127,27 @@ def test_every_fold_has_its_share_of_every_class(monkeypatch):
     monkeypatch.setattr(OrdinalClassifier, "_learned", noted)
     OrdinalClassifier(LinearRegressionRanker()).fit(X, y)
     assert found == [[40, 15, 5], *[[32, 12, 4]] * 5]
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        NestedRanker("linear-regression-ranker", sizes=(None, 10)),
+        RankAggregation("linear-regression-ranker", n=2, resample="queries"),
+        RankAggregation("linear-regression-ranker", n=2, resample="queries", method="raw_mean"),
+        RankFusion(),
+        AutoRanker(trials=1, folds=2),
+    ],
+    ids=["nested", "rank_sum", "scaled by list", "fusion", "auto"],
+)
+def test_rankers_whose_scores_depend_on_the_other_rows_are_refused(ranker):
+    X, y = graded(100)
+    with pytest.raises(ParameterError, match="gives places in a list, not scores"):
+        OrdinalClassifier(ranker, list_size=20).fit(X, y)
+
+
+def test_an_aggregation_of_rankers_that_score_rows_gives_a_row_the_same_class_alone():
+    X, y = graded(100)
+    members = RankAggregation(LinearRegressionRanker(scaling=None), n=2, resample="documents", method="raw_mean")
+    model = OrdinalClassifier(members, folds=2).fit(X, y)
+    assert np.concatenate([model.predict(row[None]) for row in X[:20]]).tolist() == model.predict(X[:20]).tolist()

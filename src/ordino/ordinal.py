@@ -36,6 +36,7 @@ from ordino.streams import stream
 
 Floats = NDArray[np.float64]
 LEAST = 1e-12  # of a probability
+TRIED = 100  # rows that are scored alone, to see whether their scores are their own
 STEEPEST = 50.0  # the largest logarithm of a slope or of a gap
 
 
@@ -46,7 +47,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
     Classes have the order in which they sort: 0 < 1 < 2, or "a" < "b". The ranker learns from lists of rows drawn at
     random; features are brought to mean 0 and deviation 1, and the ranker's own scaling, which may look at whole lists,
     is left out.
-    Comparators (SortNet, DeepNet), which give places in a list and no scores, are refused.
+    Rankers whose scores depend on the other rows of a list, as those of comparators (SortNet, DeepNet), of fusion and
+    of rankers made of others do, are refused.
 
     Parameters
     ----------
@@ -134,9 +136,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NothingToLearnWarning)
             fitted: Ranker = ranker.fit(Dataset(scaled, grades, lists))
-        if hasattr(fitted, "network_"):
+        if not scores_alone(fitted, scaled):
             name = type(fitted).__name__
-            raise ParameterError(f"{name} gives places in a list, not scores; use a ranker that scores, as 'ranknet'")
+            raise ParameterError(
+                f"{name} gives places in a list, not scores of single rows; use a ranker that scores, as 'ranknet'"
+            )
         return fitted
 
     def _unseen_scores(self, scaled: Floats, grades: NDArray[np.int64]) -> Floats:
@@ -156,6 +160,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):
 
 def _scores(ranker: Ranker, scaled: Floats) -> Floats:
     return ranker.predict(Dataset(scaled, np.zeros(len(scaled))))
+
+
+def scores_alone(ranker: Ranker, scaled: Floats) -> bool:
+    """Whether rows have the same scores one by one as together in a list; some of them are tried."""
+    some = scaled[np.linspace(0, len(scaled) - 1, min(len(scaled), TRIED)).astype(np.intp)]
+    alone = ranker.predict(Dataset(some, np.zeros(len(some)), np.arange(len(some))))
+    return np.allclose(alone, _scores(ranker, some))
 
 
 def probabilities(scores: Floats, slope: float, thresholds: Floats) -> Floats:

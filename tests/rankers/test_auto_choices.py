@@ -277,3 +277,12 @@ def test_a_trial_is_judged_on_the_folds_that_it_has():
         here.measure(sum(standardized(one, DATA.offsets) for one in some)) for some in ([known], [known, new])
     )
     assert search._gain(Done(new, "prank", n_folds=1)) == pytest.approx((after - before)[own].mean())
+
+
+@pytest.mark.parametrize(("metric", "told"), [("kendall", "-0.2500"), ("pairwise_error", "0.2500")])
+def test_a_trial_is_told_with_the_sign_of_its_measure(metric, told, capsys):
+    curve = np.full((1, DATA.n_queries), -0.25)  # in which larger is better
+    trial = SimpleNamespace(kind=Kind("ranknet", {}, "z"), seconds=1.5, curve=lambda: curve, best_step=lambda _: 0)
+    with Board(bench(metric=metric), Clock(None), 3, verbose=True) as board:
+        board.tell("", trial)
+    assert f"{metric} {told} out of fold" in capsys.readouterr().err

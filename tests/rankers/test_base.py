@@ -316,6 +316,16 @@ def test_refusals_are_sentences(action: Callable[[], object], sentence: str):
         action()
 
 
+@pytest.mark.parametrize("scaling", [None, "minmax"])
+def test_validation_data_with_its_columns_in_another_order_is_refused(scaling):
+    train = DATA.replace(feature_names=tuple("abcd"))
+    valid = train.replace_features(train.X[:, ::-1], tuple("dcba"))
+    with pytest.raises(DataError, match="column 0 is 'd' but was 'a' in fit; give the columns in the same order"):
+        Slopes(scaling=scaling).fit(train, valid=valid)
+    unnamed = DATA.replace(feature_names=None)
+    assert Slopes(scaling=scaling).fit(train, valid=unnamed).seen_valid_.n_docs == unnamed.n_docs
+
+
 def test_one_query_may_be_scored_without_qid():
     one = DATA.select_queries([0])
     assert 0 < Slopes().fit(one).score(Dataset(one.X, one.y)) <= 1

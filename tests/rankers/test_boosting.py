@@ -128,6 +128,15 @@ def test_candidates_are_thinned_evenly() -> None:
     assert many.codes.ravel().tolist() == list(range(300))
 
 
+@pytest.mark.parametrize("ranker", [RankBoost(rounds=1), FRank(rounds=1)], ids=["RankBoost", "FRank"])
+@pytest.mark.parametrize("first_relevant", [1, 2, 3])
+def test_seconds_since_1970_which_are_neighbors_in_single_precision_are_told_apart(ranker, first_relevant) -> None:
+    seconds = np.float32(1.6e9) + 128 * np.arange(4, dtype=np.float32)  # 128 is the distance of two numbers there
+    y = np.arange(4) >= first_relevant
+    scores = ranker.fit(seconds[:, None], y, qid=[1] * 4).predict(seconds[:, None])
+    assert (scores > 0).tolist() == y.tolist()
+
+
 @pytest.mark.parametrize("kind", [RankBoost, FRank])
 def test_best_number_of_rounds_is_kept(kind: type[RankBoost | FRank]) -> None:
     data, valid = small_data(), small_data(seed=1)
@@ -187,6 +196,20 @@ def test_adarank_keeps_the_best_round() -> None:
 def test_errors_are_turned_around() -> None:
     good = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 0.5]])
     assert AdaRank(metric="pairwise_error", rounds=1).fit(Dataset(good, [0, 1, 2])).features_ == [0]
+
+
+@pytest.mark.parametrize("reweighting", ["rounds", "sum"])
+def test_few_errors_are_learned_as_much_accuracy_is(reweighting: str) -> None:
+    data, valid = easy_data(), easy_data(seed=1)
+    accuracy, error = (
+        AdaRank(metric=metric, reweighting=reweighting, rounds=5).fit(data, valid=valid)
+        for metric in ("pairwise_accuracy", "pairwise_error")
+    )
+    np.testing.assert_allclose(error.coef_, accuracy.coef_)
+    assert error.score(valid) == pytest.approx(accuracy.score(valid) - 1)
+    for name in ("metric", "valid"):
+        told = [row[name] for row in accuracy.history_]
+        np.testing.assert_allclose([row[name] + 1 for row in error.history_], told)
 
 
 def test_nothing_to_learn_from_gives_zero_weights() -> None:

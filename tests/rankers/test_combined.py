@@ -220,3 +220,29 @@ def test_every_part_is_checked(ranker):
         fitted.rankers_ = parts
         with pytest.raises(DataError, match="does not fit"):
             fitted.form().check()
+
+
+@pytest.mark.parametrize(
+    ("ranker", "is_random"),
+    [
+        (NestedRanker("random-ranker", sizes=(None, 5)), True),
+        (NestedRanker(RandomRanker(), sizes=(None, 5)), True),
+        (NestedRanker(NestedRanker("random-ranker", sizes=(None, 5)), sizes=(None, 3)), True),
+        (NestedRanker([RandomRanker(), RandomRanker(seed=1)], sizes=(None, 5)), False),
+        (RankAggregation("random-ranker", n=2), True),
+        (RankAggregation([RandomRanker(), RandomRanker(seed=1)]), False),
+        (RankAggregation(["linear-regression-ranker", "rank-svm"], resample="documents"), True),
+        (RankAggregation(NestedRanker("random-ranker", sizes=(None, 5)), n=2), True),
+    ],
+    ids=range(8),
+)
+def test_another_seed_gives_another_ranker_where_it_is_called_random(ranker, is_random):
+    data = easy_data()
+    one, other = ranker.fit_repeats(data, [1, 2])
+    assert ranker.is_random is is_random
+    assert (one.predict(data).tolist() != other.predict(data).tolist()) is is_random
+
+
+def test_members_that_would_be_copies_of_a_list_are_refused():
+    with pytest.raises(ParameterError, match="NestedRanker uses no randomness, so all 3 members would be equal"):
+        RankAggregation(NestedRanker([RandomRanker(), RandomRanker()], sizes=(None, 5)), n=3).fit(easy_data())

@@ -60,6 +60,17 @@ def test_units_of_features_do_not_matter() -> None:
     np.testing.assert_allclose(one.predict(data), other.predict(stretched), rtol=1e-6)
 
 
+def test_features_of_tiny_values_are_no_constants() -> None:
+    data = easy_data()
+    tiny = data.replace(X=data.X * np.float32(1e-15))
+    found = CoordinateAscent(restarts=1, scaling=None).fit(tiny)
+    assert found.score(tiny) == pytest.approx(
+        CoordinateAscent(restarts=1, scaling=None).fit(data).score(data), abs=0.01
+    )
+    flat = data.replace(X=np.column_stack((data.X[:, :3], np.full(data.n_docs, np.float32(0.1)))))
+    assert CoordinateAscent(restarts=1, scaling=None).fit(flat).coef_[3] == 0.0
+
+
 def test_restart_is_chosen_on_valid() -> None:
     """Where both parts choose differently, the part that is held out decides."""
     differ = 0

@@ -78,6 +78,19 @@ def test_on_other_data_the_population_starts_anew(name: str) -> None:
     assert ranker.fit(fewer).predict(fewer).shape == (other.n_docs,)
 
 
+@pytest.mark.parametrize("name", QUICK)
+def test_a_warm_start_chooses_by_the_validation_data_that_it_is_given(name: str) -> None:
+    data, first, other = easy_data(), easy_data(seed=5), canonical(easy_data(seed=6))
+    other = other.replace(y=np.random.default_rng(1).permutation(other.y))  # on which everything is worse
+    ranker = clone(QUICK[name]).set_params(generations=5, warm_start=True).fit(data, valid=first)
+    resumed = clone(ranker).fit(data, valid=first).fit(data, valid=first)
+    assert resumed.history_[:6] == ranker.history_
+    assert len(resumed.history_) == 11  # the same data: the search goes on
+    ranker.fit(data, valid=other)
+    assert ranker.fitness_ == pytest.approx(ranker.score(other), abs=1e-9)
+    assert len(ranker.history_) == 6
+
+
 def test_a_population_that_was_kept_is_where_a_new_search_starts() -> None:
     data = easy_data()
     first = clone(QUICK["RankDE"]).fit(data)

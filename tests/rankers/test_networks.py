@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -139,6 +140,19 @@ def test_repeats_trained_together_are_those_trained_alone():
     assert not np.allclose(together[0].predict(VALID), together[1].predict(VALID))
 
 
+@pytest.mark.parametrize("ranker", [RankNet, DeepNet, DenseComparator])
+def test_what_learned_from_pairs_knows_the_names_of_its_columns(ranker):
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0], "b": [5.0, 3.0, 4.0]})
+    fitted = ranker(hidden=2, scaling=None, epochs=1).fit_pairs(frame, [(2, 1), (1, 0)])
+    assert fitted.feature_names() == ("a", "b")
+    swapped = frame[["b", "a"]]
+    for use in (fitted.predict, lambda X: fitted.compare(X, X)):
+        with pytest.raises(DataError, match="column 0 is 'b' but was 'a' in fit"):
+            use(swapped)
+    alone = ranker(hidden=2, scaling=None, epochs=1).fit_pairs(frame.to_numpy(), [(2, 1), (1, 0)])
+    assert alone.predict(frame).tolist() == fitted.predict(frame).tolist()
+
+
 def test_warm_start_goes_on():
     ranker = RankNet(hidden=(), epochs=3, learning_rate=0.01, warm_start=True).fit(DATA)
     error = ranker.history_[-1]["error"]
@@ -150,6 +164,29 @@ def test_warm_start_refuses_layers_of_other_sizes():
     for hidden in ((8,), (8, 5), (8, 4, 2)):
         with pytest.raises(ParameterError, match="layers of other sizes"):
             ranker.set_params(hidden=hidden).fit(DATA)
+
+
+def test_warm_start_refuses_columns_in_another_order():
+    named = DATA.replace(feature_names=tuple("abcd"))
+    ranker = RankNet(hidden=(), epochs=1, scaling=None, warm_start=True).fit(named)
+    with pytest.raises(DataError, match="column 0 is 'd' but was 'a' in fit"):
+        ranker.fit(named.replace_features(named.X[:, ::-1], tuple("dcba")))
+    assert ranker.fit(named).score(named) == ranker.score(DATA)  # refused before anything was forgotten
+
+
+def test_a_warm_start_in_the_space_of_a_kernel_keeps_its_landmarks():
+    settings = {"n_components": 30, "scaling": None, "warm_start": True}
+    ranker = KernelRankNet(epochs=20, **settings).fit(DATA)
+    before = ranker.history_[-1]["error"]
+    few = easy_data(n_queries=1, n_docs=20, seed=4)  # fewer documents than landmarks
+    for data in (easy_data(seed=2), few):
+        known = ranker.features_
+        assert ranker.set_params(epochs=1, seed=3).fit(data).score(data) > 0.95
+        assert ranker.features_ is known
+    assert ranker.fit(DATA).history_[0]["error"] < before
+    for change in ({"gamma": 2.0}, {"kernel": "linear"}, {"n_components": 29}, {"n_components": 31}):
+        with pytest.raises(ParameterError, match="cannot go on from another kernel"):
+            KernelRankNet(epochs=1, **settings).fit(DATA).set_params(**change).fit(DATA)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -590,3 +590,10 @@ def test_every_bag_draws_for_itself_and_by_the_seed():
         return ["".join(trees[i : i + 2]) for i in (0, 2, 4)]
 
     assert len({*bags(0), *bags(1)}) == 6
+
+
+def test_the_booster_has_the_names_of_the_features_whatever_they_are():
+    data = easy_data().replace(feature_names=("a\\d", "b\\n", "c\td", "e f"))
+    ranker = LambdaMART(rounds=3, min_leaf=5).fit(data)
+    assert ranker.booster_.feature_name() == ["a\\d", "b\\n", "c_d", "e_f"]
+    assert ranker.booster_.predict(data.X).tolist() == ranker.predict(data).tolist()

@@ -43,6 +43,8 @@ def bin_features(X: NDArray[np.float32], most: int | None) -> Bins:
     for column in X.T:
         values = np.unique(column).astype(np.float64)
         halfway = (values[:-1] + values[1:]) / 2
+        # a stump compares in single precision: between two neighbors of it, halfway may round to the upper one
+        halfway = np.where(halfway.astype(np.float32) < values[1:], halfway, values[:-1])
         if most is not None and len(halfway) > most:
             halfway = halfway[np.linspace(0, len(halfway) - 1, most).round().astype(np.intp)]
         thresholds.append(halfway)

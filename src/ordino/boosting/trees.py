@@ -167,8 +167,8 @@ class TreeRanker(Ranker):
         self._check_fitted()
         import lightgbm as lgb
 
-        names = " ".join(name.replace(" ", "_") for name in self.input_names())
-        return lgb.Booster(model_str=re.sub(r"^feature_names=.*$", f"feature_names={names}", self.model_, flags=re.M))
+        line = "feature_names=" + " ".join(re.sub(r"\s", "_", name) for name in self.input_names())
+        return lgb.Booster(model_str=re.sub(r"^feature_names=.*$", lambda _: line, self.model_, flags=re.M))
 
     @property
     def feature_importances_(self) -> Floats:

@@ -36,12 +36,12 @@ class Board:
         self._now = text
         if trial is not None:
             values = trial.curve()[trial.best_step(np.full(self._bench.data.n_queries, True))]
-            reached = abs(float(np.nanmean(values))) if np.isfinite(values).any() else 0.0
+            measure = self._bench.judge.metric
+            reached = measure.quality(float(np.nanmean(values))) if np.isfinite(values).any() else 0.0
             row = (trial.kind.ranker, trial.kind.features, f"{reached:.4f}", f"{trial.seconds:.1f} s")
             self._rows.append(row)
             if self._live is None:
                 name, features, figure, seconds = row
-                measure = self._bench.judge.metric
                 sys.stderr.write(f"AutoRanker: {name} on {features}, {measure} {figure} out of fold, {seconds}\n")
                 sys.stderr.flush()
 

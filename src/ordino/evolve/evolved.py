@@ -173,8 +173,8 @@ def run_search(
 ) -> tuple[Any, Run]:
     """Search for the individual with the best fitness; the ranker gets ``history_`` and ``fitness_``.
 
-    A warm start with the same settings on the same data continues the ranker's last search; otherwise ``begin`` makes a
-    new one.
+    A warm start with the same settings on the same data, ``valid`` too, continues the ranker's last search; otherwise
+    ``begin`` makes a new one.
     """
     fixed = {name: value for name, value in ranker.get_params().items() if name not in FREE}
     settings = repr((data.n_features, valid is None, sorted(fixed.items(), key=lambda item: item[0])))
@@ -188,7 +188,12 @@ def run_search(
         fitness, held_out = fitness_on(data), None if valid is None else fitness_on(valid)
         last: tuple[Any, Run | None, str] = getattr(ranker, "_last", (None, None, ""))
         search, before, same = last
-        if not ranker.warm_start or same != settings or fitness([search.best])[0] != search.best_fitness:
+        if (
+            not ranker.warm_start
+            or same != settings
+            or fitness([search.best])[0] != search.best_fitness
+            or (held_out is not None and before is not None and held_out([before.best])[0] != before.fitness)
+        ):
             search, before = begin(), None
         run = evolve(
             search,

@@ -116,6 +116,12 @@ def widths_of(hidden: Any) -> tuple[int, ...]:
     return tuple(check_int("hidden", width, low=1) for width in given)
 
 
+def documents_of_pairs(X: ArrayLike) -> Dataset:
+    """The documents that preferences are about, in the order of their rows, with the names of their columns."""
+    rows: Any = X if hasattr(X, "shape") else np.asarray(X)
+    return Dataset(rows, np.zeros(rows.shape[:1] or 1))
+
+
 def check_preferences(
     pairs: ArrayLike, probability: ArrayLike, n_rows: int
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

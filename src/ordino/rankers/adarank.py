@@ -41,7 +41,8 @@ class AdaRank(LinearRanker):
     query_weights_
         P before the first and after each round, for the queries that count, in canonical order.
     history_
-        For each round, the weighted metric of the chosen feature, ``metric``, and the metric on ``valid``, if given.
+        For each round, the weighted metric of the chosen feature, ``metric``, and the metric on ``valid``, if given;
+        their signs are changed if smaller is better.
 
     Examples
     --------
@@ -85,6 +86,8 @@ class AdaRank(LinearRanker):
         if not -1 <= judge.metric.measure.low <= judge.metric.measure.high <= 1:
             raise ParameterError(f"metric={self.metric!r}; AdaRank needs a metric between -1 and 1, such as 'ndcg@10'")
         of_feature, counted = feature_measures(data, judge)  # (n_counted, n_features), (n_queries,)
+        errors = 0.0 if judge.metric.greater_is_better else judge.metric.measure.high
+        of_feature += errors  # E of a metric that counts errors is what is left of them: 1 is perfect
         log_weights = np.zeros(len(of_feature))
         query_weights = [softmax(log_weights)]
         coef = np.zeros(data.n_features)
@@ -102,13 +105,14 @@ class AdaRank(LinearRanker):
                     log_weights -= alpha * of_feature[:, feature]
                 else:
                     scores += alpha * data.X[:, feature]
-                    log_weights = -judge.per_query(data, scores)[counted]
+                    log_weights = -judge.per_query(data, scores)[counted]  # what is added to all weighs nothing
                 query_weights.append(softmax(log_weights))
                 coef[feature] += alpha
                 if choice.takes_weights(coef):
                     self.coef_ = coef.copy()
-                self.history_.append({"round": step + 1, "metric": float(best[feature])} | choice.last)
-                steps.show(metric=float(best[feature]), **choice.figures)
+                reached = float(best[feature]) - errors
+                self.history_.append({"round": step + 1, "metric": reached} | choice.last)
+                steps.show(metric=reached, **choice.figures)
         self.query_weights_ = np.array(query_weights)
 
 

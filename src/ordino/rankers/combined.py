@@ -62,8 +62,8 @@ class CombinedRanker(Ranker):
 
     @property
     def is_random(self) -> bool:
-        """Whether one of the rankers is."""
-        return any(ranker.is_random for ranker in as_rankers(self.ranker))
+        """Whether its ranker is; rankers in a list keep their own seeds, so that another seed changes nothing."""
+        return isinstance(self.ranker, str | Ranker) and as_rankers(self.ranker)[0].is_random
 
     def _check_learned(self) -> None:
         """Every ranker is sound and sees the same features."""

@@ -101,7 +101,7 @@ class _Climb:
         self.judge = judge
         self.moves = np.concatenate((steps_up, -steps_up))
         deviation = np.array([column.astype(np.float64).std() for column in data.X.T])
-        self.per_unit = np.divide(1.0, deviation, out=np.zeros(len(deviation)), where=deviation > 1e-12)
+        self.per_unit = np.divide(1.0, deviation, out=np.zeros(len(deviation)), where=deviation > 0)
 
     @property
     def coef(self) -> Vector:

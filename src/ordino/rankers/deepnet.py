@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.data.columns import as_features
 from ordino.data.dataset import Dataset
 from ordino.given import Validation
 from ordino.networks import fields
@@ -205,10 +204,10 @@ def _train_given(
 ) -> Trained:
     """What the network learned from preferences."""
     fields.check_scaling_alone(ranker)
-    features = as_features(X)
-    chosen, target = fields.check_preferences(pairs, probability, len(features))
-    data, held_out = ranker._prepare(Dataset(features, np.zeros(len(features))), valid, by_labels=False)
-    learning_set = in_random_order(chosen, target, len(features), stream(ranker.seed, "pairs"))
+    given = fields.documents_of_pairs(X)
+    chosen, target = fields.check_preferences(pairs, probability, given.n_docs)
+    data, held_out = ranker._prepare(given, valid, by_labels=False)
+    learning_set = in_random_order(chosen, target, given.n_docs, stream(ranker.seed, "pairs"))
     learner = _learner(ranker, data.X, learning_set, held_out, ranker.seed)
     return ranker._learn([learner], ranker.epochs, ranker.verbose)[0]
 

@@ -94,6 +94,13 @@ class NestedRanker(CombinedRanker):
         """The eight stages of section 5.2, of the network of chapter 5 or another ranker."""
         return super().as_published(**({} if "ranker" in changes else {"ranker": network_of_chapter_5()}) | changes)
 
+    def with_seed(self, seed: int) -> Self:
+        """An unfitted copy whose ranker has this seed, also one that was given by name; those of a list keep theirs."""
+        copy = super().with_seed(seed)
+        if isinstance(copy.ranker, str | Ranker):
+            copy.ranker = as_rankers(copy.ranker)[0].with_seed(seed)
+        return copy
+
     def _fit(self, data: Dataset, valid: Dataset | None) -> None:
         sizes = list(self.sizes)
         stages = self._stages(len(sizes))

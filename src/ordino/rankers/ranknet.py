@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordino.arrays import row_blocks
-from ordino.data.columns import as_features
 from ordino.data.dataset import Dataset
+from ordino.errors import ParameterError
 from ordino.forms import are_layers, require
 from ordino.given import Validation
 from ordino.layers import Layer, forward
@@ -95,12 +95,12 @@ class RankNet(ScoringNetwork):
         [2, 1, 0]
         """
         fields.check_scaling_alone(self)
-        features = as_features(X)
-        preferences = LearningSet.of(*fields.check_preferences(pairs, probability, len(features)), len(features))
-        data, held_out = self._prepare(Dataset(features, np.zeros(len(features))), valid, by_labels=False)
+        given = fields.documents_of_pairs(X)
+        preferences = LearningSet.of(*fields.check_preferences(pairs, probability, given.n_docs), given.n_docs)
+        data, held_out = self._prepare(given, valid, by_labels=False)
         batch = None if self.batch is None else PAIRS_A_QUERY * self.batch
-        given = None if weights is None else fields.check_pair_weights(weights, preferences.n_pairs)
-        supply = ScoredPairs(data.X, preferences, pair_loss("ranknet"), batch=batch, weights=given)
+        counts = None if weights is None else fields.check_pair_weights(weights, preferences.n_pairs)
+        supply = ScoredPairs(data.X, preferences, pair_loss("ranknet"), batch=batch, weights=counts)
         return self._keep(self._train(data, held_out, [self.seed], supply)[0])
 
 
@@ -156,8 +156,18 @@ class KernelRankNet(ScoringNetwork):
         landmarks = spawn_seed(self.seed, "landmarks")
         gamma = 1 / (WIDER * data.n_features) if self.gamma is None and self.kernel == "rbf" else self.gamma
         kernel = Nystroem(kernel=self.kernel, gamma=gamma, n_components=n_components, random_state=landmarks)
-        self.features_ = kernel.fit(data.X[drawn].astype(np.float64))
+        if self.warm_start and hasattr(self, "layers_"):  # their weights are those of the features of then
+            self._check_goes_on(kernel, data.n_features)
+        else:
+            self.features_ = kernel.fit(data.X[drawn].astype(np.float64))
         super()._fit(data, valid)
+
+    def _check_goes_on(self, kernel: Any, n_inputs: int) -> None:
+        """Refuse another kernel than the one that the weights were learned in; fewer documents are none."""
+        known, (n_known, n_inputs_known) = self.features_, self.features_.components_.shape
+        same_kernel = (known.kernel, known.gamma) == (kernel.kernel, kernel.gamma) and n_inputs == n_inputs_known
+        if not (same_kernel and kernel.n_components <= n_known <= self.n_components):
+            raise ParameterError("warm_start=True cannot go on from another kernel; use warm_start=False")
 
     def fit_repeats(self, data: Dataset, seeds: Sequence[int], *, valid: Validation = None) -> list[Self]:
         """One fitted ranker for each seed, which draws features of its own."""
