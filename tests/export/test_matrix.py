@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
 from ordino import Dataset, import_model, read_letor
+from ordino.boosting.model_text import ZERO, read_trees
 from ordino.errors import ExportError
 from ordino.export import TARGETS, export_model
 from ordino.order.fusion import METHODS
@@ -187,6 +188,23 @@ def test_the_engine_ranks_as_the_ranker_does(variant, to):
     assert re.search(r"ordino (serve|distill)|export to one of: ", sentence)  # a way out
     assert TARGETS[to].title in sentence
     return None
+
+
+@pytest.mark.parametrize("to", TARGETS)
+@pytest.mark.parametrize("before", [None, MaxAbsScaler()], ids=["plain", "scaled"])
+def test_trees_part_zeros_from_what_is_below_and_above(to, before):
+    """LightGBM takes numbers that are next to nothing for 0, and has thresholds there."""
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(120, 2)) * [1, 1000]).astype(np.float32)
+    train = Dataset(X, (X > 0).sum(axis=1), np.repeat(np.arange(12), 10))
+    ranker = made("lambda-mart", {})
+    if before is not None:
+        ranker = make_pipeline(before, ranker).fit(X, train.y, lambdamart__qid=train.qid)
+        return assert_same_order(ranker, to, train)
+    ranker.fit(train)
+    thresholds = np.concatenate([tree.threshold for tree in read_trees(ranker.model_).trees])
+    assert {*thresholds} & {-ZERO}
+    return assert_same_order(ranker, to, train)
 
 
 def test_every_ranker_is_exported_or_refused():

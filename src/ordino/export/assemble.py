@@ -115,7 +115,7 @@ def _from_text(form: Trees, names: tuple[str, ...], prepare: Prepare | None, cat
     if categories or any(tree.is_categorical.any() for tree in text.trees):
         return PlainTrees(names, (), levels=levels, categorical=form.model)
     feature = np.concatenate([np.zeros(0, np.int64), *(tree.feature for tree in text.trees)])
-    threshold = np.concatenate([np.zeros(0), *(tree.threshold for tree in text.trees)])
+    threshold = _zeros_apart(np.concatenate([np.zeros(0), *(tree.threshold for tree in text.trees)]))
     raw, start = largest_left(prepare, feature, threshold, form.n_features), 0
     seen = _missing_values(prepare, form.n_features).astype(np.float64)
     trees = []
@@ -129,6 +129,16 @@ def _from_text(form: Trees, names: tuple[str, ...], prepare: Prepare | None, cat
             )
         trees.append(pruned(plain))
     return PlainTrees(names, tuple(trees), levels=levels)
+
+
+def _zeros_apart(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Thresholds that part all numbers as LightGBM does, which takes those up to ZERO away from 0 for 0.
+
+    It has many at ZERO and -ZERO: they part zeros from what is above and below.
+    """
+    below = np.nextafter(np.float32(-ZERO), np.float32(-np.inf))
+    raised = np.where((threshold >= 0) & (threshold < ZERO), ZERO, threshold)
+    return np.where((threshold >= -ZERO) & (threshold < 0), below, raised)
 
 
 def _missing_left(tree: TextTree, seen: Any, number: int) -> Any:

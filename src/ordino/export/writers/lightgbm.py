@@ -1,10 +1,11 @@
 """LightGBM: its model text, with thresholds for raw features, which ``lightgbm.Booster(model_file=...)`` loads."""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
-from ordino.boosting.model_text import DEFAULT_LEFT, NAN_MISSING, TextTree, TreeText, write_trees
+from ordino.boosting.model_text import DEFAULT_LEFT, NAN_MISSING, ZERO, TextTree, TreeText, write_trees
 from ordino.export.family import PlainTrees, Tree
 from ordino.export.written import Written, all_different
 
@@ -20,8 +21,10 @@ def write_lightgbm(form: PlainTrees, name: str, **_: object) -> Written:  # noqa
         text = write_trees(TreeText(tuple(_tree(tree) for tree in form.trees), names, 1))
     if list(names) != list(form.names):
         notes.append("Blanks and other characters that LightGBM refuses in names of features are _ in the file.")
+    blurred = tuple(one for tree in form.trees for one in _near_zero(tree))
     command = "python -c \"import lightgbm; print(lightgbm.Booster(model_file='model.txt').num_trees())\""
-    return Written(files={"model.txt": text}, commands=(command,), notes=tuple(notes), odds=form.odds)
+    files = {"model.txt": text}
+    return Written(files=files, commands=(command,), notes=tuple(notes), odds=form.odds, blurred=blurred)
 
 
 def safe_names(names: tuple[str, ...]) -> list[str]:
@@ -33,6 +36,14 @@ def safe_names(names: tuple[str, ...]) -> list[str]:
     ['a_b', 'a_b_2', 'ok']
     """
     return all_different(re.sub(r"[\s\",:\[\]{}=]", "_", name) or "_" for name in names)
+
+
+def _near_zero(tree: Tree) -> Iterator[tuple[int, float, float]]:
+    """Numbers that LightGBM takes for 0 and so sends another way, at thresholds that are as near to 0."""
+    below = float(np.nextafter(np.float32(-ZERO), np.float32(-np.inf)))
+    for feature, limit in zip(tree.feature.tolist(), tree.threshold.tolist(), strict=True):
+        if below < limit < ZERO:
+            yield (feature, limit, ZERO) if limit >= 0 else (feature, below, limit)
 
 
 def _tree(tree: Tree) -> TextTree:
