@@ -34,9 +34,10 @@ def xgboost_model(path: Path, **params):
         {},
         {"booster": "dart", "rate_drop": 0.5},
         {"objective": "binary:logistic", "base_score": 0.3},
+        {"objective": "survival:cox", "base_score": 2.0},
         {"num_parallel_tree": 2},
     ],
-    ids=["rank:ndcg", "dart", "logistic", "forest"],
+    ids=["rank:ndcg", "dart", "logistic", "cox", "forest"],
 )
 def test_xgboost_as_saved(tmp_path, params):
     if "objective" in params:
@@ -47,6 +48,25 @@ def test_xgboost_as_saved(tmp_path, params):
     else:
         _, wanted = xgboost_model(tmp_path / "m.json", **params)
     np.testing.assert_allclose(import_model(tmp_path / "m.json", "xgboost").predict(HOLED), wanted, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "params", [{}, {"num_parallel_tree": 2, "subsample": 0.5}, {"booster": "dart", "rate_drop": 0.3}]
+)
+def test_xgboost_that_stopped_early(tmp_path, params):
+    """XGBRanker predicts with the rounds up to the best, a Booster with all, and so do their files."""
+    rng = np.random.default_rng(0)
+    y, qid = rng.integers(0, 3, TEST.n_docs), TEST.query_number
+    drawn = rng.integers(0, 3, TEST.n_docs)  # by which later rounds are no better
+    ranker = xgboost.XGBRanker(n_estimators=20, early_stopping_rounds=3, max_depth=3, n_jobs=1, **params)
+    ranker.fit(HOLED, y, qid=qid, eval_set=[(HOLED[:, ::-1], drawn)], eval_qid=[qid], verbose=False)
+    assert ranker.best_iteration + 1 < ranker.get_booster().num_boosted_rounds()
+    ranker.save_model(tmp_path / "ranker.json")
+    ranker.get_booster().save_model(tmp_path / "booster.json")
+    by_all = ranker.get_booster().predict(xgboost.DMatrix(HOLED), output_margin=True)
+    for file, wanted in (("ranker", ranker.predict(HOLED)), ("booster", by_all)):
+        found = import_model(tmp_path / f"{file}.json", "xgboost").predict(HOLED)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6)
 
 
 def test_xgboost_linear(tmp_path):

@@ -1,7 +1,8 @@
 """XGBoost's two JSON forms as rankers: what ``Booster.save_model`` writes, and what ``get_dump`` and ``dump_model`` do.
 
 XGBoost goes left if ``x < condition`` in single precision, which is ``x <=`` the single-precision number below it.
-Scores are margins: sums of leaves and the base score, before any logistic function.
+Scores are margins: sums of leaves and the base score, before any logistic function. Where training stopped early, what
+``XGBRanker.save_model`` wrote counts up to the best round, as its own ``predict`` does.
 """
 
 import json
@@ -19,7 +20,7 @@ from ordino.imports.ranklib import width
 from ordino.rankers.imported import Imported, ImportedLinear, ImportedTrees
 
 LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
-LOGARITHMIC = ("count:poisson", "reg:gamma", "reg:tweedie")
+LOGARITHMIC = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
 
 
 def from_xgboost(text: str, n_features: int | None) -> Imported:
@@ -74,13 +75,25 @@ def _saved(learner: Mapping[str, Any], n_features: int | None) -> Imported:
     dropped = booster.get("weight_drop")  # of dart, whose trees count by weights of their own
     booster = booster.get("gbtree", booster)
     found = booster["model"]["trees"]
+    kept = _kept(learner, booster["model"], len(found))
     dropped = dropped or booster["model"].get("weight_drop")  # where newer versions have them
     factors = [float(w) for w in dropped] if dropped else [1.0] * len(found)
     trees = [
         text_tree(_nodes(tree, factor, i), n, f"tree {i}")
         for i, (tree, factor) in enumerate(zip(found, factors, strict=True))
+        if i < kept
     ]
     return _ranker(trees, start, source, n, names)
+
+
+def _kept(learner: Mapping[str, Any], model: Mapping[str, Any], n_trees: int) -> int:
+    """How many trees count: XGBRanker predicts with those up to the best round, a Booster with all."""
+    attributes = learner.get("attributes") or {}
+    if "scikit_learn" not in attributes or "best_iteration" not in attributes:
+        return n_trees
+    best = _whole(attributes["best_iteration"], 0, 999_999_999, "best_iteration")
+    forest = model.get("gbtree_model_param", {}).get("num_parallel_tree", 1)
+    return (best + 1) * max(_whole(forest, 0, 999_999_999, "num_parallel_tree"), 1)
 
 
 def _base_margin(word: str, objective: str) -> float:
