@@ -74,6 +74,29 @@ def test_pipelines_are_saved(first, tmp_path):
     assert read_card(tmp_path / "model")["steps"] == [type(first).__name__, "LinearRegressionRanker"]
 
 
+@pytest.mark.parametrize(
+    "steps", [("passthrough",), (None,), ("passthrough", StandardScaler()), (StandardScaler(), "passthrough")]
+)
+def test_steps_of_a_pipeline_that_do_nothing(tmp_path, steps):
+    """As a search over steps leaves them."""
+    import pandas as pd
+
+    data = easy_data()
+    frame = pd.DataFrame(data.X, columns=[*"abcd"])
+    named = [(f"step{number}", step) for number, step in enumerate(steps)]
+    model = Pipeline([*named, ("rank", SingleFeature(feature=2))]).fit(frame, data.y, rank__qid=data.qid)
+    ordino.save(model, tmp_path / "m.ordino")
+    expected = model.predict(frame).tolist()
+    assert ordino.load(tmp_path / "m.ordino").predict(frame).tolist() == expected
+    score, card = load_scorer(tmp_path / "m.ordino")
+    assert score(Dataset(data.X, data.y, data.qid)).tolist() == expected
+    assert card["features"] == {"count": 4, "names": [*"abcd"]}
+    assert card["steps"] == ["StandardScaler"] * (StandardScaler in map(type, steps)) + ["SingleFeature"]
+    with pytest.raises(DataError, match="column 0 is 'b' but was 'a'"):
+        score(Dataset(data.X, data.y, data.qid, feature_names=("b", "a", "c", "d")))
+    assert ordino.export_model(model, "solr", data=Dataset(frame, data.y, data.qid)).certificate.passed
+
+
 def test_feature_names_come_back_and_are_checked(tmp_path):
     data = Dataset([[1.0, 2.0], [2.0, 1.0]], [0, 1], feature_names=["bm25", "pagerank"])
     ordino.save(SingleFeature(feature="bm25").fit(data), tmp_path / "model")

@@ -25,6 +25,16 @@ def last_step(ranker: Any) -> Any:
     return steps_of(ranker)[-1]
 
 
+def is_idle(step: Any) -> bool:
+    """Whether a step of a pipeline hands on what it gets: "passthrough", or None."""
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def first_step(ranker: Any) -> Any:
+    """The first step that does anything: it knows the features that a pipeline takes, and their names."""
+    return next(step for step in steps_of(ranker) if not is_idle(step))
+
+
 def score_with(ranker: Any, data: Dataset) -> NDArray[np.float64]:
     """Scores by a ranker or a pipeline that ends in one, in the caller's row order."""
     scores: NDArray[np.float64] = last_step(ranker).predict(at_last_step(ranker, data))
@@ -47,14 +57,15 @@ def at_last_step(ranker: Any, data: Dataset) -> Dataset:
     *before, last = steps_of(ranker)
     if not before:
         return data
-    check_features(data, ranker.n_features_in_, getattr(ranker, "feature_names_in_", None))
+    first = first_step(ranker)
+    check_features(data, first.n_features_in_, getattr(first, "feature_names_in_", None))
     for step, following in zip(before, [*before[1:], last], strict=True):
         data = _transformed(step, data, getattr(following, "feature_names_in_", None))
     return data
 
 
 def _transformed(step: Any, data: Dataset, names: Any) -> Dataset:
-    if isinstance(step, str) or step is None:  # "passthrough"
+    if is_idle(step):
         return data
     if type(step).__module__.startswith("ordino."):
         known = getattr(step, "categories_", {})
@@ -78,8 +89,9 @@ def _plain(step: Any, data: Dataset) -> Any:
 
 def input_names(ranker: Any) -> tuple[str, ...]:
     """The names of the columns that a pipeline takes, as scikit-learn calls them where they have none: x0, x1, ..."""
-    own = getattr(ranker, "feature_names_in_", None)
-    return tuple(f"x{j}" for j in range(ranker.n_features_in_)) if own is None else tuple(map(str, own))
+    first = first_step(ranker)
+    own = getattr(first, "feature_names_in_", None)
+    return tuple(f"x{j}" for j in range(first.n_features_in_)) if own is None else tuple(map(str, own))
 
 
 def names_at_last_step(ranker: Any) -> tuple[str, ...] | None:
@@ -90,5 +102,5 @@ def names_at_last_step(ranker: Any) -> tuple[str, ...] | None:
     try:
         names = tuple(map(str, ranker[:-1].get_feature_names_out()))
     except (AttributeError, ValueError):  # a step that cannot tell: names stay where columns do
-        names = tuple(map(str, getattr(ranker, "feature_names_in_", ())))
+        names = tuple(map(str, getattr(first_step(ranker), "feature_names_in_", ())))
     return names if len(names) == last.n_features_in_ else None

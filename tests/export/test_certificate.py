@@ -200,9 +200,9 @@ def test_data_may_number_its_categories_in_another_order_than_training():
     kind, texts = rng.integers(0, 3, 60), np.array(["a", "b", "c"])
     X = np.column_stack((kind, rng.normal(size=60)))
     train = Dataset(
-        X, kind == 1, np.repeat(np.arange(6), 10), feature_names=("kind", "age"), categories={"kind": (*texts,)}
+        X, kind == 0, np.repeat(np.arange(6), 10), feature_names=("kind", "age"), categories={"kind": (*texts,)}
     )
-    ranker = LambdaMART(rounds=3, min_leaf=2).fit(train)
+    ranker = LambdaMART(rounds=3, min_leaf=2, options={"min_data_per_group": 1}).fit(train)
     other = train.replace_features(
         np.column_stack((2 - kind, X[:, 1])), train.feature_names, categories={"kind": (*texts[::-1],)}
     )

@@ -13,7 +13,7 @@ from ordino.export.merge import mean_of
 from ordino.export.preparation import WAYS_OUT, Prepare, largest_left, preparation_of, prepare_of
 from ordino.forms import Form, Linear, Network, Stumps, Trees
 from ordino.order.pairs import Pairs
-from ordino.pipelines import last_step
+from ordino.pipelines import first_step, last_step
 from ordino.rankers.mcrank import ExpectedLevel
 
 DEEPEST = 400  # splits of a tree: the engines read nested JSON by recursion, as we write it
@@ -41,7 +41,8 @@ def assemble(model: Any) -> Plain:
     if not hasattr(ranker, "form"):
         raise ExportError(f"a {type(ranker).__name__} is not a ranker; export a fitted ranker, or a pipeline of one")
     form = ranker.form()
-    names = name_features(getattr(model, "feature_names_in_", None), model.n_features_in_)
+    first = first_step(model)
+    names = name_features(getattr(first, "feature_names_in_", None), first.n_features_in_)
     name = type(ranker).__name__
     if isinstance(form, Pairs):
         raise ExportError(f"{name} compares documents two by two, and an engine scores one at a time; {WAYS_OUT}")

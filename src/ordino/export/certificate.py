@@ -20,7 +20,7 @@ from ordino.export.family import Affine, Plain, PlainLinear, PlainTrees, Prepara
 from ordino.export.probes import make_probes
 from ordino.export.targets import Target
 from ordino.export.written import Written
-from ordino.pipelines import last_step, score_with
+from ordino.pipelines import first_step, last_step, score_with
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**-24  # unit roundoff of single precision, in which our own networks and scalers compute
@@ -90,7 +90,7 @@ def certify(model: Any, key: str, target: Target, form: Plain, written: Written,
     with_missing = _knows_missing(model) and _routes_missing(target, form)
     probes = make_probes(form, with_missing=with_missing)
     names = tuple(form.names)
-    known = None if getattr(model, "feature_names_in_", None) is None else names
+    known = None if getattr(first_step(model), "feature_names_in_", None) is None else names
     categories = getattr(ranker, "categories_in_", {})
     for j, one in enumerate(names):  # a category is a number from 0
         if one in categories:

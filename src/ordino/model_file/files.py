@@ -26,7 +26,7 @@ from ordino.forms import Network, require
 from ordino.layers import ACTIVATIONS
 from ordino.model_file.container import Contents, read_file, write_file
 from ordino.model_file.values import Decoder, Encoder
-from ordino.pipelines import last_step, score_with, steps_of
+from ordino.pipelines import first_step, is_idle, last_step, score_with, steps_of
 from ordino.plain import as_json
 from ordino.rankers import NAMES
 from ordino.versions import installed_versions
@@ -133,7 +133,8 @@ def check_model(model: Any) -> None:
     if not isinstance(last_step(model), Ranker):
         raise ModelFileError("the file holds no ranker; get it again")
     for step in steps_of(model):
-        check_part(step)
+        if not is_idle(step):
+            check_part(step)
 
 
 def check_part(part: Any) -> None:
@@ -189,7 +190,7 @@ def _inner_parts(part: Any) -> list[Any]:
     if hasattr(part, "transformers_"):
         require(part.n_jobs in (None, 1, -1), "n_jobs")  # a forged number would start as many processes
         return [inner for _, inner, _ in part.transformers_ if not isinstance(inner, str)]
-    return steps_of(part) if hasattr(part, "steps") else []
+    return [step for step in steps_of(part) if not is_idle(step)] if hasattr(part, "steps") else []
 
 
 def load_scorer(path: str | Path) -> tuple[Score, dict[str, Any]]:
@@ -259,7 +260,7 @@ def make_card(
         "ranker": type(last).__name__,
         "name": NAMES.get(type(last).__name__),
         "form": form_of(ranker),
-        "steps": [type(step).__name__ for step in steps_of(ranker)],
+        "steps": [type(step).__name__ for step in steps_of(ranker) if not is_idle(step)],
         "parameters": params,
         "features": features_of(ranker),
         "scaling": describe_scaling(scaler),
@@ -275,14 +276,15 @@ def make_card(
 
 def features_of(ranker: Any) -> dict[str, Any]:
     """How many features a ranker or a pipeline takes, their names if they have any, and which are categorical."""
-    names, categories = getattr(ranker, "feature_names_in_", None), categories_of(ranker)
+    first, categories = first_step(ranker), categories_of(ranker)
+    names = getattr(first, "feature_names_in_", None)
     kinds = {"categories": sorted(categories)} if categories else {}
-    return {"count": int(ranker.n_features_in_), "names": None if names is None else [*map(str, names)], **kinds}
+    return {"count": int(first.n_features_in_), "names": None if names is None else [*map(str, names)], **kinds}
 
 
 def categories_of(ranker: Any) -> Mapping[str, tuple[str, ...]]:
     """The categories by feature that a ranker, or the first step of a pipeline, knows from training."""
-    first = steps_of(ranker)[0]
+    first = first_step(ranker)
     known = getattr(first, "categories_in_", None) or getattr(first, "categories_", None)
     return known if isinstance(known, Mapping) else {}  # scikit-learn's encoders have lists
 
