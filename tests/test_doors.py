@@ -47,9 +47,12 @@ def test_a_pipeline_is_compared_query_by_query(trees):
     with sklearn.config_context(enable_metadata_routing=True):
         ranker = ordino.RankSVM(scaling="querymax").set_fit_request(qid=True)
         piped = make_pipeline(StandardScaler(), ranker).fit(DATA.X, DATA.y, qid=DATA.qid)
-    few = ordino.Dataset(TEST.X[:12] * np.repeat([[1], [9]], 6, 0), TEST.y[:12], np.repeat([1, 2, 3, 4], 3))
+    X = TEST.X[:12].copy()
+    X[:, 1:] *= np.repeat([[1], [50]], 6, 0)  # large in some queries: as one list, the others would hardly count
+    few = ordino.Dataset(X, np.arange(12) % 3, np.repeat([1, 2, 3, 4], 3))
     whole = score_with(piped, few)
-    assert not np.allclose(whole, piped.predict(few.X))
+    as_one_list = piped.predict(few.X)
+    assert ordino.compare(as_one_list, trees, few) != ordino.compare(whole, trees, few)
     assert ordino.compare(piped, trees, few) == ordino.compare(whole, trees, few)
 
 

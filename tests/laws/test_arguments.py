@@ -145,7 +145,7 @@ MEANT: dict[str, dict[Found, tuple[int, str]]] = {
         ("experiment/papers/letor.py", "of", "metric"): (1, "whether a ranker draws is the same for all"),
         ("experiment/papers/letor.py", "Result", "notes"): (1, "they are made with the numbers"),
         ("experiment/plan/plan.py", "make_folds", "seed"): (1, "that of rankers: repeats share their folds"),
-        ("experiment/report/board_view.py", "Dots", "mean"): (2, "there is nothing to draw"),
+        ("experiment/report/board_view.py", "Dots", "mean"): (3, "there is nothing to draw"),
         ("experiment/report/plots.py", "Scale", "log"): (1, "of the other axis"),
         ("export/certificate.py", "Dataset", "doc_ids"): (1, "probes have none"),
         ("export/certificate.py", "Dataset", "weights"): (1, "probes have none"),

@@ -36,6 +36,7 @@ BESIDE: dict[str, Callable[[Board], dict[str, Any]]] = {
     "board.compare_labels": lambda _: {"a": "B", "b": "C"},
     "board.shared_measures": lambda _: {"a": "B", "b": "C"},
     "board_view.view_pairs": lambda board: {"measure": board.measures[0]},
+    "curves.curves_of_line": lambda board: {"line": board.lines[0]},
     "figures.mean_weights": lambda board: {"line": board.lines[0]},
     "plots.weights_of": lambda _: {"mean_weights": mean_weights},
 }

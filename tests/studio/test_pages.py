@@ -13,7 +13,7 @@ from ordino.experiment.report.board import make_boards
 from ordino.experiment.report.board_view import view_board, view_pairs
 from ordino.experiment.report.page import html
 from ordino.experiment.report.text import comma_separated
-from ordino.experiment.store import Store, StoreView
+from ordino.experiment.store import Store, StoreView, Trial
 from ordino.pages.numbers import chance_is
 from ordino.studio.app import Studio
 from ordino.studio.ask import Ask
@@ -255,6 +255,21 @@ def test_of_one_query_there_is_no_interval_and_nothing_lies_beyond_the_axis():
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Compare
+
+
+def test_compare_calls_nobody_ahead_where_test_and_means_disagree(tmp_path):
+    often, rarely = np.full(60, 0.52), np.full(60, 0.5)
+    often[:4] = 0.0  # many small gains, a few large losses
+    rarely[:4] = 1.0
+    with Store(tmp_path / "web.sqlite") as store:
+        for label, values in (("Often", often), ("Rarely", rarely)):
+            store.add(Trial(key=label, dataset="web", fold="Fold1", ranker="ranknet", label=label, params={}, seed=0,
+                            profile="standard", test={"map": values.mean()}, per_query={"map": values},
+                            query_ids=np.arange(60)))  # fmt: skip
+    client = open_studio(tmp_path / "web.sqlite")
+    for a, b in (("Often", "Rarely"), ("Rarely", "Often")):
+        told = "Rarely has the better mean of MAP, but the test favors Often: neither is ahead."
+        assert heading(client.get(f"/compare?a={a}&b={b}")) == told
 
 
 def test_compare_tells_p_alone_and_of_its_family(studio):

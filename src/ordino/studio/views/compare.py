@@ -99,7 +99,8 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     start = min(max(0, ask.whole("from", 1, 10**9) - 1), max(0, len(picked) - 1))
     rows = [_moved(board, facts, int(both[i]), float(d[i]), left, right) for i in picked[start : start + PAGE]]
     return common | {
-        "is_paired": True, "measure": measure, "one": one, "finding": _finding(one, a, b, sign), "rows": rows,
+        "is_paired": True, "measure": measure, "one": one, "rows": rows,
+        "finding": _finding(one, a, b, sign, _leaning(board, measure, a, b)),
         "n_queries": len(d), "n_picked": len(picked), "is_brushed": is_brushed, "start": start, "page_size": PAGE,
         "low": ask.text("low"), "high": ask.text("high"), "low_value": low, "high_value": high,
         "bars": _bars(d[order], low, high, is_brushed), "largest": float(np.max(np.abs(d), initial=0)) or 1.0,
@@ -126,12 +127,20 @@ def _unit(board: Board, a: str, b: str) -> str:
     return f" over the means of {spelled(n[0])} and {spelled(n[1])} trials"
 
 
-def _finding(one: Comparison, a: str, b: str, sign: float) -> tuple[str, tuple[str, str, str, str]]:
+def _leaning(board: Board, measure: str, a: str, b: str) -> float:
+    """Positive if the test over queries favors a; 0 for a test that does not compare queries."""
+    test = TESTS[board.test]
+    return test.function(*(board.line(one).per_query[measure] for one in (a, b))).leaning if test.is_paired else 0.0
+
+
+def _finding(one: Comparison, a: str, b: str, sign: float, leaning: float) -> tuple[str, tuple[str, str, str, str]]:
     """Which sentence the page opens with: its kind, and its pieces."""
     title, ahead = measure_title(one.measure), sign * one.difference
     wins, losses = (one.n_above, one.n_below) if sign > 0 else (one.n_below, one.n_above)
     if one.p_alone >= 0.05:
         return "chance", (a, b, title, f"{wins:,} wins, {losses:,} losses")
+    if leaning * one.difference < 0:  # ranks see another one ahead than the means do
+        return "apart", (*((a, b) if ahead > 0 else (b, a)), title, "")
     first, second = (a, b) if ahead > 0 else (b, a)
     won = wins if ahead > 0 else losses
     return "ahead", (first, second, f"{won:,} of {one.n_queries:,}", f"{fixed(abs(ahead), 3)} {title}")
