@@ -161,7 +161,6 @@ MEANT: dict[str, dict[Found, tuple[int, str]]] = {
         ("ranker.py", "evaluate", "qid"): (1, "it is in the data"),
         ("rankers/mcrank.py", "Task", "levels"): (2, "of LambdaMART's measure"),
         ("rankers/mcrank.py", "Task", "start"): (1, "a softmax starts at 0"),
-        ("rankers/ranknet.py", "Dataset", "weights"): (1, "those of pairs"),
         ("rankers/ranknet.py", "pair_loss", "activation"): (1, "that of the network"),
     },
 }

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordino.data.columns import check_columns
+from ordino.data.columns import check_names
 from ordino.data.dataset import Dataset
 from ordino.division import Divided
 from ordino.errors import ParameterError
@@ -108,8 +108,7 @@ class ScoringNetwork(Ranker):
 
     def _prepare(self, data: Any, held_out: Any, *, by_labels: bool = True) -> tuple[Any, Any]:
         if self.warm_start and hasattr(self, "layers_") and getattr(self, "n_features_in_", 0) == data.n_features:
-            known = getattr(self, "feature_names_in_", None)  # each weight is that of its column
-            check_columns("ranker", data.n_features, known, data.n_features, data.feature_names, type(self).__name__)
+            check_names(getattr(self, "feature_names_in_", None), data.feature_names)  # a weight is that of its column
         return super()._prepare(data, held_out, by_labels=by_labels)
 
     def _fit(self, data: Any, valid: Any) -> None:

@@ -92,15 +92,13 @@ def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
         "ORDER BY number DESC LIMIT 200"
     )
     fold = ask.text("fold", rows[0][3] if rows else "")
-    of_fold = sorted((row for row in rows if row[3] == fold), key=lambda row: not row[4])  # what tells its metric first
-    dataset, metric = (of_fold[0][2], of_fold[0][4]) if of_fold else ("", "")
-    sign = parse_metric(metric).quality(1) if metric else 1  # in a history larger is better
-    points: list[dict[str, Any]] = []
-    labels: list[str] = []
+    drawn: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}  # by data set and metric, then by ranker
     view_ = StoreView(opened.store)
-    for key, label, *of in of_fold:
-        if of != [dataset, fold, metric] or label in labels or len(labels) == CURVES:
+    for key, label, dataset, of, metric in rows:
+        curves = drawn.setdefault((dataset, metric), {})
+        if of != fold or label in curves or len(curves) == CURVES:
             continue
+        sign = parse_metric(metric).quality(1) if metric else 1  # in a history larger is better
         with suppress(Exception):
             history = view_.history(key)
             part = next(part for part in PARTS if any(isinstance(row.get(part), int | float) for row in history))
@@ -108,10 +106,14 @@ def _curves(opened: OpenStore, ask: Ask) -> dict[str, Any] | None:
             if len(known) < 2:  # one value makes no curve
                 continue
             step = max(1, len(known) // POINTS)
-            points += [{"ranker": label, "step": i, "value": round(sign * value, 5)} for i, value in known[::step]]
-            labels.append(label)
-    if not points:
+            curves[label] = [
+                {"ranker": label, "step": i, "value": round(sign * value, 5)} for i, value in known[::step]
+            ]
+    told = sorted((group for group, curves in drawn.items() if curves), key=lambda group: not group[1])
+    if not told:
         return None
+    metric, labels = told[0][1], list(drawn[told[0]])  # of one data set and metric, which the store tells if it can
+    points = [point for curve in drawn[told[0]].values() for point in curve]
     chosen = metric or "the choosing metric"
     return {
         "fold": fold,
