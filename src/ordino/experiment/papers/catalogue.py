@@ -47,7 +47,7 @@ def reproduce(name: str, request: Request) -> Result:
     notes = list(result.notes)
     if request.repeats:
         most = count_of(request.repeats, "repeat")
-        notes.append(f"Reduced by `--repeats {request.repeats}`: at most {most} per setting.")
+        notes.append(f"Run with `--repeats {request.repeats}`: at most {most} per setting.")
     if request.quick:
         notes.append("A run with `--quick`, which only checks that everything works: the numbers mean nothing.")
     return replace(result, target=name, notes=notes)
