@@ -7,12 +7,14 @@ Reads the folder named by ORDINO_DATA. On every fold, each system gets so many m
 - cross-fitted, the form that AutoRanker has too: both parts pooled, 4 models, each stopped on the queries that it has
   not seen, the setting chosen by the measure of all these queries, the test scores the mean of the models' z-scores.
 
-A first trial is always finished, even if it takes longer than the budget. Test parts are only measured. Every system on
-every fold is a row of ``benchmarks/kept/auto.jsonl``, which is committed: what is there with the same budget, version
-and seed is not run again, so that the comparison, which takes hours, grows over many runs. Of several versions of a
-system, the page shows the newest.
+A first trial is always finished, even if it takes longer than the budget. Of several budgets, a booster's search goes
+on from one to the next: what it has after one minute is what a search of one minute has. AutoRanker, which plans by its
+time, learns anew for each. Test parts are only measured. Every system on every fold with every budget is a row of
+``benchmarks/kept/auto.jsonl``, which is committed: what is there with the same budget, version and seed is not run
+again, so that the comparison, which takes hours, grows over many runs. Of several versions of a system, the page shows
+the newest.
 
-    ORDINO_DATA=folds python benchmarks/quality_auto.py --minutes 1 --out docs/results/auto.md
+    ORDINO_DATA=folds python benchmarks/quality_auto.py --minutes 1,5,15 --out docs/results/auto.md
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from importlib import import_module
 from pathlib import Path
@@ -48,14 +50,15 @@ AUTO = "AutoRanker"
 KEPT = Path(__file__).parent / "kept" / "auto.jsonl"
 EARLIER = KEPT.with_name("auto_2026-11-17.md")
 Scores = NDArray[np.float64]
-Learn = Callable[[Fold, Clock], Candidate]
+Learn = Callable[[Fold, Sequence[float], str], Iterator[tuple[float, Candidate]]]
+"""Seconds used, and what a system has, after each of some budgets in minutes, which rise, by a kind of clock."""
 Boost = Callable[[Any, Fold, int], Candidate]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kept", type=Path, default=KEPT, help="the rows that are there, and where new ones go")
-    parser.add_argument("--minutes", type=float, default=1.0, help="that each system gets on each fold")
+    parser.add_argument("--minutes", default="1", help="that each system gets on each fold; several with commas")
     parser.add_argument(
         "--clock", choices=("wall", "processor"), default="wall", help="what the minutes are counted by"
     )
@@ -70,12 +73,13 @@ def main() -> None:
         sys.exit("ORDINO_DATA names no folder; it must hold MQ2007 and MQ2008")
     until = time.monotonic() + 60 * args.stop_after
     numbers = [int(number) for number in args.folds.split(",")]
+    minutes = sorted(float(number) for number in args.minutes.split(","))
     for collection in args.sets.split(","):
         for name in args.systems.split(","):
             for number in numbers:
                 if time.monotonic() < until:
                     fold = read_folds(Path(folder) / collection)[number - 1]
-                    keep(args.kept, collection, fold, name, args.minutes, args.clock)
+                    keep(args.kept, collection, fold, name, minutes, args.clock)
     rows = list(read_rows(args.kept).values())
     lines = [*HEADER, *(("", f"{date.today().isoformat()}, seed {SEED}, {told_versions(rows)}.") if rows else ())]
     for budget in sorted({row.key.budget for row in rows}):
@@ -86,18 +90,22 @@ def main() -> None:
         args.out.write_text("\n".join([*lines, ""]))
 
 
-def keep(path: Path, collection: str, fold: Fold, name: str, minutes: float, clock: str) -> None:
-    """Train a system on a fold and write it down, unless that was done before."""
-    budget = f"{minutes:g} {'minute' if minutes == 1 else 'minutes'} of {clock} time"
-    key = Key(budget, collection, fold.name, name, version_of(name), SEED)
-    if key in read_rows(path):
-        return
-    begun = Clock(None, clock)
-    chosen = SYSTEMS[name](fold, Clock(60 * minutes, clock))
-    seconds = begun.used
-    test, now = measured(fold.test, chosen.test), datetime.now(UTC).isoformat(timespec="seconds")
-    add_row(path, Row(key, now, seconds, chosen.params["trials"], dict(test), test.per_query))
-    print(collection, fold.name, name, f"{seconds:.0f} s", chosen.params["trials"], file=sys.stderr, flush=True)
+def keep(path: Path, collection: str, fold: Fold, name: str, minutes: Sequence[float], clock: str) -> None:
+    """Train a system on a fold with each budget and write it down, unless that was done before."""
+    keys = {
+        each: Key(told_budget(each, clock), collection, fold.name, name, version_of(name), SEED) for each in minutes
+    }
+    done = read_rows(path)
+    missing = [each for each in minutes if keys[each] not in done]
+    for each, (seconds, chosen) in zip(missing, SYSTEMS[name](fold, missing, clock), strict=True):
+        test, now = measured(fold.test, chosen.test), datetime.now(UTC).isoformat(timespec="seconds")
+        add_row(path, Row(keys[each], now, seconds, chosen.params["trials"], dict(test), test.per_query))
+        print(collection, fold.name, name, f"{seconds:.0f} s", chosen.params["trials"], file=sys.stderr, flush=True)
+
+
+def told_budget(minutes: float, clock: str) -> str:
+    """The heading of a budget."""
+    return f"{minutes:g} {'minute' if minutes == 1 else 'minutes'} of {clock} time"
 
 
 def version_of(name: str) -> str:
@@ -111,23 +119,28 @@ def told_versions(rows: list[Row]) -> str:
     return ", ".join(f"{library} {version}" for library, version in sorted(pairs))
 
 
-def auto(fold: Fold, clock: Clock) -> Candidate:
+def auto(fold: Fold, minutes: Sequence[float], clock: str) -> Iterator[tuple[float, Candidate]]:
     assert fold.valid is not None
-    assert clock.seconds is not None
-    kind = "processor" if clock._now is time.process_time else "wall"
-    ranker = AutoRanker(minutes=clock.seconds / 60, clock=kind, profile=PROFILE, seed=SEED, n_jobs=1)
-    ranker.fit(fold.train, valid=fold.valid)
-    told = {"trials": len(ranker.plan_["trials"]), "members": len(ranker.members_), "quality": ranker.quality_["mean"]}
-    return Candidate(told, np.zeros(0), ranker.predict(fold.test))
+    for each in minutes:
+        begun = Clock(None, clock)
+        ranker = AutoRanker(minutes=each, clock=clock, profile=PROFILE, seed=SEED, n_jobs=1)
+        ranker.fit(fold.train, valid=fold.valid)
+        told = {
+            "trials": len(ranker.plan_["trials"]),
+            "members": len(ranker.members_),
+            "quality": ranker.quality_["mean"],
+        }
+        scores = ranker.predict(fold.test)
+        yield begun.used, Candidate(told, np.zeros(0), scores)
 
 
 def tuned(boost: Boost) -> Learn:
     """Settings that Optuna draws, on the training part, chosen on the validation part."""
 
-    def learn(fold: Fold, clock: Clock) -> Candidate:
+    def learn(fold: Fold, minutes: Sequence[float], clock: str) -> Iterator[tuple[float, Candidate]]:
         assert fold.valid is not None
         valid = fold.valid
-        return best_of(lambda trial: boost(trial, fold, ROUNDS), lambda one: quality(valid, one.valid), clock)
+        return best_of(lambda trial: boost(trial, fold, ROUNDS), lambda one: quality(valid, one.valid), minutes, clock)
 
     return learn
 
@@ -135,7 +148,7 @@ def tuned(boost: Boost) -> Learn:
 def crossfitted(boost: Boost) -> Learn:
     """The same on both parts pooled, with as many models as folds."""
 
-    def learn(fold: Fold, clock: Clock) -> Candidate:
+    def learn(fold: Fold, minutes: Sequence[float], clock: str) -> Iterator[tuple[float, Candidate]]:
         whole = pooled(fold.train, fold.valid)
         number = np.random.default_rng(SEED).permutation(whole.n_queries) % FOLDS
         parts = [
@@ -151,27 +164,30 @@ def crossfitted(boost: Boost) -> Learn:
             test = np.mean([standardized(candidate.test, fold.test.offsets) for candidate in found], axis=0)
             return Candidate({}, unseen, test)
 
-        return best_of(one, lambda candidate: quality(whole, candidate.valid), clock)
+        return best_of(one, lambda candidate: quality(whole, candidate.valid), minutes, clock)
 
     return learn
 
 
-def best_of(try_one: Callable[[Any], Candidate], judge: Callable[[Candidate], float], clock: Clock) -> Candidate:
-    """The best candidate that Optuna finds in the time."""
+def best_of(
+    try_one: Callable[[Any], Candidate], judge: Callable[[Candidate], float], minutes: Sequence[float], clock: str
+) -> Iterator[tuple[float, Candidate]]:
+    """The best candidate that Optuna finds in each budget, all in one search."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=SEED))
-    best, reached, n_trials = None, -np.inf, 0
-    while best is None or not clock.is_over():
-        trial = study.ask()
-        candidate = try_one(trial)
-        value = judge(candidate)
-        study.tell(trial, value)
-        n_trials += 1
-        if best is None or value > reached:
-            best, reached = candidate._replace(params=dict(trial.params)), value
-    return best._replace(params=best.params | {"trials": n_trials})
+    best, reached, n_trials, begun = None, -np.inf, 0, Clock(None, clock)
+    for each in minutes:
+        while best is None or begun.used < 60 * each:
+            trial = study.ask()
+            candidate = try_one(trial)
+            value = judge(candidate)
+            study.tell(trial, value)
+            n_trials += 1
+            if best is None or value > reached:
+                best, reached = candidate._replace(params=dict(trial.params)), value
+        yield begun.used, best._replace(params=best.params | {"trials": n_trials})
 
 
 SYSTEMS: dict[str, Learn] = {

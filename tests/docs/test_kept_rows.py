@@ -2,6 +2,7 @@
 
 import importlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,17 +37,31 @@ def test_a_system_runs_once_for_each_budget_version_and_seed(script, tmp_path, m
     data, ran = easy_data(), []
     fold = script.Fold("Fold1", data, data, data)
 
-    def learn(fold, clock):
-        ran.append(clock.seconds)
-        return script.Candidate({"trials": 1}, np.zeros(0), fold.test.y.copy())
+    def learn(fold, minutes, clock):
+        ran.append(list(minutes))
+        for each in minutes:
+            yield 60.0 * each, script.Candidate({"trials": 1}, np.zeros(0), fold.test.y.copy())
 
     monkeypatch.setattr(script, "SYSTEMS", {"AutoRanker": learn})
-    for minutes in (1, 1, 5):
+    for minutes in ([1.0], [1.0], [1.0, 5.0]):
         script.keep(tmp_path / "rows.jsonl", "MQ2008", fold, "AutoRanker", minutes, "wall")
-    assert ran == [60, 300]
+    assert ran == [[1.0], [], [5.0]]
     monkeypatch.setattr(script, "version_of", lambda _: "another")
-    script.keep(tmp_path / "rows.jsonl", "MQ2008", fold, "AutoRanker", 5, "wall")
-    assert ran == [60, 300, 300]
+    script.keep(tmp_path / "rows.jsonl", "MQ2008", fold, "AutoRanker", [5.0], "wall")
+    assert ran[3:] == [[5.0]]
+
+
+def test_one_search_serves_several_budgets(script, monkeypatch):
+    """What it has after the first is what a search of that budget has; then it goes on."""
+    clock, values = SimpleNamespace(used=0.0), [0.3, 0.5, 0.4, 0.9, 0.2, 1.0]
+
+    def try_one(trial):
+        clock.used += 25
+        return script.Candidate({}, np.zeros(0), np.array([values[trial.number]]))
+
+    monkeypatch.setattr(script, "Clock", lambda *_: clock)
+    found = script.best_of(try_one, lambda one: one.test[0], [1, 2], "wall")
+    assert [(used, one.params["trials"], one.test[0]) for used, one in found] == [(75, 3, 0.5), (125, 5, 0.9)]
 
 
 def test_a_table_pairs_queries_on_the_folds_that_both_were_run_on(script):
