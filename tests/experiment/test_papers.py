@@ -136,7 +136,11 @@ def test_markdown_says_what_one_must_know():
     assert "| a | 10 | 0.500 | 0.600 ± 0.283 | +0.100 |" in text
     assert "- a note" in text
     assert "![a title](paper.table1.png)" in text
-    assert "± is the standard deviation over the repeats. Made on 20" in text
+    assert (
+        "Numbers in brackets are the paper's, on other data. ± is the standard deviation over the repeats. Made on 20"
+        in text
+    )
+    assert "brackets" not in replace(RESULT, numbers=RESULT.numbers[:2]).to_markdown()
     assert "numpy" in text
     assert "±" not in Result("", (), [Number((), None, (1.0,))], "").to_markdown().splitlines()[-1]
 

@@ -77,20 +77,28 @@ def test_rankprop_alternates_between_ranks_and_regression(period):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["MQ2008", "MQ2007"])
 def test_rankprop_is_not_worse_than_linear_regression_on_the_splits_of_table_4(name):
+    """As published, and as the table has it, with the rate that is best on the validation part."""
     if "ORDINO_DATA" not in os.environ:
         pytest.skip(f"ORDINO_DATA names no folder with {name}")
-    from ordino.experiment.papers.ranknet.search import _splits
+    from ordino.experiment.papers.ranknet.search import SYSTEMS, _splits
     from ordino.experiment.papers.target import Request
 
-    means = {"rankprop": [], "regression": []}
+    def quality(ranker, part):
+        return evaluate(part, ranker.predict(part), metrics="ndcg@15")["ndcg@15"]
+
+    means = {"published": [], "table": [], "regression": []}
     _, splits = _splits(Request(data=Path(os.environ["ORDINO_DATA"], name)))
     assert len(splits) == 5
+    entry = SYSTEMS["RankProp"].entry(Request())
     for parts in splits:
-        regression = LinearRegressionRanker(metric="ndcg@15", scaling="symlog")
-        for what, ranker in (("rankprop", RankProp.as_published()), ("regression", regression)):
-            scores = ranker.fit(parts.learned, valid=parts.valid).predict(parts.test)
-            means[what].append(evaluate(parts.test, scores, metrics="ndcg@15")["ndcg@15"])
-    assert np.mean(means["rankprop"]) >= np.mean(means["regression"])
+        published, regression = RankProp.as_published(), LinearRegressionRanker(metric="ndcg@15", scaling="symlog")
+        tried = [entry.make({**entry.params, "learning_rate": rate}) for rate in entry.grids[0]["learning_rate"]]
+        for ranker in (published, regression, *tried):
+            ranker.fit(parts.learned, valid=parts.valid)
+        chosen = max(tried, key=lambda ranker: quality(ranker, parts.valid))
+        for what, ranker in zip(means, (published, chosen, regression), strict=True):
+            means[what].append(quality(ranker, parts.test))
+    assert min(np.mean(means["published"]), np.mean(means["table"])) >= np.mean(means["regression"])
 
 
 # RankNet: rates, targets and weights of pairs
