@@ -159,6 +159,8 @@ def test_figure_has_a_panel_for_each_facet(tmp_path):
     bars = Result("t", RESULT.columns, RESULT.numbers, "", axes=Axes("bars", "size", "q", "method", "method"))
     chart = draw(bars).to_dict()
     assert [panel["title"] for panel in chart["concat"]] == ["a", "b"]
+    assert chart["title"]["subtitle"] == "ours ± standard deviation over the repeats; crosses: the paper"
+    assert draw(replace(bars, data=["td (synthetic)"])).to_dict()["title"]["subtitle"].endswith("; on td (synthetic)")
     assert len(chart["concat"][0]["layer"]) == 3  # bars, deviations, the paper's crosses
     lines = draw(RESULT).to_dict()["concat"][0]["layer"][0]["encoding"]
     assert lines["x"]["scale"]["type"] == "log"

@@ -139,10 +139,13 @@ class Result:
 
     @property
     def about_numbers(self) -> list[str]:
-        """What the brackets and the ± of the table mean."""
-        is_other = any(number.paper is not None and not number.same_data for number in self.numbers)
-        told = [BRACKETS] if is_other else []
-        return [*told, f"± is the {self.spread} over the {self.of}."] if self.is_spread else told
+        """Of which data the numbers are, and what the brackets and the ± of the table mean."""
+        told = [f"Run on {' and '.join(self.data)}."] if self.data else []
+        if any(number.paper is not None and not number.same_data for number in self.numbers):
+            told.append(BRACKETS)
+        if self.is_spread:
+            told.append(f"± is the {self.spread} over the {self.of}.")
+        return told
 
     @property
     def about_claims(self) -> list[str]:
