@@ -215,7 +215,7 @@ def test_collections_by_name_or_one_that_stands_in(folder):
 
 
 def test_missing_data_is_told(tmp_path):
-    with pytest.raises(DataError, match="this needs TD2003; name the folder that holds it with --data"):
+    with pytest.raises(DataError, match="this needs TD2003: name its folder with --data, or other data; --data td"):
         Request().collections(("TD2003",))
     with pytest.raises(DataError, match="there is no such directory; name the one that holds TD2003 or TD2004"):
         Request(tmp_path / "none").collections(("TD2003", "TD2004"))

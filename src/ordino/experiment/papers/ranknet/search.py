@@ -127,7 +127,7 @@ def _values(name: str, system: str, part: str, request: Request, trials: Trials)
 @cache
 def _splits(request: Request) -> tuple[str, tuple[Split, ...]]:
     """The name of the collection, and its splits; queries without a judged document are left out."""
-    name, folds = next(iter(request.collections(("search",)).items()))
+    name, folds = next(iter(request.collections(("judged data",)).items()))
     pieces = [part for part in folds[0][1:] if part is not None]
     whole = Dataset(*(np.concatenate(columns) for columns in zip(*((p.X, p.y, p.qid) for p in pieces), strict=True)))
     n_judged = np.add.reduceat(whole.y > 0, whole.offsets[:-1], dtype=np.int64)
