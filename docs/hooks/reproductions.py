@@ -20,7 +20,7 @@ from ordino.experiment.report.text import markdown_table
 DOCS = Path(__file__).parents[1]
 PAGES = Path("results", "reproduce")
 HEADER = ("target", "run on", "values", "claims of the paper", "numbers of the paper")
-CLAIMS_HEADER = ("target", "claim", "on", "ours", "values", "verdict")
+CLAIMS_HEADER = ("target", "claim", "on", "ours", "values", "power", "verdict")
 SYNTHETIC = "data made by the paper's recipe"
 BEYOND = "beyond."
 REAL, MADE = "claims.md", "claims_synthetic.md"
@@ -38,8 +38,9 @@ CLAIMS = """\
 # Every claim of the papers, on {kind} data
 
 What the papers say of their numbers, and what came of it here, on {kind} data; those on [{other} data]({page}) have a
-page of their own. The verdicts follow [one rule](../reproduction.md#the-rule) and are computed. This page is made from
-the results (`python docs/hooks/reproductions.py`).
+page of their own. The verdicts follow [one rule](../reproduction.md#the-rule) and are computed. Power is the
+probability that so many values find a claim that is true. This page is made from the results
+(`python docs/hooks/reproductions.py`).
 
 """
 
@@ -169,7 +170,8 @@ def claim_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
         ours = "" if claim["difference"] is None else f"{claim['difference']:+.4g}"
         n = " and ".join(dict.fromkeys(map(str, claim["n"])))
         where = ", ".join(dict.fromkeys(filter(None, (run_on(facts) if len(facts["data"]) < 2 else "", claim["on"]))))
-        rows.append((link, claim["claim"], where, ours, n, claim["verdict"]))
+        power = "" if claim["power"] is None else f"{100 * claim['power']:.0f} %"  # some older pages know none
+        rows.append((link, claim["claim"], where, ours, n, power, claim["verdict"].partition(":")[0]))
     return rows
 
 

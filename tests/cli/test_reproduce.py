@@ -7,8 +7,9 @@ import pytest
 from ordino.cli import main
 from ordino.experiment.papers import catalogue
 from ordino.experiment.papers.catalogue import TARGETS
+from ordino.experiment.papers.claim import HEADER, Claim
 from ordino.experiment.papers.number import Number
-from ordino.experiment.papers.result import Axes, Result
+from ordino.experiment.papers.result import BRACKETS, RULE, Axes, Result
 
 
 def ordino(*words):
@@ -25,8 +26,9 @@ def requests(monkeypatch):
     def run(name, request):
         asked.append((name, request))
         axes = Axes("bars", "method", "quality") if name == "directranker.fig2a" else None
-        numbers = [Number(("a",), 0.5, (0.75,))]
-        result = Result("a title", ("method",), numbers, "What was done.", axes=axes, notes=["seen"])
+        numbers = [Number(("a",), 0.5, (0.75,)), Number(("b",), 0.4, (0.5, 0.5), same_data=False)]
+        claims = [Claim(says="b beats a", better={"method": "b"}, worse={"method": "a"})]
+        result = Result("a title", ("method",), numbers, "What was done.", axes=axes, notes=["seen"], claims=claims)
         return replace(result, target=name, seconds=3.0)
 
     monkeypatch.setattr(catalogue, "reproduce", run)
@@ -49,10 +51,17 @@ def test_a_table_is_printed(requests, capsys, tmp_path):
     ]
     assert requests[0][1].data == tmp_path
     assert requests[0][1].repeats is None
-    assert capsys.readouterr().out.splitlines()[:5] == [
+    assert capsys.readouterr().out.splitlines()[:12] == [
         "ranknet.table1: a title",
         "method\tpaper\tours ± standard deviation\tdifference",
         "a\t0.500\t0.750\t+0.250",
+        "b\t(0.400)\t0.500 ± 0.000\t",
+        "\t".join(HEADER),
+        "b beats a\t\tin words\tno repeats\t\t\tcannot be told: power 0 %",
+        BRACKETS,
+        "± is the standard deviation over the repeats.",
+        RULE,
+        "Power, the probability that a claim which is true is found to be so: 0 %.",
         "seen",
         "1 number of the paper: ours are from +0.250 to +0.250 of them, +0.250 on average; 3 seconds",
     ]

@@ -136,7 +136,11 @@ def test_markdown_says_what_one_must_know():
     assert "| a | 10 | 0.500 | 0.600 ± 0.283 | +0.100 |" in text
     assert "- a note" in text
     assert "![a title](paper.table1.png)" in text
-    assert "± is the standard deviation over the repeats. Made on 20" in text
+    assert (
+        "Numbers in brackets are the paper's, on other data. ± is the standard deviation over the repeats. Made on 20"
+        in text
+    )
+    assert "brackets" not in replace(RESULT, numbers=RESULT.numbers[:2]).to_markdown()
     assert "numpy" in text
     assert "±" not in Result("", (), [Number((), None, (1.0,))], "").to_markdown().splitlines()[-1]
 
@@ -155,6 +159,8 @@ def test_figure_has_a_panel_for_each_facet(tmp_path):
     bars = Result("t", RESULT.columns, RESULT.numbers, "", axes=Axes("bars", "size", "q", "method", "method"))
     chart = draw(bars).to_dict()
     assert [panel["title"] for panel in chart["concat"]] == ["a", "b"]
+    assert chart["title"]["subtitle"] == "ours ± standard deviation over the repeats; crosses: the paper"
+    assert draw(replace(bars, data=["td (synthetic)"])).to_dict()["title"]["subtitle"].endswith("; on td (synthetic)")
     assert len(chart["concat"][0]["layer"]) == 3  # bars, deviations, the paper's crosses
     lines = draw(RESULT).to_dict()["concat"][0]["layer"][0]["encoding"]
     assert lines["x"]["scale"]["type"] == "log"
@@ -209,7 +215,7 @@ def test_collections_by_name_or_one_that_stands_in(folder):
 
 
 def test_missing_data_is_told(tmp_path):
-    with pytest.raises(DataError, match="this needs TD2003; name the folder that holds it with --data"):
+    with pytest.raises(DataError, match="this needs TD2003: name its folder with --data, or other data; --data td"):
         Request().collections(("TD2003",))
     with pytest.raises(DataError, match="there is no such directory; name the one that holds TD2003 or TD2004"):
         Request(tmp_path / "none").collections(("TD2003", "TD2004"))

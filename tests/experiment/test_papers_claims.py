@@ -197,6 +197,8 @@ def test_page_and_facts_tell_claims_and_choices():
     page = result.to_markdown()
     assert "## Where the paper is silent\n\n- the first rate is 0.1\n\n## Numbers" in page
     assert "| a beats b | x | in words | +0.400 [+0.173, +0.627] | 4.00 [0.86, 7.06] | 0.008 | comes back |" in page
+    assert "Power, the probability that a claim which is true is found to be so: 0 to 12 %.\n" in page
+    assert "\n\nRun on x and z. ± is the standard deviation over the repeats. Made on 20" in page
     assert "seeds 0, 7;" in page
     facts = json.loads(result.to_json())
     assert [(one["on"], one["verdict"]) for one in facts["claims"]] == [

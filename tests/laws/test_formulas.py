@@ -38,10 +38,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "rankprop": ("rankers.test_transcriptions:test_rankprop_alternates_between_ranks_and_regression",),
     "deepnet": (PAIRS_STEP,),
     "dense-comparator": (PAIRS_STEP,),
-    "sortnet": (
-        PAIRS_STEP,
-        "rankers.test_comparators:test_a_sort_records_the_pairs_that_the_network_gets_wrong_the_better_first",
-    ),
+    "sortnet": (PAIRS_STEP, "rankers.test_transcriptions:test_sortnet_is_algorithm_3_1_line_by_line"),
     "rankde": ("laws.test_formulas:test_a_mutant_is_its_equation",),
     "swarm-rank": ("laws.test_formulas:test_a_particle_moves_by_its_equation",),
     **dict.fromkeys(("es-rank", "iesr-rank", "iesvm-rank"), ("laws.test_formulas:test_steps_have_their_distribution",)),

@@ -293,12 +293,14 @@ def _show(result: Result, out: Path | None) -> None:
     from ordino.experiment.papers.claim import HEADER
     from ordino.experiment.papers.figure import save
     from ordino.experiment.papers.result import summary
+    from ordino.plain import count_of
 
     typer.echo(f"{result.target}: {result.title}")
     print_table(result.header, result.rows())
     if result.findings:
         print_table(HEADER, [finding.row(result.digits) for finding in result.findings])
-    for line in (*result.notes, f"{summary(result)}; {result.seconds:.0f} seconds"):
+    beside = (*result.about_numbers, *result.about_claims, *result.notes)
+    for line in (*beside, f"{summary(result)}; {count_of(round(result.seconds), 'second')}"):
         typer.echo(line)
     if out is None:
         return

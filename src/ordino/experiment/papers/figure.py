@@ -33,6 +33,8 @@ def draw(result: Result) -> Any:
     subtitle = f"ours ± {result.spread} over the {result.of}" if result.is_spread else "ours"
     if any(number.compared is not None for number in result.numbers):
         subtitle += "; crosses: the paper"
+    if result.data:
+        subtitle += f"; on {' and '.join(result.data)}"
     title = alt.Title(f"{result.target}: {result.title}", subtitle=subtitle, anchor="start", offset=16)
     return alt.concat(*panels, columns=2).resolve_scale(xOffset="independent").properties(title=title)
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ordino.experiment.papers.claim import Claim
-from ordino.experiment.papers.letor import COLUMNS, WITH_ERROR
+from ordino.experiment.papers.letor import COLUMNS, WITH_ERROR, Drawing, pair_counts
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, System, Target, Trials
@@ -85,8 +85,8 @@ def _compared(own: Own, collections: Sequence[str], request: Request, trials: Tr
     """Means over the folds, one value for each seed."""
     for name, folds in request.collections(collections).items():
         chosen: dict[str, list[TrialInfo]] = {SORTNET: [], BEST: [], ONCE: []}
-        sizes = []
-        for fold in folds.names:
+        sizes, drawn = [], []
+        for number, fold in enumerate(folds.names):
             of_fold = _of_fold(name, fold, own(name), request, trials)
             rivals = [_of_fold(name, fold, rival, request, trials) for rival in _rivals(own(name), of_fold, trials)]
             for place, trial in enumerate(of_fold):
@@ -96,9 +96,14 @@ def _compared(own: Own, collections: Sequence[str], request: Request, trials: Tr
                 chosen[BEST].append(max((of_rival[place] for of_rival in rivals), key=lambda one: one.valid["map"]))
                 chosen[ONCE].append(rivals[max(best, 1) - 1][place])
                 sizes.append(history[best]["train_known"])
+            drawn.append((folds[number].train, Drawing(n_pairs=round(np.mean(sizes[-len(of_fold) :])))))
         for method, own_trials in chosen.items():
             for metric in METRICS:
                 by_seed = grouped((trial.seed, trial.test[metric]) for trial in own_trials)
                 means = tuple(float(np.mean(values)) for values in by_seed.values())
                 yield Number((name, method, "test", metric), None, means)
-        yield f"The comparator that SortNet keeps on {name} has learned from {np.mean(sizes):,.0f} pairs on average."
+        _, n_distinct = pair_counts(drawn, request.seed)
+        yield (
+            f"The comparator that SortNet keeps on {name} has learned from {np.mean(sizes):,.0f} pairs on average, "
+            f"each once; of as many random pairs, {n_distinct} are distinct in a fold."
+        )

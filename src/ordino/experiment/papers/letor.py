@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ordino.data.dataset import Dataset
 from ordino.data.folds import Folds
 from ordino.experiment.papers.claim import Claim
 from ordino.experiment.papers.number import Number
@@ -31,6 +32,14 @@ class Row(NamedTuple):
     paper: Mapping[str, Mapping[str, float]] = MappingProxyType({})
     deviations: Mapping[str, Mapping[str, float]] = MappingProxyType({})
     """What the paper prints behind ±, in the same way."""
+
+
+class Drawing(NamedTuple):
+    """How pairs are drawn; the fields are parameters of DeepNet."""
+
+    configuration: str = "C"
+    n_pairs: int | None = None
+    distinct: bool = False
 
 
 def letor_table(
@@ -116,32 +125,37 @@ def pair_notes(collection: str, folds: Folds, systems: Iterable[System], request
     A query with fewer pairs than its share gives them several times; a pair and its turned form are one.
     """
     asked = {how: None for system in systems if (how := _drawn_by(system, request)) is not None}
-    for configuration, n_pairs, distinct in asked:
-        counts = []
-        for fold in folds:
-            y, offsets, rng = fold.train.y, fold.train.offsets, stream(request.seed, "pairs")
-            drawn = draw_pairs(y, offsets, configuration, n_pairs, rng, distinct=distinct)
-            rows = np.sort(drawn.rows(fold.train.n_docs), axis=0)
-            counts.append((drawn.n_pairs, np.unique(rows, axis=1).shape[1]))
-        n_drawn, n_distinct = (
-            " to ".join(f"{one:,}" for one in sorted({min(n), max(n)})) for n in zip(*counts, strict=True)
-        )
-        asked_for = "all" if n_pairs is None else f"{n_pairs:,}"
+    for how in asked:
+        n_drawn, n_distinct = pair_counts(((fold.train, how) for fold in folds), request.seed)
+        asked_for = "all" if how.n_pairs is None else f"{how.n_pairs:,}"
         yield (
-            f"Training pairs of configuration {configuration} on {collection}, {asked_for} asked for: "
+            f"Training pairs of configuration {how.configuration} on {collection}, {asked_for} asked for: "
             f"{n_drawn} drawn in a fold, {n_distinct} of them distinct."
         )
 
 
-def _drawn_by(system: System, request: Request) -> tuple[str, int | None, bool] | None:
-    """Configuration and number of the pairs that a system, or what it is made of, draws; whether they are distinct."""
+def pair_counts(draws: Iterable[tuple[Dataset, Drawing]], seed: int) -> tuple[str, str]:
+    """How many pairs are drawn from some data, and how many of them are distinct: the least and the most, as text."""
+    counts = []
+    for data, (configuration, n_pairs, distinct) in draws:
+        drawn = draw_pairs(data.y, data.offsets, configuration, n_pairs, stream(seed, "pairs"), distinct=distinct)
+        rows = np.sort(drawn.rows(data.n_docs), axis=0)
+        counts.append((drawn.n_pairs, np.unique(rows, axis=1).shape[1]))
+    n_drawn, n_distinct = (
+        " to ".join(f"{one:,}" for one in sorted({min(n), max(n)})) for n in zip(*counts, strict=True)
+    )
+    return n_drawn, n_distinct
+
+
+def _drawn_by(system: System, request: Request) -> Drawing | None:
+    """How a system, or what it is made of, draws its pairs, if it does."""
     inner = system.like or next((one for one in system.params.values() if isinstance(one, System)), None)
     if inner is not None:
         return _drawn_by(inner, request)
     settings = system.settings(request)
     if "distinct_pairs" not in settings:
         return None
-    return settings["pairs"], settings["n_pairs"], settings["distinct_pairs"]
+    return Drawing(settings["pairs"], settings["n_pairs"], settings["distinct_pairs"])
 
 
 def printed_rows(table: Mapping[str, str], *, part: str = "test") -> dict[str, dict[str, float]]:

@@ -31,6 +31,7 @@ RULE = """\
 Differences are those of our means with Welch's interval, or with that of the paired differences where the values of \
 both numbers belong together; d is the difference in standard deviations. All verdicts follow one rule, which the \
 guide to reproduction states."""
+BRACKETS = "Numbers in brackets are the paper's, on other data."
 
 
 class Axes(NamedTuple):
@@ -130,11 +131,30 @@ class Result:
             markdown_table(self.header, self.rows(), n_text=len(self.columns)),
             "" if self.axes is None else f"![{self.title}]({self.target}.png)",
             _section(self._claims_title, markdown_table(HEADER, findings, n_text=3) if findings else ""),
-            RULE if findings else "",
+            " ".join(self.about_claims),
             _bullets(self.notes),
-            (f"± is the {self.spread} over the {self.of}. " if self.is_spread else "") + self._made,
+            " ".join([*self.about_numbers, self._made]),
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
+
+    @property
+    def about_numbers(self) -> list[str]:
+        """Of which data the numbers are, and what the brackets and the ± of the table mean."""
+        told = [f"Run on {' and '.join(self.data)}."] if self.data else []
+        if any(number.paper is not None and not number.same_data for number in self.numbers):
+            told.append(BRACKETS)
+        if self.is_spread:
+            told.append(f"± is the {self.spread} over the {self.of}.")
+        return told
+
+    @property
+    def about_claims(self) -> list[str]:
+        """What intervals and verdicts mean, and what power the number of values leaves."""
+        powers = sorted({round(100 * finding.power) for finding in self.findings})
+        if not powers:
+            return []
+        span = " to ".join(map(str, sorted({powers[0], powers[-1]})))
+        return [RULE, f"Power, the probability that a claim which is true is found to be so: {span} %."]
 
     @property
     def _claims_title(self) -> str:

@@ -76,7 +76,7 @@ class Request:
             folds = read_folds(self.data) if self.data.is_dir() else _make(made, quick=self.quick)
             return {MADE[made]: folds[: 2 if self.quick else None]}
         if self.data is None:
-            raise DataError(f"this needs {wanted}; name the folder that holds it with --data")
+            raise DataError(f"this needs {wanted}: name its folder with --data, or other data; --data td is made here")
         found = {name: read_folds(self.data / name) for name in names if (self.data / name).is_dir()}
         if not found and not self.data.is_dir():
             raise DataError(f"{self.data}: there is no such directory; name the one that holds {wanted}")

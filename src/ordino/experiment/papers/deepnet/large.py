@@ -17,11 +17,12 @@ EXTENSIVE = "extensive learning set"
 TARGETS = {
     "table5.1": experiment(
         "ten times as many pairs", "3 h", {"10,000 pairs": deepnet(), "100,000 pairs": LARGE},
-        claims=[level("100,000 pairs", "10,000 pairs")],
+        claims=[level("100,000 pairs", "10,000 pairs")], protocol="of_large",
     ),
     "table5.2": experiment(
         "nested ranker and rank aggregation", "60 h",
         {EXTENSIVE: LARGE, "multiple nested ranker": NESTED, "rank aggregation": AGGREGATED}, LETOR_METRICS,
         claims=[*tested("rank aggregation", EXTENSIVE, "table5.2"), beats("multiple nested ranker", EXTENSIVE)],
+        protocol="of_large",
     ),
 }  # fmt: skip
