@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.arrays import name_features, query_numbers
 from ordino.callers import check_pipeline, check_search, check_splitter, is_in_search
 from ordino.data.dataset import Dataset
+from ordino.data.filling import MedianFilled
 from ordino.data.frames import recode
 from ordino.data.shards import ShardedDataset
 from ordino.division import Divided
@@ -241,7 +242,8 @@ class Ranker(BaseEstimator, ABC):
         """Documents to score, as a data set with the features that fit saw."""
         self._check_fitted()
         data = as_documents(X, qid, self)
-        self._check_nan(data, "X")
+        if not self._scores_nan():
+            refuse_nan(data, "X", type(self).__name__)
         return data
 
     def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
@@ -265,6 +267,10 @@ class Ranker(BaseEstimator, ABC):
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+
+    def _scores_nan(self) -> bool:
+        """Whether what was learned can score documents with missing values."""
+        return self.allows_nan or isinstance(self.scaler_, MedianFilled)
 
     def _check_nan(self, data: Dataset | Divided, name: str) -> None:
         if not self.allows_nan and getattr(self, "missing", None) is None:

@@ -16,6 +16,7 @@ from ordino.data.source import fingerprint
 from ordino.ensemble.trials import Bench, Trial
 from ordino.forms import Stump
 from ordino.layers import Layer
+from ordino.networks.training import Trained
 from ordino.ranker import Ranker
 
 
@@ -85,8 +86,8 @@ class _Again:
             ranker.stumps_ = [Stump(int(j), float(at), float(alpha)) for j, at, alpha in found["stumps_"]]
         if "layers_.0.W" in found:
             n_layers = sum(name.endswith(".W") for name in found)
-            ranker.layers_ = [Layer(found[f"layers_.{i}.W"], found[f"layers_.{i}.b"]) for i in range(n_layers)]
-            ranker.best_epoch_ = step + 1
+            layers = [Layer(found[f"layers_.{i}.W"], found[f"layers_.{i}.b"]) for i in range(n_layers)]
+            ranker._keep(Trained(layers, [], step + 1))
         return ranker  # type: ignore[no-any-return]
 
 
