@@ -31,7 +31,7 @@ from ordino.given import Validation, as_dataset, as_documents, given_data
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, make_dataclass, parameters_of
-from ordino.preparing import check_learnable, fit_scaler, refuse_nan, scaled_by
+from ordino.preparing import check_learnable, fit_scaler, refuse_nan, scaled_by, without_weights
 from ordino.threads import products
 
 
@@ -221,6 +221,7 @@ class Ranker(BaseEstimator, ABC):
         for name, known in parameters_of(type(self)).items():
             known.verify(name, getattr(self, name))
         check_learnable(self, data, held_out, by_labels=by_labels)
+        data = data if self.uses_weights else without_weights(data)
         if held_out is not None:
             held_out = recode(held_out, data.categories)
         scaler = fit_scaler(self, data)
