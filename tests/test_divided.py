@@ -9,7 +9,7 @@ import pytest
 
 import ordino
 from crews import workers_here
-from ordino import Dataset, Dataset, ShardedDataset, synthetic, write_shards
+from ordino import Dataset, ShardedDataset, synthetic, write_shards
 from ordino.data.order_statistics import find_ranks, sorted_numbers
 from ordino.data.scaling import make_scaler
 from ordino.data.source import canonical
