@@ -68,14 +68,16 @@ def fingerprint(data: Dataset) -> str:
     return digest.hexdigest()[:16]
 
 
-def contents_hash(data: Dataset | None) -> str:
-    """A hash of everything in a data set, including the order of rows, weights, query ids and feature names.
+def contents_hash(data: Dataset | None, *, by_id: bool = False) -> str:
+    """A hash of a data set, including the order of rows, weights, query ids and feature names.
 
-    Trials in a store carry it, so that trials on changed data are not mistaken for the old ones.
+    Trials in a store carry it, so that trials on changed data are not mistaken for the old ones. Ids of documents only
+    matter ``by_id``, where equal scores are ordered by them.
     """
     digest = blake2b(digest_size=16)
     if data is not None:
-        for array in (data.X, data.y, data.offsets, data.weights, data.query_ids):
+        ids = () if data.doc_ids is None or not by_id else (data.doc_ids.astype(str),)
+        for array in (data.X, data.y, data.offsets, data.weights, data.query_ids, *ids):
             if array is None:
                 digest.update(b"none")
             elif array.dtype.kind in "OU":  # a string is as wide as the longest, whichever that is

@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.source import fingerprint
+from ordino.data.source import contents_hash, fingerprint
 from ordino.ensemble.trials import Bench, Trial
 from ordino.forms import Stump
 from ordino.layers import Layer
@@ -31,6 +31,8 @@ class Kept:
         told = [fingerprint(bench.data), bench.n_folds, bench.seed, str(judge.metric), str(judge.profile.name)]
         if bench.data.weights is not None:
             told.append(sha256(bench.data.weights.tobytes()).hexdigest()[:16])
+        if bench.data.doc_ids is not None and judge.profile.ties == "docno":
+            told.append(contents_hash(bench.data, by_id=True))
         self._bench_text = json.dumps(told)
 
     def _path(self, trial: Trial) -> Path:

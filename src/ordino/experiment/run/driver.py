@@ -32,7 +32,7 @@ from ordino.experiment.store.kept import Kept, kept_path
 from ordino.experiment.store.rankings import listed_of
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import Trial, trial_key
-from ordino.metrics import parse_metrics
+from ordino.metrics import find_profile, parse_metrics
 from ordino.plain import count_of
 from ordino.progress import Steps
 from ordino.ranker import Ranker
@@ -302,7 +302,8 @@ def _tasks(plan: Plan, folder: Path) -> Iterator[Task]:
             files = {part: home / f"{part}.arrow" for part in parts}
             for part, file in files.items():
                 parts[part].save(file)
-            data = trial_key(parts=[contents_hash(part) for part in fold[1:]])
+            by_id = find_profile(plan.profile).ties == "docno"
+            data = trial_key(parts=[contents_hash(part, by_id=by_id) for part in fold[1:]])
             for entry in plan.entries():
                 if fold.valid is None and (entry.is_tuned or "valid" in plan.parts):
                     purpose = f"tune {entry.name} on" if entry.is_tuned else "measure"
