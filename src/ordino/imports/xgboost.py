@@ -2,8 +2,8 @@
 
 XGBoost goes left if ``x < condition`` in single precision, which is ``x <=`` the single-precision number below it.
 Scores are margins: sums of leaves and the base score, before any logistic function. Where training stopped early, what
-``XGBRanker.save_model`` wrote counts up to the best round, as its own ``predict`` does. DART gives its trees weights, which
-only ``save_model`` writes: a dump does not even tell that it is one of DART, so the ranker says how its trees count.
+``XGBRanker.save_model`` wrote counts up to the best round, as its own ``predict`` does. DART gives its trees weights,
+which only ``save_model`` writes: a dump does not even tell that it is one of DART, so the ranker says how trees count.
 """
 
 import json
