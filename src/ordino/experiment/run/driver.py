@@ -174,7 +174,16 @@ class _Driver:
             return list(tasks)
         told = folder / "under-way"
         told.mkdir()
-        cells = [{"dataset": one.dataset, "fold": one.fold, "label": one.entry.name} for one in tasks]
+        cells = [
+            {
+                "dataset": one.dataset,
+                "fold": one.fold,
+                "label": one.entry.name,
+                "profile": one.profile,
+                "data": one.data,
+            }
+            for one in tasks
+        ]
         self.run = self.kept.begin_run(self.plan.name, command, os.getpid(), str(told), cells)
         return [replace(task, reports=told) for task in tasks]
 
