@@ -82,7 +82,7 @@ def run(
     Returns
     -------
     list of Trial
-        The evaluated trials of this plan, without those of other plans in the store.
+        The evaluated trials of this plan, in its order, without those of other plans in the store.
 
     Raises
     ------
@@ -98,7 +98,8 @@ def run(
     if done.was_stopped:
         raise KeyboardInterrupt
     with Store(store) as opened:
-        trials = opened.trials(plan.name, keys=done.keys)
+        found = {trial.key: trial for trial in opened.trials(plan.name, keys=done.keys)}
+    trials = [found[key] for key in done.keys if key in found]
     if done.failures:
         count = "a trial" if done.n_failed == 1 else f"{done.n_failed} trials"
         raise FailedTrialsError("\n- ".join([f"{count} failed, all others are in {store}:", *done.failures]), trials)
