@@ -201,6 +201,11 @@ def test_weights_and_names_go_along(monkeypatch, tmp_path):
     assert found.feature_weights() == whole.feature_weights()
     with pytest.warns(UserWarning, match="RankDE does not use document weights"):
         learn(monkeypatch, "rankde", {"generations": 1, "population": 4}, tmp_path, 3, 2)
+    plain = Dataset(data.X, data.y, data.qid, feature_names=data.feature_names)
+    with pytest.warns(UserWarning, match="IESVMRank does not use document weights"):
+        found = learn(monkeypatch, "iesvm-rank", {"generations": 3}, tmp_path, 3, 2)
+    whole = make_ranker("iesvm-rank", {"generations": 3}).fit(plain)
+    assert found.predict(data).tobytes() == whole.predict(data).tobytes()
 
 
 def test_sums_of_parts_have_the_bits_of_the_whole():

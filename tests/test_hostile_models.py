@@ -204,7 +204,7 @@ def test_a_forged_model_is_refused(ranker, change, sentence, tmp_path):
         (put("learned", "layers_", value=[1, 2]), "cannot be restored"),
         (put("learned", "layers_", 0, "record", value="Path"), "unknown class 'Path'"),
         (put("learned", "n_features_in_", value=2**80), "the card"),
-        (put("params", "activation", value="os.system"), "activation"),
+        (put("learned", "activation_", value="os.system"), "activation"),
         (put("learned", "feature_names_in_", value=3), "feature_names_in_"),
         (put_array("layers_.0.W", np.zeros((4, 9), np.float32)), "layers_"),
     ],

@@ -12,6 +12,7 @@ from ordino.data.dataset import Dataset
 from ordino.division import Divided
 from ordino.forms import linear_scores
 from ordino.metrics import find_profile, parse_metric
+from ordino.metrics.engine import docno_order
 
 Scores = NDArray[np.float64]
 
@@ -21,7 +22,7 @@ MOST_AT_ONCE = 16  # times that scores are collected to get there
 
 @final
 class Judge:
-    """A measure in a profile, turned so that larger is better.
+    """A measure in a profile, turned so that larger is better; ids of documents break ties where the profile says so.
 
     Examples
     --------
@@ -35,10 +36,13 @@ class Judge:
     def __init__(self, metric: str, profile: str) -> None:
         self.metric = parse_metric(metric)
         self.profile = find_profile(profile)
+        self._read: tuple[Dataset, NDArray[np.intp] | None] | None = None
 
     def per_query(self, data: Dataset, scores: Scores) -> Scores:
         """The value of each query, shape ``(n_queries,)``; NaN where the profile leaves the query out."""
-        return self._signed(data.y, scores, data.offsets)
+        rows = self._rows_as_read(data)
+        y, read = (data.y, scores) if rows is None else (data.y[rows], scores[rows])
+        return self._signed(y, read, data.offsets)
 
     def mean(self, data: Dataset, scores: Scores) -> float:
         """The mean over the queries that count, NaN if none does."""
@@ -53,10 +57,11 @@ class Judge:
         >>> judge.means(data, [np.array([1.0, 0.0]), np.array([0.0, 1.0])])
         [0.5, 1.0]
         """
-        n = len(batch)
+        n, rows = len(batch), self._rows_as_read(data)
+        y, read = (data.y, np.asarray(batch)) if rows is None else (data.y[rows], np.asarray(batch)[:, rows])
         starts = np.arange(n)[:, None] * data.n_docs + data.offsets[:-1]
         offsets = np.append(starts.ravel(), n * data.n_docs)
-        values = self._signed(np.tile(data.y, n), np.asarray(batch).ravel(), offsets).reshape(n, -1)
+        values = self._signed(np.tile(y, n), read.ravel(), offsets).reshape(n, -1)
         return [mean_of_counted(one) for one in values] if np.isnan(values).any() else values.mean(axis=1).tolist()
 
     def mean_elsewhere(self, data: Divided, score: Callable[..., Scores], *given: Any) -> float:
@@ -67,6 +72,13 @@ class Judge:
     def mean_of(self, parts: Sequence[Scores]) -> float:
         """The mean of values of queries that come in parts."""
         return mean_of_counted(np.concatenate(parts))
+
+    def _rows_as_read(self, data: Dataset) -> NDArray[np.intp] | None:
+        """The rows of each query by document id, where ties go by it; found once for the data measured last."""
+        if self._read is None or self._read[0] is not data:
+            by_id = self.profile.ties == "docno" and data.doc_ids is not None
+            self._read = data, docno_order(data.doc_ids, data.offsets) if by_id else None  # type: ignore[arg-type]
+        return self._read[1]
 
     def _signed(self, y: Scores, scores: Scores, offsets: NDArray[np.int64]) -> Scores:
         return self.metric.quality(self.metric.per_query(y, scores, offsets, profile=self.profile))

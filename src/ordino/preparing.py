@@ -3,6 +3,8 @@
 import warnings
 from typing import Any
 
+import numpy as np
+
 from ordino.data.columns import check_names, check_no_nan
 from ordino.data.dataset import Dataset
 from ordino.data.filling import make_preparation
@@ -60,6 +62,13 @@ def refuse_nan(data: Dataset | Divided, name: str, who: str) -> None:
         data.check_no_nan(name, who)
     else:
         check_no_nan(data, name, who)
+
+
+def without_weights(data: Any) -> Any:
+    """The data for a ranker that does not use weights, nor shall those that it starts from."""
+    if data.weights is None:
+        return data
+    return data.unweighted() if isinstance(data, Divided) else data.with_weights(np.ones(data.n_docs))
 
 
 def fit_scaler(ranker: Any, data: Dataset | Divided) -> Scaler | None:

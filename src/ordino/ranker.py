@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordino.arrays import name_features, query_numbers
 from ordino.callers import check_pipeline, check_search, check_splitter, is_in_search
 from ordino.data.dataset import Dataset
+from ordino.data.filling import MedianFilled
 from ordino.data.frames import recode
 from ordino.data.shards import ShardedDataset
 from ordino.division import Divided
@@ -30,7 +31,7 @@ from ordino.given import Validation, as_dataset, as_documents, given_data
 from ordino.interrupts import all_or_nothing
 from ordino.metrics import evaluate, parse_metric
 from ordino.parameters import check_names, make_dataclass, parameters_of
-from ordino.preparing import check_learnable, fit_scaler, refuse_nan, scaled_by
+from ordino.preparing import check_learnable, fit_scaler, refuse_nan, scaled_by, without_weights
 from ordino.threads import products
 
 
@@ -220,6 +221,7 @@ class Ranker(BaseEstimator, ABC):
         for name, known in parameters_of(type(self)).items():
             known.verify(name, getattr(self, name))
         check_learnable(self, data, held_out, by_labels=by_labels)
+        data = data if self.uses_weights else without_weights(data)
         if held_out is not None:
             held_out = recode(held_out, data.categories)
         scaler = fit_scaler(self, data)
@@ -241,7 +243,8 @@ class Ranker(BaseEstimator, ABC):
         """Documents to score, as a data set with the features that fit saw."""
         self._check_fitted()
         data = as_documents(X, qid, self)
-        self._check_nan(data, "X")
+        if not self._scores_nan():
+            refuse_nan(data, "X", type(self).__name__)
         return data
 
     def prepared(self, X: ArrayLike | Dataset, *, qid: ArrayLike | Sequence[Any] | None = None) -> Dataset:
@@ -265,6 +268,10 @@ class Ranker(BaseEstimator, ABC):
     def _check_fitted(self) -> None:
         if not hasattr(self, "n_features_in_"):
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+
+    def _scores_nan(self) -> bool:
+        """Whether what was learned can score documents with missing values."""
+        return self.allows_nan or isinstance(self.scaler_, MedianFilled)
 
     def _check_nan(self, data: Dataset | Divided, name: str) -> None:
         if not self.allows_nan and getattr(self, "missing", None) is None:

@@ -229,3 +229,11 @@ def test_every_command_reads_text_with_the_features_that_training_left(folder, c
 def test_options_that_would_do_nothing_are_refused(folder, capsys, words, sentence):
     assert ordino(*words.split()) == 2
     assert sentence in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+def test_features_of_text_are_explained_by_their_numbers(folder, capsys):
+    assert ordino("train", "train.txt", "-r", "linear-regression-ranker", "--features", "2,4", "--out", "m.ordino") == 0
+    for words in (["explain", "m.ordino"], ["explain", "m.ordino", "test.txt"]):
+        capsys.readouterr()
+        assert ordino(*words, "--json") == 0
+        assert {one["feature"] for one in json.loads(capsys.readouterr().out)} == {"f2", "f4"}

@@ -6,6 +6,7 @@ import pytest
 
 from ordino.cli.app import app
 from ordino.cli.foreign import COMMANDS, RANKLIB_SETTINGS, from_ranklib
+from ordino.imports.ranklib_text import READERS
 from ordino.parameters import parameters_of
 from ordino.rankers import ELSEWHERE, RANKERS, ranker_class
 from shell import ordino
@@ -122,3 +123,37 @@ def test_underscores_are_dashes():
 )
 def test_a_line_of_ranklib_means_the_same_here(theirs, ours):
     assert from_ranklib(["-train", "a.txt", *theirs.split()]) == ours
+
+
+@pytest.mark.parametrize(
+    ("tool", "start"),
+    [
+        *(("ranklib", f"## {name}\n## No. of trees = 1\n") for name in READERS),
+        ("lightgbm", "tree\nversion=v4\nnum_class=1\n"),
+        ("xgboost", '{"learner":{"attributes":{}}}'),
+        ("xgboost", '[\n  { "nodeid": 0, "leaf": 1 }\n]'),
+    ],
+)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "foreign.txt", "test.txt"],
+        ["evaluate", "test.txt", "foreign.txt"],
+        ["rank", "foreign.txt", "test.txt"],
+        ["explain", "foreign.txt"],
+        ["compare", "linear.ordino", "foreign.txt", "--data", "test.txt"],
+    ],
+    ids=" ".join,
+)
+def test_a_model_of_another_tool_is_imported_first(folder, capsys, words, tool, start):
+    (folder / "foreign.txt").write_text(start)
+    assert ordino(*words) == 1
+    error = capsys.readouterr().err
+    command = f"ordino import foreign.txt --from {tool} --out foreign.ordino"
+    assert error == f"ordino: foreign.txt: this is a model of {tool}; import it first: {command}\n"
+
+
+def test_comments_make_no_model(folder, capsys):
+    (folder / "commented.txt").write_text("## RankNet was trained on this\n" + (folder / "test.txt").read_text())
+    assert ordino("evaluate", "linear.ordino", "commented.txt") == 0
+    assert capsys.readouterr().err == ""

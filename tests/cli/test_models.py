@@ -310,3 +310,20 @@ def test_a_model_is_known_by_what_is_in_it_and_not_by_its_name(folder, capsys, w
         assert ordino(*words.format(name).split()) == 0
         said.append(capsys.readouterr().out.replace(name, "FILE"))
     assert said[0] == said[1] != ""
+
+
+def test_models_are_compared_by_their_own_profile(folder, capsys):
+    for name, profile in (("a", "letor4"), ("b", "letor4"), ("c", "trec")):
+        words = ["-r", "linear-regression-ranker", "--param", f"profile={profile}", "--out", f"{name}.ordino"]
+        assert ordino("train", "train.txt", *words, "--quiet") == 0
+    capsys.readouterr()
+    for words, title in (
+        (["a.ordino", "b.ordino"], "a.ordino against b.ordino (profile letor4)"),
+        (["c.ordino", "scores.txt"], "c.ordino against scores.txt (profile trec)"),
+        (["c.ordino", "a.ordino", "--profile", "standard"], "c.ordino against a.ordino (profile standard)"),
+    ):
+        assert ordino("compare", *words, "--data", "test.txt") == 0
+        assert capsys.readouterr().out.startswith(title)
+    assert ordino("compare", "a.ordino", "c.ordino", "--data", "test.txt") == 1
+    told = "several profiles (a.ordino by letor4, c.ordino by trec); choose one with --profile"
+    assert told in capsys.readouterr().err

@@ -623,3 +623,13 @@ def test_what_chose_is_the_metric_only_where_the_metric_chose(store):
     )
     found = {trial.label: trial.chosen_by for trial in run(plan, store, n_jobs=1)}
     assert found == {"by metric": "map", "by pairs": "", "on train": "", "on valid": "map"}
+
+
+def test_trials_come_in_the_order_of_the_plan(tmp_path):
+    """Not in that in which workers were ready, or in which they were written."""
+    store, both = tmp_path / "s.sqlite", ["single-feature", "linear-regression-ranker"]
+    run(small_plan(rankers=both[1:]), store, n_jobs=1)
+    found = run(small_plan(rankers=both), store, n_jobs=1)
+    expected = run(small_plan(rankers=both), tmp_path / "new.sqlite", n_jobs=1)
+    assert [trial.key for trial in found] == [trial.key for trial in expected]
+    assert [trial.ranker for trial in found] == [name for _ in range(3) for name in both]

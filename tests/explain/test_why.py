@@ -222,6 +222,9 @@ def test_a_combination_points_to_its_members():
 
 def test_what_cannot_be_explained_is_refused():
     ranker = SingleFeature(feature=1).fit(Dataset([[1.0], [2.0]], [0, 1]))
+    for a, b in (([1.0], [2.0]), (0.5, 1)):
+        with pytest.raises(DataError, match="with query=, a and b are row numbers in it, from 0"):
+            why(ranker, a, b, query=[[1.0], [2.0]])
     with pytest.raises(DataError, match="there is no row 2; the query has 2 documents, from 0"):
         why(ranker, 0, 2, query=[[1.0], [2.0]])
     with pytest.raises(DataError, match="fitted with 1 features but the data has 2"):

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 
-from ordino import Dataset, import_model, read_letor
+from ordino import Dataset, import_model, read_letor, synthetic
 from ordino.boosting.model_text import ZERO, read_trees
 from ordino.errors import ExportError
 from ordino.export import TARGETS, export_model
@@ -272,3 +272,16 @@ def test_imported_models_go_on_to_every_engine(model, to):
     with pytest.raises(ExportError):
         export_model(ranker, to)
     return None
+
+
+@pytest.mark.parametrize("offset", [0, 10, 100_000])
+@pytest.mark.parametrize("before", [StandardScaler(), MinMaxScaler(), RobustScaler(), MaxAbsScaler()], ids=repr)
+@pytest.mark.parametrize(("scaling", "to"), [("quantile", "onnx"), ("symlog", "onnx"), ("symlog", "vespa")])
+def test_a_scaler_of_the_ranker_sees_the_scaler_before_it_to_the_last_bit(before, offset, scaling, to):
+    """Quantiles have jumps, and a logarithm of what is left of large numbers shows how their mean was rounded."""
+    plain = synthetic("mq", queries=20, seed=1)
+    data = plain.replace(X=plain.X + offset * np.random.default_rng(0).random(plain.n_features).astype(np.float32))
+    scaler = clone(before).fit(data.X)
+    scaled = data.replace(X=scaler.transform(data.X))
+    ranker = ranker_class("ranknet")(epochs=2, hidden=(8,), activation="tanh", scaling=scaling).fit(scaled)
+    assert_same_order(Pipeline([("scaler", scaler), ("ranker", ranker)]), to, data)

@@ -84,6 +84,15 @@ def test_xgboost_as_dumped_lacks_only_the_base_score(tmp_path):
     assert np.ptp(off) < 2e-6
 
 
+def test_a_dump_says_that_its_trees_count_in_full(tmp_path):
+    """Those of DART do not, and nothing in its dump tells."""
+    booster, wanted = xgboost_model(tmp_path / "m.json", booster="dart", rate_drop=0.5)
+    booster.dump_model(tmp_path / "dump.json", dump_format="json")
+    found = import_model(tmp_path / "dump.json", "xgboost", n_features=8)
+    assert np.ptp(found.predict(HOLED) - wanted) > 0.01
+    assert found.source == "XGBoost dump, in which every tree counts in full (not those of DART)"
+
+
 def test_xgboost_at_its_own_thresholds(tmp_path):
     """x < condition, not <=: rows that hit every condition exactly."""
     booster, _ = xgboost_model(tmp_path / "m.json")

@@ -185,3 +185,13 @@ def test_names_and_profiles_load_without_numba_or_sklearn() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_many_rows_without_queries_are_one_list_with_a_warning():
+    y = np.arange(1001) % 2
+    with pytest.warns(UserWarning, match=r"evaluate: all 1,001 rows are one query; pass qid=\.\.\.") as told:
+        found = evaluate(y, y)
+    assert [one.filename for one in told] == [__file__]
+    assert found.n_queries == 1
+    assert dict(evaluate(y, y, qid=[0] * len(y))) == dict(found)  # without a word, as is a list of 1,000
+    evaluate(y[:-1], y[:-1])

@@ -385,7 +385,9 @@ def test_valid_is_learned_from_as_well():
 def test_measures_of_errors_are_told_in_their_own_sign():
     ranker = ordino.AutoRanker(trials=1, folds=2, metric="pairwise_error").fit(DATA)
     assert 0 < ranker.quality_["mean"] < 0.5
-    assert 0 < ranker.members_[0]["alone"] < 0.5
+    [only] = ranker.members_
+    assert 0 < only["alone"] < 0.5
+    assert only["adds"] == pytest.approx(1 - only["alone"])  # without it, every pair is one in error
     assert quality_of(np.array([np.nan]))["queries"] == 0
 
 

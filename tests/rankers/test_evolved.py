@@ -157,6 +157,7 @@ def test_pruning_tells_what_the_small_weights_are_worth() -> None:
         assert pruned.coef_.tolist() == ranker.prune(keep=step.kept).coef_.tolist()
         assert (pruned.coef_ != 0).sum() == step.kept
         assert pruned.score(data) == step.value == pytest.approx(ranker.fitness_ - step.loss)
+    assert not hasattr(pruned, "fitness_")  # nobody measured it
     assert (ranker.coef_ != 0).all()  # the ranker itself is as it was
     errors = clone(QUICK["RankDE"]).set_params(metric="pairwise_error").fit(data)
     for step in errors.pruning(data):

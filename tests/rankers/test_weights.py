@@ -26,7 +26,7 @@ def test_weights_are_used_or_warned_of(name: str):
     said = [str(warning.message) for warning in caught if "document weights" in str(warning.message)]
     if ranker.uses_weights:
         assert said == []
-        unseen = easy_data(seed=5)  # other weights are another order of rows, so that any other scores prove nothing
+        unseen = easy_data(seed=5)
         assert ranker.score(unseen) > quick(name).fit(MOSTLY_WRONG).score(unseen) + 0.05
     else:
         assert said == [f"{type(ranker).__name__} does not use document weights; "

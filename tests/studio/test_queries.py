@@ -23,6 +23,7 @@ from ordino.model_file import load
 from ordino.order import audit
 from ordino.studio.ask import Ask
 from ordino.studio.frame import NAV
+from ordino.studio.views import search
 from ordino.studio.views.features import _measure
 from ordino.studio.views.judge import read_grades
 from ordino.studio.views.why import _edits
@@ -431,6 +432,19 @@ def test_searches_of_two_profiles_or_experiments_are_not_one(tmp_path):
         name = f"RankNet, tuned on web, Fold1, profile {profile}, experiment {experiment}"
         told = f"The best of 2 settings reaches {value - 0.1:.4f} MAP on validation data"
         assert told in text_of(client.get("/search", params={"search": name}))
+
+
+def test_of_a_long_search_the_last_settings_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(search, "MOST", 3)
+    with Store(tmp_path / "tuned.sqlite") as store:
+        for i in range(5):
+            found = {"valid": {"map": 0.9 - i / 10}, "chosen_by": "map"}
+            store.add(Trial(key=str(i), dataset="web", fold="Fold1", ranker="ranknet", seed=0, label="RankNet, tuned",
+                            params={"l2": i}, profile="standard", **found))  # fmt: skip
+    answer = open_studio(tmp_path / "tuned.sqlite").get("/search")
+    assert "The best of the last 3 settings reaches 0.7000 MAP on validation data" in text_of(answer)
+    spec = json.loads(unescape(re.search(r'data-spec="([^"]+)"', answer.text)[1]))
+    assert [one["trial"] for one in spec["data"]["values"]] == [3, 4, 5]
 
 
 @pytest.fixture(scope="module")

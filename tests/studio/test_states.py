@@ -14,7 +14,7 @@ from ordino.data.dataset import Dataset
 from ordino.experiment.report.board import make_boards
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.file_format import VERSION
-from ordino.experiment.store.kept import Kept, kept_path, models_folder
+from ordino.experiment.store.kept import Kept, RunRecord, kept_path, models_folder
 from ordino.studio.app import Studio
 from ordino.studio.ask import Ask, StateError
 from ordino.studio.frame import NAV
@@ -283,4 +283,24 @@ def test_what_was_tried_in_a_search_alone_is_not_done(tmp_path):
     with Store(tmp_path / "part.sqlite") as store:
         store.add(*tried)
     with closing(OpenStore(tmp_path / "part.sqlite", Memory())) as opened:
-        assert done_trials(opened) == {("letters", "Fold1", "A"): 2.5}
+        assert done_trials(opened, noted(["A", "B"])) == {("letters", "Fold1", "A"): 2.5}
+
+
+def noted(labels, **how):
+    """A run that set out to train these."""
+    tasks = [{"dataset": "letters", "fold": "Fold1", "label": label, **how} for label in labels]
+    return RunRecord(made_trials(["A"])[0].experiment, "", 0.0, None, 0, "", tasks, [])
+
+
+def test_what_another_profile_or_other_data_measured_is_not_done(tmp_path):
+    with Store(tmp_path / "some.sqlite") as store:
+        store.add(*(replace(one, data="then") for one in made_trials(["A"], folds=1)))
+    with closing(OpenStore(tmp_path / "some.sqlite", Memory())) as opened:
+        for how, is_done in (
+            ({}, True),  # as earlier versions noted it
+            ({"profile": "standard", "data": "then"}, True),
+            ({"profile": "letor4", "data": "then"}, False),
+            ({"profile": "standard", "data": "now"}, False),
+        ):
+            assert bool(done_trials(opened, noted(["A"], **how))) == is_done
+        assert not done_trials(opened, noted(["A"])._replace(experiment="another"))

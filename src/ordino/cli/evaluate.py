@@ -170,7 +170,10 @@ def measure_file(data: str, file: str, metrics: list[str], profile: str | None, 
     from ordino.data.trec import read_scores
     from ordino.metrics import evaluate as measure
     from ordino.model_file.container import is_model_file
+    from ordino.model_file.foreign import refuse_foreign
 
+    for one in (file, data):
+        refuse_foreign(one)
     if is_model_file(file):
         score, card, documents, _ = open_files(file, data, columns, labelled=True)
         documents, profile = documents.as_grouped(), profile or card["measure"]["profile"]

@@ -233,7 +233,9 @@ class Columns:
 
     def noted(self, data: Dataset) -> dict[str, Any]:
         """What a model file must note, to read the same features of text, which has no names to find them by."""
-        if data.feature_names is not None or not (self.features or self.drop):
+        numbers, names = (*(self.features or ()), *self.drop), data.feature_names or ()
+        by_number = all(map(str.isdigit, numbers)) and all(re.fullmatch(r"f\d+", name) for name in names)
+        if not numbers or not by_number:
             return {}
         return {"columns": {"features": self.features and list(self.features), "drop": list(self.drop)}}
 

@@ -101,6 +101,8 @@ def compare(
     if len(things) == 3 and data is None and qrels is None and profile is None:
         found = _of_store(things[0], things[1], things[2], names, test)
     elif len(things) >= 2 and (data is None) != (qrels is None):
+        if data is not None:
+            profile = profile or _profile_of(things)
         evaluations = {
             path: _measured(path, data, qrels, names or METRICS.split(","), profile, columns) for path in things
         }
@@ -115,6 +117,20 @@ def compare(
         return
     for title, several in found.items():
         _print(title, several, test)
+
+
+def _profile_of(files: list[str]) -> str:
+    """The profile of the models among files; they are measured by one."""
+    from ordino.errors import ParameterError
+    from ordino.model_file import read_card
+    from ordino.model_file.container import is_model_file
+
+    found = {file: read_card(file)["measure"]["profile"] for file in files if is_model_file(file)}
+    profiles = {file: profile for file, profile in found.items() if profile is not None}
+    if len(set(profiles.values())) > 1:
+        told = ", ".join(f"{file} by {profile}" for file, profile in profiles.items())
+        raise ParameterError(f"the models were chosen by several profiles ({told}); choose one with --profile")
+    return next(iter(profiles.values()), "standard")
 
 
 def _of_store(
@@ -141,7 +157,7 @@ def _measured(
 
     if data is None:
         return measure_run(str(qrels), path, metrics, profile or "trec", complete=False)
-    return measure_file(data, path, metrics, profile or "standard", columns)
+    return measure_file(data, path, metrics, profile, columns)
 
 
 def _of_files(evaluations: dict[str, Evaluation], test: str) -> dict[str, Comparisons]:

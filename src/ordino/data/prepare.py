@@ -11,6 +11,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ordino.arrays import name_features
 from ordino.checks import check_choice
 from ordino.data.columns import as_features, check_columns
 from ordino.data.dataset import Dataset
@@ -70,6 +71,8 @@ def drop_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
 def keep_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
     """Keep only these features, in this order; by name, or by number (starting at 1) if they have no names.
 
+    Features without names are called f1, f2, ... by their numbers here, since these are lost in what is kept.
+
     Examples
     --------
     >>> data = Dataset([[1.0, 2.0, 3.0]], [0], feature_names=["bm25", "age", "length"])
@@ -78,7 +81,8 @@ def keep_features(dataset: Dataset, features: Sequence[str]) -> Dataset:
     """
     names = _names_or_numbers(dataset)
     kept = [names.index(check_choice("feature", feature, names)) for feature in features]
-    return dataset.replace(X=dataset.X[:, kept], feature_names=dataset.feature_names and [names[j] for j in kept])
+    called = name_features(dataset.feature_names, dataset.n_features)
+    return dataset.replace(X=dataset.X[:, kept], feature_names=[called[j] for j in kept])
 
 
 def _names_or_numbers(dataset: Dataset) -> tuple[str, ...]:

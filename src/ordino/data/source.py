@@ -68,14 +68,16 @@ def fingerprint(data: Dataset) -> str:
     return digest.hexdigest()[:16]
 
 
-def contents_hash(data: Dataset | None) -> str:
-    """A hash of everything in a data set, including the order of rows, weights, query ids and feature names.
+def contents_hash(data: Dataset | None, *, by_id: bool = False) -> str:
+    """A hash of a data set, including the order of rows, weights, query ids and feature names.
 
-    Trials in a store carry it, so that trials on changed data are not mistaken for the old ones.
+    Trials in a store carry it, so that trials on changed data are not mistaken for the old ones. Ids of documents only
+    matter ``by_id``, where equal scores are ordered by them.
     """
     digest = blake2b(digest_size=16)
     if data is not None:
-        for array in (data.X, data.y, data.offsets, data.weights, data.query_ids):
+        ids = () if data.doc_ids is None or not by_id else (data.doc_ids.astype(str),)
+        for array in (data.X, data.y, data.offsets, data.weights, data.query_ids, *ids):
             if array is None:
                 digest.update(b"none")
             elif array.dtype.kind in "OU":  # a string is as wide as the longest, whichever that is
@@ -88,21 +90,30 @@ def contents_hash(data: Dataset | None) -> str:
 
 
 def arrange(data: Dataset) -> tuple[Dataset, Keys]:
-    """The data in canonical order, and the key of each query, rising."""
+    """The data in canonical order, and the key of each query, rising.
+
+    Weights only decide between what is otherwise equal, so that they change nothing where nobody heeds them.
+    """
     from ordino.data.kernels import hash_rows  # compiled code, which a model file must load without
 
-    columns = np.column_stack((data.y + 0.0, data.doc_weights + 0.0)).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
-    rows: Keys = hash_rows(np.ascontiguousarray(data.X), columns)  # of features, label and weight
-    within = np.lexsort((rows, data.query_number))  # rows of a query by their hash
-    position = np.arange(data.n_docs, dtype=np.uint64) - np.repeat(data.offsets[:-1], data.counts).astype(np.uint64)
-    with np.errstate(over="ignore"):
-        mixed = (rows[within] ^ (position + np.uint64(1))) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-        keys = np.add.reduceat(mixed, data.offsets[:-1]) if data.n_queries else np.zeros(0, np.uint64)
-    queries = np.argsort(keys, kind="stable")
+    columns = np.column_stack((data.y + 0.0, np.ones(data.n_docs))).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
+    rows: Keys = hash_rows(np.ascontiguousarray(data.X), columns)  # of features, label and a weight of 1
+    weights = data.doc_weights + 0.0
+    within = np.lexsort((weights, rows, data.query_number))  # rows of a query by their hash
+    keys = _keys_of(rows[within], data)
+    queries = np.lexsort((_keys_of(weights[within].view(np.uint64), data), keys))
     counts = data.counts[queries]
     offsets = offsets_of(counts)
     order = within[np.repeat(data.offsets[:-1][queries] - offsets[:-1], counts) + np.arange(data.n_docs)]
     if np.array_equal(order, np.arange(data.n_docs)):
         return data, keys
     return data.take_rows(order, Groups(None, offsets, data.query_ids[queries])), keys[queries]
+
+
+def _keys_of(rows: Keys, data: Dataset) -> Keys:
+    """The key of each query, from the hashes of its rows and their places."""
+    position = np.arange(data.n_docs, dtype=np.uint64) - np.repeat(data.offsets[:-1], data.counts).astype(np.uint64)
+    with np.errstate(over="ignore"):
+        mixed = (rows ^ (position + np.uint64(1))) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+        return np.add.reduceat(mixed, data.offsets[:-1]) if data.n_queries else np.zeros(0, np.uint64)

@@ -122,7 +122,7 @@ def read_scores(path: str | Path, *, n_docs: int | None = None) -> NDArray[np.fl
         try:
             scores.append(float(_as_number(words[-1])))
         except ValueError:
-            raise DataError(f"{where}: {words[-1]!r} is not a number; write one score per line") from None
+            raise DataError(f"{where}: {words[-1][:40]!r} is not a number; write one score per line") from None
         if math.isnan(scores[-1]):
             raise DataError(f"{where}: NaN cannot be ranked; write a number")
     if n_docs is not None and len(scores) != n_docs:

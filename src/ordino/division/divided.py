@@ -86,6 +86,11 @@ class Divided:
         wide = None if names is None else tuple(map(str, scaler.get_feature_names_out(names)))
         return replace(self, n_features=scaler.n_features_out, feature_names=wide)
 
+    def unweighted(self) -> Divided:
+        """The same documents, which all count the same from now on."""
+        self.each(worker.unweigh, lasting=True)
+        return replace(self, weights=None)
+
     def column_blocks(self) -> list[slice]:
         """Columns that are worth sorting together."""
         most = int(np.diff(offsets_of(self.counts)[self.bounds]).max(initial=1))

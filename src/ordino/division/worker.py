@@ -107,6 +107,12 @@ def scale(bench: Bench, name: str, scaler: Scaler) -> None:
         bench.data[name] = transformed(scaler, bench.data[name])
 
 
+def unweigh(bench: Bench, name: str) -> None:
+    """Let the documents of this name all count the same."""
+    data = bench.data[name]
+    bench.data[name] = data.with_weights(np.ones(data.n_docs))
+
+
 def count_values(bench: Bench, name: str, columns: slice, filling: NDArray[np.float32] | None) -> list[int]:
     """How many values each of some columns has; they are sorted now, for the questions that follow."""
     return [len(column) for column in _sorted(bench, name, columns, filling)]

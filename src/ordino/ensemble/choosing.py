@@ -142,10 +142,11 @@ class Choice:
         weights = ensemble.weights
         if ensemble.simple is not None:
             scores, rows, weights = [*scores, ensemble.simple], [*rows, {}], np.append(weights, ensemble.simple_weight)
-        whole = self.bench.measure(mixture(scores, weights))
+        whole, measure = self.bench.measure(mixture(scores, weights)), self.bench.judge.metric.measure
+        nothing = 0.0 if measure.greater_is_better else -measure.high  # the measure where no member is left
         for i, row in enumerate(rows):
             others = np.where(np.arange(len(rows)) == i, 0.0, weights)
-            losses = whole - self.bench.measure(mixture(scores, others)) if others.any() else whole
+            losses = whole - (self.bench.measure(mixture(scores, others)) if others.any() else nothing)
             adds, error = _mean_and_error(losses)
             row |= {"weight": float(weights[i]), "alone": _mean_and_error(self.bench.measure(scores[i]))[0]}
             row |= {"adds": adds, "adds_error": error}

@@ -12,10 +12,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.data.source import fingerprint
+from ordino.data.source import contents_hash, fingerprint
 from ordino.ensemble.trials import Bench, Trial
 from ordino.forms import Stump
 from ordino.layers import Layer
+from ordino.networks.training import Trained
 from ordino.ranker import Ranker
 
 
@@ -30,6 +31,8 @@ class Kept:
         told = [fingerprint(bench.data), bench.n_folds, bench.seed, str(judge.metric), str(judge.profile.name)]
         if bench.data.weights is not None:
             told.append(sha256(bench.data.weights.tobytes()).hexdigest()[:16])
+        if bench.data.doc_ids is not None and judge.profile.ties == "docno":
+            told.append(contents_hash(bench.data, by_id=True))
         self._bench_text = json.dumps(told)
 
     def _path(self, trial: Trial) -> Path:
@@ -85,8 +88,8 @@ class _Again:
             ranker.stumps_ = [Stump(int(j), float(at), float(alpha)) for j, at, alpha in found["stumps_"]]
         if "layers_.0.W" in found:
             n_layers = sum(name.endswith(".W") for name in found)
-            ranker.layers_ = [Layer(found[f"layers_.{i}.W"], found[f"layers_.{i}.b"]) for i in range(n_layers)]
-            ranker.best_epoch_ = step + 1
+            layers = [Layer(found[f"layers_.{i}.W"], found[f"layers_.{i}.b"]) for i in range(n_layers)]
+            ranker._keep(Trained(layers, [], step + 1))
         return ranker  # type: ignore[no-any-return]
 
 

@@ -20,7 +20,7 @@ from ordino.estimators import clone
 from ordino.forms import load_lightgbm
 from ordino.layers import Layer
 from ordino.networks.scoring import ScoringNetwork
-from ordino.networks.training import Learner, train
+from ordino.networks.training import Learner, Trained, train
 from ordino.progress import ending_when
 from ordino.ranker import Ranker
 from ordino.streams import spawn_seed
@@ -117,8 +117,7 @@ def _networks(
 
     def at(i: int, step: int) -> Ranker:
         chosen: Any = rankers[i]
-        chosen.layers_, chosen.history_, chosen.best_epoch_ = layers[i][step], [], step + 1
-        return cast(Ranker, chosen)
+        return cast(Ranker, chosen._keep(Trained(layers[i][step], [], step + 1)))
 
     return [Path(np.array(some), partial(at, i)) for i, some in enumerate(scores)]
 

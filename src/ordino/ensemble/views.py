@@ -50,7 +50,9 @@ class Views:
             wide[:, start : start + block.shape[1]] = block
             start += block.shape[1]
         weights = None if data.weights is None else data.weights[rows]
-        return Dataset.of_groups(wide, data.y[rows], Groups(None, offsets, data.query_ids[chosen]), weights=weights)
+        ids = None if data.doc_ids is None else data.doc_ids[rows]
+        groups = Groups(None, offsets, data.query_ids[chosen])
+        return Dataset.of_groups(wide, data.y[rows], groups, doc_ids=ids, weights=weights)
 
     def _block(self, name: str) -> Features:
         if name not in self._blocks:
@@ -66,10 +68,13 @@ def pooled(data: Dataset, valid: Dataset | None) -> Dataset:
     weights = None
     if data.weights is not None or valid.weights is not None:
         weights = np.concatenate((data.doc_weights, valid.doc_weights))
+    ids = None
+    if data.doc_ids is not None and valid.doc_ids is not None:
+        ids = np.concatenate((data.doc_ids, valid.doc_ids))
     offsets = np.concatenate((data.offsets, valid.offsets[1:] + data.n_docs))
     X, y = np.concatenate((data.X, valid.X)), np.concatenate((data.y, valid.y))
     groups = Groups(None, offsets, np.arange(len(offsets) - 1))
-    return Dataset.of_groups(X, y, groups, weights=weights, feature_names=data.feature_names)
+    return Dataset.of_groups(X, y, groups, doc_ids=ids, weights=weights, feature_names=data.feature_names)
 
 
 def source_of(names: str, n_features: int) -> NDArray[np.intp]:

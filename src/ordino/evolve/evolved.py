@@ -157,9 +157,13 @@ class EvolvedRanker(Ranker):
         ]
 
     def prune(self, *, threshold: float | None = None, keep: int | None = None) -> Self:
-        """A copy in which the weights whose size is below ``threshold``, or all but the ``keep`` largest, are 0."""
+        """A copy in which the weights whose size is below ``threshold``, or all but the ``keep`` largest, are 0.
+
+        It has no ``fitness_``, which was that of all weights: :meth:`pruning` measures it on data.
+        """
         self._check_fitted()
         pruned = copy(self)
+        pruned.__dict__.pop("fitness_", None)
         pruned.coef_ = prune_weights(self.coef_, threshold=threshold, keep=keep)
         return pruned
 

@@ -14,7 +14,7 @@ from ordino.arrays import name_features
 from ordino.checks import check_int
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
-from ordino.metrics import parse_metric
+from ordino.judge import Judge
 from ordino.pipelines import last_step, names_at_last_step, score_with
 from ordino.ranker import FeatureWeight, Ranker
 from ordino.threads import count_threads, run_blocks
@@ -91,8 +91,10 @@ def permutation_importance(
     [('f1', True), ('f2', False), ('f3', False), ('f4', False)]
     """
     last = last_step(ranker)
-    chosen = parse_metric(getattr(last, "metric", "ndcg@10") if metric is None else metric)
-    rules = getattr(last, "profile", "standard") if profile is None else profile
+    judge = Judge(
+        getattr(last, "metric", "ndcg@10") if metric is None else metric,
+        getattr(last, "profile", "standard") if profile is None else profile,
+    )
     check_int("repeats", repeats, low=1)
     is_piped = last is not ranker
     # scaling and shuffling inside a query change places freely; of the steps of a pipeline nobody knows
@@ -104,11 +106,12 @@ def permutation_importance(
     def quality(X: NDArray[np.float32]) -> float:
         shuffled = scaled.replace(X=X, feature_names=scaled.feature_names)
         scores = score_with(ranker, shuffled) if is_piped else form.score_scaled(shuffled)
-        values = chosen.per_query(scaled.y, scores, scaled.offsets, profile=rules)
-        return float(np.nanmean(chosen.quality(values)))
+        return float(np.nanmean(judge.per_query(scaled, scores)))
 
-    if not np.isfinite(chosen.per_query(scaled.y, np.zeros(scaled.n_docs), scaled.offsets, profile=rules)).any():
-        raise DataError(f"the data has no query that {chosen} in profile {rules!r} counts; use other data")
+    if not np.isfinite(judge.per_query(scaled, np.zeros(scaled.n_docs))).any():
+        raise DataError(
+            f"the data has no query that {judge.metric} in profile {judge.profile.name!r} counts; use other data"
+        )
     whole = quality(scaled.X)
     query = scaled.query_number
     losses = np.empty((n_features, repeats))

@@ -155,8 +155,8 @@ def _of_parts(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset | None, or
     if query is None:
         raise DataError("the scores of an AutoRanker depend on the query; give its documents as query=, and rows")
     docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
-    data, rows = ranker.documents(docs), [int(a), int(b)]
-    _check_rows(rows, data)
+    data = ranker.documents(docs)
+    rows = _row_numbers(data, a, b)
     total, methods = np.zeros(ranker.n_features_in_), set()
     members: dict[str, float] = {}
     for member, form, seen, weight, source in ranker.explained_parts(data):
@@ -173,8 +173,8 @@ def _of_parts(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset | None, or
 def _of_runs(ranker: Any, a: Any, b: Any, query: ArrayLike | Dataset, orders: int, seed: int) -> Why:
     """The same for a rule that fuses runs: what each run adds to the difference, over all orders in which they join."""
     docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
-    data, rows = ranker.documents(docs), [int(a), int(b)]
-    _check_rows(rows, data)
+    data = ranker.documents(docs)
+    rows = _row_numbers(data, a, b)
     scores = ranker.run_scores(data)
 
     def value(joined: Floats) -> Floats:
@@ -205,9 +205,14 @@ def _told(names: Sequence[str], raw: Floats, parts: Floats, method: str, members
     return Why(float(parts.sum()), reasons, method, members)
 
 
-def _check_rows(rows: list[int], data: Dataset) -> None:
+def _row_numbers(data: Dataset, a: Any, b: Any) -> list[int]:
+    """The rows of a and b among the documents of their query."""
+    if any(not isinstance(row, int | np.integer) for row in (a, b)):
+        raise DataError("with query=, a and b are row numbers in it, from 0; leave query out to give their features")
+    rows = [int(a), int(b)]
     if outside := [row for row in rows if not 0 <= row < data.n_docs]:
         raise DataError(f"there is no row {outside[0]}; the query has {data.n_docs} documents, from 0")
+    return rows
 
 
 def _two_documents(
@@ -216,7 +221,7 @@ def _two_documents(
     """The features of a and b as given and as the ranker sees them, each of shape ``(2, n_features)``."""
     if query is None:
         docs: Any = np.stack([np.asarray(a, np.float32).ravel(), np.asarray(b, np.float32).ravel()])
-        rows = [0, 1]
+        a, b = 0, 1
         scaler = getattr(last, "scaler_", None)
         if scaler is not None and scaler.by_query:
             raise DataError(
@@ -225,9 +230,8 @@ def _two_documents(
             )
     else:
         docs = query if isinstance(query, Dataset) or hasattr(query, "columns") else np.asarray(query, np.float32)
-        rows = [int(a), int(b)]
     given = documents_of(ranker, docs)
-    _check_rows(rows, given)
+    rows = _row_numbers(given, a, b)
     data = last.documents(at_last_step(ranker, given))
     raw = data.X[rows].astype(np.float64)
     if last is not ranker:  # a feature that kept its name is shown as it was given

@@ -119,14 +119,7 @@ def certify(model: Any, key: str, target: Target, form: Plain, written: Written,
 def _knows_missing(model: Any) -> bool:
     from ordino.export.preparation import preparation_of
 
-    ranker = last_step(model)
-    if hasattr(ranker, "rankers_"):
-        return all(_knows_missing(member) for member in ranker.rankers_)
-    return (
-        bool(ranker.allows_nan)
-        or getattr(ranker, "missing", None) is not None
-        or preparation_of(model).fill is not None
-    )
+    return last_step(model)._scores_nan() or preparation_of(model).fill is not None
 
 
 def _routes_missing(target: Target, form: Plain) -> bool:

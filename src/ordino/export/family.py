@@ -5,7 +5,7 @@ keep their preparation beside the weights, because some engines have normalizers
 """
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,16 @@ Floats = NDArray[np.float64]
 @final
 @dataclass(frozen=True)
 class Affine:
-    """A map of each feature: standard is (x - a) / b, minmax is (x - a) / (b - a), affine is a x + b."""
+    """A map of each feature: standard is (x - a) / b, minmax is (x - a) / (b - a), affine is a x + b.
+
+    ``steps`` are what the scaler computes, each rounded to single precision, for engines that can do the same: a curve
+    with jumps after it shows every rounding.
+    """
 
     kind: str
     a: Floats
     b: Floats
+    steps: tuple[tuple[Literal["Sub", "Div", "Mul", "Add"], Floats], ...]
 
     def factor_and_offset(self) -> tuple[Floats, Floats]:
         """The same as ``factor * x + offset``."""

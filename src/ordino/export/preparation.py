@@ -83,29 +83,37 @@ def _numbers(values: Any, default: float, n: int) -> NDArray[np.float64]:
 def _standard(scaler: Any) -> Affine:
     n = scaler.n_features_in_
     center = _numbers(getattr(scaler, "mean_", None) if scaler.with_mean else None, 0.0, n)
-    return Affine("standard", center, _numbers(scaler.scale_ if scaler.with_std else None, 1.0, n))
+    spread = _numbers(scaler.scale_ if scaler.with_std else None, 1.0, n)
+    rounded = center.astype(np.float32)
+    if not np.asarray(_transformed(scaler, rounded[None])).any():  # as from scikit-learn 1.8 on
+        center, spread = rounded.astype(np.float64), spread.astype(np.float32).astype(np.float64)
+    return Affine("standard", center, spread, (("Sub", center), ("Div", spread)))
 
 
 def _minmax(scaler: Any) -> Affine:
     if scaler.clip:
         raise ExportError("MinMaxScaler(clip=True) cannot be exported, since no engine clips; train with clip=False")
-    low = -np.asarray(scaler.min_, np.float64) / scaler.scale_
-    return Affine("minmax", low, low + 1 / np.asarray(scaler.scale_, np.float64))
+    factor, offset = np.asarray(scaler.scale_, np.float64), np.asarray(scaler.min_, np.float64)
+    low = -offset / factor
+    return Affine("minmax", low, low + 1 / factor, (("Mul", factor), ("Add", offset)))
 
 
 def _robust(scaler: Any) -> Affine:
     n = scaler.n_features_in_
     center = _numbers(scaler.center_ if scaler.with_centering else None, 0.0, n)
-    factor = 1 / _numbers(scaler.scale_ if scaler.with_scaling else None, 1.0, n)
-    return Affine("affine", factor, -center * factor)
+    spread = _numbers(scaler.scale_ if scaler.with_scaling else None, 1.0, n)
+    return Affine("affine", 1 / spread, -center / spread, (("Sub", center), ("Div", spread)))
+
+
+def _max_abs(scaler: Any) -> Affine:
+    spread = np.asarray(scaler.scale_, np.float64)
+    return Affine("affine", 1 / spread, np.zeros(scaler.n_features_in_), (("Div", spread),))
 
 
 STEPS: dict[str, Callable[[Any], Step]] = {
     "StandardScaler": _standard,
     "MinMaxScaler": _minmax,
-    "MaxAbsScaler": lambda scaler: Affine(
-        "affine", 1 / np.asarray(scaler.scale_, np.float64), np.zeros(scaler.n_features_in_)
-    ),
+    "MaxAbsScaler": _max_abs,
     "RobustScaler": _robust,
     SymmetricLog.__name__: lambda _: SymLog(),
     NormalQuantiles.__name__: lambda scaler: Quantiles(scaler.quantiles_, float(scaler.std)),
@@ -122,14 +130,18 @@ def prepare_of(model: Any) -> Prepare:
     largest = np.finfo(np.float32).max
 
     def prepare(rows: Singles) -> Singles:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*valid feature names")
-            for step in steps:  # what is too large stays the largest number, so that the next step takes it
-                scaled = step.transform(rows)
-                rows = np.clip(scaled, -largest, largest).astype(np.float32)
+        for step in steps:  # what is too large stays the largest number, so that the next step takes it
+            rows = np.clip(_transformed(step, rows), -largest, largest).astype(np.float32)
         return rows
 
     return prepare
+
+
+def _transformed(scaler: Any, rows: Singles) -> Any:
+    """What a scaler makes of rows, whether or not it was fitted with names."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*valid feature names")
+        return scaler.transform(rows)
 
 
 def largest_left(

@@ -25,7 +25,8 @@ def import_model(path: str | Path, source: str, *, n_features: int | None = None
     Parameters
     ----------
     path
-        RankLib's text model, LightGBM's model text, or XGBoost's JSON (``save_model``, or a dump).
+        RankLib's text model, LightGBM's model text, or XGBoost's JSON (``save_model``, or a dump). A dump has neither
+        the base score nor the weights that the booster dart gives its trees, and does not tell: give what it saved.
     source
         The tool that wrote it: ranklib, lightgbm or xgboost.
     n_features

@@ -2,7 +2,8 @@
 
 XGBoost goes left if ``x < condition`` in single precision, which is ``x <=`` the single-precision number below it.
 Scores are margins: sums of leaves and the base score, before any logistic function. Where training stopped early, what
-``XGBRanker.save_model`` wrote counts up to the best round, as its own ``predict`` does.
+``XGBRanker.save_model`` wrote counts up to the best round, as its own ``predict`` does. DART gives its trees weights,
+which only ``save_model`` writes: a dump does not even tell that it is one of DART, so the ranker says how trees count.
 """
 
 import json
@@ -146,7 +147,7 @@ def _dumped(trees: list[dict[str, Any]], n_features: int | None) -> Imported:
         missing = np.array(tree["missing_left"], bool)
         nodes = Nodes(feature, below(np.array(tree["condition"], np.float64)), missing, left, right, leaf)
         made.append(text_tree(nodes, n, f"tree {i}"))
-    return _ranker(made, 0.0, "XGBoost dump", n, names)
+    return _ranker(made, 0.0, "XGBoost dump, in which every tree counts in full (not those of DART)", n, names)
 
 
 def _flat(root: Mapping[str, Any], number: int) -> dict[str, list[Any]]:

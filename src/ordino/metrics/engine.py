@@ -64,7 +64,7 @@ def values_of(
     if style.scores == "float32":
         order_by = _single_precision(order_by)
     if style.ties == "docno" and doc_ids is not None:
-        rows = _docno_order(doc_ids, bounds)
+        rows = docno_order(doc_ids, bounds)
         labels, order_by = labels[rows], order_by[rows]
     n_threads = count_threads(n_jobs, enough=len(labels) >= ENOUGH_FOR_THREADS)
     top = 0 if find_ties else _top(metrics, style)
@@ -131,7 +131,7 @@ def _refused(y: Floats, label: float, why: str) -> DataError:
     return DataError(f"y has {label:g} in row {int(np.flatnonzero(y == label)[0])}, but {why}")
 
 
-def _docno_order(doc_ids: ArrayLike, offsets: Ints) -> NDArray[np.intp]:
+def docno_order(doc_ids: ArrayLike, offsets: Ints) -> NDArray[np.intp]:
     """Rows of each query by ascending document id, as text; the kernel reads them backward."""
     names = np.asarray(doc_ids)
     if names.shape != (offsets[-1],):

@@ -1,5 +1,6 @@
 """Evaluate rankings: means, values of each query, and counts of empty, tied and short queries."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from math import isnan
@@ -19,6 +20,7 @@ from ordino.metrics.engine import values_of
 from ordino.metrics.metric import Metric, parse_metric
 from ordino.metrics.profiles import Profile, find_profile
 
+LONG = 1000  # documents above which a list without qid is likely to be many queries
 DEFAULT_METRICS = ("ndcg@10", "map", "p@10", "mrr")
 
 
@@ -196,7 +198,8 @@ def evaluate(
     scores
         Score of each document; for a data set, in the order in which its rows were given.
     qid
-        The query of each document, of any hashable type; None makes all documents one query.
+        The query of each document, of any hashable type; None makes all documents one query, and warns if these are
+        more than 1,000.
     metrics
         Names such as ``ndcg@10``, or :class:`Metric` values; one or several.
     profile
@@ -223,6 +226,9 @@ def evaluate(
         ordered = _ordered("scores", scores, groups)
     else:
         n_docs = np.shape(y)[0] if np.ndim(y) else 0
+        if qid is None and n_docs > LONG:
+            fix = "pass qid=..., the query of each row; if they really are one list, pass qid=[0] * len(y)"
+            warnings.warn(f"evaluate: all {n_docs:,} rows are one query; {fix}", UserWarning, stacklevel=3)
         if isinstance(qid, Sized) and len(qid) != n_docs:
             raise DataError(f"qid has {len(qid)} entries but y has {n_docs}; give one query id for each document")
         groups = group_rows(qid, n_docs)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ordino.data.arrow import written_whole
 from ordino.errors import ModelFileError
+from ordino.model_file.foreign import refuse_foreign
 
 FORMAT = "ordino model"
 VERSION = 1
@@ -62,6 +63,7 @@ def read_file(path: Path, *, mapped: bool = False) -> Contents:
     if not path.is_file():
         raise ModelFileError(f"{path}: there is no such file")
     if not is_model_file(path):
+        refuse_foreign(path)
         raise ModelFileError(f"{path}: this is not a model file; give one that ordino.save or ordino train wrote")
     try:
         with safe_open(str(path), framework="numpy") as file:

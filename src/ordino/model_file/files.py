@@ -208,10 +208,15 @@ def scorer_of(path: Path, contents: Contents) -> Score:
             scaler = model["learned"]["scaler_"]
             has_plain_scaling = scaler is None or scaler["estimator"] == "SymmetricLog"
             is_imported = model["estimator"] == "ImportedNetwork"  # whose output may be squashed
-            if has_plain_scaling and not is_imported and model["params"]["activation"] in ACTIVATIONS:
+            if has_plain_scaling and not is_imported and _activation_of(model) in ACTIVATIONS:
                 return _network_score(contents)
     ranker = loaded(path, contents)
     return ranker.predict if last_step(ranker) is ranker else partial(score_with, ranker)
+
+
+def _activation_of(model: Mapping[str, Any]) -> Any:
+    """The activation of a network: what it was learned with, which older files tell by the parameter alone."""
+    return model["learned"].get("activation_", model["params"]["activation"])
 
 
 def check_card(card: Mapping[str, Any], model: Mapping[str, Any]) -> None:
@@ -231,8 +236,8 @@ def _network_score(contents: Contents) -> Score:
     """What the layers of a network give, to the last bit, with the checks that its ranker would make."""
     decoder, learned = Decoder(contents.arrays), contents.model["learned"]
     names, is_scaled = decoder.decode(learned.get("feature_names_in_")), learned["scaler_"] is not None
-    layers, activation = decoder.decode(learned["layers_"]), contents.model["params"]["activation"]
-    form = Network(None, learned["n_features_in_"], layers, activation)
+    layers = decoder.decode(learned["layers_"])
+    form = Network(None, learned["n_features_in_"], layers, _activation_of(contents.model))
     form.check()
     require(names is None or np.shape(names) == (form.n_features,), "feature_names_in_")
 

@@ -44,6 +44,8 @@ class ScoringNetwork(Ranker):
     ----------
     layers_
         Weights and biases, layer by layer.
+    activation_
+        The activation that stands between them.
     history_
         What happened in each epoch: its error, the rate, and the metric on ``valid``.
     best_epoch_
@@ -59,6 +61,7 @@ class ScoringNetwork(Ranker):
     only what learns the scores themselves needs one."""
 
     layers_: list[Layer] = learned()
+    activation_: str = learned()
 
     hidden: int | Sequence[int] = param(
         (64, 32),
@@ -164,6 +167,7 @@ class ScoringNetwork(Ranker):
     def _keep(self, trained: Trained) -> Self:
         """Become the ranker of this network."""
         self.layers_, self.history_, self.best_epoch_ = trained.layers, trained.history, trained.best_epoch
+        self.activation_ = self.activation
         return self
 
     def compare(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
@@ -177,4 +181,5 @@ class ScoringNetwork(Ranker):
     def form(self) -> Form:
         """The layers of the network."""
         self._check_fitted()
-        return Network(self.scaler_, self.n_inputs, self.layers_, self.activation)
+        activation = getattr(self, "activation_", self.activation)  # older model files do not say
+        return Network(self.scaler_, self.n_inputs, self.layers_, activation)

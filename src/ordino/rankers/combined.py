@@ -52,8 +52,8 @@ class CombinedRanker(Ranker):
 
     @property
     def allows_nan(self) -> bool:  # type: ignore[override]
-        """Whether all rankers can use data with missing values."""
-        return all(ranker.allows_nan for ranker in as_rankers(self.ranker))
+        """Whether all rankers can use data with missing values, or fill them in."""
+        return all(one.allows_nan or one.get_params(deep=False).get("missing") for one in as_rankers(self.ranker))
 
     @property
     def takes_categories(self) -> bool:  # type: ignore[override]
@@ -64,6 +64,9 @@ class CombinedRanker(Ranker):
     def is_random(self) -> bool:
         """Whether its ranker is; rankers in a list keep their own seeds, so that another seed changes nothing."""
         return isinstance(self.ranker, str | Ranker) and as_rankers(self.ranker)[0].is_random
+
+    def _scores_nan(self) -> bool:
+        return all(ranker._scores_nan() for ranker in self.rankers_)
 
     def _check_learned(self) -> None:
         """Every ranker is sound and sees the same features."""

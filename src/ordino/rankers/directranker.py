@@ -6,7 +6,7 @@ classes only, the higher class always first, never from ties; the cost of a pair
 have labels that differ by one, y_i - y_j = 1 (section 4.3).
 """
 
-from typing import final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,8 @@ from ordino.losses import LOSSES, Loss, make_loss
 from ordino.losses.pair_kernels import PAIRS
 from ordino.networks import fields
 from ordino.networks.scoring import ScoringNetwork
-from ordino.parameters import param, settings
+from ordino.networks.training import Trained
+from ordino.parameters import learned, param, settings
 from ordino.recurring import scaling_param
 
 OUTPUTS = ("identity", "tanh", "half-tanh", "softsign")
@@ -24,6 +25,11 @@ OUTPUTS = ("identity", "tanh", "half-tanh", "softsign")
 @final
 class DirectRanker(ScoringNetwork):
     """A feature net and an odd output neuron, learned from neighboring relevance classes.
+
+    Attributes
+    ----------
+    output_
+        tau, by which :meth:`preference` reads a difference of scores.
 
     Examples
     --------
@@ -34,6 +40,8 @@ class DirectRanker(ScoringNetwork):
     >>> float(ranker.preference(a, b)[0] + ranker.preference(b, a)[0])
     0.0
     """
+
+    output_: str = learned()
 
     output: str = param(
         "identity", "tau, the activation of the output neuron: identity, tanh, half-tanh or softsign.", choices=OUTPUTS
@@ -76,10 +84,18 @@ class DirectRanker(ScoringNetwork):
         own = {"activation": self.output} if self.loss == "directranker" else {}
         return make_loss(self.loss, pairs=self.pairs, average=self.average, **own)
 
+    def _keep(self, trained: Trained) -> Self:
+        self.output_ = self._tau()
+        return super()._keep(trained)
+
+    def _tau(self) -> str:
+        """Tau of what is learned: cross entropy is that on half-tanh, whatever ``output`` says."""
+        return "half-tanh" if self.loss in ("ranknet", "lambdarank") else self.output
+
     def preference(self, A: ArrayLike, B: ArrayLike) -> NDArray[np.float64]:
         """r(a, b) for each row a of A and b of B: positive where a comes first, 0 for equal documents."""
         difference = self._score_difference(A, B)
-        match "half-tanh" if self.loss in ("ranknet", "lambdarank") else self.output:
+        match getattr(self, "output_", self._tau()):  # older model files do not say
             case "tanh":
                 difference = np.tanh(difference)
             case "half-tanh":

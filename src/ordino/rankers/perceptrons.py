@@ -177,9 +177,9 @@ class PRank(OrdinalRanker):
 
     def form(self) -> Form:
         """Weights of the features, or of the features and their products."""
-        if not self.quadratic:
-            return super().form()
         self._check_fitted()
+        if len(self.coef_) == self.n_inputs:
+            return super().form()
         return Quadratic(self.scaler_, self.n_inputs, self.coef_)
 
 

@@ -118,7 +118,7 @@ class KernelRankNet(ScoringNetwork):
     ----------
     features_
         scikit-learn's Nystroem, which makes the features.
-    layers_, history_, best_epoch_
+    layers_, activation_, history_, best_epoch_
         As in RankNet; there is one layer.
     """
 

@@ -25,7 +25,7 @@ class Scorer(ScoringNetwork):
 
     Attributes
     ----------
-    layers_, best_epoch_
+    layers_, activation_, best_epoch_
         What a linear model or a network learned, as in RankNet.
     model_, best_round_
         The trees as LightGBM's model text, and how many rounds they have.
@@ -86,7 +86,7 @@ class Scorer(ScoringNetwork):
         return super().fit_repeats(data, seeds, valid=valid)
 
     def _fit(self, data: Any, valid: Any) -> None:
-        of_trees, of_networks = ("model_", "best_round_"), ("layers_", "best_epoch_")
+        of_trees, of_networks = ("model_", "best_round_"), ("layers_", "activation_", "best_epoch_")
         for name in of_networks if self.model == "trees" else of_trees:  # learned by a fit with another model
             self.__dict__.pop(name, None)
         if self.model == "trees":
@@ -115,7 +115,7 @@ class Scorer(ScoringNetwork):
 
     def form(self) -> Form:
         """The trees, or the layers of the network."""
-        if self.model != "trees":
+        if not hasattr(self, "model_"):
             return super().form()
         self._check_fitted()
         return Trees(self.scaler_, self.n_inputs, self.model_, self.n_jobs)

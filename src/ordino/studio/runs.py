@@ -20,9 +20,20 @@ def is_alive(run: RunRecord) -> bool:
     return Path(run.folder).is_dir()
 
 
-def done_trials(opened: OpenStore) -> dict[tuple[str, str, str], float]:
-    """Seconds of training of what is done, by data set, fold and label."""
+def done_trials(opened: OpenStore, run: RunRecord) -> dict[tuple[str, str, str], float]:
+    """Seconds of training of what is done of a run, by data set, fold and label.
+
+    A trial by another profile, or on a file that was another, is none of it; earlier versions noted neither.
+    """
     rows = opened.store.rows(
-        "SELECT dataset, fold, label, avg(train_seconds) FROM trials WHERE test <> '{}' GROUP BY dataset, fold, label"
+        "SELECT dataset, fold, label, profile, data, avg(train_seconds) FROM trials "
+        "WHERE test <> '{}' AND experiment = ? GROUP BY dataset, fold, label, profile, data",
+        run.experiment,
     )
-    return {(dataset, fold, label): seconds for dataset, fold, label, seconds in rows}
+    wanted = {(task["dataset"], task["fold"], task["label"]): task for task in run.tasks}
+    found = {}
+    for dataset, fold, label, profile, data, seconds in rows:
+        task = wanted.get((dataset, fold, label))
+        if task is not None and (task.get("profile", profile), task.get("data", data)) == (profile, data):
+            found[dataset, fold, label] = seconds
+    return found

@@ -32,7 +32,7 @@ from ordino.experiment.store.kept import Kept, kept_path
 from ordino.experiment.store.rankings import listed_of
 from ordino.experiment.store.store import Store
 from ordino.experiment.store.trial import Trial, trial_key
-from ordino.metrics import parse_metrics
+from ordino.metrics import find_profile, parse_metrics
 from ordino.plain import count_of
 from ordino.progress import Steps
 from ordino.ranker import Ranker
@@ -82,7 +82,7 @@ def run(
     Returns
     -------
     list of Trial
-        The evaluated trials of this plan, without those of other plans in the store.
+        The evaluated trials of this plan, in its order, without those of other plans in the store.
 
     Raises
     ------
@@ -98,7 +98,8 @@ def run(
     if done.was_stopped:
         raise KeyboardInterrupt
     with Store(store) as opened:
-        trials = opened.trials(plan.name, keys=done.keys)
+        found = {trial.key: trial for trial in opened.trials(plan.name, keys=done.keys)}
+    trials = [found[key] for key in done.keys if key in found]
     if done.failures:
         count = "a trial" if done.n_failed == 1 else f"{done.n_failed} trials"
         raise FailedTrialsError("\n- ".join([f"{count} failed, all others are in {store}:", *done.failures]), trials)
@@ -174,7 +175,16 @@ class _Driver:
             return list(tasks)
         told = folder / "under-way"
         told.mkdir()
-        cells = [{"dataset": one.dataset, "fold": one.fold, "label": one.entry.name} for one in tasks]
+        cells = [
+            {
+                "dataset": one.dataset,
+                "fold": one.fold,
+                "label": one.entry.name,
+                "profile": one.profile,
+                "data": one.data,
+            }
+            for one in tasks
+        ]
         self.run = self.kept.begin_run(self.plan.name, command, os.getpid(), str(told), cells)
         return [replace(task, reports=told) for task in tasks]
 
@@ -302,7 +312,8 @@ def _tasks(plan: Plan, folder: Path) -> Iterator[Task]:
             files = {part: home / f"{part}.arrow" for part in parts}
             for part, file in files.items():
                 parts[part].save(file)
-            data = trial_key(parts=[contents_hash(part) for part in fold[1:]])
+            by_id = find_profile(plan.profile).ties == "docno"
+            data = trial_key(parts=[contents_hash(part, by_id=by_id) for part in fold[1:]])
             for entry in plan.entries():
                 if fold.valid is None and (entry.is_tuned or "valid" in plan.parts):
                     purpose = f"tune {entry.name} on" if entry.is_tuned else "measure"

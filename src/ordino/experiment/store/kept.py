@@ -85,7 +85,7 @@ class RunRecord(NamedTuple):
     folder: str
     """Where workers tell how far they are."""
     tasks: Sequence[Mapping[str, Any]]
-    """What it set out to train: data set, fold, label and keys."""
+    """What it set out to train: data set, fold, label, profile, and the fingerprint of the fold's data."""
     failures: Sequence[Mapping[str, str]]
 
 

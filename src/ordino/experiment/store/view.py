@@ -28,6 +28,10 @@ class Group(NamedTuple):
     n_trials: int
 
 
+OF_SEARCH = "test = '{}' AND experiment = ? AND dataset = ? AND profile = ? AND fold = ? AND label = ?"
+"""Which trials are of a search, given its key."""
+
+
 class SearchKey(NamedTuple):
     """The search of one ranker's settings on one fold."""
 
@@ -196,10 +200,13 @@ class StoreView(AbstractContextManager["StoreView"]):
         )
         return [SearchKey(*row) for row in rows]
 
+    def n_tuning(self, search: SearchKey) -> int:
+        """The number of trials of a search."""
+        return int(self._store.rows(f"SELECT count(*) FROM trials WHERE {OF_SEARCH}", *search)[0][0])
+
     def tuning(self, search: SearchKey, *, limit: int = -1, offset: int = 0) -> list[TrialInfo]:
         """The trials of a search, which were measured on validation data alone, in the order of writing."""
-        wanted = "test = '{}' AND experiment = ? AND dataset = ? AND profile = ? AND fold = ? AND label = ?"
-        question = f"SELECT number, {', '.join(NEAR)} FROM trials WHERE {wanted} ORDER BY number LIMIT ? OFFSET ?"
+        question = f"SELECT number, {', '.join(NEAR)} FROM trials WHERE {OF_SEARCH} ORDER BY number LIMIT ? OFFSET ?"
         return self._infos(self._store.rows(question, *search, limit, offset))
 
     def fold_queries(self, keys: Sequence[str]) -> dict[str, list[Any]]:

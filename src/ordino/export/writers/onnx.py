@@ -79,14 +79,12 @@ def add_preparation(graph: Graph, x: str, preparation: Preparation, n_features: 
     if preparation.fill is not None:
         x = graph.add("Where", graph.add("IsNaN", x), graph.constant(preparation.fill.astype(np.float32)), x)
     for step in preparation.steps:
-        wide = graph.cast(x, "DOUBLE")
         if isinstance(step, Affine):
-            if step.kind == "affine":
-                made = graph.add("Add", graph.add("Mul", wide, graph.constant(step.a)), graph.constant(step.b))
-            else:
-                spread = step.b if step.kind == "standard" else step.b - step.a
-                made = graph.add("Div", graph.add("Sub", wide, graph.constant(step.a)), graph.constant(spread))
-        elif isinstance(step, SymLog):
+            for operator, values in step.steps:
+                x = graph.cast(graph.add(operator, graph.cast(x, "DOUBLE"), graph.constant(values)), "FLOAT")
+            continue
+        wide = graph.cast(x, "DOUBLE")
+        if isinstance(step, SymLog):
             size = graph.add("Log", graph.add("Add", graph.add("Abs", wide), graph.number(1.0)))
             made = graph.add("Mul", graph.add("Sign", wide), size)
         else:

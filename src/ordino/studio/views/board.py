@@ -92,7 +92,7 @@ def _under_way(runs: Sequence[RunRecord], opened: OpenStore) -> State | None:
     """What a board of a run under way shows."""
     if not runs or not is_alive(runs[0]):
         return None
-    done, tasks = done_trials(opened), runs[0].tasks
+    done, tasks = done_trials(opened, runs[0]), runs[0].tasks
     n_done = sum((task["dataset"], task["fold"], task["label"]) in done for task in tasks)
     told = f"{n_done:,} of {count_of(len(tasks), 'trial')} {'is' if len(tasks) == 1 else 'are'} done"
     return State(f"{told}; the table shows these.", "Load the page again for more, or watch the", role="status")

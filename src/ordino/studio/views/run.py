@@ -44,7 +44,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         run = runs[number]
         alive = is_alive(run)
         telling = reports(run.folder) if alive else []
-        done = done_trials(opened)
+        done = done_trials(opened, run)
         failed = {(one["dataset"], one["fold"], one["label"]): one["sentence"] for one in run.failures}
         curves = _curves(opened, ask)
     labels = list(dict.fromkeys(task["label"] for task in run.tasks))

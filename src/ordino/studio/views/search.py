@@ -49,9 +49,10 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         names = _names(searches)
         name = ask.choice("search", names, names[0])
         chosen = searches[names.index(name)]
-        trials = opened.view.tuning(chosen, limit=MOST)
+        first = max(opened.view.n_tuning(chosen) - MOST, 0)
+        trials = opened.view.tuning(chosen, limit=MOST, offset=first)
     metric = next((trial.chosen_by for trial in trials if trial.chosen_by), next(iter(trials[0].valid)))
-    tried = _tried(trials, metric)
+    tried = _tried(trials, metric, first)
     quality = parse_metric(metric).quality
     best = max(tried, key=lambda one: float(quality(one.value)))
     varied = _varied(tried)
@@ -77,7 +78,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
         "varied": varied,
         "mattered": mattered,
         "damage": opened.damage,
-        "finding": _finding(tried, best, mattered, metric),
+        "finding": _finding(tried, best, mattered, metric, is_cut=first > 0),
         "fixed_params": _fixed(tried, varied),
         "history": _history(tried, metric),
         "parallel": draw_parallel(titles, columns, best_first, named, ranges) if varied else None,
@@ -94,16 +95,16 @@ def _names(searches: Sequence[SearchKey]) -> list[str]:
     ]
 
 
-def _tried(trials: Sequence[TrialInfo], metric: str) -> list[Tried]:
-    known = [
-        trial for trial in trials if trial.valid.get(metric) is not None and trial.valid[metric] == trial.valid[metric]
+def _tried(trials: Sequence[TrialInfo], metric: str, first: int) -> list[Tried]:
+    """The settings with a value, by their numbers in the search, of which so many stand before these."""
+    tried = [
+        Tried(first + i, trial.valid[metric], dict(trial.params), trial.fold, trial.train_seconds)
+        for i, trial in enumerate(trials, 1)
+        if trial.valid.get(metric) is not None and trial.valid[metric] == trial.valid[metric]
     ]
-    if not known:
+    if not tried:
         raise StateError(State("No setting of this search has a value yet."))
-    return [
-        Tried(i + 1, trial.valid[metric], dict(trial.params), trial.fold, trial.train_seconds)
-        for i, trial in enumerate(known)
-    ]
+    return tried
 
 
 def _varied(tried: Sequence[Tried]) -> list[str]:
@@ -132,8 +133,9 @@ def _mattered(name: str, tried: Sequence[Tried], best: Tried) -> Mattered:
     return Mattered(name, 0.0 if total == 0 else max(0.0, 1 - within / total), text_of(best.params.get(name)))
 
 
-def _finding(tried: Sequence[Tried], best: Tried, mattered: Sequence[Mattered], metric: str) -> str:
-    told = f"The best of {len(tried):,} settings reaches {fixed(best.value)} {measure_title(metric)} on validation data"
+def _finding(tried: Sequence[Tried], best: Tried, mattered: Sequence[Mattered], metric: str, *, is_cut: bool) -> str:
+    which = f"{'the last ' if is_cut else ''}{len(tried):,} settings"
+    told = f"The best of {which} reaches {fixed(best.value)} {measure_title(metric)} on validation data"
     strong = [one.name for one in mattered if one.share >= 0.2][:2]
     if len(tried) >= 8 and strong:
         return f"{told}; {listed(strong)} mattered most."
