@@ -2,7 +2,7 @@
 
 Rows go through its C interface block by block, as from shards, and are kept in the way that takes the least memory. So
 its peak is what no ranker of LightGBM's trees can go below. It prints the processor time, the peak and a hash of the
-trees, which are those of ``LambdaMART(rounds=...)``.
+trees, which are those of ``LambdaMART(rounds=..., leaves=15, learning_rate=0.05)``.
 ``python benchmarks/bare_lightgbm.py FOLDER ROUNDS``, a folder with rows.f32, labels.npy and counts.npy
 """
 

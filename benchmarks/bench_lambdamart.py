@@ -30,7 +30,7 @@ LEAVES = {"MQ2007": 15, "MSLR": 63}
 
 def ours(train: Dataset, valid: Dataset, rounds: int, leaves: int) -> float:
     start = perf_counter()
-    LambdaMART(rounds=rounds, leaves=leaves, patience=rounds).fit(train, valid=valid)
+    LambdaMART(rounds=rounds, leaves=leaves, learning_rate=0.05, patience=rounds).fit(train, valid=valid)
     return perf_counter() - start
 
 

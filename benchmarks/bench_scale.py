@@ -29,7 +29,7 @@ BYTES_A_QUERY = 120 * 136 * 4
 SHARD = 128e6  # bytes of features in a shard
 LEARNERS: dict[str, dict[str, Any]] = {
     "ranknet": {"epochs": 1}, "rank-svm": {"max_iter": 5}, "rankde": {"generations": 2},
-    "linear-regression-ranker": {}, "lambda-mart": {"rounds": 5},
+    "linear-regression-ranker": {}, "lambda-mart": {"rounds": 5, "leaves": 15, "learning_rate": 0.05},
 }  # fmt: skip
 DIVIDED: dict[str, dict[str, Any]] = {
     "rank-svm": {"scaling": "zscore"}, "rankde": {"generations": 50}, "ranknet": {"epochs": 20, "batch": None},

@@ -263,7 +263,9 @@ def members(fold: Fold, rounds: int) -> Iterator[tuple[str, list[Scores], list[S
     yield "SortNet of 3 seeds", *scores([one.fit(fold.train, valid=fold.valid) for one in comparators])
 
 
-TREES: dict[str, Any] = {"bags": 10, "query_share": 0.5, "feature_share": 0.5}
+TREES: dict[str, Any] = {
+    "bags": 10, "leaves": 15, "learning_rate": 0.05, "query_share": 0.5, "feature_share": 0.5
+}  # fmt: skip
 NETWORK: dict[str, Any] = {
     "hidden": (100, 100), "dropout": 0.5, "l2": 0.01, "learning_rate": 3e-3, "patience": 10, "batch": 32,
     "scaling": "zscore",

@@ -11,7 +11,9 @@ fit on 30 queries that compiles what must be compiled, beside LambdaMART in the 
 than 30 times as long as LambdaMART's.
 
 ``--settings`` compares settings of one ranker by its own metric on these sets, before its defaults are changed:
-``--rankers rankprop --settings "hidden=(64, 32); hidden=()" --seeds 0,1``.
+``--rankers rankprop --settings "hidden=(64, 32); hidden=()" --seeds 0,1``. A made set has few queries for validation,
+and a difference on it may be luck: ``--draws 1,2,3`` compares the settings on further sets of each made shape, and
+where that was done, their mean tells whether a set loses.
 
 Every ranker on every set is a line of ``benchmarks/kept/defaults.jsonl``, which is committed: what is there is not run
 again, unless ``--again`` asks for it, as it must where a default was changed.
@@ -56,10 +58,9 @@ PROVENANCE = (
 """Where rows of benchmarks/kept/defaults.jsonl come from that this script did not make."""
 
 
-def split(name: str) -> Callable[[], Parts]:
+def split(name: str, draw: int = SEED) -> Callable[[], Parts]:
     def load() -> Parts:
-        n_queries, make = SHAPES[name]
-        train, valid = make(n_queries).split(0.75, seed=SEED)
+        train, valid = SHAPES[name].make(SHAPES[name].n_queries, draw).split(0.75, seed=SEED)
         return train, valid
 
     return load
@@ -90,6 +91,7 @@ def main() -> None:
     parser.add_argument("--times", action="store_true", help="measure the time of fits instead")
     parser.add_argument("--settings", type=settings_of, default={}, help="name=value, ...; name=value, ...")
     parser.add_argument("--seeds", default=f"{SEED}", help="for --settings, separated by commas")
+    parser.add_argument("--draws", help="for --settings: other sets of the made shapes instead, separated by commas")
     parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
     parser.add_argument("--out", type=Path, help="write the table to this file")
     args = parser.parse_args()
@@ -115,15 +117,24 @@ def asked(args: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callable[[
         for name in rankers:
             yield {"set": TIMED, "ranker": name}, partial(timed, name, COLLECTION[TIMED_ON])
         return
-    for one in args.sets.split(","):
-        load = cache(COLLECTION[one])
+    for key_of_set, load in sets_of(args):
         for name in rankers:
-            key = {"set": one, "ranker": name}
+            key = key_of_set | {"ranker": name}
             if not args.settings:
                 yield key | {"trials": args.trials}, partial(measured, name, load, args.trials)
             for told, params in args.settings.items():
                 for seed in map(int, args.seeds.split(",")):
                     yield key | {"settings": told, "seed": seed}, partial(valued, name, load, params, seed)
+
+
+def sets_of(args: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Callable[[], Parts]]]:
+    """What tells each set from others, and how to load it."""
+    for one in args.sets.split(","):
+        if args.draws is None:
+            yield {"set": one}, cache(COLLECTION[one])
+        elif one in SHAPES:
+            for draw in map(int, args.draws.split(",")):
+                yield {"set": f"{one}, other draws", "draw": draw}, cache(split(one, draw))
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -210,12 +221,13 @@ def compared(done: list[dict[str, Any]]) -> Iterator[str]:
     if not done:
         return
     yield from ("", "## Settings compared", "")
-    yield "What was tried before defaults were changed or left: as above, mean and deviation over up to so many seeds."
+    yield "What was tried before defaults were changed or left: as above, mean and deviation over up to so many runs,"
+    yield "each with a seed of its own or, where a row says so, on another draw of the made set."
     yield from PROVENANCE
     for name in dict.fromkeys(row["ranker"] for row in done):
         rows = [row for row in done if row["ranker"] == name]
         told = list(dict.fromkeys(row["settings"] for row in rows))
-        yield from ("", f"### {name}", "", f"| set | seeds | {' | '.join(f'`{one}`' for one in told)} |")
+        yield from ("", f"### {name}", "", f"| set | runs | {' | '.join(f'`{one}`' for one in told)} |")
         yield f"|---|---:|{'---:|' * len(told)}"
         for one in dict.fromkeys(row["set"] for row in rows):
             values = [[row["value"] for row in rows if (row["set"], row["settings"]) == (one, text)] for text in told]

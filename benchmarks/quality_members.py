@@ -54,7 +54,7 @@ def main() -> None:
 
 def parts(name: str, *, smaller: int = 1) -> tuple[Dataset, Dataset]:
     """The queries to learn from and those to measure on; a part of both if that must be quick."""
-    n_queries, make = SHAPES[name]
+    n_queries, make = SHAPES[name].n_queries, SHAPES[name].make
     docs_a_query = make(4).n_docs // 4
     n_test = max(min(TEST_QUERIES, TEST_DOCS // docs_a_query) // smaller, 20)
     n_train = max(n_queries // smaller, 20)

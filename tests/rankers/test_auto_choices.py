@@ -77,7 +77,7 @@ def test_few_queries_begin_with_two_more_members_stronger_penalties_and_more_fol
     assert [kind.text for kind in many if kind.ranker != "lambda-mart"] == [
         kind.text for kind in (few[0], few[3], few[5])
     ]
-    trees = {"query_share": 0.5, "feature_share": 0.5, "rounds": 200, "bags": 2}
+    trees = {"leaves": 15, "learning_rate": 0.05, "query_share": 0.5, "feature_share": 0.5, "rounds": 200, "bags": 2}
     assert many[2].params == trees
     assert few[4].params == trees | {"l2": 5.0, "bags": 4, "min_leaf": 20}
     assert (auto._n_folds(299), auto._n_folds(300)) == (8, 4)

@@ -41,6 +41,15 @@ def valid_values(ranker) -> list[float]:
     return [row["valid"] for row in ranker.history_]
 
 
+@pytest.mark.parametrize(("n_queries", "leaves", "rate"), [(1499, 6, 0.1), (1500, 15, 0.05)])
+def test_trees_of_few_queries_are_smaller_unless_told(n_queries, leaves, rate):
+    data = easy_data(n_queries=n_queries)
+    same = LambdaMART(rounds=2, leaves=leaves, learning_rate=rate).fit(data)
+    assert LambdaMART(rounds=2).fit(data).model_ == same.model_
+    assert LambdaMART(rounds=2, leaves=4, learning_rate=rate).fit(data).model_ != same.model_
+    assert LambdaMART(rounds=2, leaves=leaves, learning_rate=0.2).fit(data).model_ != same.model_
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # LambdaMART is LightGBM's
 

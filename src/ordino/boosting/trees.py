@@ -65,10 +65,15 @@ class Task(NamedTuple):
     levels: Floats | None = None  # the label of each level, where the gains of LightGBM's NDCG are ours
 
 
-def leaves_param(default: int) -> Any:
-    """The parameter ``leaves``."""
+def leaves_param(default: int | None, chosen: str = "") -> Any:
+    """The parameter ``leaves``; ``chosen`` says what None is."""
     text = "Maximum number of leaves per tree. Millions of documents call for hundreds."
-    return param(default, text, low=2, high=131072, space=Range(4, 63, log=True))
+    return param(default, f"{text}{chosen}", low=2, high=131072, space=Range(4, 63, log=True))
+
+
+def rate_param(default: float | None, chosen: str = "") -> Any:
+    """The parameter ``learning_rate``; ``chosen`` says what None is."""
+    return param(default, f"How much each tree contributes.{chosen}", above=0, space=Range(1e-4, 0.3, log=True))
 
 
 class Grown(NamedTuple):
@@ -94,7 +99,7 @@ class TreeRanker(Ranker):
     history_: list[dict[str, float]] = learned()
 
     rounds: int = param(500, "Maximum number of boosting rounds; with `valid`, the best is kept.", low=1, brief=2)
-    learning_rate: float = param(0.05, "How much each tree contributes.", above=0, space=Range(1e-4, 0.3, log=True))
+    learning_rate: float = rate_param(0.05)
     leaves: int = leaves_param(15)
     min_leaf: int = param(50, "Minimum number of documents per leaf.", low=1, space=Range(5, 200, log=True))
     l2: float = param(0.0, "L2 penalty on the leaf values.", low=0, space=Range(1e-6, 0.1, log=True))

@@ -149,7 +149,7 @@ def measure(teacher: Any, student: Any, test: Dataset) -> Distilled:
 
 def _trees(data: Dataset, seed: int, params: dict[str, Any]) -> Any:
     own = {"seed": seed, "gain": "linear", "truncation": 100, "min_leaf": 10, "leaves": 31, "rounds": 500}
-    return make_ranker("lambda-mart", own | params).fit(data, valid=_valid(data))
+    return make_ranker("lambda-mart", {"learning_rate": 0.05} | own | params).fit(data, valid=_valid(data))
 
 
 def _valid(data: Dataset) -> float | None:

@@ -20,7 +20,9 @@ FEW_QUERIES = 300
 NETWORK = MappingProxyType(
     {"hidden": (100, 100), "dropout": 0.5, "l2": 0.01, "learning_rate": 3e-3, "batch": 32, "epochs": 30}
 )
-TREES = MappingProxyType({"query_share": 0.5, "feature_share": 0.5, "rounds": 200, "bags": 2})
+TREES = MappingProxyType(
+    {"leaves": 15, "learning_rate": 0.05, "query_share": 0.5, "feature_share": 0.5, "rounds": 200, "bags": 2}
+)
 
 SECONDS: Mapping[str, float] = MappingProxyType(
     {

@@ -44,7 +44,7 @@ METHODS: Mapping[str, System] = {
     "RankNet": System("ranknet", {"metric": MEASURES[0], "profile": PROFILE}, "published", QUICK, repeats=N_SEEDS),
     MODERN: System("ranknet", NETWORK, "", QUICK, NETWORKS, N_SEEDS),
     "ListNet": System("listnet", NETWORK, "", QUICK, NETWORKS, N_SEEDS),
-    "LambdaMART": System("lambda-mart", quick=ROUNDS, grid=TREES),
+    "LambdaMART": System("lambda-mart", {"learning_rate": 0.05}, quick=ROUNDS, grid=TREES),
     "AdaRank": System("ada-rank", quick=ROUNDS),
     "ES-Rank": System("es-rank", quick=GENERATIONS, repeats=N_EVOLVED),
     "IESR-Rank": System("iesr-rank", quick=GENERATIONS, repeats=N_EVOLVED),
