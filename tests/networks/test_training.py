@@ -61,6 +61,13 @@ def test_a_score_does_not_depend_on_its_neighbors():
         np.testing.assert_allclose(forward(X[rows], network.layers(), "relu"), scores[rows], rtol=1e-5, atol=1e-6)
 
 
+def test_a_document_alone_in_the_last_block_has_the_bits_that_it_has_alone(monkeypatch):
+    monkeypatch.setattr("ordino.layers.BLOCK", 7)
+    layers = make_network(widths=(4, 33, 17), activation="relu").layers()
+    for n in range(1, 700, 7):
+        assert forward(X[:n], layers, "relu")[-1] == forward(X[n - 1 : n], layers, "relu")[0]
+
+
 def test_the_published_start_is_zero_but_for_the_last_layer():
     first, last = make_network(widths=(4, 10), initializer="ranknet").layers()
     assert (first.W == 0).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ordino.boosting.model_text import read_trees
 from ordino.ensemble.choosing import Choice, Member
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.kept import Kept
@@ -34,6 +35,14 @@ def test_the_ranker_of_a_step_is_the_one_that_gave_its_scores(name):
         for step in range(len(path.scores)):
             found = path.at(step).form().score_scaled(part.held_out)
             np.testing.assert_allclose(found, path.scores[step], rtol=1e-4, atol=1e-5)
+
+
+def test_every_bag_of_trees_is_another():
+    kind = Kind("lambda-mart", {"rounds": 3, "min_leaf": 5, "bags": 4, "query_share": 0.5}, "raw")
+    trial = Trial(bench(n_folds=2), kind)
+    [path, _] = follow(trial.bench.make(kind), [trial._part(fold) for fold in range(2)], Clock(None))
+    trees = [str(tree) for tree in read_trees(path.at(0).model_).trees]
+    assert len(trees) == len({*trees}) == 4 * 3
 
 
 @pytest.mark.parametrize("name", KINDS)

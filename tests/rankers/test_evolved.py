@@ -74,6 +74,9 @@ def test_on_other_data_the_population_starts_anew(name: str) -> None:
     assert ranker.fitness_ == evaluate(other, ranker.predict(other), metrics=[ranker.metric])[ranker.metric]
     ranker.fit(other, valid=easy_data(seed=5))
     assert ["valid" in row for row in ranker.history_] == [True] * 6  # so does a search that is judged otherwise
+    ranker.fit(other)
+    assert ["valid" in row for row in ranker.history_] == [False] * 6
+    assert ranker.fitness_ == evaluate(other, ranker.predict(other), metrics=[ranker.metric])[ranker.metric]
     fewer = Dataset(other.X[:, :2], other.y, other.qid)
     assert ranker.fit(fewer).predict(fewer).shape == (other.n_docs,)
 
