@@ -106,8 +106,8 @@ def unvalidated() -> Iterator[Call]:
 
 def alike() -> Iterator[Call]:
     """Draws in a loop that do not name what the loop runs over: all of its parts would draw the same."""
-    for place, tree in package().files.items():
-        yield from _alike_in(tree, place, ())
+    for place in dict.fromkeys(call.place for call in calls() if call.callee in DRAWS):
+        yield from _alike_in(package().files[place], place, ())
 
 
 def _alike_in(node: ast.AST, place: str, loops: tuple[set[str], ...]) -> Iterator[Call]:
