@@ -97,3 +97,17 @@ def test_a_trial_will_take_as_long_as_one_of_its_family_did():
     search = search_with(done, seconds=1000.0)
     assert search._seconds(Trial(search.bench, KINDS["networks"]), 4) == pytest.approx(8.0)
     assert search._seconds(Trial(search.bench, KINDS["stumps"]), 2) == pytest.approx(99.0 / 2)
+    done[0].share = 0.25  # of the queries: all of them take four times as long
+    assert search._seconds(Trial(search.bench, KINDS["networks"]), 4) == pytest.approx(32.0)
+    begun = Trial(search.bench, KINDS["networks"], seconds=3.0)
+    begun.scores = [None]
+    assert search._seconds(begun, 4) == pytest.approx(9.0)  # three folds more, each like its own first
+
+
+def test_brackets_go_on_until_two_in_a_row_bring_nothing(monkeypatch):
+    members, drawn = iter([0, 1, 1, 1, 1, 2, 2, 2, 2, 2]), []  # before and after each bracket
+    search = search_with([Done(noisy(2.0))])
+    monkeypatch.setattr(search, "_members", lambda: next(members))
+    monkeypatch.setattr(search, "_halved", lambda *_: [])
+    search._brackets(lambda number: drawn.append(number) or [KINDS["stumps"]])
+    assert drawn == [0, 1, 2, 3, 4]

@@ -14,8 +14,9 @@ from ordino.data.dataset import Dataset
 from ordino.data.source import canonical
 from ordino.errors import DataError, MissingExtraError, OrdinoError, ParameterError
 from ordino.evolve import Formula
+from ordino.linear import plot_weights
 from ordino.metrics import evaluate
-from ordino.ranker import Ranker
+from ordino.ranker import FeatureWeight, Ranker
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
 from ordino.rankers.evolution import CMARank, ESRank, IESRRank, IESVMRank, SwarmRank
 from ordino.rankers.gp import GPRank
@@ -192,6 +193,17 @@ def test_weights_as_a_picture(tmp_path: Path) -> None:
     assert [row["feature"] for row in chart.data.values] == [weight.feature for weight in ranker.feature_weights()]
     ranker.plot_weights(tmp_path / "weights.html")
     assert "vega" in (tmp_path / "weights.html").read_text()
+
+
+def test_a_picture_says_which_weights_raise_the_score() -> None:
+    pytest.importorskip("altair", reason="plots are drawn with altair")
+    chart = plot_weights([FeatureWeight("a", 2.0), FeatureWeight("b", 0.0), FeatureWeight("c", -1.0)], None).to_dict()
+    [rows] = chart["datasets"].values() if "datasets" in chart else [chart["data"]["values"]]
+    assert [(row["feature"], row["weight"], row["sign"]) for row in rows] == [
+        ("a", 2.0, "raises"), ("b", 0.0, "raises"), ("c", -1.0, "lowers"),
+    ]  # fmt: skip
+    colors = chart["encoding"]["color"]["scale"]
+    assert dict(zip(colors["domain"], colors["range"], strict=True)) == {"raises": "#1b6ca8", "lowers": "#c8553d"}
 
 
 def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
