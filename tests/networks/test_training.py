@@ -68,6 +68,16 @@ def test_a_document_alone_in_the_last_block_has_the_bits_that_it_has_alone(monke
         assert forward(X[:n], layers, "relu")[-1] == forward(X[n - 1 : n], layers, "relu")[0]
 
 
+def test_batches_of_any_size_follow_each_other():
+    """What a network works in is kept from step to step, and grows with the largest batch, row by row."""
+    network = make_network()
+    for n_rows in (5, 6, 7, 3, 8):
+        batch = Batch(X[:n_rows], lambda outputs: (float((outputs**2).sum()), 2 * outputs), 1.0)
+        fresh = make_network()
+        assert network.error(batch) == fresh.error(batch)
+        np.testing.assert_array_equal(network.slopes, fresh.slopes)
+
+
 def test_the_published_start_is_zero_but_for_the_last_layer():
     first, last = make_network(widths=(4, 10), initializer="ranknet").layers()
     assert (first.W == 0).all()

@@ -61,7 +61,10 @@ def test_valid_decides_which_generation_is_kept(name: str) -> None:
 def test_half_the_generations_twice_are_all_of_them(name: str) -> None:
     data = easy_data()
     whole = clone(QUICK[name]).set_params(generations=10).fit(data)
-    resumed = clone(QUICK[name]).set_params(generations=5, warm_start=True).fit(data).fit(data)
+    resumed = clone(QUICK[name]).set_params(generations=5, warm_start=True).fit(data)
+    of_half = resumed.history_
+    resumed.fit(data)
+    assert len(of_half) == 6  # whoever holds it keeps it as it was
     assert resumed.history_ == whole.history_
     assert resumed.predict(data).tolist() == whole.predict(data).tolist()
 
