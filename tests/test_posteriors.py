@@ -84,6 +84,19 @@ def test_lemma_at_certainty():
     assert repeat([0.0, 1.0], 3).tolist() == [0.0, 1.0]
 
 
+def test_the_pair_that_is_farthest_from_agreeing_is_named():
+    """A chain agrees with anything: it is the circle of 2, 3 and 4 that does not, and 2 before 4 the most."""
+    pairs, given = [(0, 1), (1, 2), (2, 3), (3, 4), (2, 4)], [0.75, 0.6, 0.5, 0.5, 0.99]
+    missed = np.abs(disagreement(pairs, given))
+    assert missed[:2].max() < 1e-9 < missed[2:].min()
+    for turn in range(5):
+        order = np.roll(np.arange(5), turn)
+        worst = order[np.argmax(missed[order])]
+        i, j = pairs[worst]
+        with pytest.raises(DataError, match=rf"P\({i} before {j}\) is {given[worst]:g}, but"):
+            ideal_outputs([pairs[k] for k in order], [given[k] for k in order])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -137,6 +137,12 @@ def test_work_that_is_shared_is_not_shared_again(monkeypatch):
     assert run_blocks(lambda _: count_threads(2), range(3), 2) == [2, 2, 2]
     assert count_threads(None) == 4
 
+    def share_and_count(_):
+        run_blocks(abs, range(3), 2)
+        return count_threads(None)
+
+    assert run_blocks(share_and_count, range(3), 2) == [1, 1, 1]  # a worker that shared its work is still a worker
+
 
 def test_little_work_stays_on_one_thread(monkeypatch):
     monkeypatch.setattr(threads, "free_processors", lambda: 4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from ordino.data.dataset import Dataset
 from ordino.errors import DataError
 from ordino.evolve import Formula, FormulaFitness, LinearFitness, weigh
+from ordino.evolve.divided import DividedFitness
 from ordino.evolve.fitness import as_single
 from ordino.evolve.genetic_programming import run_over
 from ordino.metrics import METRICS, PROFILES, measure
@@ -137,6 +140,20 @@ def test_formulas_are_measured_on_the_scores_that_they_give() -> None:
             found = fitness(trees)
         for tree, value in zip(trees, found, strict=True):
             assert value == measure(data.y, run_over(tree, data.X), data.offsets, "map", profile=profile)["map"]
+
+
+def test_where_no_query_counts_every_ranker_is_worth_nothing_wherever_the_data_lies() -> None:
+    data, weights = Dataset([[1.0], [2.0]], [0, 0]), [[1.0], [-1.0]]
+    with LinearFitness(data, "map", profile="directranker") as fitness:
+        assert fitness(weights).tolist() == [0.0, 0.0]
+    bench, parts = SimpleNamespace(data={"train": data}, made={}), []
+
+    class OneMachine:
+        def each(self, work, *given, own=(), lasting=False):
+            parts.append(work(bench, *own, "train", *given))
+            return parts[-1:]
+
+    assert DividedFitness(OneMachine(), LinearFitness, "map", profile="directranker")(weights).tolist() == [0.0, 0.0]
 
 
 def test_a_query_that_the_profile_leaves_out_does_not_count() -> None:

@@ -34,15 +34,11 @@ def data() -> tuple[ordino.Dataset, ordino.Dataset, ordino.Dataset]:
 
 def machine() -> str:
     """What decides how sums are rounded: the processor and the libraries."""
-    model = next(
-        (
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if "model name" in line
-        ),
-        platform.processor(),
-    )
-    return "; ".join([model, platform.python_version(), *(f"{name} {version(name)}" for name in PACKAGES)])
+    told = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
+    known = {name.strip(): value.strip() for name, value in told.items()}
+    model = known.get("model name", platform.processor())
+    kind = "/".join(known.get(name, "?") for name in ("cpu family", "model", "stepping"))  # clouds give all one name
+    return "; ".join([f"{model} {kind}", platform.python_version(), *(f"{name} {version(name)}" for name in PACKAGES)])
 
 
 def file_name(variant: str) -> str:

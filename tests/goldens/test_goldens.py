@@ -13,6 +13,8 @@ from goldens.variants import variants
 HERE = Path(__file__).parent
 RECORDED = np.load(HERE / "scores.npz")
 SAME_MACHINE = json.loads((HERE / "machine.json").read_text()) == machine()
+SENSITIVE = ("cma-rank()",)
+"""Whose search takes another way where eigenvectors are rounded otherwise, so that only the same machine can tell."""
 FILES = [variant for variant in variants() if (HERE / "models" / file_name(variant)).exists()]
 
 
@@ -28,7 +30,7 @@ def test_everything_was_recorded():
     assert len(FILES) > 100
 
 
-@pytest.mark.parametrize("variant", variants())
+@pytest.mark.parametrize("variant", [one for one in variants() if SAME_MACHINE or one not in SENSITIVE])
 def test_a_fit_gives_the_recorded_scores(variant):
     assert agree(scores_of(variant)[0], RECORDED[variant])
 

@@ -2,9 +2,9 @@
 
 This law reads the code, as law 7 does, so that it also sees what the data of no test makes matter. An argument that is
 called like another parameter of the same function is in the wrong place; one that is given to two parameters is in one
-of them by mistake; and where an optional parameter has the name of something at hand, that is passed on. Columns of a
-data set go together: who passes its labels on passes its weights on too. What is right nevertheless is in ``MEANT``,
-with the reason; what is there and is not found any more fails too.
+of them by mistake; and where an optional parameter has the name of something at hand, that is passed on. No constant
+takes the place of what is at hand. Columns of a data set go together: who passes its labels on passes its weights on
+too. What is right nevertheless is in ``MEANT``, with the reason; what is there and is not found any more fails too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ COLUMNS = {"weights", "doc_ids", "query_ids"}
 """What belongs to documents beside features, labels and queries."""
 ANYTHING = {"check_choice", "unknown_name", "import_extra"}
 """Functions whose parameters take whatever there is, under any name."""
+LITERAL = ANYTHING | {"check_int", "check_real", "read", "settings"}
+"""Functions that are told the names of parameters, published values, or how many bytes."""
 Found = tuple[str, str, str]  # file, what is called (or is made), name
 
 
@@ -87,7 +89,18 @@ def _siblings(code: Code, call: Called) -> frozenset[str]:
     return frozenset.intersection(*whole) if whole else frozenset()
 
 
-LAWS = {"crossed": crossed, "doubled": doubled, "forgotten": forgotten}
+def replaced(code: Code) -> Iterator[Found]:
+    """Parameters that get a constant where something of their name is at hand."""
+    for call in (one for one in code.calls if one.callee not in LITERAL):
+        fitting = [takes for takes in code.signatures.get(call.callee, ()) if takes.fits(call)]
+        passed = [one for takes in fitting for one in call.passed(takes).items()] or call.named.items()
+        constants = {(name, value.value) for name, value in passed if isinstance(value, ast.Constant)}
+        for name, value in sorted(constants, key=str):
+            if name in call.given | call.fields:
+                yield call.place, call.callee, f"{name}={value!r}"
+
+
+LAWS = {"crossed": crossed, "doubled": doubled, "forgotten": forgotten, "replaced": replaced}
 MEANT: dict[str, dict[Found, tuple[int, str]]] = {
     "crossed": {
         ("cli/bench.py", "run", "documents=models"): (1, "documents are kept where models are"),
@@ -163,6 +176,22 @@ MEANT: dict[str, dict[Found, tuple[int, str]]] = {
         ("rankers/mcrank.py", "Task", "start"): (1, "a softmax starts at 0"),
         ("rankers/ranknet.py", "pair_loss", "activation"): (1, "that of the network"),
     },
+    "replaced": {
+        ("cli/bench.py", "count_threads", "n_jobs=None"): (1, "as many as there are, to be shared"),
+        ("data/dataset.py", "Groups", "order=None"): (3, "what is made stands in its own order"),
+        ("data/web/texts.py", "draw", "focus=0.0"): (1, "a text about nothing"),
+        ("evolve/evolved.py", "Range", "low=10"): (1, "of a search space"),
+        ("evolve/evolved.py", "quality", "X=1"): (1, "the sign of a measure"),
+        ("evolve/fitness.py", "measure", "n_jobs=1"): (1, "the threads are those around it"),
+        ("experiment/papers/result.py", "_section", "title='Where the paper is silent'"): (1, "of a section"),
+        ("experiment/report/curves.py", "Color", "title=None"): (1, "of a legend"),
+        ("experiment/run/driver.py", "Steps", "kept='what is done'"): (1, "another thing of this name"),
+        ("networks/comparing.py", "Schedule", "learning_rate=0.001"): (1, "auto-encoders have a schedule of their own"),
+        ("networks/comparing.py", "Schedule", "optimizer='adam'"): (1, "auto-encoders have a schedule of their own"),
+        ("rankers/nested.py", "set_params", "scaling=None"): (1, "the data has been scaled already"),
+        ("rankers/ranknet.py", "forward", "activation='identity'"): (1, "a linear function of the kernel's features"),
+        ("rankers/sortnet.py", "_learn", "verbose=False"): (1, "the sort says how far it is"),
+    },
 }
 """By law: file, callee and name, how often, and why it is right there."""
 
@@ -190,7 +219,7 @@ class Box:
     ("changes", "law"),
     [({}, None), ({"kept": "high, low"}, "crossed"), ({"told": "self.low"}, "crossed"),
      ({"first": "data.y, scores"}, "crossed"), ({"first": "data.y, data.y"}, "doubled"),
-     ({"profile": ""}, "forgotten")],
+     ({"profile": ""}, "forgotten"), ({"profile": "profile='trec'"}, "replaced")],
     ids=str,
 )  # fmt: skip
 def test_what_does_not_arrive_is_found(changes: dict[str, str], law: str | None) -> None:

@@ -25,6 +25,7 @@ from ordino.data.on_disk import room_on_disk, rows_on_disk, transformed
 from ordino.data.scaling import make_scaler
 from ordino.data.shards import concatenate, write_shards
 from ordino.distilling.door import measure as measure_student
+from ordino.errors import DataError
 from ordino.evolve.fitness import LinearFitness, weigh
 from ordino.evolve.formula import Formula
 from ordino.evolve.genetic_programming import FormulaFitness, run_over
@@ -122,6 +123,18 @@ def scalings(_: Path) -> Any:
     return [make_scaler(name).fit(DATA).transform(DATA).X for name in ("zscore", "rank", "quantile", "symlog", "hinge")]
 
 
+def comparisons(_: Path) -> Any:
+    return fitted("sortnet", max_iter=1, scaling=None).compare(DATA.X[:-1], DATA.X[1:])
+
+
+def refusal(_: Path) -> Any:
+    X = DATA.X.copy()
+    X[[-9, -2], [1, 0]] = np.inf
+    with pytest.raises(DataError) as raised:
+        Dataset(X, DATA.y, DATA.qid)
+    return str(raised.value)
+
+
 def judged(_: Path) -> Any:
     ranker = make_ranker("rank-boost", {"rounds": 12}).fit(DATA, valid=DATA.select_queries(np.arange(5)))
     trees = make_ranker("lambda-mart", {"rounds": 12, "metric": "map", "min_leaf": 3}).fit(DATA, valid=DATA)
@@ -148,7 +161,7 @@ SIZES: dict[str, tuple[int, Callable[[Path], Any]]] = {
     "export.certificate.BLOCK": (2, certificate),
     "layers.BLOCK": (7, predictions("ranknet")),
     "forms.BLOCK": (7, predictions("rank-svm")),
-    "order.network.BLOCK": (7, predictions("sortnet", max_iter=1)),
+    "order.network.BLOCK": (7, comparisons),
     "order.meetings.BLOCK_DOCS": (5, predictions("deepnet")),
     "order.meetings.BLOCK_PAIRS": (5, predictions("deepnet")),
     "order.meetings.BLOCK_ROWS": (2, predictions("deepnet")),
@@ -168,13 +181,16 @@ SIZES: dict[str, tuple[int, Callable[[Path], Any]]] = {
     "data.scaler.BLOCK_ROWS": (5, scalings),
     "data.scaling.COLUMNS": (2, scalings),
     "data.scaling.BLOCK_ROWS": (5, scalings),
-    "data.columns.BLOCK_ROWS": (7, scalings),
+    "data.columns.BLOCK_ROWS": (7, refusal),
     "data.doctor._BLOCK": (5, lambda _: [str(one) for one in examine({"train": DATA.replace(X=DATA.X * 1e9)})]),
     "judge.ENOUGH": (20, judged),
     "judge.MOST_AT_ONCE": (3, judged),
     "experiment.compare.comparison.DRAWN": (2000, intervals),
 }
 """Of each number that says how much is taken at a time: a small one, and a task that needs several blocks then."""
+
+ALONG = {"losses.base.N_BLOCKS": ["losses.base.WORTH_THREADS"], "networks.pair_net.CHUNK": ["networks.pair_net.ALONE"]}
+"""What must be small too, or else nothing is cut."""
 
 OTHERWISE = {
     "cli.shards.AT_A_TIME": "test_sharded.py",
@@ -215,8 +231,29 @@ def test_what_is_done_in_small_blocks_is_what_is_done_at_once(name: str, tmp_pat
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     whole = task(tmp_path / "a")
-    monkeypatch.setattr(f"ordino.{name}", small)
+    for number in [name, *ALONG.get(name, ())]:
+        monkeypatch.setattr(f"ordino.{number}", small)
     assert same(task(tmp_path / "b"), whole)
+    (tmp_path / "c").mkdir()
+    monkeypatch.setattr(f"ordino.{name}", object())
+    with pytest.raises((TypeError, ValueError)):  # the task comes to where it counts
+        task(tmp_path / "c")
+
+
+ROW_BY_ROW = [
+    "forms.BLOCK", "evolve.fitness.ROWS", "evolve.genetic_programming.ROWS", "order.network.BLOCK",
+    "rankers.perceptrons.ROWS", "rankers.ranknet.BLOCK",
+]  # fmt: skip
+"""Of scores; networks have at least two rows in a block but for the last: tests/networks/test_training.py."""
+
+
+@pytest.mark.parametrize("name", ROW_BY_ROW)
+def test_a_document_alone_in_a_block_has_the_bits_that_it_has_among_others(
+    name: str, tmp_path: Path, monkeypatch: Any
+) -> None:
+    whole = SIZES[name][1](tmp_path)
+    monkeypatch.setattr(f"ordino.{name}", 1)
+    assert np.array_equal(SIZES[name][1](tmp_path), whole)
 
 
 def test_every_size_is_made_small_somewhere() -> None:

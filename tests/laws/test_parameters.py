@@ -7,6 +7,7 @@ ranker or a parameter that is added later is met here by itself.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -272,3 +273,24 @@ def test_a_seed_has_an_effect_or_there_is_none(name: str) -> None:
     assert learned(name, context) == learned(name, context)
     seeds = [ranker.with_seed(seed).fit(TRAIN, valid=VALID).predict(TEST).tolist() for seed in (0, 1)]
     assert (seeds[0] != seeds[1]) == ranker.is_random
+
+
+FOR_HOW_LONG = {"patience", "n_jobs"}
+"""Parameters of a search that do not say which search it is, beside generations and those that only tell."""
+SEARCHES = [name for name in RANKERS if {"generations", "warm_start"} <= {*parameters_of(ranker_class(name))}]
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_goes_on_only_where_it_is_the_same_search(name: str) -> None:
+    """With another value of any other parameter, or other data to choose by, it begins anew."""
+    fields = parameters_of(ranker_class(name))
+    known = {"generations": 2, "warm_start": True} | ({"start": "zeros"} if "start" in fields else {})
+    begun = make(name, known | settings_of(name, "crossover_rate")).fit(TRAIN)
+    for parameter in fields.keys() - {"generations", "warm_start", "verbose"}:
+        tried = {"n_jobs": [2], "seed": [5], "metric": ["ndcg@3"], "mutation_rate": [0.05]}.get(parameter)
+        values = [*(tried or others(name, parameter, fields[parameter])), fields[parameter].default]
+        value = next(one for one in values if repr(one) != repr(getattr(begun, parameter)))
+        ranker = deepcopy(begun).set_params(**{parameter: value}).fit(TRAIN)
+        assert (len(ranker.history_) > 3) == (parameter in FOR_HOW_LONG), parameter
+    for valid in (None, VALID):
+        assert len(deepcopy(begun).fit(TRAIN, valid=valid).history_) == (3 if valid else 5)

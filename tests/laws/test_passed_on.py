@@ -1,7 +1,8 @@
 """Law 7: what a caller chose is passed on, everywhere in the code: seeds, the metric and its profile, validation data.
 
 The other laws run the code, and see only what their small data makes it do. This one reads it: a draw that names no
-seed, a judge that is not told metric and profile, a training that does not get the validation data that is there.
+seed, one in a loop that draws the same every time, a judge that is not told metric and profile, a training that does
+not get the validation data that is there.
 Places that do not for a reason are in ``MEANT``, with the reason; one that is not there any more fails too.
 """
 
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from laws.reading import HOME, package
+from laws.reading import HOME, Code, last_name, package
 
 DRAWS = {"stream", "spawn_seed", "spawned", "default_rng", "SeedSequence", "with_seed"}
 SEEDED = {
@@ -103,7 +104,48 @@ def unvalidated() -> Iterator[Call]:
             yield call
 
 
+def alike() -> Iterator[Call]:
+    """Draws in a loop that do not name what the loop runs over: all of its parts would draw the same."""
+    for place in dict.fromkeys(call.place for call in calls() if call.callee in DRAWS):
+        yield from _alike_in(package().files[place], place, ())
+
+
+def _alike_in(node: ast.AST, place: str, loops: tuple[set[str], ...]) -> Iterator[Call]:
+    for child in ast.iter_child_nodes(node):
+        inside = loops
+        if isinstance(child, ast.For):
+            inside = (*loops, _made_in(child))
+        elif isinstance(child, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            inside = (*loops, *(_variables(one.target) for one in child.generators))
+        elif isinstance(child, ast.Call):
+            call = Call(place, last_name(child.func), child, frozenset())
+            told = _variables(*child.args, *(one.value for one in child.keywords))
+            if call.callee in DRAWS and not all(told & own for own in loops):
+                yield call
+        yield from _alike_in(child, place, inside)
+
+
+def _made_in(loop: ast.For) -> set[str]:
+    """The variables of a loop, and those that its body makes of them."""
+    found = _variables(loop.target)
+    for one in ast.walk(loop):
+        if isinstance(one, ast.Assign) and _variables(one.value) & found:
+            found |= _variables(*one.targets)
+    return found
+
+
+def _variables(*nodes: ast.AST) -> set[str]:
+    return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
 MEANT: dict[str, dict[tuple[str, str], tuple[int, str]]] = {
+    "alike": {
+        ("experiment/papers/deepnet/symmetry.py", "spawn_seed"): (1, "the same draws for every collection"),
+        ("experiment/papers/directranker/order.py", "spawn_seed"): (1, "the same first weights for every size"),
+        ("experiment/papers/directranker/synthetic.py", "spawn_seed"): (1, "the same first weights for every point"),
+        ("experiment/papers/letor.py", "stream"): (1, "the same pairs whatever is learned from them"),
+        ("networks/torch_module.py", "spawn_seed"): (1, "the processor and a device may draw alike"),
+    },
     "unseeded": {
         ("cli/data.py", "audit"): (1, "an audit is a figure of a model, the same each time"),
         ("cli/report.py", "Trial"): (1, "a file of scores has no seed"),
@@ -140,7 +182,7 @@ MEANT: dict[str, dict[tuple[str, str], tuple[int, str]]] = {
     },
 }
 """By kind: file and callee, how often, and why it is right there."""
-KINDS = {"unseeded": unseeded, "unjudged": unjudged, "unvalidated": unvalidated}
+KINDS = {"alike": alike, "unseeded": unseeded, "unjudged": unjudged, "unvalidated": unvalidated}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -163,6 +205,8 @@ def test_nothing_that_is_given_or_made_is_left_unused():
 SOURCE = """
 def fit(self, data, valid):
     rng = {draw}
+    for i in range(3):
+        parts = [stream({part}) for j in range(3)]
     folds = make_folds(data{seed})
     judge = Judge(self.metric, {profile})
     return self._train(data{valid})
@@ -171,12 +215,21 @@ def fit(self, data, valid):
 
 @pytest.mark.parametrize(
     ("changes", "kind"),
-    [({}, None), ({"draw": 'stream(0, "a")'}, "unseeded"), ({"seed": ""}, "unseeded"),
+    [({}, None), ({"part": "self.seed, i"}, "alike"), ({"part": "self.seed, j"}, "alike"),
+     ({"draw": 'stream(0, "a")'}, "unseeded"), ({"seed": ""}, "unseeded"),
      ({"seed": ", seed=0"}, "unseeded"), ({"profile": '"standard"'}, "unjudged"), ({"valid": ""}, "unvalidated")],
     ids=str,
 )  # fmt: skip
 def test_what_is_not_passed_on_is_found(monkeypatch, changes, kind):
-    right = {"draw": 'stream(self.seed, "a")', "seed": ", seed=seed", "profile": "self.profile", "valid": ", valid"}
-    made = list(calls_in(ast.parse(SOURCE.format(**right | changes)), "x.py"))
+    right = {
+        "part": "self.seed, i, j",
+        "draw": 'stream(self.seed, "a")',
+        "seed": ", seed=seed",
+        "profile": "self.profile",
+        "valid": ", valid",
+    }
+    tree = ast.parse(SOURCE.format(**right | changes))
+    made = list(calls_in(tree, "x.py"))
     monkeypatch.setattr(f"{__name__}.calls", lambda: made)
+    monkeypatch.setattr(f"{__name__}.package", lambda: Code({"x.py": tree}))
     assert {name for name, find in KINDS.items() if list(find())} == ({kind} if kind else set())

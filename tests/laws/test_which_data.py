@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from contextlib import closing
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,8 +26,9 @@ from ordino.ensemble.trials import Trial
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run
 from ordino.experiment.run.task import _open_part
-from ordino.judge import Choice
+from ordino.judge import Choice, Judge, values_of_part
 from ordino.metrics import parse_metric
+from ordino.networks.training import QualityByMetric
 from ordino.parameters import parameters_of
 from ordino.rankers import RANKERS, ranker_class
 from shell import ordino
@@ -127,6 +129,26 @@ def test_of_equally_good_ones_the_first_is_kept(name):
     assert len(ranker.history_) > 1
     assert told_of_itself(ranker, ranker.history_[0]) == {}
     assert KEPT.get(name, lambda _: 1)(ranker) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in RANKERS if hasattr(ranker_class(name), "fit_pairs")])
+def test_what_learns_from_pairs_keeps_what_is_best_on_validation_data(name):
+    rows = np.array([(a, b) for a in range(20) for b in range(20) if TRAIN.y[a] > TRAIN.y[b]])
+    ranker = make(name, {"scaling": None, "epochs": 8}).fit_pairs(TRAIN.X, rows, valid=VALID)
+    kept = max(ranker.history_, key=lambda row: row["valid"])
+    assert ranker.score(VALID) == pytest.approx(kept["valid"], abs=1e-6)
+    assert told_of_itself(ranker, kept) == {}
+
+
+@pytest.mark.parametrize("unknown", [0, slice(None)])
+def test_a_score_that_is_no_number_is_worse_than_anything_wherever_the_data_lies(unknown):
+    scores = VALID.y.astype(float)
+    scores[unknown] = np.nan
+    quality = QualityByMetric(Judge("map", "standard"), VALID, lambda _: scores)
+    assert quality(SimpleNamespace(layers=list)) == -np.inf
+    bench = SimpleNamespace(data={"valid": VALID})
+    found = values_of_part(bench, "valid", "map", "standard", lambda _: scores)
+    assert found.tolist() == [-np.inf] * VALID.n_queries
 
 
 def test_kept_account_is_of_each_step_and_of_the_best_so_far():

@@ -152,7 +152,10 @@ def test_activations_of_directranker(activation):
         (lambda: pair_loss("hinge", of="score"), "unknown of 'score'"),
         (lambda: pair_loss("hinge", of="probability"), "hinge takes only margins"),
         (lambda: pair_loss("directranker", activation="relu"), "unknown activation"),
-        (lambda: pair_loss("ranknet")([0.0], 1.5), "target has values outside 0 to 1"),
+        *(
+            (lambda wrong=wrong: pair_loss("ranknet")([0.0], wrong), "target has values outside 0 to 1")
+            for wrong in (1.5, -0.5, np.nan)
+        ),
     ],
 )
 def test_wrong_use_of_pair_loss_is_refused(call, message):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ordino
+from ordino.networks.fields import own_validation
 from ordino.rankers import RANKERS, ranker_class
 from ordino.testing import easy_data
 
@@ -19,6 +20,12 @@ def test_a_share_is_held_out_as_if_it_had_been_asked_for():
     one, two = (ranker.predict(MANY) for ranker in ordino.RankNet(**RANKNET).fit_repeats(MANY, [0, 1]))
     np.testing.assert_array_equal(one, own.predict(MANY))
     assert not np.array_equal(one, two)
+
+
+def test_fifty_queries_are_enough():
+    held_out = [own_validation(0.2, n_queries, None) for n_queries in (49, 50)]
+    assert held_out == [None, 0.2]
+    assert own_validation(0.2, 50, 0.5) == 0.5
 
 
 @pytest.mark.parametrize(("data", "params"), [(FEW, {}), (MANY, {"hold_out": None})])

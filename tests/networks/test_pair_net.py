@@ -56,6 +56,17 @@ def learned(network, schedule, batch=None, quality=None, learning_set=FIRST_FEAT
     return train([learner], schedule.epochs)[0]
 
 
+def test_a_batch_that_lasts_has_the_same_error_whether_it_was_learned_from_or_not():
+    """What is kept of it has a row for each pair only where features are dropped."""
+    codes, target = FIRST_FEATURE
+    network = shaken(make_network(dropout=0.3, input_dropout=0.3))
+    batch = PairBatch(X, np.sort(codes), target, 1.0, lasting=True)
+    before = network.error(batch, learn=False)
+    network.error(batch)
+    assert network.error(batch, learn=False) == pytest.approx(before, rel=1e-6)
+    assert network.error(batch) != pytest.approx(before, rel=1e-3)
+
+
 NETWORKS = st.builds(
     lambda hidden, activation, initializer, seed: shaken(
         make_network([2 * n for n in hidden], "ranknet", activation=activation, initializer=initializer, seed=seed),

@@ -140,6 +140,7 @@ def test_the_best_epoch_on_valid_is_kept_and_patience_ends_training():
     reached = [row["valid"] for row in ranker.history_]
     assert ranker.score(valid) == pytest.approx(max(reached))
     assert max(reached) == reached[ranker.best_epoch_ - 1]
+    assert [row["epoch"] for row in ranker.history_] == list(range(1, len(reached) + 1))
     assert len(reached) == ranker.best_epoch_ + 3 < 40
     shorter = clone(ranker).set_params(epochs=ranker.best_epoch_).fit(data)
     np.testing.assert_array_equal(shorter.predict(valid), ranker.predict(valid))

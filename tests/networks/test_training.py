@@ -61,6 +61,23 @@ def test_a_score_does_not_depend_on_its_neighbors():
         np.testing.assert_allclose(forward(X[rows], network.layers(), "relu"), scores[rows], rtol=1e-5, atol=1e-6)
 
 
+def test_a_document_alone_in_the_last_block_has_the_bits_that_it_has_alone(monkeypatch):
+    monkeypatch.setattr("ordino.layers.BLOCK", 7)
+    layers = make_network(widths=(4, 33, 17), activation="relu").layers()
+    for n in range(1, 700, 7):
+        assert forward(X[:n], layers, "relu")[-1] == forward(X[n - 1 : n], layers, "relu")[0]
+
+
+def test_batches_of_any_size_follow_each_other():
+    """What a network works in is kept from step to step, and grows with the largest batch, row by row."""
+    network = make_network()
+    for n_rows in (5, 6, 7, 3, 8):
+        batch = Batch(X[:n_rows], lambda outputs: (float((outputs**2).sum()), 2 * outputs), 1.0)
+        fresh = make_network()
+        assert network.error(batch) == fresh.error(batch)
+        np.testing.assert_array_equal(network.slopes, fresh.slopes)
+
+
 def test_the_published_start_is_zero_but_for_the_last_layer():
     first, last = make_network(widths=(4, 10), initializer="ranknet").layers()
     assert (first.W == 0).all()

@@ -71,6 +71,15 @@ def test_laws(method, given_lists):
     np.testing.assert_allclose(fused, fuse_runs(2 * scores + 3, offsets, method), atol=1e-9)  # units mean nothing
 
 
+@pytest.mark.parametrize("method", RUN_METHODS)
+def test_what_nobody_retrieved_stands_last(method):
+    """Below the last of a list; where the last of a list counts nothing, beside it."""
+    nan = np.nan
+    scores = np.array([[3.0, 2.0, 1.0, nan], [nan, 5.0, 4.0, nan]])
+    *found, last = fuse_runs(scores, np.array([0, 4]), method)
+    assert last <= min(found) if method in ("combsum", "combmnz", "zscore") else last < min(found)
+
+
 def data():
     table = {"bm25": {"q": {"a": 9.0, "b": 5.0, "c": 1.0}}, "dense": {"q": {"b": 0.5, "c": 0.5, "d": 0.1}}}
     return Dataset.from_runs(table, {"q": {"b": 1}})

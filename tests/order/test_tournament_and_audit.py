@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
-from ordino.order import ORDERS, audit, meetings, tournament
+from ordino.order import ORDERS, audit, meetings, order_queries, tournament
 from ordino.order.audit import exact_share, sampled_share
 from ordino.order.kernels import ACTIVATIONS, LANES
 from ordino.order.meeting_kernels import TILE, WINS
@@ -88,6 +88,16 @@ def test_three_documents_drawn_are_the_three_there_are() -> None:
     assert sampled_share(network, X[circle], 50, seed=0) == exact_share(network, X[circle]) == 1
 
 
+def test_triples_are_counted_where_that_takes_no_more_comparisons_than_drawing_them() -> None:
+    """100 documents make 4,950 pairs; a triple that is drawn takes three comparisons."""
+    X = np.random.default_rng(1).normal(size=(100, 2))
+    network, data = random_network(2, (8,), "tanh", seed=1, scale=5), Dataset(X, np.zeros(100))
+    for triples, n_sampled in ((1650, 0), (1649, 1)):
+        found = audit(network, data, shuffles=1, triples=triples, algorithms=[])
+        exact = exact_share(network, data.X)
+        assert (found.n_sampled, found.cyclic[0] == exact) == (n_sampled, not n_sampled)
+
+
 def test_every_shuffle_is_another_and_follows_the_seed() -> None:
     X = np.random.default_rng(1).normal(size=(100, 2))
     network, data = random_network(2, (8,), "tanh", seed=1, scale=5), Dataset(X, np.zeros(100))
@@ -128,6 +138,20 @@ def test_a_comparator_with_circles_moves_documents() -> None:
     again = audit(network, data, seed=1, n_jobs=1)
     assert again.to_dict() == exact.to_dict()
     assert str(again) == str(exact)
+
+
+@pytest.mark.parametrize("algorithm", ["heap", "quick", "copeland"])
+def test_algorithms_are_compared_where_both_start_from_the_rows_as_they_stand(algorithm: str) -> None:
+    X = np.random.default_rng(1).normal(size=(120, 2)).astype(np.float32)
+    network = random_network(2, (8,), "tanh", seed=1, scale=5)
+    usual, other = (
+        np.argsort(order_queries(network, X, [0, 120], algorithm=name, start=np.arange(120)))
+        for name in ("merge", algorithm)
+    )
+    found = audit(network, Dataset(X, np.zeros(120)), shuffles=1, algorithms=[algorithm]).moves[algorithm]
+    moved = abs(usual - other)
+    assert moved.any()
+    assert found == pytest.approx(1000 / 120 * np.array([(moved > 0).sum(), moved.mean(), moved.max()]))
 
 
 @pytest.mark.parametrize("algorithm", ["copeland", "borda"])

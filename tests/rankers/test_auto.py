@@ -147,6 +147,31 @@ def test_pooled_parts_keep_their_queries_apart_and_their_weights():
     assert both.weights.tolist() == [1.0] * 30 + [2.0] * 45
 
 
+def test_the_queries_that_count_are_those_of_both_parts(monkeypatch):
+    """Folds, first members and what they cost: the validation part is learned from too."""
+    told = {}
+
+    def first_kinds(n_queries):
+        told["queries"] = n_queries
+        raise LookupError
+
+    def seconds_of(kind, n_docs, *rest):
+        told["docs"] = n_docs
+        raise LookupError
+
+    monkeypatch.setattr(auto, "seconds_of", seconds_of)
+    for name in ("nothing", "first_kinds"):
+        monkeypatch.setattr(auto, name, locals().get(name), raising=False)
+        with pytest.raises(LookupError):
+            ordino.AutoRanker(trials=1, folds=2).fit(DATA, valid=UNSEEN)
+    assert told == {"queries": DATA.n_queries + UNSEEN.n_queries, "docs": DATA.n_docs + UNSEEN.n_docs}
+    monkeypatch.setattr(auto, "FEW_QUERIES", DATA.n_queries + 1)
+    monkeypatch.setattr(auto, "Bench", lambda *_, n_folds, **__: told.update(folds=n_folds) or first_kinds(0))
+    with pytest.raises(LookupError):
+        ordino.AutoRanker(trials=1).fit(DATA, valid=UNSEEN)
+    assert told["folds"] == auto.FEW_FOLDS
+
+
 def test_views_are_what_scalers_give_and_holes_become_zero():
     X = DATA.X.copy()
     X[3, 1] = np.nan

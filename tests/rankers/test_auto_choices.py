@@ -235,6 +235,26 @@ def test_where_nothing_fits_the_bound_the_cheapest_of_all_trials_is_taken():
     assert [one.trial for one in bound] == [2]
 
 
+@pytest.mark.parametrize("most_ms", [None, 4.0])
+@pytest.mark.parametrize("n_first", [1, 3])
+def test_some_queries_choose_alone_whatever_the_others_would_choose(n_first, most_ms):
+    """First members, later ones, and what is affordable: elsewhere only the last trial is any good."""
+    here = np.arange(DATA.n_queries) < 8
+    sizes, families = (1.5, 3.0, 0.8, 6.0), ("rank-svm", "prank", "rank-boost", "rank-svm")
+    good = [noisy(size, i) for i, size in enumerate(sizes)]
+
+    def chosen(scores):
+        trials = [Done(*one, milliseconds=2.0) for one in zip(scores, families, strict=True)]
+        choice = Choice(bench(), trials, n_first, most_ms)
+        return choice.members(here), choice.members(EVERYTHING)
+
+    others = [*(noisy(50.0, i) for i in range(3)), noisy(0.01)]
+    elsewhere = [np.where(np.repeat(here, DATA.counts), *both) for both in zip(good, others, strict=True)]
+    (known, everywhere), (turned, differently) = chosen(good), chosen(elsewhere)
+    assert turned == known
+    assert differently != everywhere
+
+
 def search_of(monkeypatch, gains):
     """A search whose trials gain what is said."""
     ran = []

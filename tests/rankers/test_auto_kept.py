@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ordino.boosting.model_text import read_trees
 from ordino.ensemble.choosing import Choice, Member
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.kept import Kept
@@ -34,6 +35,14 @@ def test_the_ranker_of_a_step_is_the_one_that_gave_its_scores(name):
         for step in range(len(path.scores)):
             found = path.at(step).form().score_scaled(part.held_out)
             np.testing.assert_allclose(found, path.scores[step], rtol=1e-4, atol=1e-5)
+
+
+def test_every_bag_of_trees_is_another():
+    kind = Kind("lambda-mart", {"rounds": 3, "min_leaf": 5, "bags": 4, "query_share": 0.5}, "raw")
+    trial = Trial(bench(n_folds=2), kind)
+    [path, _] = follow(trial.bench.make(kind), [trial._part(fold) for fold in range(2)], Clock(None))
+    trees = [str(tree) for tree in read_trees(path.at(0).model_).trees]
+    assert len(trees) == len({*trees}) == 4 * 3
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -88,3 +97,17 @@ def test_a_trial_will_take_as_long_as_one_of_its_family_did():
     search = search_with(done, seconds=1000.0)
     assert search._seconds(Trial(search.bench, KINDS["networks"]), 4) == pytest.approx(8.0)
     assert search._seconds(Trial(search.bench, KINDS["stumps"]), 2) == pytest.approx(99.0 / 2)
+    done[0].share = 0.25  # of the queries: all of them take four times as long
+    assert search._seconds(Trial(search.bench, KINDS["networks"]), 4) == pytest.approx(32.0)
+    begun = Trial(search.bench, KINDS["networks"], seconds=3.0)
+    begun.scores = [None]
+    assert search._seconds(begun, 4) == pytest.approx(9.0)  # three folds more, each like its own first
+
+
+def test_brackets_go_on_until_two_in_a_row_bring_nothing(monkeypatch):
+    members, drawn = iter([0, 1, 1, 1, 1, 2, 2, 2, 2, 2]), []  # before and after each bracket
+    search = search_with([Done(noisy(2.0))])
+    monkeypatch.setattr(search, "_members", lambda: next(members))
+    monkeypatch.setattr(search, "_halved", lambda *_: [])
+    search._brackets(lambda number: drawn.append(number) or [KINDS["stumps"]])
+    assert drawn == [0, 1, 2, 3, 4]

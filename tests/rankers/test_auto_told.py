@@ -120,6 +120,8 @@ def test_why_says_what_each_member_adds(ranker):
     found = ordino.why(ranker, 0, 1, query=query)
     assert {one.member for one in found.members} == {one.name for one in ranker.summary().members}
     assert sum(one.adds for one in found.members) == pytest.approx(found.difference)
+    scores = ranker.predict(query)
+    assert found.difference == pytest.approx(scores[0] - scores[1], abs=1e-5)
     assert "by rank-boost on raw" in str(found)
     assert found.to_dict()["members"][0].keys() == {"member", "adds"}
     linear = ordino.LinearRegressionRanker().fit(DATA)

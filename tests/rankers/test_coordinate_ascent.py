@@ -58,6 +58,12 @@ def test_units_of_features_do_not_matter() -> None:
     stretched = Dataset(data.X * np.array([1.0, 1024.0, 1 / 64, 2.0], np.float32), data.y, data.qid)
     one, other = (CoordinateAscent(restarts=1).fit(d) for d in (data, stretched))
     np.testing.assert_allclose(one.predict(data), other.predict(stretched), rtol=1e-6)
+    chosen = set()
+    for seed in range(4):  # nor where the best of several is chosen
+        one, other = (CoordinateAscent(restarts=3, sweeps=1, seed=seed).fit(d) for d in (data, stretched))
+        assert one.restart_ == other.restart_
+        chosen.add(one.restart_)
+    assert len(chosen) > 1
 
 
 def test_features_of_tiny_values_are_no_constants() -> None:

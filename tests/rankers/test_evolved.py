@@ -14,8 +14,9 @@ from ordino.data.dataset import Dataset
 from ordino.data.source import canonical
 from ordino.errors import DataError, MissingExtraError, OrdinoError, ParameterError
 from ordino.evolve import Formula
+from ordino.linear import plot_weights
 from ordino.metrics import evaluate
-from ordino.ranker import Ranker
+from ordino.ranker import FeatureWeight, Ranker
 from ordino.rankers.baselines import LinearRegressionRanker, RandomRanker
 from ordino.rankers.evolution import CMARank, ESRank, IESRRank, IESVMRank, SwarmRank
 from ordino.rankers.gp import GPRank
@@ -60,7 +61,10 @@ def test_valid_decides_which_generation_is_kept(name: str) -> None:
 def test_half_the_generations_twice_are_all_of_them(name: str) -> None:
     data = easy_data()
     whole = clone(QUICK[name]).set_params(generations=10).fit(data)
-    resumed = clone(QUICK[name]).set_params(generations=5, warm_start=True).fit(data).fit(data)
+    resumed = clone(QUICK[name]).set_params(generations=5, warm_start=True).fit(data)
+    of_half = resumed.history_
+    resumed.fit(data)
+    assert len(of_half) == 6  # whoever holds it keeps it as it was
     assert resumed.history_ == whole.history_
     assert resumed.predict(data).tolist() == whole.predict(data).tolist()
 
@@ -74,6 +78,9 @@ def test_on_other_data_the_population_starts_anew(name: str) -> None:
     assert ranker.fitness_ == evaluate(other, ranker.predict(other), metrics=[ranker.metric])[ranker.metric]
     ranker.fit(other, valid=easy_data(seed=5))
     assert ["valid" in row for row in ranker.history_] == [True] * 6  # so does a search that is judged otherwise
+    ranker.fit(other)
+    assert ["valid" in row for row in ranker.history_] == [False] * 6
+    assert ranker.fitness_ == evaluate(other, ranker.predict(other), metrics=[ranker.metric])[ranker.metric]
     fewer = Dataset(other.X[:, :2], other.y, other.qid)
     assert ranker.fit(fewer).predict(fewer).shape == (other.n_docs,)
 
@@ -190,6 +197,17 @@ def test_weights_as_a_picture(tmp_path: Path) -> None:
     assert [row["feature"] for row in chart.data.values] == [weight.feature for weight in ranker.feature_weights()]
     ranker.plot_weights(tmp_path / "weights.html")
     assert "vega" in (tmp_path / "weights.html").read_text()
+
+
+def test_a_picture_says_which_weights_raise_the_score() -> None:
+    pytest.importorskip("altair", reason="plots are drawn with altair")
+    chart = plot_weights([FeatureWeight("a", 2.0), FeatureWeight("b", 0.0), FeatureWeight("c", -1.0)], None).to_dict()
+    [rows] = chart["datasets"].values() if "datasets" in chart else [chart["data"]["values"]]
+    assert [(row["feature"], row["weight"], row["sign"]) for row in rows] == [
+        ("a", 2.0, "raises"), ("b", 0.0, "raises"), ("c", -1.0, "lowers"),
+    ]  # fmt: skip
+    colors = chart["encoding"]["color"]["scale"]
+    assert dict(zip(colors["domain"], colors["range"], strict=True)) == {"raises": "#1b6ca8", "lowers": "#c8553d"}
 
 
 def test_without_altair_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

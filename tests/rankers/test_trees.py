@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from sklearn.base import clone
 
-from ordino.boosting import trees
+from ordino.boosting import library, trees
 from ordino.boosting.booster import Booster, training_groups
 from ordino.boosting.native_ndcg import native_ndcg
 from ordino.boosting.trees import load_trees
@@ -223,6 +223,13 @@ def test_control_c_keeps_the_best_so_far(kind, monkeypatch: pytest.MonkeyPatch, 
     assert ranker.best_round_ == 1 + int(np.argmax(valid_values(ranker)))
     monkeypatch.setattr(Booster, "update", update)
     assert ranker.predict(data).tolist() == kind(rounds=ranker.best_round_).fit(data).predict(data).tolist()
+
+
+def test_a_text_of_lightgbm_is_whole_however_much_room_it_is_given_first(monkeypatch):
+    whole = library.text("DumpParamAliases")
+    for room in range(len(whole) - 2, len(whole) + 3):
+        monkeypatch.setattr(library, "SMALL", room)
+        assert library.text("DumpParamAliases") == whole
 
 
 def test_bags_are_summed():

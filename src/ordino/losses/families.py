@@ -188,7 +188,7 @@ def values_of_pairs(
     dtype = np.float32 if array.dtype == np.float32 else np.float64
     inputs = np.array(array, np.float64).ravel()  # a copy
     targets = np.array(np.broadcast_to(np.asarray(target, np.float64), array.shape)).ravel()
-    if ((targets < 0) | (targets > 1)).any():
+    if not ((targets >= 0) & (targets <= 1)).all():
         raise ParameterError("target has values outside 0 to 1; give probabilities")
     if of_probability:
         np.clip(inputs, EDGE, 1 - EDGE, out=inputs)
