@@ -9,7 +9,8 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,6 +112,15 @@ def test_a_trial_is_what_training_by_hand_gives(store):
     assert trial.feature_weights == dict(ranker.feature_weights())
     assert trial.train_seconds > 0
     assert "numpy" in trial.versions
+
+
+def test_repeats_that_are_trained_together_share_the_time(store, monkeypatch):
+    ticks = count()
+    monkeypatch.setattr(task, "time", SimpleNamespace(perf_counter=lambda: 8.0 * next(ticks)))
+    rankers = [{"ranker": "ranknet", "params": {"epochs": 1, "hidden": 2}}, "random-ranker"]
+    trials = run(small_plan(rankers=rankers, repeats=2), store, n_jobs=1)
+    assert {(trial.label, trial.train_seconds) for trial in trials} == {("RankNet", 4.0), ("RandomRanker", 8.0)}
+    assert {trial.score_seconds for trial in trials} == {8.0}
 
 
 def test_the_measure_and_profile_of_the_plan_reach_the_ranker():

@@ -72,7 +72,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "measure": (f"{WHY}&edit.f1=9", f"{WHY}&edit.f1=9&measure=map"),
     },
     "features": {
-        "sort": ("features", "features?sort=name"),
+        "sort": ("features?ranker=Third", "features?ranker=Third&sort=name"),
         "containing": ("features", "features?containing=f1"),
         "from": ("features", "features?from=5"),
         "part": ("features", "features?part=two.arrow"),
@@ -87,7 +87,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "audit": ("model", "model"),  # of comparators alone: tests/studio/test_queries.py
     },
     "data": {"part": ("data", "data?part=two.arrow"), "from": ("data", "data?from=error")},
-    "judge": {"part": ("judge", "judge?part=two.arrow"), "query": ("judge", "judge?query=2")},
+    "judge": {"part": ("judge", "judge?part=two.arrow"), "query": ("judge", "judge?query=5")},
     "papers": {"target": ("papers", "papers?target=sortnet.table1")},
     "run": {"run": ("run", "run?run=2"), "fold": ("run", "run?fold=Fold2")},
     "search": {"search": ("search", "search?search=tuned on one, 3 folds, Fold2")},
@@ -115,7 +115,8 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
     data = {}
     for name, seed in (("one", 1), ("two", 2)):
         made = synthetic("mq", queries=9, docs=8, seed=seed)
-        data[name] = Dataset(made.X[:, :9], made.y, made.qid)
+        kept = np.arange(made.n_docs) % 8 < 8 - made.query_number % 4  # queries of 5 to 8 documents
+        data[name] = Dataset(made.X[kept, :9], made.y[kept], made.qid[kept])
         data[name].save(folder / f"{name}.arrow")
     linear, raw = "linear-regression-ranker", {"scaling": None}
     rankers = [
@@ -135,6 +136,7 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
         run(
             Plan(data={"one": data["one"]}, rankers=[tuned], measures=measures, folds=3, name="search"), store, n_jobs=1
         )
+    (folder / "judged.qrels").write_text("1 0 d001 3\n5 0 d002 0\n5 0 d001 1\n1 0 d004 2\n5 0 d001 -1\n")
     (folder / "results").mkdir()
     for number, name in enumerate(("ranknet.table1", "sortnet.table1"), 1):
         rows = [f"{one},0.{number}5,0.03,0.{number}{i},0.0{i},-0.0{5 - i},{i}" for i, one in enumerate("ab", 1)]
