@@ -102,11 +102,14 @@ DRAWN = sorted(
     {
         "board", COMPARE, f"{COMPARE}&low=0.01", f"{QUERY}&doc=d002", f"{QUERY}&places=3", f"{WHY}&edit.f1=9",
         "why?query=1&ranker=Third&turn=f7", "features?against=two.arrow", "model?ranker=Third", "data", "search",
+        "board?containing=Thi",
     }
 )  # fmt: skip
 """Every page that draws, with what can be seen in its drawings alone."""
+ENDS = [f"{page}?query={query}" for page in ("query", "judge") for query in (8, 9)] + ["query?query=3"]
+"""The last queries, of all and of a fold."""
 ADDRESSES = sorted(
-    {*BOARDS, *HOLES, *DRAWN, *(address for own in CASES.values() for both in own.values() for address in both)}
+    {*BOARDS, *HOLES, *DRAWN, *ENDS, *(address for own in CASES.values() for both in own.values() for address in both)}
 )
 
 

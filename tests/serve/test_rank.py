@@ -142,6 +142,33 @@ def test_a_quick_way_gives_what_the_slow_one_gives(client, monkeypatch, body, mo
     assert quickly == told()
 
 
+def test_features_may_be_called_like_what_stands_beside_them(tmp_path):
+    """A model that has a feature ``id`` reads it as one, and the ids from the other column, if there is one."""
+    names = ["id", "features", "rows", "top"]
+    rows = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    model = LinearRegressionRanker(scaling=None).fit(
+        ordino.Dataset(rows, [0, 1, 2, 0, 1, 2], [1, 1, 1, 2, 2, 2], feature_names=names)
+    )
+    ordino.save(model, tmp_path / "odd.ordino")
+    columns = {name: rows[:, j] for j, name in enumerate(names)}
+    given = [{"id": f"d{j}", "features": dict(zip(names, row, strict=True))} for j, row in enumerate(rows.tolist())]
+    ids = [f"d{j}" for j in range(6)]
+    bodies = {
+        "items": ("application/json", {"items": given}),
+        "rows": ("application/json", {"rows": rows.tolist(), "features": names, "ids": ids}),
+        "msgpack": ("application/msgpack", msgpack.packb({"rows": rows.tobytes(), "features": names, "ids": ids})),
+        "arrow": (ARROW, as_arrow({"doc_id": ids} | columns)),
+        "arrow without ids": (ARROW, as_arrow(columns)),
+    }
+    wanted = model.predict(ordino.Dataset(rows, np.zeros(6), feature_names=names)).tolist()
+    with service(tmp_path, {"odd": tmp_path / "odd.ordino"}) as served:
+        for called, (kind, body) in bodies.items():
+            told = post(served.client, body, kind, "odd").json()["items"]
+            assert {one["id"]: one["score"] for one in told} == dict(
+                zip(range(6) if called == "arrow without ids" else ids, wanted, strict=True)
+            )
+
+
 @pytest.mark.parametrize("row", [0, 2])
 def test_a_score_that_is_no_number_is_told_with_its_document(tmp_path, row):
     """Weights and features that float32 can hold make a score that double precision cannot."""
