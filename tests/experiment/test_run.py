@@ -319,6 +319,16 @@ def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store, broken):
         run(small_plan(rankers=["random-ranker"]), store, n_jobs=1)
 
 
+def test_repeats_that_fail_together_are_counted_one_by_one(store, monkeypatch):
+    def fail(task):
+        raise ValueError("no luck")
+
+    monkeypatch.setattr(runner, "measure_setting", fail)
+    with pytest.raises(OrdinoError, match=r"9 trials failed.*(\n- .*no luck){6}") as told:
+        run(small_plan(rankers=[{"ranker": "ranknet", "repeats": 2}, "single-feature"]), store, n_jobs=1)
+    assert told.value.trials == []
+
+
 def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):
     monkeypatch.setattr(runner, "measure_setting", interrupted_at(3, runner.measure_setting)[0])
     with pytest.raises(KeyboardInterrupt):

@@ -15,11 +15,12 @@ from ordino.errors import ExportError, MissingExtraError
 from ordino.export import TARGETS, export_model
 from ordino.export.assemble import assemble
 from ordino.export.certificate import Findings
-from ordino.export.family import Affine, PlainLinear, PlainNetwork, Preparation
+from ordino.export.family import Affine, PlainLinear, PlainNetwork, PlainTrees, Preparation, Tree
 from ordino.export.merge import mean_of
 from ordino.export.page import LABELS, certificate_page, rows_of
 from ordino.export.preparation import largest_left, prepare_of
 from ordino.export.probes import make_probes
+from ordino.export.writers.ranklib import write_ranklib
 from ordino.export.writers.solr import SLACK, before_slack
 from ordino.testing import easy_data
 
@@ -210,6 +211,16 @@ def test_the_mean_of_members_with_preparations_of_their_own_is_the_mean_of_their
     other = replace(members[1], preparation=Preparation(fill + 1, members[1].preparation.steps))
     with pytest.raises(ExportError, match="different medians"):
         mean_of([members[0], other])
+
+
+@pytest.mark.parametrize(
+    ("threshold", "left", "is_told"), [(1, True, False), (1, False, True), (-1, True, True), (-1, False, False)]
+)
+def test_missing_values_that_do_not_go_where_zeros_go_are_told(threshold, left, is_told):
+    """RankLib has no missing values: what a line leaves out is 0."""
+    tree = Tree(*map(np.array, ([0], np.float32([threshold]), [left], [~0], [~1], [0.25, 0.75])))
+    notes = write_ranklib(PlainTrees(("a",), (tree,)), "model").notes
+    assert any("missing values another way" in note for note in notes) == is_told
 
 
 def test_lift_makes_scores_positive_and_changes_no_order():

@@ -16,7 +16,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 RECORD = Path(__file__).with_name("commands.json")
-LISTS = re.compile(r"rankers|params|synth list|reproduce --list|--version|warm-up|serve|studio|.*--figures")
+LISTS = re.compile(r"rankers|params|synth list|reproduce --list|--version|warm-up|serve|studio|.*(--figures|-r auto)")
 """Words that print tables of what there is, addresses, or what other tests are about."""
 MADE_WITH = "created|python|platform|versions|processors|ordino|numpy|scipy|numba|scikit-learn|lightgbm|torch"
 CHANGING = {

@@ -23,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from ordino import Dataset, synthetic
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run, task
+from ordino.experiment.run.driver import model_path
+from ordino.experiment.store import StoreView
 from ordino.experiment.store.kept import models_folder
 from ordino.studio.views.features import SORTS
 from studio_place import open_studio, text_of
@@ -83,7 +85,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "model": {
         "ranker": ("model?ranker=First", "model?ranker=Third"),
-        "fold": ("model?ranker=Third", "model?ranker=Third&fold=Fold2"),
+        "fold": ("model?ranker=Drawn", "model?ranker=Drawn&fold=Fold2"),
         "audit": ("model", "model"),  # of comparators alone: tests/studio/test_queries.py
     },
     "data": {"part": ("data", "data?part=two.arrow"), "from": ("data", "data?from=error")},
@@ -106,8 +108,8 @@ DRAWN = sorted(
     }
 )  # fmt: skip
 """Every page that draws, with what can be seen in its drawings alone."""
-ENDS = [f"{page}?query={query}" for page in ("query", "judge") for query in (8, 9)] + ["query?query=3"]
-"""The last queries, of all and of a fold."""
+ENDS = ["query?query=7&doc=d004", "query?query=7", "query?query=9", "judge?query=8", "judge?query=9"]
+"""The last two queries, in the order of the folds and in that of the data, and a document that rankers disagree on."""
 ADDRESSES = sorted(
     {*BOARDS, *HOLES, *DRAWN, *ENDS, *(address for own in CASES.values() for both in own.values() for address in both)}
 )
@@ -126,6 +128,7 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
         {"ranker": "single-feature", "label": "First", "params": {"feature": 1, "sign": 1}},
         {"ranker": "single-feature", "label": "Second", "params": {"feature": 2, "sign": 1}},
         {"ranker": linear, "label": "Third", "params": raw},
+        {"ranker": "random-ranker", "label": "Drawn", "repeats": 2},
     ]
     tuned = {"ranker": linear, "label": "tuned", "params": raw, "grid": {"alpha": [0.1, 10.0, 1000.0]}}
     store, ticks = folder / "store.sqlite", count()
@@ -139,6 +142,9 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
         run(
             Plan(data={"one": data["one"]}, rankers=[tuned], measures=measures, folds=3, name="search"), store, n_jobs=1
         )
+    with StoreView(store) as view:  # of the first repeat on a fold there is no model
+        first = next(trial for trial in view.trials() if trial.label == "Drawn")
+    model_path(models_folder(store), first.key).unlink()
     (folder / "judged.qrels").write_text("1 0 d001 3\n5 0 d002 0\n5 0 d001 1\n1 0 d004 2\n5 0 d001 -1\n")
     (folder / "results").mkdir()
     for number, name in enumerate(("ranknet.table1", "sortnet.table1"), 1):
@@ -167,6 +173,9 @@ CHANGING = {
 """What is another each time, or with other versions of libraries."""
 
 
+FIELD = re.compile(r"<input\b[^>]*>")
+
+
 def body_of(answer: Any) -> str:
     """A page without what stands around every one."""
     main = re.search(r"<main.*</main>", answer.text, re.DOTALL)
@@ -174,11 +183,16 @@ def body_of(answer: Any) -> str:
 
 
 def said(answer: Any) -> str:
-    """What a page says: its text, what is told under the pointer, and the numbers that a script draws."""
+    """What a page says: text, what is told under the pointer, what a script draws, where it leads, its fields."""
     body = body_of(answer)
     told = [unescape(one) for one in re.findall(r'\s(?:title|aria-label)="([^"]*)"', body)]
     drawn = [json.loads(unescape(one)) for one in re.findall(r'data-spec="([^"]*)"', body)]
+    leads = dict.fromkeys(unescape(one) for one in re.findall(r'<a\b[^>]*\shref="([^"]*)"', body))
+    fields = [dict(re.findall(r'\b(name|value|selected|checked)(?:="([^"]*)")?', one)) for one in FIELD.findall(body)]
+    named = [one for one in fields if "name" in one and one.get("value")]
+    held = [f"{one['name']}={unescape(one['value'])}" + " checked" * ("checked" in one) for one in named]
     pieces = [text_of(SimpleNamespace(text=body)), *told, *(json.dumps(one["data"]) for one in drawn)]
+    pieces += [" ".join(leads), " ".join(held)]
     text = " | ".join(pieces)
     for pattern, word in CHANGING.items():
         text = re.sub(pattern, word, text)
