@@ -131,8 +131,12 @@ def test_what_is_asked_for_reaches_the_student_and_the_measuring(teacher):
     for into, params in drawn.items():
         one, two, again = (distill(teacher, into, data, params=params, seed=seed).student for seed in (0, 1, 0))
         assert one.predict(DATA).tolist() == again.predict(DATA).tolist() != two.predict(DATA).tolist()
-    by_map = distill(RankSVM(metric="map", profile="sklearn").fit(DATA), "rank-svm", data)
-    assert by_map.loss.measure == "map"
+    test = easy_data(n_queries=8, seed=3)
+    for metric, profile in (("map", "standard"), ("ndcg@10", "sklearn"), ("ndcg@10", "standard")):
+        ranker = RankSVM(metric=metric, profile=profile).fit(DATA)
+        loss = measure(ranker, ranker, test).loss
+        assert loss.measure == metric
+        assert loss.mean_a == evaluate(test, ranker.predict(test), metrics=metric, profile=profile)[metric]
 
 
 def test_pairs_that_the_student_ties_are_not_kept(teacher):

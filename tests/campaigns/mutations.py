@@ -111,6 +111,7 @@ TESTS: dict[str, str] = {
     "reduction.py": "test_divided networks evolve",
     "recurring.py": "rankers/test_signatures test_surface laws/test_parameters",
     "serve": "serve",
+    "serve/page": "pages/test_scripts serve/test_service",
     "sharded.py": "test_sharded data/test_shards cli",
     "streams.py": "laws/test_seeds rankers/test_base goldens",
     "studio": "laws/test_addresses studio/test_queries studio/test_pages studio/test_drawings studio/test_states "
@@ -231,10 +232,10 @@ def tests_of(mistake: Mistake, copy: Path) -> list[str]:
         else []
     )
     own = [f"{name}:{'+'.join(about)}" for name in BY_RANKER.split()] if about else []
-    doctests = str(copy / mistake.path.relative_to(SOURCE))
+    doctests = [str(copy / mistake.path.relative_to(SOURCE))] if mistake.path.suffix == ".py" else []
     further = map(_words, dict.fromkeys([*own, *TESTS[place].split()]))
     first = map(_words, [*mistake.tests, *ALWAYS.split()])
-    return list(dict.fromkeys([*first, doctests, *further]))
+    return list(dict.fromkeys([*first, *doctests, *further]))
 
 
 def _words(name: str) -> str:
@@ -281,7 +282,8 @@ def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure, sec
     before, times = file.read_text(encoding="utf-8"), file.stat()
     changed = mistake.apply(before)
     try:
-        ast.parse(changed)
+        if file.suffix == ".py":
+            ast.parse(changed)
     except SyntaxError:
         return "the compiler"
     file.write_text(changed, encoding="utf-8")

@@ -262,3 +262,17 @@ def test_features_that_are_trusted_are_not_looked_at(monkeypatch: pytest.MonkeyP
     assert np.shares_memory(replaced.X, scaled)
     assert (replaced.feature_names, replaced.restore(replaced.y).tolist()) == (("bm25",), [0, 1, 2])
     make_scaler("minmax").fit(data).transform(data)  # does not scan for infinity again
+
+
+@pytest.mark.parametrize("change", ["with_weights", "replace", "replace_features"])
+def test_a_changed_data_set_keeps_the_callers_order(change):
+    data = Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 2, 3], qid=["b", "a", "b", "a"], weights=[1, 2, 3, 4])
+    made = {
+        "with_weights": lambda: data.with_weights(data.weights * 10),
+        "replace": lambda: data.replace(y=data.y),
+        "replace_features": lambda: data.replace_features(data.X, None),
+    }[change]()
+    assert made.restore(made.y).tolist() == [0, 1, 2, 3]
+    assert made.restore(made.weights).tolist() == [
+        one * (10 if change == "with_weights" else 1) for one in (1, 2, 3, 4)
+    ]

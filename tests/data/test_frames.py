@@ -17,6 +17,7 @@ from test_dataset import assert_same, datasets
 
 from ordino import Dataset
 from ordino.data.dataframes import BACKENDS, from_frame, to_frame
+from ordino.data.frames import recode
 from ordino.errors import DataError, MissingExtraError, ParameterError
 
 COLUMNS = {"q": ["a", "b", "a"], "l": [1, 0, 2], "x": [1, None, 3], "b": [True, False, True], "f": [0.5, None, 1000.0]}
@@ -165,3 +166,10 @@ def test_categories_go_with_their_column_whatever_it_is_called_as_a_feature(name
     assert data.X.tolist() == [[1, 7], [0, 8]]
     back = to_frame(data, "pandas")
     assert back[names[0]].tolist() == ["red", "blue"]
+
+
+def test_what_is_missing_stays_missing_when_categories_get_other_numbers():
+    data = Dataset(
+        [[0.0], [np.nan], [1.0], [2.0]], [0, 1, 0, 1], feature_names=["c"], categories={"c": ("a", "b", "z")}
+    )
+    np.testing.assert_array_equal(recode(data, {"c": ("b", "a")}).X.ravel(), [1, np.nan, 0, np.nan])

@@ -101,6 +101,15 @@ def test_answers_of_elasticsearch_and_opensearch(tmp_path):
         np.testing.assert_array_equal(data.X, np.float32([[12.3, 0], [0.5, 1.25], [2, 3]]))
 
 
+def test_labels_are_found_by_ids_that_are_numbers(tmp_path):
+    """Names of an object are text in JSON, whatever the ids are."""
+    docs = [{"id": number, "[features]": f"a={number}.0"} for number in (7, 8, 9)]
+    answer = {"qid": 1, "labels": {"9": 1, "7": 2}, "response": {"docs": docs}}
+    (tmp_path / "log.jsonl").write_text(lines(answer))
+    data = read_data(tmp_path / "log.jsonl")
+    assert (data.doc_ids.tolist(), data.y.tolist()) == (["7", "8", "9"], [2, 0, 1])
+
+
 def test_what_a_hit_says_itself_counts_before_its_source(tmp_path):
     said = hit("7555", title=1.0) | {"_source": {"label": 1, "weight": 2.0}, "label": 3}
     (tmp_path / "log.jsonl").write_text(lines({"qid": "rambo", "hits": {"hits": [said]}}))
@@ -147,6 +156,8 @@ def test_answers_without_names_of_queries_are_numbered(tmp_path):
         ('{"hits": {"hits": [{}]}}\n', "t.jsonl:1: this is not an answer with logged features"),
         ('{"response": {"docs": [{"id": 1, "[features]": "a=x"}]}}\n', "'a=x' is not NAME=NUMBER"),
         ('{"label": 0, "a": 1}\n', "there is no column 'qid'"),
+        ('[{"qid": 1, "label": 0, "a": 1}, 7]', "t.jsonl, item 2: '7' is not an object"),
+        ('[{"qid": 1, "a": 1},\n {"qid": 1, "a": "x"}]', "t.jsonl, item 2: 'a' is 'x', unlike"),
     ],
 )
 def test_what_cannot_be_read_is_one_sentence(tmp_path, text, sentence):

@@ -376,12 +376,6 @@ def test_documents_without_a_name_in_one_part_have_an_empty_one(tmp_path):
     assert (names["p"], sorted(names["q"])) == (["", ""], ["x", "y"])
 
 
-def test_texts_in_a_folder_are_as_wide_as_the_widest(tmp_path):
-    (tmp_path / "a.txt").write_text("1 qid:1 1:5\n0 qid:1 1:6\n")
-    (tmp_path / "b.txt").write_text("1 qid:2 1:5 2:3\n0 qid:2 1:6\n")
-    assert [part.X.tolist() for part in read_parts(tmp_path)] == [[[5, 0], [6, 0]], [[5, 3], [6, 0]]]
-
-
 @pytest.mark.parametrize("said", [{}, {"one_list": True}, {"drop": ["2"]}])
 def test_sizes_of_queries_beside_a_text_hold_for_its_parts(tmp_path, said):
     (tmp_path / "d.txt").write_text("1 1:5 2:1\n0 1:6\n2 1:7\n")
@@ -389,6 +383,19 @@ def test_sizes_of_queries_beside_a_text_hold_for_its_parts(tmp_path, said):
     [part], whole = read_parts(tmp_path / "d.txt", **said), read_data(tmp_path / "d.txt", **said)
     assert part.counts.tolist() == [2, 1]
     assert found(lambda: part) == found(lambda: whole)
+
+
+@pytest.mark.parametrize("zero_based", [False, True])
+def test_the_texts_of_a_folder_are_as_wide_as_the_widest(tmp_path, zero_based):
+    first = 0 if zero_based else 1
+    for name, last in (("a", 2), ("b", 4)):
+        (tmp_path / f"{name}.txt").write_text(f"1 qid:{name} {first}:5 {last}:1\n0 qid:{name} {first}:6\n")
+    parts = list(read_parts(tmp_path, **({"zero_based": True} if zero_based else {})))
+    width = 5 - first
+    assert [part.X.tolist() for part in parts] == [
+        [[5, *(float(j == last) for j in range(first + 1, width + first))], [6, *[0.0] * (width - 1)]]
+        for last in (2, 4)
+    ]
 
 
 def test_what_is_said_of_text_is_not_asked_of_a_table(tmp_path):

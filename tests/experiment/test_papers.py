@@ -192,7 +192,7 @@ def test_points_of_a_figure_are_our_means_and_deviations_and_the_papers_numbers_
 
 
 def test_the_front_is_what_nothing_beats_in_both_measures():
-    cells = {"slow": (0.9, 3.0), "beaten": (0.5, 2.0), "level": (0.6, 1.5), "quick": (0.6, 1.0)}
+    cells = {"slow": (0.9, 3.0), "beaten": (0.5, 2.0), "level": (0.6, 1.5), "worse": (0.4, 1.0), "quick": (0.6, 1.0)}
     numbers = [
         Number(("td", name, measure), None, (value,))
         for name, both in cells.items()
@@ -201,7 +201,8 @@ def test_the_front_is_what_nothing_beats_in_both_measures():
     axes = Axes("front", "cost", "quality", color="model", facet="collection", logarithmic=True)
     chart = draw(Result("", ("collection", "model", "measure"), numbers, axes=axes)).to_dict()
     assert [(point["name"], point["x"], point["y"], point["front"]) for point in points_of(chart)] == [
-        ("quick", 1.0, 0.6, True), ("level", 1.5, 0.6, False), ("beaten", 2.0, 0.5, False), ("slow", 3.0, 0.9, True),
+        ("quick", 1.0, 0.6, True), ("worse", 1.0, 0.4, False), ("level", 1.5, 0.6, False), ("beaten", 2.0, 0.5, False),
+        ("slow", 3.0, 0.9, True),
     ]  # fmt: skip
 
 

@@ -9,7 +9,8 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,6 +112,15 @@ def test_a_trial_is_what_training_by_hand_gives(store):
     assert trial.feature_weights == dict(ranker.feature_weights())
     assert trial.train_seconds > 0
     assert "numpy" in trial.versions
+
+
+def test_repeats_that_are_trained_together_share_the_time(store, monkeypatch):
+    ticks = count()
+    monkeypatch.setattr(task, "time", SimpleNamespace(perf_counter=lambda: 8.0 * next(ticks)))
+    rankers = [{"ranker": "ranknet", "params": {"epochs": 1, "hidden": 2}}, "random-ranker"]
+    trials = run(small_plan(rankers=rankers, repeats=2), store, n_jobs=1)
+    assert {(trial.label, trial.train_seconds) for trial in trials} == {("RankNet", 4.0), ("RandomRanker", 8.0)}
+    assert {trial.score_seconds for trial in trials} == {8.0}
 
 
 def test_the_measure_and_profile_of_the_plan_reach_the_ranker():
@@ -307,6 +317,16 @@ def test_a_rehearsal_is_brief_and_refuses_nothing_else(store):
 def test_an_error_that_nobody_foresaw_is_told_with_its_kind(store, broken):
     with pytest.raises(OrdinoError, match=r"6 trials failed.*(\n- .*TypeError: odd){6}"):
         run(small_plan(rankers=["random-ranker"]), store, n_jobs=1)
+
+
+def test_repeats_that_fail_together_are_counted_one_by_one(store, monkeypatch):
+    def fail(task):
+        raise ValueError("no luck")
+
+    monkeypatch.setattr(runner, "measure_setting", fail)
+    with pytest.raises(OrdinoError, match=r"9 trials failed.*(\n- .*no luck){6}") as told:
+        run(small_plan(rankers=[{"ranker": "ranknet", "repeats": 2}, "single-feature"]), store, n_jobs=1)
+    assert told.value.trials == []
 
 
 def test_ctrl_c_keeps_what_was_done(store, monkeypatch, capsys):

@@ -15,9 +15,12 @@ from ordino.errors import ExportError, MissingExtraError
 from ordino.export import TARGETS, export_model
 from ordino.export.assemble import assemble
 from ordino.export.certificate import Findings
+from ordino.export.family import Affine, PlainLinear, PlainNetwork, PlainTrees, Preparation, Tree
+from ordino.export.merge import mean_of
 from ordino.export.page import LABELS, certificate_page, rows_of
 from ordino.export.preparation import largest_left, prepare_of
 from ordino.export.probes import make_probes
+from ordino.export.writers.ranklib import write_ranklib
 from ordino.export.writers.solr import SLACK, before_slack
 from ordino.testing import easy_data
 
@@ -177,6 +180,47 @@ def test_probes_reach_every_split():
         for j, t in zip(tree.feature, tree.threshold, strict=True):
             column = probes.X[:, j]
             assert {float(t), float(np.nextafter(t, np.float32(np.inf)))} <= set(column[np.isfinite(column)].tolist())
+
+
+@pytest.mark.parametrize("kind", ["linear", "network"])
+def test_the_mean_of_members_with_preparations_of_their_own_is_the_mean_of_their_scores(kind):
+    """Members whose factors differ are folded; what takes the place of a missing value stays."""
+    rng, fill = np.random.default_rng(0), np.float32([0.5, -2.0, 7.0])
+    names, members, X = ("a", "b", "c"), [], rng.normal(size=(9, 3)).astype(np.float32)
+    for _ in range(2):
+        step = Affine("standard", rng.normal(size=3), rng.uniform(1, 2, 3))
+        layers = [(rng.normal(size=(3, 2)), rng.normal(size=2)), (rng.normal(size=(2, 1)), rng.normal(size=1))]
+        ready = Preparation(fill, (step,))
+        members.append(
+            PlainLinear(names, rng.normal(size=3), rng.normal(), ready)
+            if kind == "linear"
+            else PlainNetwork(names, tuple(layers), "tanh", ready)
+        )
+
+    def score(form):
+        factor, offset = form.preparation.factor_and_offset(3)
+        h = X * factor + offset
+        if kind == "linear":
+            return h @ form.weights + form.bias
+        (W, b), (w, c) = form.layers
+        return (np.tanh(h @ W + b) @ w + c)[:, 0]
+
+    merged = mean_of(members)
+    assert score(merged) == pytest.approx(np.mean([score(one) for one in members], axis=0))
+    np.testing.assert_array_equal(merged.preparation.fill, fill)
+    other = replace(members[1], preparation=Preparation(fill + 1, members[1].preparation.steps))
+    with pytest.raises(ExportError, match="different medians"):
+        mean_of([members[0], other])
+
+
+@pytest.mark.parametrize(
+    ("threshold", "left", "is_told"), [(1, True, False), (1, False, True), (-1, True, True), (-1, False, False)]
+)
+def test_missing_values_that_do_not_go_where_zeros_go_are_told(threshold, left, is_told):
+    """RankLib has no missing values: what a line leaves out is 0."""
+    tree = Tree(*map(np.array, ([0], np.float32([threshold]), [left], [~0], [~1], [0.25, 0.75])))
+    notes = write_ranklib(PlainTrees(("a",), (tree,)), "model").notes
+    assert any("missing values another way" in note for note in notes) == is_told
 
 
 def test_lift_makes_scores_positive_and_changes_no_order():

@@ -196,6 +196,19 @@ def test_features_beyond_those_that_the_file_names():
         import_model(path, "ranklib", n_features=3)
 
 
+def test_several_ensembles_are_averaged_and_each_may_ask_for_other_features(tmp_path):
+    def ensemble(feature, low, high):
+        sides = "".join(f"<split><output>{value}</output></split>" for value in (low, high))
+        inside = f"<feature>{feature}</feature><threshold>0.5</threshold>{sides}"
+        return f'<ensemble><tree id="1" weight="1"><split>{inside}</split></tree></ensemble>'
+
+    (tmp_path / "forest.txt").write_text("## Random Forests\n" + ensemble(2, 1, 3) + ensemble(5, 10, 30))
+    ranker = import_model(tmp_path / "forest.txt", "ranklib")
+    assert ranker.n_features_in_ == 5
+    rows = np.array([[0, a, 0, 0, b] for a in (0, 1) for b in (0, 1)], np.float32)
+    assert ranker.predict(rows).tolist() == [5.5, 15.5, 6.5, 16.5]
+
+
 LINEAR = "## Coordinate Ascent\n"
 TREE = '## LambdaMART\n<ensemble><tree id="1" weight="0.1"><split>{}</split></tree></ensemble>'
 LEAF = "<output> 1 </output>"

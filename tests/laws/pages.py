@@ -23,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from ordino import Dataset, synthetic
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run, task
+from ordino.experiment.run.driver import model_path
+from ordino.experiment.store import StoreView
 from ordino.experiment.store.kept import models_folder
 from ordino.studio.views.features import SORTS
 from studio_place import open_studio, text_of
@@ -72,7 +74,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "measure": (f"{WHY}&edit.f1=9", f"{WHY}&edit.f1=9&measure=map"),
     },
     "features": {
-        "sort": ("features", "features?sort=name"),
+        "sort": ("features?ranker=Third", "features?ranker=Third&sort=name"),
         "containing": ("features", "features?containing=f1"),
         "from": ("features", "features?from=5"),
         "part": ("features", "features?part=two.arrow"),
@@ -83,11 +85,11 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
     },
     "model": {
         "ranker": ("model?ranker=First", "model?ranker=Third"),
-        "fold": ("model?ranker=Third", "model?ranker=Third&fold=Fold2"),
+        "fold": ("model?ranker=Drawn", "model?ranker=Drawn&fold=Fold2"),
         "audit": ("model", "model"),  # of comparators alone: tests/studio/test_queries.py
     },
     "data": {"part": ("data", "data?part=two.arrow"), "from": ("data", "data?from=error")},
-    "judge": {"part": ("judge", "judge?part=two.arrow"), "query": ("judge", "judge?query=2")},
+    "judge": {"part": ("judge", "judge?part=two.arrow"), "query": ("judge", "judge?query=5")},
     "papers": {"target": ("papers", "papers?target=sortnet.table1")},
     "run": {"run": ("run", "run?run=2"), "fold": ("run", "run?fold=Fold2")},
     "search": {"search": ("search", "search?search=tuned on one, 3 folds, Fold2")},
@@ -102,11 +104,14 @@ DRAWN = sorted(
     {
         "board", COMPARE, f"{COMPARE}&low=0.01", f"{QUERY}&doc=d002", f"{QUERY}&places=3", f"{WHY}&edit.f1=9",
         "why?query=1&ranker=Third&turn=f7", "features?against=two.arrow", "model?ranker=Third", "data", "search",
+        "board?containing=Thi",
     }
 )  # fmt: skip
 """Every page that draws, with what can be seen in its drawings alone."""
+ENDS = ["query?query=7&doc=d004", "query?query=7", "query?query=9", "judge?query=8", "judge?query=9"]
+"""The last two queries, in the order of the folds and in that of the data, and a document that rankers disagree on."""
 ADDRESSES = sorted(
-    {*BOARDS, *HOLES, *DRAWN, *(address for own in CASES.values() for both in own.values() for address in both)}
+    {*BOARDS, *HOLES, *DRAWN, *ENDS, *(address for own in CASES.values() for both in own.values() for address in both)}
 )
 
 
@@ -115,13 +120,15 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
     data = {}
     for name, seed in (("one", 1), ("two", 2)):
         made = synthetic("mq", queries=9, docs=8, seed=seed)
-        data[name] = Dataset(made.X[:, :9], made.y, made.qid)
+        kept = np.arange(made.n_docs) % 8 < 8 - made.query_number % 4  # queries of 5 to 8 documents
+        data[name] = Dataset(made.X[kept, :9], made.y[kept], made.qid[kept])
         data[name].save(folder / f"{name}.arrow")
     linear, raw = "linear-regression-ranker", {"scaling": None}
     rankers = [
         {"ranker": "single-feature", "label": "First", "params": {"feature": 1, "sign": 1}},
         {"ranker": "single-feature", "label": "Second", "params": {"feature": 2, "sign": 1}},
         {"ranker": linear, "label": "Third", "params": raw},
+        {"ranker": "random-ranker", "label": "Drawn", "repeats": 2},
     ]
     tuned = {"ranker": linear, "label": "tuned", "params": raw, "grid": {"alpha": [0.1, 10.0, 1000.0]}}
     store, ticks = folder / "store.sqlite", count()
@@ -135,6 +142,10 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
         run(
             Plan(data={"one": data["one"]}, rankers=[tuned], measures=measures, folds=3, name="search"), store, n_jobs=1
         )
+    with StoreView(store) as view:  # of the first repeat on a fold there is no model
+        first = next(trial for trial in view.trials() if trial.label == "Drawn")
+    model_path(models_folder(store), first.key).unlink()
+    (folder / "judged.qrels").write_text("1 0 d001 3\n5 0 d002 0\n5 0 d001 1\n1 0 d004 2\n5 0 d001 -1\n")
     (folder / "results").mkdir()
     for number, name in enumerate(("ranknet.table1", "sortnet.table1"), 1):
         rows = [f"{one},0.{number}5,0.03,0.{number}{i},0.0{i},-0.0{5 - i},{i}" for i, one in enumerate("ab", 1)]
@@ -162,6 +173,9 @@ CHANGING = {
 """What is another each time, or with other versions of libraries."""
 
 
+FIELD = re.compile(r"<input\b[^>]*>")
+
+
 def body_of(answer: Any) -> str:
     """A page without what stands around every one."""
     main = re.search(r"<main.*</main>", answer.text, re.DOTALL)
@@ -169,11 +183,16 @@ def body_of(answer: Any) -> str:
 
 
 def said(answer: Any) -> str:
-    """What a page says: its text, what is told under the pointer, and the numbers that a script draws."""
+    """What a page says: text, what is told under the pointer, what a script draws, where it leads, its fields."""
     body = body_of(answer)
     told = [unescape(one) for one in re.findall(r'\s(?:title|aria-label)="([^"]*)"', body)]
     drawn = [json.loads(unescape(one)) for one in re.findall(r'data-spec="([^"]*)"', body)]
+    leads = dict.fromkeys(unescape(one) for one in re.findall(r'<a\b[^>]*\shref="([^"]*)"', body))
+    fields = [dict(re.findall(r'\b(name|value|selected|checked)(?:="([^"]*)")?', one)) for one in FIELD.findall(body)]
+    named = [one for one in fields if "name" in one and one.get("value")]
+    held = [f"{one['name']}={unescape(one['value'])}" + " checked" * ("checked" in one) for one in named]
     pieces = [text_of(SimpleNamespace(text=body)), *told, *(json.dumps(one["data"]) for one in drawn)]
+    pieces += [" ".join(leads), " ".join(held)]
     text = " | ".join(pieces)
     for pattern, word in CHANGING.items():
         text = re.sub(pattern, word, text)

@@ -2,13 +2,15 @@
 
 Whatever takes a board is in ``SAYERS``, found by walking the modules of reports; one that is added later is met here by
 itself. Other metrics in the store change nothing, nor does the order in which the trials of a fold were written; and a
-metric of which less is better says the same as its opposite.
+metric of which less is better says the same as its opposite. Trials that are there twice change no mean.
 """
 
 from __future__ import annotations
 
+import csv
 import importlib
 import inspect
+import io
 import json
 import pkgutil
 import re
@@ -149,3 +151,37 @@ def test_a_board_sorted_by_another_metric_is_drawn_as_if_that_were_the_first(met
     for row, same in zip(sorted_by.rows, first.rows, strict=True):
         assert (row.label, row.dots, row.is_near) == (same.label, same.dots, same.is_near)
         assert {*row.cells} == {*same.cells}
+
+
+COUNTING = {
+    "text.terminal", "text.plain_text", "text.markdown", "text.latex", "page.html", "page._section", "made.settings_of",
+}  # fmt: skip
+"""Those in whose texts the number of trials stands, beside what the others say too."""
+N_TRIALS = {12: 6, "12": "6"}
+
+
+@cache
+def board_of_repeats(n: int) -> Board:
+    """The board of all trials, each of which is there n times, with other seeds."""
+    once = trials((OTHER, LESS))
+    [board] = make_boards(replace(one, key=f"{one.key} {i}", seed=one.seed + 10 * i) for i in range(n) for one in once)
+    return board
+
+
+@pytest.mark.parametrize("name", [name for name in SAYERS if name not in COUNTING])
+def test_repeats_that_are_there_twice_change_no_mean(name):
+    """Seconds, weights, counts and curves are means over trials as the metrics are, however many trials there are."""
+    assert uncounted(said(name, board_of_repeats(2))) == uncounted(said(name, board_of_repeats(1)))
+
+
+def uncounted(told: Any) -> Any:
+    """What is said, but for the number of trials and their deviation."""
+    if isinstance(told, dict):
+        return {key: uncounted(one) for key, one in told.items() if key != "deviation"}
+    if isinstance(told, list):
+        return [uncounted(one) for one in told]
+    if isinstance(told, str) and told.startswith("dataset,"):
+        rows = csv.DictReader(io.StringIO(told))
+        return [{key: one for key, one in row.items() if key not in ("trials", "deviation")} for row in rows]
+    told = re.sub(r" ± \S+", "", told) if isinstance(told, str) else told
+    return told if isinstance(told, bool) else N_TRIALS.get(told, told)

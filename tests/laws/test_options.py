@@ -1,7 +1,8 @@
 """Law 3: every option of every command reaches what it names: set and unset give another result.
 
 The options come from the commands' own table. One that is added later fails here until ``CASES`` says which words make
-it matter. A result is what the command prints, and what it writes.
+it matter. A result is what the command prints, and what it writes. What it says, and what a store of it holds, stands
+word for word in commands.json.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pytest
 import typer.main
 
 from cli.conftest import files, models  # noqa: F401  (the files that the words name)
+from laws import commands
 from laws.words import CASES, FIT, JSON, READ
 from ordino import Dataset, backends, import_model, load, save, sharded
 from ordino.backends import local_backend
@@ -174,6 +176,7 @@ def result_of(words: str, place: Path, called: list[Any], capsysbinary: Any) -> 
     numbers = re.findall(r"\d+\.\d+", printed), {name: values for name, (_, values) in written.items()}
     told = {name: text for name, (text, _) in written.items()}
     asked = {"called": list(called), "is_silent": not noise}
+    SAID[words] = commands.said(words, said, told, place)
     return {"code": code, "printed": printed, "written": told, "numbers": numbers, **asked}
 
 
@@ -252,6 +255,8 @@ EVERY = [(command, option) for command, own in CASES.items() for option in own] 
 
 KNOWN: dict[str, dict[str, Any]] = {}
 """Results of words that several cases start from."""
+SAID: dict[str, str] = {}
+"""By words what was said, until it is compared with what should be."""
 
 
 @pytest.mark.parametrize(
@@ -271,3 +276,6 @@ def test_every_option_reaches_what_it_names(command, option, place, called, caps
     assert first != second
     if option in COMPUTED:
         assert first["numbers"] != second["numbers"]
+    for words in (without, with_it):
+        if words in SAID:
+            commands.check(words, SAID.pop(words))

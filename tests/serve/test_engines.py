@@ -99,6 +99,15 @@ def test_several_answers_are_reordered_one_by_one(client, scores):
     assert len(third["hits"]["hits"]) == 2
 
 
+@pytest.mark.parametrize("engine", [*LUCENE, "solr"])
+def test_an_answer_among_several_is_what_it_is_alone(client, engine):
+    """Those without a document too, before and after others."""
+    make = solr if engine == "solr" else lucene
+    answers = [make(X[rows]) for rows in ([], [0, 1, 2], [], [3], [5, 4], [])]
+    together = send(client, engine, {"responses": answers}).json()["responses"]
+    assert together == [send(client, engine, answer).json() for answer in answers]
+
+
 def test_top_and_no_hits(client):
     assert len(send(client, "solr", solr(), "?model=linear&top=2").json()["response"]["docs"]) == 2
     assert send(client, "solr", solr([])).json()["response"]["docs"] == []

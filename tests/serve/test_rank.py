@@ -95,6 +95,80 @@ def test_every_body_gets_the_bits_of_ordino_rank(client, ranked, model, body):
     assert reply["took"] >= 0
 
 
+def some_ids(*which):
+    """Items of which only some say their ids."""
+    return {"items": [item if j in which else {"features": item["features"]} for j, item in enumerate(items())]}
+
+
+def turned(features):
+    return dict(reversed(features.items()))
+
+
+UNEVEN = {
+    "the first without an id": some_ids(*range(1, 10)),
+    "the last without an id": some_ids(*range(9)),
+    "ids of some": some_ids(1, 4, 5),
+    "no ids": some_ids(),
+    "ids that are numbers": {"items": [item | {"id": 40 - j} for j, item in enumerate(items())]},
+    "features in another order each": {
+        "items": [one | ({"features": turned(one["features"])} if one["id"] > "d4" else {}) for one in items()]
+    },
+    "whole numbers": {"rows": X.round().astype(int).tolist(), "ids": IDS},
+    "whole numbers among others": {"rows": [[int(one[0]), *one[1:]] for one in X.tolist()]},
+    "top and explain": {"rows": X.tolist(), "top": 4, "explain": True},
+    "top and explain of items": {"items": items(), "top": 4.0, "explain": False},
+    "missing values": {"rows": [[None, *one[1:]] for one in X.tolist()], "ids": IDS},
+    "missing features": {"items": [item | {"features": {NAMES[j % 3]: 1.5}} for j, item in enumerate(items())]},
+    "one feature": {"features": [NAMES[1]], "rows": X[:, 1:2].tolist()},
+    "another order": BACKWARDS,
+    "one document": {"items": items()[:1]},
+    "two with one id": {"items": [item | {"id": "d"} for item in items()]},
+}  # fmt: skip
+"""Bodies that a quick way could read otherwise than the slow one, which has the sentences."""
+
+
+@pytest.mark.parametrize("model", ["linear", "trees"])
+@pytest.mark.parametrize("body", UNEVEN)
+def test_a_quick_way_gives_what_the_slow_one_gives(client, monkeypatch, body, model):
+    given = UNEVEN[body]
+
+    def told():
+        answers = post(client, given, model=model), post(client, msgpack.packb(given), "application/msgpack", model)
+        return [(one.status_code, one.json() | {"took": 0}) for one in answers]
+
+    quickly = told()
+    monkeypatch.setattr("ordino.serve.json_body.plain_rows", lambda *_: None)
+    monkeypatch.setattr("ordino.serve.documents.matrix_of", lambda *_: None)
+    assert quickly == told()
+
+
+def test_features_may_be_called_like_what_stands_beside_them(tmp_path):
+    """A model that has a feature ``id`` reads it as one, and the ids from the other column, if there is one."""
+    names = ["id", "features", "rows", "top"]
+    rows = np.random.default_rng(0).normal(size=(6, 4)).astype(np.float32)
+    model = LinearRegressionRanker(scaling=None).fit(
+        ordino.Dataset(rows, [0, 1, 2, 0, 1, 2], [1, 1, 1, 2, 2, 2], feature_names=names)
+    )
+    ordino.save(model, tmp_path / "odd.ordino")
+    columns = {name: rows[:, j] for j, name in enumerate(names)}
+    given = [{"id": f"d{j}", "features": dict(zip(names, row, strict=True))} for j, row in enumerate(rows.tolist())]
+    ids = [f"d{j}" for j in range(6)]
+    bodies = {
+        "items": ("application/json", {"items": given}),
+        "rows": ("application/json", {"rows": rows.tolist(), "features": names, "ids": ids}),
+        "msgpack": ("application/msgpack", msgpack.packb({"rows": rows.tobytes(), "features": names, "ids": ids})),
+        "arrow": (ARROW, as_arrow({"doc_id": ids} | columns)),
+        "arrow without ids": (ARROW, as_arrow(columns)),
+    }
+    wanted = model.predict(ordino.Dataset(rows, np.zeros(6), feature_names=names)).tolist()
+    with service(tmp_path, {"odd": tmp_path / "odd.ordino"}) as served:
+        for called, (kind, body) in bodies.items():
+            told = post(served.client, body, kind, "odd").json()["items"]
+            assert {one["id"]: one["score"] for one in told} == dict(
+                zip(range(6) if called == "arrow without ids" else ids, wanted, strict=True)
+            )
+
+
 @pytest.mark.parametrize("row", [0, 2])
 def test_a_score_that_is_no_number_is_told_with_its_document(tmp_path, row):
     """Weights and features that float32 can hold make a score that double precision cannot."""
