@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.threads import products
+from ordino.arrays import frozen
+from ordino.layer_kernels import affine
 
 FloatArray = NDArray[np.float32]
 Weights = NDArray[np.float64]
@@ -45,7 +46,7 @@ ACTIVATIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = MappingProxyType
 
 
 def forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[np.float64]:
-    """Scores of documents, shape ``(n_docs,)``.
+    """Scores of documents, shape ``(n_docs,)``; each is the same to the last bit whatever other documents there are.
 
     Examples
     --------
@@ -55,25 +56,26 @@ def forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[
     >>> forward(np.float32([[4], [0]]), layers, "relu").tolist()
     [9.0, 3.0]
     """
-    with products.on_one_thread():  # a product that threads share rounds by their number
-        return _forward(X, layers, activation)
-
-
-def _forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[np.float64]:
     squash = ACTIVATIONS[activation]
     scores = np.empty(len(X))
     last = layers[-1]
     for start in range(0, len(X), BLOCK):
         h = X[start : start + BLOCK]
-        if len(h) == 1:  # for which numpy has another routine, which rounds otherwise
-            h = np.repeat(h, 2, axis=0)
         for layer in layers[:-1]:
-            h = h @ layer.W
-            h += layer.b
-            h = squash(h)
-        scores[start : start + BLOCK] = np.einsum("ij,j->i", h, last.W[:, 0])[: len(X) - start]
+            h = squash(_affine(h, layer))
+        scores[start : start + BLOCK] = np.einsum("ij,j->i", h, last.W[:, 0])
     scores += last.b[0]
     return scores
+
+
+def _affine(h: FloatArray, layer: Layer) -> FloatArray:
+    """``h @ W + b`` without a library of linear algebra."""
+    if (h.shape[1], layer.W.shape[1]) != (layer.W.shape[0], len(layer.b)):
+        raise ValueError(f"a layer of shape {layer.W.shape} with {len(layer.b)} biases got {h.shape[1]} values")
+    result = np.empty((len(h) + 1, len(layer.b)), np.float32)
+    given = (h, layer.W, layer.b)
+    affine(*(frozen(np.ascontiguousarray(one, np.float32)) for one in given), result)
+    return result[:-1]
 
 
 def _uniform(rng: np.random.Generator, n_in: int, n_out: int, bound: float) -> Weights:

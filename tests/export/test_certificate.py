@@ -188,7 +188,8 @@ def test_the_mean_of_members_with_preparations_of_their_own_is_the_mean_of_their
     rng, fill = np.random.default_rng(0), np.float32([0.5, -2.0, 7.0])
     names, members, X = ("a", "b", "c"), [], rng.normal(size=(9, 3)).astype(np.float32)
     for _ in range(2):
-        step = Affine("standard", rng.normal(size=3), rng.uniform(1, 2, 3))
+        center, spread = rng.normal(size=3), rng.uniform(1, 2, 3)
+        step = Affine("standard", center, spread, (("Sub", center), ("Div", spread)))
         layers = [(rng.normal(size=(3, 2)), rng.normal(size=2)), (rng.normal(size=(2, 1)), rng.normal(size=1))]
         ready = Preparation(fill, (step,))
         members.append(

@@ -20,9 +20,9 @@ FEW_QUERIES = 300
 NETWORK = MappingProxyType(
     {"hidden": (100, 100), "dropout": 0.5, "l2": 0.01, "learning_rate": 3e-3, "batch": 32, "epochs": 30}
 )
-TREES = MappingProxyType(
-    {"leaves": 15, "learning_rate": 0.05, "query_share": 0.5, "feature_share": 0.5, "rounds": 200, "bags": 2}
-)
+TREES = MappingProxyType({"query_share": 0.5, "feature_share": 0.5, "rounds": 200, "bags": 2})
+UNTOLD: Mapping[str, Mapping[str, Any]] = MappingProxyType({"lambda-mart": {"leaves": 15, "learning_rate": 0.05}})
+"""What members of a family have unless their kind says otherwise, for any number of queries."""
 
 SECONDS: Mapping[str, float] = MappingProxyType(
     {
@@ -111,7 +111,10 @@ def make_member(kind: Kind, *, metric: str, profile: str, n_jobs: int | None) ->
     known = ranker_class(kind.ranker)().get_params(deep=False)
     shared = {"scaling": None, "metric": _learnable(metric), "profile": profile, "n_jobs": n_jobs}
     return make_ranker(
-        kind.ranker, {name: value for name, value in shared.items() if name in known} | dict(kind.params)
+        kind.ranker,
+        {name: value for name, value in shared.items() if name in known}
+        | dict(UNTOLD.get(kind.ranker, {}))
+        | dict(kind.params),
     )
 
 
