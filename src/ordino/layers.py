@@ -5,19 +5,20 @@ the last layer is linear with one output.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordino.arrays import frozen
-from ordino.layer_kernels import affine
+from ordino.threads import products
 
 FloatArray = NDArray[np.float32]
 Weights = NDArray[np.float64]
 
 BLOCK = 4096  # documents scored at a time: the hidden layers stay in cache
+SIZES = (*range(2, 34), 48, 100, 512, 1000, BLOCK)  # of lists that tell whether places matter
 
 
 class Layer(NamedTuple):
@@ -46,7 +47,7 @@ ACTIVATIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = MappingProxyType
 
 
 def forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[np.float64]:
-    """Scores of documents, shape ``(n_docs,)``; each is the same to the last bit whatever other documents there are.
+    """Scores of documents, shape ``(n_docs,)``; what a document gets does not depend on those beside it.
 
     Examples
     --------
@@ -56,26 +57,49 @@ def forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[
     >>> forward(np.float32([[4], [0]]), layers, "relu").tolist()
     [9.0, 3.0]
     """
+    with products.on_one_thread():  # a product that threads share rounds by their number
+        return _forward(X, layers, activation)
+
+
+def _forward(X: FloatArray, layers: Sequence[Layer], activation: str) -> NDArray[np.float64]:
     squash = ACTIVATIONS[activation]
     scores = np.empty(len(X))
     last = layers[-1]
     for start in range(0, len(X), BLOCK):
         h = X[start : start + BLOCK]
+        if len(h) == 1:  # for which numpy has another routine, which rounds otherwise
+            h = np.repeat(h, 2, axis=0)
         for layer in layers[:-1]:
             h = squash(_affine(h, layer))
-        scores[start : start + BLOCK] = np.einsum("ij,j->i", h, last.W[:, 0])
+        scores[start : start + BLOCK] = np.einsum("ij,j->i", h, last.W[:, 0])[: len(X) - start]
     scores += last.b[0]
     return scores
 
 
 def _affine(h: FloatArray, layer: Layer) -> FloatArray:
-    """``h @ W + b`` without a library of linear algebra."""
-    if (h.shape[1], layer.W.shape[1]) != (layer.W.shape[0], len(layer.b)):
-        raise ValueError(f"a layer of shape {layer.W.shape} with {len(layer.b)} biases got {h.shape[1]} values")
-    result = np.empty((len(h) + 1, len(layer.b)), np.float32)
-    given = (h, layer.W, layer.b)
-    affine(*(frozen(np.ascontiguousarray(one, np.float32)) for one in given), result)
-    return result[:-1]
+    """``h @ W + b``, rounded from double precision where single precision would show the place among the others."""
+    if has_no_places(*layer.W.shape):
+        z: FloatArray = h @ layer.W
+        z += layer.b
+        return z
+    exact = h.astype(np.float64) @ layer.W.astype(np.float64)
+    exact += layer.b
+    return exact.astype(np.float32)
+
+
+@cache
+def has_no_places(n_in: int, n_out: int) -> bool:
+    """Whether a product of this shape gives a row the same bits at each place; not so with many processors' routines.
+
+    Routines are chosen by shape alone, so that a few rows, each of them repeated, can tell.
+    """
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(n_in, n_out)).astype(np.float32)
+    for row in rng.normal(size=(4, 1, n_in)).astype(np.float32):
+        alone = (np.repeat(row, 2, axis=0) @ W)[0]
+        if any((np.repeat(row, n, axis=0) @ W != alone).any() for n in SIZES):
+            return False
+    return True
 
 
 def _uniform(rng: np.random.Generator, n_in: int, n_out: int, bound: float) -> Weights:
