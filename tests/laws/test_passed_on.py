@@ -159,6 +159,7 @@ MEANT: dict[str, dict[tuple[str, str], tuple[int, str]]] = {
         ("experiment/report/figures.py", "bootstrap_interval"): (1, "the interval of values, the same each time"),
         ("export/probes.py", "default_rng"): (1, "the same probes for every certificate"),
         ("given.py", "split_numbers"): (1, "which share is held out does not depend on the ranker"),
+        ("layers.py", "default_rng"): (1, "rows that ask how products round"),
         ("networks/autoencoders.py", "default_rng"): (1, "the order of the batches; first weights have the seed"),
         ("networks/divided.py", "RowNet"): (1, "its weights come from the driver"),
         ("networks/training.py", "default_rng"): (1, "the order of the batches is the same in all teams"),
