@@ -2,7 +2,7 @@
 
 ``ordino reproduce --out`` writes a page, its numbers and a small JSON file with its verdicts. From these files come the
 table "At a glance" of ``docs/reproduction.md`` and the pages ``docs/results/claims.md``,
-``claims_synthetic.md`` and ``beyond.md``; no number in them is typed.
+``claims_deepnet.md``, ``claims_synthetic.md`` and ``beyond.md``; no number in them is typed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ HEADER = ("target", "run on", "values", "claims of the paper", "numbers of the p
 CLAIMS_HEADER = ("target", "claim", "on", "ours", "values", "power", "verdict")
 SYNTHETIC = "data made by the paper's recipe"
 BEYOND = "beyond."
-REAL, MADE = "claims.md", "claims_synthetic.md"
+CLAIM_PAGES = {
+    "claims.md": "Every claim of the papers on real data, but DeepNet's",
+    "claims_deepnet.md": "Every claim of DeepNet on real data",
+    "claims_synthetic.md": "Every claim of the papers on synthetic data",
+}
 QUESTIONS = """\
 # Beyond the papers
 
@@ -35,11 +39,10 @@ of values is small, so is the power of the test; the answer then says so.
 
 """
 CLAIMS = """\
-# Every claim of the papers, on {kind} data
+# {title}
 
-What the papers say of their numbers, and what came of it here, on {kind} data; those on [{other} data]({page}) have a
-page of their own. The verdicts follow [one rule](../reproduction.md#the-rule) and are computed. Power is the
-probability that so many values find a claim that is true. This page is made from the results
+What the papers say of their numbers, and what came of it here; {others} have pages of their own. The verdicts follow
+[one rule](../reproduction.md#the-rule) and are computed. This page is made from the results
 (`python docs/hooks/reproductions.py`).
 
 """
@@ -57,18 +60,25 @@ def pages(docs: Path = DOCS) -> dict[Path, str]:
     return {
         guide: with_section(text, "At a glance", table),
         Path("results", "beyond.md"): beyond(everything) + "\n",
-        Path("results", REAL): claims_page(
-            [one for one in claimed if not is_synthetic(one)], "real", "synthetic", MADE
-        ),
-        Path("results", MADE): claims_page([one for one in claimed if is_synthetic(one)], "synthetic", "real", REAL),
+        **{Path("results", page): claims_page(page, claimed) for page in CLAIM_PAGES},
     }
 
 
-def claims_page(claimed: list[dict[str, Any]], kind: str, other: str, page: str) -> str:
-    """All claims of some pages."""
-    rows = [row for facts in claimed for row in claim_rows(facts)]
-    text = CLAIMS.format(kind=kind, other=other, page=page)
+def claims_page(page: str, claimed: list[dict[str, Any]]) -> str:
+    """The claims that belong to a page."""
+    rows = [row for facts in claimed if claims_page_of(facts) == page for row in claim_rows(facts)]
+    others = " and ".join(
+        f"[{title[0].lower()}{title[1:]}]({name})" for name, title in CLAIM_PAGES.items() if name != page
+    )
+    text = CLAIMS.format(title=CLAIM_PAGES[page], others=others)
     return text + markdown_table(CLAIMS_HEADER, rows, n_text=len(CLAIMS_HEADER)) + "\n"
+
+
+def claims_page_of(facts: dict[str, Any]) -> str:
+    """The page on which the claims of a reproduction stand."""
+    if is_synthetic(facts):
+        return "claims_synthetic.md"
+    return "claims_deepnet.md" if facts["target"].startswith("deepnet.") else "claims.md"
 
 
 def is_synthetic(facts: dict[str, Any]) -> bool:
