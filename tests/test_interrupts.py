@@ -178,7 +178,7 @@ def test_ctrl_c_in_a_member_ends_an_aggregation_and_keeps_the_members_before(n_j
 
 
 def test_ctrl_c_before_a_member_is_done_ends_all_members_in_a_notebook_too(monkeypatch):
-    members, both, enough = set(), threading.Barrier(2), 3000
+    members, both, enough = set(), threading.Barrier(2), 100_000
 
     def show(steps, **_):
         if steps not in members:
