@@ -55,6 +55,7 @@ SAME_BITS = {
     "iesvm-rank": {"generations": 5},
     "gp-rank": {"generations": 2, "population": 10},
     "ranknet": {"epochs": 2, "hidden": 8, "dropout": 0.2},
+    "ranknet wrong": {"epochs": 3, "hidden": (), "until": "same-error", "profile": "directranker"},
     "lambdarank": {"epochs": 2, "hidden": 4, "batch": 5, "missing": "median", "scaling": "quantile"},
     "scorer": {"model": "linear", "epochs": 2},
 }  # fmt: skip

@@ -253,8 +253,8 @@ def test_penalties_shrink_the_weights(penalty, optimizer):
     assert size(**{penalty: 0.05}) < 0.98 * size()
 
 
-@pytest.mark.parametrize("patience", [1, 2, None])
-def test_epochs_judged_aside_are_judged_as_they_are_at_once(patience):
+@pytest.mark.parametrize(("patience", "ends_after"), [(1, 8), (2, 8), (None, 8), (None, 5)])
+def test_epochs_judged_aside_are_judged_as_they_are_at_once(patience, ends_after):
     """On a thread of its own, a judgment may take until the end of the next epoch."""
     data = easy_data()
 
@@ -267,12 +267,16 @@ def test_epochs_judged_aside_are_judged_as_they_are_at_once(patience):
             return forward(data.X, layers, "tanh")
 
         quality = QualityByMetric(Judge("ndcg@10", "standard"), data, scores)
-        one = learner(make_network(), data, quality, epochs=8, patience=patience, learning_rate=0.1)
+        wrong = iter(range(ends_after)[::-1])
+        schedule = Schedule(8, 0.1, patience=patience, until="no-error")
+        batches = QueryBatches(data, make_loss("ranknet"), batch=16)
+        one = Learner(make_network(), batches, schedule, quality, lambda _: {"wrong_pairs": next(wrong)})
         return train([one], 8, n_jobs=n_jobs)[0], judged_in
 
     (at_once, here), (aside, elsewhere) = learned(1), learned(2)
     assert here == {threading.main_thread()}
     assert patience == 1 or elsewhere - here
+    assert len(aside.history) <= ends_after
     assert (aside.history, aside.best_epoch) == (at_once.history, at_once.best_epoch)
     assert all(np.array_equal(a.W, b.W) for a, b in zip(aside.layers, at_once.layers, strict=True))
 

@@ -117,6 +117,29 @@ def test_a_published_step_of_ranknet_is_its_rate_times_the_sum_over_the_pairs_of
     np.testing.assert_allclose(ranker.fit(data).predict(data), data.X @ (w + 0.001 * step), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("pairs_are_given", [False, True])
+@pytest.mark.parametrize("until", ["no-error", "same-error"])
+def test_ranknet_ends_where_its_paper_does(until, pairs_are_given):
+    """At no error (section 5), or after ten epochs that did not change it (section 6), by pairs counted one by one."""
+    data = some_data(n_queries=2, n_docs=7, n_features=8)
+    pairs = list(better_pairs(data))
+
+    def learn(**changes):
+        rate = 1.0 if pairs_are_given else 0.05  # of all pairs together, or of each
+        ranker = RankNet.as_published(hidden=3, learning_rate=rate, **changes)
+        return ranker.fit_pairs(data.X, pairs) if pairs_are_given else ranker.fit(data)
+
+    errors = []
+    for epochs in range(1, 61):
+        scores = learn(epochs=epochs, until="all-epochs").predict(data)
+        errors.append(sum(scores[i] < scores[j] for i, j in pairs))
+        if errors[-1] == 0 if until == "no-error" else len(errors) > 10 and set(errors[-11:]) == {errors[-1]}:
+            break
+    ranker = learn(until=until)
+    assert 3 < len(ranker.history_) == len(errors) < 60
+    assert [row["wrong_pairs"] == 0 for row in ranker.history_] == [error == 0 for error in errors]
+
+
 def test_targets_of_ranknet_follow_the_lemma():
     data, odds = some_data(levels=5), 0.7 / 0.3
     scores, total, n_pairs = np.random.default_rng(1).normal(size=data.n_docs), 0.0, 0

@@ -1,9 +1,9 @@
-"""How long and how fast to learn: a schedule, and the rules by which a network's step size changes."""
+"""How long and how fast to learn: a schedule, and the rules for a network's step size and for its last epoch."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, final
@@ -11,6 +11,8 @@ from typing import Any, final
 from ordino.ranker import Ranker
 
 SMALLEST, LARGEST = 1e-6, 1e3  # rates of the adaptive rule
+History = Sequence[Mapping[str, float]]
+STANDS = 10  # epochs in which the training error does not change, after which RankNet ends
 
 
 @final
@@ -25,11 +27,13 @@ class Schedule:
     l1: float = 0.0
     l2: float = 0.0
     patience: int | None = None
+    until: str = "all-epochs"
 
     @classmethod
     def of(cls, ranker: Ranker, **changes: Any) -> Schedule:
         """The schedule in a ranker's parameters, with these changes."""
-        return cls(**({one.name: getattr(ranker, one.name) for one in fields(cls)} | changes))
+        own = {one.name: getattr(ranker, one.name) for one in fields(cls) if hasattr(ranker, one.name)}
+        return cls(**(own | changes))
 
 
 @final
@@ -93,3 +97,32 @@ RATES: Mapping[str, Callable[[Rate, float], bool]] = MappingProxyType(
     {"constant": constant, "halve": halve, "adaptive": adaptive}
 )
 """A rule is told the error of each epoch and adjusts the rate; it gives True if the epoch must be undone."""
+
+
+def never(history: History) -> bool:  # noqa: ARG001
+    """All epochs are made."""
+    return False
+
+
+def no_error(history: History) -> bool:
+    """RankNet, section 5: until the error on the training set fell to zero."""
+    return history[-1]["wrong_pairs"] == 0
+
+
+def same_error(history: History) -> bool:
+    """RankNet, section 6: until the training error did not change for ten subsequent epochs.
+
+    Examples
+    --------
+    >>> rows = [{"wrong_pairs": 0.2}] * 11
+    >>> same_error(rows[:10]), same_error(rows)
+    (False, True)
+    """
+    return len(history) > STANDS and len({row["wrong_pairs"] for row in history[-STANDS - 1 :]}) == 1
+
+
+ENDINGS: Mapping[str, Callable[[History], bool]] = MappingProxyType(
+    {"all-epochs": never, "no-error": no_error, "same-error": same_error}
+)
+"""A rule is told what happened in each epoch so far, with the share of training pairs that were then in the wrong order
+as ``wrong_pairs``, and says whether to end."""

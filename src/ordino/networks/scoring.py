@@ -23,7 +23,7 @@ from ordino.networks.divided import DividedBatches, quality_elsewhere
 from ordino.networks.nets import RowNet
 from ordino.networks.rates import Schedule
 from ordino.networks.supply import Batch, QueryBatches, Supply
-from ordino.networks.training import Learner, QualityByMetric, Trained, train
+from ordino.networks.training import Learner, Quality, QualityByMetric, Trained, Watch, train
 from ordino.parameters import Choices, learned, param
 from ordino.ranker import Ranker
 from ordino.recurring import (
@@ -129,15 +129,23 @@ class ScoringNetwork(Ranker):
 
         Data is a :class:`Dataset`, or :class:`~ordino.division.Divided` over a cluster.
         """
-        judge, quality = Judge(self.metric, self.profile), None
-        if isinstance(valid, Divided):
-            quality = quality_elsewhere(judge, valid, self.activation)
-        elif valid is not None:
-            quality = QualityByMetric(judge, valid, lambda layers: self._scores(layers, valid))
+        quality, watch = self._quality(Judge(self.metric, self.profile), valid), self._watch(data, supply)
         nets = [self._fresh(data, seed) for seed in seeds]
         shared = supply or (self._supply(data, nets[0]) if self.shares_batches else None)
-        learners = [Learner(net, shared or self._supply(data, net), self._schedule(), quality) for net in nets]
+        learners = [Learner(net, shared or self._supply(data, net), self._schedule(), quality, watch) for net in nets]
         return train(learners, self.epochs, label=type(self).__name__, verbose=self.verbose)
+
+    def _quality(self, judge: Judge, data: Any) -> Quality | None:
+        """What says how good a network is on these data, if there are any."""
+        if data is None:
+            return None
+        if isinstance(data, Divided):
+            return quality_elsewhere(judge, data, self.activation)
+        return QualityByMetric(judge, data, lambda layers: self._scores(layers, data))
+
+    def _watch(self, data: Any, supply: Supply[Batch] | None) -> Watch | None:  # noqa: ARG002
+        """What a network's history tells of each epoch besides its error."""
+        return None
 
     def _fresh(self, data: Any, seed: int) -> RowNet:
         """A network with first weights, or with those of the last fit."""

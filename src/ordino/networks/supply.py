@@ -129,6 +129,13 @@ class ScoredPairs:
         n_pairs = self.learning_set.n_pairs
         return map(self._chunk, random_parts(n_pairs, self.batch or n_pairs, rng))
 
+    def wrong_pairs(self, scores: Floats) -> float:
+        """The share of the pairs that these scores put in the wrong order, an equal score counted as half a pair."""
+        codes, target = self.learning_set
+        first, second = np.divmod(codes, len(self.X))
+        margin, is_decided = (scores[first] - scores[second]) * (target - 0.5), target != 0.5
+        return float(np.mean((1 - np.sign(margin[is_decided])) / 2)) if is_decided.any() else 0.0
+
     def _chunk(self, chosen: NDArray[np.intp]) -> Batch:
         some = self.learning_set.take(chosen)
         docs, places = np.unique(some.rows(len(self.X)), return_inverse=True)

@@ -20,7 +20,7 @@ from ordino.networks.divided import FarBatch
 from ordino.networks.nets import MOST_BLOCKS, Net, diverging_quietly, row_errors
 from ordino.networks.optimizers import OPTIMIZERS
 from ordino.networks.pair_net import PairNet
-from ordino.networks.rates import RATES, Rate, Schedule
+from ordino.networks.rates import ENDINGS, RATES, Rate, Schedule
 from ordino.networks.supply import Batch, PairBatch, Supply
 from ordino.progress import Steps
 from ordino.threads import count_threads, one_by_one, products, thread_pool, worker_threads
@@ -86,8 +86,9 @@ class Learner:
     """A network that learns, epoch by epoch, and keeps its best one.
 
     With ``quality``, the epoch in which the network was best is kept, and it is done when it has not improved for
-    ``patience`` epochs; without it, the last epoch is kept. A quality may be computed ``aside``, while the network
-    learns on, unless the network could be done with this epoch: the result is the same.
+    ``patience`` epochs; without it, the last epoch is kept. It is also done when the schedule's ``until`` says so,
+    which takes a ``watch`` that tells it the share of wrong pairs. A quality may be computed ``aside``, while the
+    network learns on, unless the network could be done with this epoch: the result is the same.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Learner:
     ) -> None:  # fmt: skip
         self.net, self.supply, self._schedule, self._quality, self._watch = net, supply, schedule, quality, watch
         self._rate, self._adjust = Rate(float(schedule.learning_rate)), RATES[schedule.rate]
+        self._ends, self._is_over = ENDINGS[schedule.until], False
         self._undoes = schedule.rate == "adaptive"
         self._step = OPTIMIZERS[schedule.optimizer](net.is_weight, schedule.l2)
         self._standing: tuple[Weights, Weights] | None = None  # weights and slopes of the last full batch not undone
@@ -141,10 +143,12 @@ class Learner:
         if not self._adjusted and self._adjust(self._rate, self.error):
             self.net.theta[:] = self._before
         row = {"epoch": number, "error": self.error, "rate": used} | (self._watch(self.net) if self._watch else {})
+        self._is_over = self._ends([*self.history, row])
         quality, theta = self._quality, self.net.theta.copy()
         if quality is None:
             self.history.append(row)
             self._keep(theta)
+            self.done = self._is_over
         elif not np.isfinite(theta).all():
             self._decide(row, theta, -np.inf)
         elif self.aside and isinstance(quality, QualityByMetric | QualityByPairs) and not self._is_last(number):
@@ -173,9 +177,9 @@ class Learner:
         self._best, self._layers, self.best_epoch = theta, None, len(self.history)
 
     def _is_last(self, number: int) -> bool:
-        """Whether there is no more patience after this epoch, if it is not the best."""
+        """Whether there is no epoch after this one, if it is not the best."""
         patience = self._schedule.patience
-        return patience is not None and number - self.best_epoch >= patience
+        return self._is_over or (patience is not None and number - self.best_epoch >= patience)
 
     @property
     def best(self) -> list[Layer]:

@@ -16,15 +16,17 @@ from ordino.data.dataset import Dataset
 from ordino.errors import ParameterError
 from ordino.forms import are_layers, require
 from ordino.given import Validation
+from ordino.judge import Judge
 from ordino.layers import Layer, forward
 from ordino.losses import Loss, make_loss, pair_loss
 from ordino.losses.families import TARGETS
 from ordino.networks import fields
 from ordino.networks.learning_sets import LearningSet
 from ordino.networks.nets import RowNet
-from ordino.networks.rates import Schedule
+from ordino.networks.rates import ENDINGS, Schedule
 from ordino.networks.scoring import ScoringNetwork
 from ordino.networks.supply import Batch, QueryBatches, ScoredPairs, Supply
+from ordino.networks.training import Watch
 from ordino.parameters import Range, param, settings
 from ordino.ranker import Ranker
 from ordino.streams import spawn_seed, stream
@@ -59,14 +61,21 @@ class RankNet(ScoringNetwork):
         choices=TARGETS,
     )
     average: str = fields.average()
+    until: str = param(
+        "all-epochs",
+        "When to end, besides `patience`: after all-epochs; at no-error, when no training pair is in the wrong order "
+        "(section 5); or at same-error, when their share has not changed for ten epochs (section 6).",
+        choices=ENDINGS,
+    )
 
     published = settings(
         hidden=10, activation="tanh", initializer="ranknet", optimizer="descent", rate="halve", learning_rate=0.001,
         average="sum", batch=1, epochs=100, patience=None, metric="pairwise_accuracy", scaling=None,
-        dropout=0.0, hold_out=None,
+        dropout=0.0, hold_out=None, until="no-error",
     )  # fmt: skip
     """The settings of section 5: first layer zero, second uniform in [-0.1, 0.1]; a rate of 0.001 for each pair, halved
-    when the epoch's error rises; 100 epochs, the best on validation kept. The paper leaves open how often it takes a
+    when the epoch's error rises; 100 epochs, or until no training pair is in the wrong order, the best on validation
+    kept. The paper leaves open how often it takes a
     step; here it is after each query, by the sum over its pairs."""
 
     @classmethod
@@ -78,6 +87,16 @@ class RankNet(ScoringNetwork):
     def _loss(self) -> Loss:
         how = {"target": self.target, "target_by": self.target_by, "average": self.average}
         return make_loss("ranknet", ties=self.ties, **how)
+
+    def _watch(self, data: Any, supply: Supply[Batch] | None) -> Watch | None:
+        """The share of training pairs in the wrong order, where an end of the training depends on it."""
+        if self.until == "all-epochs":
+            return None
+        if isinstance(supply, ScoredPairs):
+            return lambda net: {"wrong_pairs": supply.wrong_pairs(self._scores(net.layers(), data))}
+        quality = self._quality(Judge("pairwise_accuracy", "standard"), data)
+        assert quality is not None, "there are training data"
+        return lambda net: {"wrong_pairs": 1 - max(quality(net), 0.0)}
 
     def fit_pairs(
         self, X: ArrayLike, pairs: ArrayLike, probability: ArrayLike = 1.0, *, weights: ArrayLike | None = None,
