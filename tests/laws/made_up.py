@@ -48,10 +48,12 @@ def made_trial(task: Task, seed: int) -> Trial:
         *(f"{of}_{what}" for of in ("train", "valid") for what in ("known", "new")),
     ]
     names += [f"{what}_{layer}" for what in ("mean", "std") for layer in ("1", "2", "3", "4", "out")]
+    last = int(hashed(*who, "still").integers(N_STEPS))  # step that changes the training error
     drawn = hashed(*who, "steps").random((N_STEPS, len(names))).tolist()
     steps = [
         {"iteration": i, "epoch": i + 1, **dict(zip(names, row, strict=True))}
         | {"train_known": 10 * i + seed % 7, "valid_known": 5 * i}
+        | {"mistakes": max(last - i, 0), "wrong_pairs": max(last - i, 0) / 100}
         for i, row in enumerate(drawn)
     ]
     chosen = dict.fromkeys((*task.measures, task.select))

@@ -189,6 +189,8 @@ MEANT: dict[str, dict[Found, tuple[int, str]]] = {
         ("networks/comparing.py", "Schedule", "learning_rate=0.001"): (1, "auto-encoders have a schedule of their own"),
         ("networks/comparing.py", "Schedule", "optimizer='adam'"): (1, "auto-encoders have a schedule of their own"),
         ("rankers/nested.py", "set_params", "scaling=None"): (1, "the data has been scaled already"),
+        ("rankers/ranknet.py", "Judge", "metric='pairwise_accuracy'"): (1, "the training error"),
+        ("rankers/ranknet.py", "Judge", "profile='standard'"): (1, "the training error"),
         ("rankers/ranknet.py", "forward", "activation='identity'"): (1, "a linear function of the kernel's features"),
         ("rankers/sortnet.py", "_learn", "verbose=False"): (1, "the sort says how far it is"),
     },
