@@ -36,7 +36,7 @@ def incremental_target(own: Own, collections: Sequence[str], **page: Any) -> Tar
         for rival in (BEST, ONCE)
     ]  # fmt: skip
     return Target(
-        shows="incremental learning against as many random pairs", needs=", ".join(collections), takes="10 min",
+        shows="incremental learning against as many random pairs", needs=", ".join(collections), takes="20 min",
         plans=partial(_own_plans, own, collections), then=partial(_rival_plans, own, collections),
         view=partial(_compared, own, collections), page=Result("", COLUMNS, claims=claims, **page),
     )  # fmt: skip
