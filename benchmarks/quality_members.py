@@ -6,7 +6,7 @@ inside: ``AutoRanker(plan=...)`` with this one trial, its fold models averaged. 
 was learned from. The best member is the best *on these queries*, which nobody could have chosen, so the comparison
 leans towards the member.
 
-Every shape is a line of a JSON file, so that a run that was stopped goes on where it was.
+Every shape is a line of ``benchmarks/kept/members.jsonl``, which is committed: what is there is not run again.
 
     python benchmarks/quality_members.py --out docs/results/members.md
 """
@@ -29,11 +29,12 @@ from shapes import SEED, SHAPES
 
 METRIC, TRIALS = "ndcg@10", 6
 TEST_QUERIES, TEST_DOCS = 400, 100_000  # at most
+KEPT = Path(__file__).parent / "kept" / "members.jsonl"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kept", type=Path, default=Path("members.jsonl"))
+    parser.add_argument("--kept", type=Path, default=KEPT, help="the rows that are there, and where new ones go")
     parser.add_argument("--shapes", default=",".join(SHAPES), help="separated by commas")
     parser.add_argument("--smaller", type=int, default=1, help="take so many times fewer queries, but at least 20")
     parser.add_argument("--stop-after", type=float, default=np.inf, help="start nothing new after so many minutes")
@@ -46,6 +47,7 @@ def main() -> None:
             done.append({"shape": name} | measured(*parts(name, smaller=args.smaller)))
             with args.kept.open("a") as file:
                 file.write(json.dumps(done[-1]) + "\n")
+    done.sort(key=lambda row: list(SHAPES).index(row["shape"]))
     lines = [*HEADER, "", f"{date.today().isoformat()}, seed {SEED}.", "", *table(done)]
     print("\n".join(lines))
     if args.out is not None:
