@@ -175,6 +175,7 @@ MEANT: dict[str, dict[tuple[str, str], tuple[int, str]]] = {
         ("rankers/auto.py", "Choice"): (1, "of trials on a bench, which has its judge"),
         ("experiment/papers/beyond/models.py", "evaluate"): (1, "a table of ours, under the standard profile"),
         ("experiment/papers/deepnet/symmetry.py", "evaluate"): (1, "a table of ours, under the standard profile"),
+        ("rankers/ranknet.py", "Judge"): (1, "it counts pairs, which every profile counts alike"),
         ("studio/views/features.py", "permutation_importance"): (1, "under the ranker's own profile"),
     },
     "unvalidated": {
