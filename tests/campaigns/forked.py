@@ -44,10 +44,10 @@ class _First:
             self.found = report.nodeid
 
 
-def first_failure(tests: Sequence[str], root: Path, source: Path, seconds: float) -> str:
+def first_failure(tests: Sequence[str | tuple[str, ...]], root: Path, source: Path, seconds: float) -> str:
     """The name of the first of these tests that fails with the package in ``source``; empty if all pass.
 
-    Each is a file or a folder, perhaps with " -k " and what chooses among its tests.
+    Each is a file or a folder, perhaps with " -k " and what chooses among its tests, or the names of several tests.
     Tests that take longer than ``seconds`` count as failed: a mistake that never ends is noticed.
     """
     reading, writing = os.pipe()
@@ -72,7 +72,7 @@ def first_failure(tests: Sequence[str], root: Path, source: Path, seconds: float
     return json.loads(told) if told else "the process of the tests died"
 
 
-def _run(tests: Sequence[str], root: Path, source: Path, writing: int) -> None:
+def _run(tests: Sequence[str | tuple[str, ...]], root: Path, source: Path, writing: int) -> None:
     """In the fork: run the tests and write the first failure's name as JSON."""
     import pytest
 
@@ -90,8 +90,9 @@ def _run(tests: Sequence[str], root: Path, source: Path, writing: int) -> None:
         quickly = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
         again = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are loaded already
         for one in tests:  # by itself, so that what comes later is not even collected
-            path, _, chosen = one.partition(" -k ")
-            code = pytest.main([*place, *quickly, *again, path, *(["-k", chosen] if chosen else [])], plugins=[first])
+            path, _, chosen = one.partition(" -k ") if isinstance(one, str) else ("", "", "")
+            words = [path, *(["-k", chosen] if chosen else [])] if isinstance(one, str) else one
+            code = pytest.main([*place, *quickly, *again, *words], plugins=[first])
             told = first.found or ("" if code in (0, NO_TESTS) else f"pytest ended with {int(code)}")
             if told:
                 break

@@ -18,7 +18,7 @@ import sys
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from campaigns.forked import first_failure, load_libraries
 from campaigns.ledger import Outcome, record
+from campaigns.reached import tests_that_reach
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -221,8 +222,11 @@ def folder_of(path: Path) -> str:
     return "papers" if "papers" in parts else parts[0] if len(parts) > 1 else "top"
 
 
-def tests_of(mistake: Mistake, copy: Path) -> list[str]:
-    """The tests that ought to notice a mistake, the quickest first; its doctests are those of the copy."""
+def tests_of(mistake: Mistake, copy: Path) -> list[str | tuple[str, ...]]:
+    """The tests that ought to notice a mistake, the quickest first; its doctests are those of the copy.
+
+    Where it was measured which tests reach its line, these take the place of those of its folder, as far as there is time.
+    """
     inside = mistake.path.relative_to(SOURCE / "ordino").as_posix()
     place = max((one for one in TESTS if re.match(rf"{re.escape(one)}($|/|\.py$)", inside) or not one), key=len)
     table = (SOURCE / "ordino" / "rankers" / "__init__.py").read_text(encoding="utf-8")
@@ -235,7 +239,22 @@ def tests_of(mistake: Mistake, copy: Path) -> list[str]:
     doctests = [str(copy / mistake.path.relative_to(SOURCE))] if mistake.path.suffix == ".py" else []
     further = map(_words, dict.fromkeys([*own, *TESTS[place].split()]))
     first = map(_words, [*mistake.tests, *ALWAYS.split()])
-    return list(dict.fromkeys([*first, *doctests, *further]))
+    likely = list(further)
+    reaching = _in_turn_of_files(tests_that_reach(mistake.path, mistake.line), likely)
+    return list(dict.fromkeys([*first, *doctests, *(reaching or likely)]))
+
+
+def _in_turn_of_files(seconds: Mapping[str, float], likely: Sequence[str]) -> list[tuple[str, ...]]:
+    """Tests file by file: first of the files that are likely to notice, then the quickest, as many as there is time for."""
+    first = tuple(word.partition(" ")[0] for word in likely)
+    chosen: dict[str, list[str]] = {}
+    total = 0.0
+    for name in sorted(seconds, key=lambda name: (not name.startswith(first), seconds[name])):
+        total += seconds[name]
+        if total > SECONDS / 2:
+            break
+        chosen.setdefault(name.partition("::")[0], []).append(name)
+    return [tuple(names) for names in chosen.values()]
 
 
 def _words(name: str) -> str:
@@ -273,7 +292,7 @@ def in_turn(mistakes: Sequence[Mistake], seed: int, first: Sequence[str] = ()) -
     return [drawn[i] for i in sorted(range(len(drawn)), key=keys.__getitem__)]
 
 
-Notice = Callable[[Sequence[str], Path, Path, float], str]
+Notice = Callable[[Sequence[str | tuple[str, ...]], Path, Path, float], str]
 
 
 def noticed_by(mistake: Mistake, copy: Path, notice: Notice = first_failure, seconds: float = SECONDS) -> str:
