@@ -82,6 +82,24 @@ def test_repeats_are_made_only_where_the_library_draws(name):
     assert kind(options={"subsample": 0.5}).is_random
 
 
+@pytest.mark.parametrize(
+    ("name", "seed", "drawn"),
+    [
+        ("xgboost", "random_state", {"n_estimators": 5, "subsample": 0.5}),
+        ("lightgbm", "seed", {"num_iterations": 5, "bagging_fraction": 0.5, "bagging_freq": 1}),
+        ("catboost", "random_seed", {"iterations": 5}),
+    ],
+)
+def test_options_win_over_what_is_set_otherwise(name, seed, drawn):
+    pytest.importorskip(name)
+    scores = [
+        ranker_class(name)(n_jobs=1, seed=own, options=drawn | more).fit(TRAIN).predict(TEST)
+        for own, more in ((3, {seed: 7}), (7, {}), (3, {}))
+    ]
+    np.testing.assert_array_equal(scores[0], scores[1])
+    assert not np.array_equal(scores[0], scores[2])
+
+
 @pytest.mark.parametrize("name", PEERS)
 def test_they_are_not_saved(name, tmp_path):
     pytest.importorskip(name)
