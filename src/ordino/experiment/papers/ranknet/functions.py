@@ -188,7 +188,9 @@ CURVES = Axes("lines", "x", "value", color="curve", facet="panel", x_title="o = 
 TARGETS = {
     "fig1": Target(
         shows="the cost of a pair, and what two probabilities combine to", needs=NOTHING, takes="1 s", view=fig1,
-        page=Result("", ("panel", "curve", "x"), protocol=PRINTED["figure_protocol"], digits=4, axes=CURVES),
+        page=Result(
+            "", ("panel", "curve", "x"), protocol=PRINTED["figure_protocol"], of_paper="formula", digits=4, axes=CURVES
+        ),
     ),
     "vectors": Target(
         shows="1,000 documents learned without an error", needs=NOTHING, takes="3 min", view=vectors,
