@@ -231,22 +231,28 @@ def test_pairs_of_direct_ranker():
     assert len({tuple(scores) for scores in fitted}) == 3
 
 
-def test_a_published_step_of_direct_ranker_is_adams_first():
-    """Adam's first step is 0.01 in the direction of each slope; the slope is a mean over pairs of labels 1 apart."""
+@pytest.mark.parametrize("epochs", [1, 5])
+def test_published_steps_of_direct_ranker_are_adams_by_the_mean_over_pairs_of_labels_1_apart(epochs):
+    """The first is 0.01 g / (|g| + 1e-8), almost a sign; later ones tell how large the slopes are."""
     data = some_data(levels=6)
-    ranker = DirectRanker.as_published(hidden=(), epochs=1, batch=None, scaling=None)
+    ranker = DirectRanker.as_published(hidden=(), epochs=epochs, batch=None, scaling=None)
     [layer] = ranker._fresh(data, ranker.seed).layers()
     w, X = layer.W[:, 0].astype(float).tolist(), data.X.astype(float).tolist()
-    slopes, n_pairs = [0.0] * len(w), 0
-    for i, j in better_pairs(data):
-        if data.y[i] - data.y[j] == 1:
-            o = sum(w[k] * (X[i][k] - X[j][k]) for k in range(len(w)))
-            for k in range(len(w)):
-                slopes[k] += -2 * data.y[i] * (1 - o) * (X[i][k] - X[j][k])  # of r(d_i) (1 - o)^2
-            n_pairs += 1
-    slopes = [slope / n_pairs for slope in slopes]
-    learned = [one - 0.01 * slope / (abs(slope) + 1e-8) for one, slope in zip(w, slopes, strict=True)]
-    expected = [sum(x[k] * learned[k] for k in range(len(w))) for x in X]
+    pairs = [(i, j) for i, j in better_pairs(data) if data.y[i] - data.y[j] == 1]
+    assert 0 < len(pairs) < len(list(better_pairs(data)))
+    mean, square = [0.0] * len(w), [0.0] * len(w)
+    for step in range(1, epochs + 1):
+        slopes = [0.0] * len(w)
+        for i, j in pairs:
+            difference = [a - b for a, b in zip(X[i], X[j], strict=True)]
+            o = sum(weight * one for weight, one in zip(w, difference, strict=True))
+            for k, one in enumerate(difference):
+                slopes[k] += -2 * data.y[i] * (1 - o) * one / len(pairs)  # of r(d_i) (1 - o)^2
+        for k, slope in enumerate(slopes):
+            mean[k] = 0.9 * mean[k] + 0.1 * slope
+            square[k] = 0.999 * square[k] + 0.001 * slope**2
+            w[k] -= 0.01 * mean[k] / (1 - 0.9**step) / (math.sqrt(square[k] / (1 - 0.999**step)) + 1e-8)
+    expected = [sum(weight * one for weight, one in zip(w, x, strict=True)) for x in X]
     np.testing.assert_allclose(ranker.fit(data).predict(data), expected, rtol=1e-5, atol=1e-6)
 
 
