@@ -45,6 +45,7 @@ RANKERS: dict[str, Callable[[int], Comparator]] = {
 }
 METRICS = ("ndcg@10", "map")
 LONG, BEST = 60_000, 100  # documents of the long list, and how many of them must be right
+LONG_TITLE = f"**One list of {LONG:,} documents** of `td`"
 LONG_ORDERS: dict[str, dict[str, Any]] = {
     "copeland, top=None": {"algorithm": "copeland", "top": None},
     "copeland": {"algorithm": "copeland"},
@@ -167,7 +168,7 @@ def report(store: dict[str, Any], sets: Sequence[str]) -> dict[str, str]:
         tables[lines[0]] = "\n".join(lines)
     if SETS[-1] not in sets:
         return tables
-    lines = [f"**One list of {LONG:,} documents** of `td`", ""]
+    lines = [LONG_TITLE, ""]
     lines += header(("order", *(f"of the best {BEST}, {ranker}" for ranker in RANKERS), "seconds"))
     long = [store[f"long|{ranker}"] for ranker in RANKERS]
     for order in LONG_ORDERS:
@@ -177,9 +178,10 @@ def report(store: dict[str, Any], sets: Sequence[str]) -> dict[str, str]:
 
 
 def by_title(tables: str) -> dict[str, str]:
-    """The tables that stand on a page already, by title."""
-    parts = re.split(r"^(?=\*\*)", tables, flags=re.MULTILINE)[1:]
-    return {part.partition("\n")[0]: part.rstrip() for part in parts}
+    """The tables of today's sets that stand on a page already, by title."""
+    titles = [*(f"**{name}**" for name in SETS), LONG_TITLE]
+    parts = {part.partition("\n")[0]: part.rstrip() for part in re.split(r"^(?=\*\*)", tables, flags=re.MULTILINE)}
+    return {title: parts[title] for title in titles if title in parts}
 
 
 def header(columns: tuple[str, ...]) -> list[str]:
