@@ -8,6 +8,9 @@ one list of 60,000 documents: how many of the best 100 by Copeland's order over 
 are of the processor, summed over threads, so that a busy machine changes little.
 
     ORDINO_DATA=folds python benchmarks/quality_order.py [--seeds 3] [--store figures.json] [--out docs/sorting.md]
+    python benchmarks/quality_order.py --sets "td (synthetic)" --out docs/sorting.md
+
+With ``--sets`` only these are measured, and the tables of the others stay on the page as they are.
 """
 
 from __future__ import annotations
@@ -15,9 +18,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +45,7 @@ RANKERS: dict[str, Callable[[int], Comparator]] = {
 }
 METRICS = ("ndcg@10", "map")
 LONG, BEST = 60_000, 100  # documents of the long list, and how many of them must be right
+LONG_TITLE = f"**One list of {LONG:,} documents** of `td`"
 LONG_ORDERS: dict[str, dict[str, Any]] = {
     "copeland, top=None": {"algorithm": "copeland", "top": None},
     "copeland": {"algorithm": "copeland"},
@@ -53,6 +58,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--shuffles", type=int, default=5)
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     parser.add_argument("--store", type=Path, help="keep the figures in this file, and go on from it")
     parser.add_argument("--out", type=Path, help="write the tables between the marks of this page")
     args = parser.parse_args()
@@ -64,7 +70,7 @@ def main() -> None:
         if args.store is not None:
             args.store.write_text(json.dumps(store, indent=1))
 
-    for name in SETS:
+    for name in args.sets:
         learn, judge = parts_of(name)
         if f"ms|{name}" not in store:
             keep(f"ms|{name}", milliseconds(RANKERS["DeepNet"](0).set_params(epochs=1).fit(learn), judge))
@@ -73,14 +79,17 @@ def main() -> None:
                 if f"{name}|{ranker}|{seed}" not in store:
                     fitted = make(seed).fit(learn)
                     keep(f"{name}|{ranker}|{seed}", figures_of(fitted, judge, args.shuffles))
-    for ranker, make in RANKERS.items():
+    for ranker, make in RANKERS.items() if SETS[-1] in args.sets else ():
         if f"long|{ranker}" not in store:
             keep(f"long|{ranker}", long_list(make(0).fit(parts_of(SETS[-1])[0])))
-    tables = "\n".join([*report(store, args.shuffles), ""])
-    print(tables)
+    tables = report(store, args.sets)
+    print("\n\n".join(tables.values()))
     if args.out is not None:
         before, _, rest = args.out.read_text().partition(BEGIN)
-        args.out.write_text(before + BEGIN + tables + END + rest.partition(END)[2])
+        kept, _, after = rest.partition(END)
+        about = f"Means over DeepNet and SortNet with {args.seeds} seeds each and {args.shuffles} starts."
+        shown = "\n\n".join([about, *(by_title(kept) | tables).values()])
+        args.out.write_text(f"{before}{BEGIN}{shown}\n{END}{after}")
 
 
 def parts_of(name: str) -> tuple[Dataset, Dataset]:
@@ -139,13 +148,13 @@ def long_list(fitted: Comparator) -> dict[str, tuple[float, float]]:
     return figures
 
 
-def report(store: dict[str, Any], shuffles: int) -> list[str]:
-    seeds = len({key.split("|")[2] for key in store if key.startswith(f"{SETS[0]}|")})
-    lines = [f"Means over DeepNet and SortNet with {seeds} seeds each and {shuffles} starts."]
+def report(store: dict[str, Any], sets: Sequence[str]) -> dict[str, str]:
+    """A table for each set, and one for the long list, by title."""
     columns = ("order", "NDCG@10", "MAP", "MAP, worst to best start", "moved of 1,000", "by at most", "ms of 1,000")
-    for name in SETS:
+    tables = {}
+    for name in sets:
         runs = [figures for key, figures in store.items() if key.startswith(f"{name}|")]
-        lines += ["", f"**{name}**", "", *header(columns)]
+        lines = [f"**{name}**", "", *header(columns)]
         for order in ORDERS:
             quality = np.array([run[order]["quality"] for run in runs])  # (n_runs, n_starts, n_metrics)
             ndcg, mean_ap = quality.mean(axis=(0, 1))
@@ -156,13 +165,23 @@ def report(store: dict[str, Any], shuffles: int) -> list[str]:
                 f"| {order} | {ndcg:.4f} | {mean_ap:.4f} | {worst:.4f} to {best:.4f} | {moved:.0f} | {farthest:.0f} "
                 f"| {ms:.1f} |"
             )
-    lines += ["", f"**One list of {LONG:,} documents** of `td`", ""]
+        tables[lines[0]] = "\n".join(lines)
+    if SETS[-1] not in sets:
+        return tables
+    lines = [LONG_TITLE, ""]
     lines += header(("order", *(f"of the best {BEST}, {ranker}" for ranker in RANKERS), "seconds"))
     long = [store[f"long|{ranker}"] for ranker in RANKERS]
     for order in LONG_ORDERS:
         found = " | ".join(f"{run[order][1]:.0f}" for run in long)
         lines.append(f"| {order} | {found} | {min(run[order][0] for run in long):.2f} |")
-    return lines
+    return tables | {lines[0]: "\n".join(lines)}
+
+
+def by_title(tables: str) -> dict[str, str]:
+    """The tables of today's sets that stand on a page already, by title."""
+    titles = [*(f"**{name}**" for name in SETS), LONG_TITLE]
+    parts = {part.partition("\n")[0]: part.rstrip() for part in re.split(r"^(?=\*\*)", tables, flags=re.MULTILINE)}
+    return {title: parts[title] for title in titles if title in parts}
 
 
 def header(columns: tuple[str, ...]) -> list[str]:

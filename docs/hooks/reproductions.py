@@ -3,6 +3,11 @@
 ``ordino reproduce --out`` writes a page, its numbers and a small JSON file with its verdicts. From these files come the
 table "At a glance" of ``docs/reproduction.md`` and the pages ``docs/results/claims.md``,
 ``claims_deepnet.md``, ``claims_synthetic.md`` and ``beyond.md``; no number in them is typed.
+
+The words of the pages themselves (what was done and chosen, what intervals, brackets and power mean) are renewed as
+their targets have them today; numbers, claims, notes, date, versions and seeds stay as the run left them. Where the
+settings of a target have changed since a run, write into its JSON file under "other_settings" which ones: its page then
+keeps the words of its day until it is run anew.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from typing import Any
 
 from ordino.experiment.papers.catalogue import TARGETS
 from ordino.experiment.papers.claim import CANNOT_TELL, COMES_BACK, DOES_NOT, WEAKER
+from ordino.experiment.papers.page import Page
 from ordino.experiment.report.text import markdown_table
 
 DOCS = Path(__file__).parents[1]
@@ -57,11 +63,21 @@ def pages(docs: Path = DOCS) -> dict[Path, str]:
     rows = [overview_row(name, facts) for name, every in found.items() for facts in every or [{}]]
     table = markdown_table(HEADER, rows, n_text=len(HEADER))
     claimed = [facts for every in found.values() for facts in every if "claims" in facts]
+    words = {facts["page"]: with_words(facts, docs) for every in everything.values() for facts in every}
     return {
+        **words,
         guide: with_section(text, "At a glance", table),
         Path("results", "beyond.md"): beyond(everything) + "\n",
         **{Path("results", page): claims_page(page, claimed) for page in CLAIM_PAGES},
     }
+
+
+def with_words(facts: dict[str, Any], docs: Path) -> str:
+    """A page with the words that its target has today."""
+    text = (docs / facts["page"]).read_text(encoding="utf-8")
+    if not facts.get("filled") or "other_settings" in facts:
+        return text
+    return TARGETS[facts["target"]].words(facts["filled"]).in_words(Page.read(text), facts).text
 
 
 def claims_page(page: str, claimed: list[dict[str, Any]]) -> str:
@@ -180,7 +196,7 @@ def claim_rows(facts: dict[str, Any]) -> list[tuple[str, ...]]:
         ours = "" if claim["difference"] is None else f"{claim['difference']:+.4g}"
         n = " and ".join(dict.fromkeys(map(str, claim["n"])))
         where = ", ".join(dict.fromkeys(filter(None, (run_on(facts) if len(facts["data"]) < 2 else "", claim["on"]))))
-        power = "" if claim["power"] is None else f"{100 * claim['power']:.0f} %"  # some older pages know none
+        power = f"{100 * claim['power']:.0f} %"
         rows.append((link, claim["claim"], where, ours, n, power, claim["verdict"].partition(":")[0]))
     return rows
 

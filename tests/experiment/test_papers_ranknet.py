@@ -13,7 +13,7 @@ from ordino.experiment.papers.target import Request
 def test_a_train_size_counts_documents():
     parts = functions._fold("Poly", 100, [0], 0)
     assert (parts.train.n_docs, parts.valid.n_docs, parts.test.n_docs) == (100, 5000, 5000)
-    pairs = functions._n_pairs(100, 0)
+    pairs = functions._n_pairs("Poly", 100, 0)
     assert 1960 < pairs < 2125  # the paper: 2,060 of 2,450
 
 

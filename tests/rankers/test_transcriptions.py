@@ -10,12 +10,24 @@ import pytest
 from scipy.optimize import minimize
 
 from order.comparators import merge_sort, preferences
-from ordino import Dataset, DirectRanker, KernelRankNet, ListNet, NestedRanker, RankDE, RankNet, RankProp, SortNet
+from ordino import (
+    Dataset,
+    DeepNet,
+    DirectRanker,
+    KernelRankNet,
+    ListNet,
+    NestedRanker,
+    RankDE,
+    RankNet,
+    RankProp,
+    SortNet,
+)
 from ordino.errors import DataError
 from ordino.metrics import evaluate
 from ordino.order.pairs import content_order
 from ordino.ranker import Ranker
 from ordino.rankers.baselines import LinearRegressionRanker
+from ordino.rankers.deepnet import drawn_pairs
 from ordino.rankers.rankprop import rank_targets
 from ordino.rankers.sortnet import _KnownPairs
 from ordino.testing import easy_data
@@ -219,6 +231,31 @@ def test_pairs_of_direct_ranker():
     assert len({tuple(scores) for scores in fitted}) == 3
 
 
+@pytest.mark.parametrize("epochs", [1, 5])
+def test_published_steps_of_direct_ranker_are_adams_by_the_mean_over_pairs_of_labels_1_apart(epochs):
+    """The first is 0.01 g / (|g| + 1e-8), almost a sign; later ones tell how large the slopes are."""
+    data = some_data(levels=6)
+    ranker = DirectRanker.as_published(hidden=(), epochs=epochs, batch=None, scaling=None)
+    [layer] = ranker._fresh(data, ranker.seed).layers()
+    w, X = layer.W[:, 0].astype(float).tolist(), data.X.astype(float).tolist()
+    pairs = [(i, j) for i, j in better_pairs(data) if data.y[i] - data.y[j] == 1]
+    assert 0 < len(pairs) < len(list(better_pairs(data)))
+    mean, square = [0.0] * len(w), [0.0] * len(w)
+    for step in range(1, epochs + 1):
+        slopes = [0.0] * len(w)
+        for i, j in pairs:
+            difference = [a - b for a, b in zip(X[i], X[j], strict=True)]
+            o = sum(weight * one for weight, one in zip(w, difference, strict=True))
+            for k, one in enumerate(difference):
+                slopes[k] += -2 * data.y[i] * (1 - o) * one / len(pairs)  # of r(d_i) (1 - o)^2
+        for k, slope in enumerate(slopes):
+            mean[k] = 0.9 * mean[k] + 0.1 * slope
+            square[k] = 0.999 * square[k] + 0.001 * slope**2
+            w[k] -= 0.01 * mean[k] / (1 - 0.9**step) / (math.sqrt(square[k] / (1 - 0.999**step)) + 1e-8)
+    expected = [sum(weight * one for weight, one in zip(w, x, strict=True)) for x in X]
+    np.testing.assert_allclose(ranker.fit(data).predict(data), expected, rtol=1e-5, atol=1e-6)
+
+
 def test_a_query_without_a_pair_of_labels_that_differ_by_one_teaches_nothing():
     data = Dataset(some_data(n_queries=1, n_docs=4).X, [0, 2, 4, 4])
     start = DirectRanker(hidden=(), epochs=1, pairs="exact", l2=0.0).fit(data).history_
@@ -284,6 +321,85 @@ def test_sortnet_is_algorithm_3_1_line_by_line(seed):
     assert fitted.best_iteration_ == best[0]
     np.testing.assert_allclose(fitted.network_.left, best[1].left, rtol=1e-4, atol=1e-6)
     assert max(row["valid"] for row in fitted.history_) == pytest.approx(best_score)
+
+
+# DeepNet: neurons with duals, squared error, a step along the slope of the weights that a neuron shares with its dual
+
+
+class SlowCmpNN:
+    """A CmpNN as numbers: each weight is kept once, for a neuron and its dual."""
+
+    def __init__(self, layers):
+        (W, b), *deeper = [(np.array(W, float), np.array(b, float)) for W, b in layers]
+        self.n_features, self.widths = len(W) // 2, [len(b), *(len(b) for _, b in deeper)]
+        free = [W[:, : len(b) // 2]]  # of x and of y, for the first half; a dual has those of y and x
+        free += [W[: len(W) // 2] for W, _ in deeper]  # a dual's weight to a dual is that of the two themselves
+        free += [one[: len(one) // 2] for one in (b, *(b for _, b in deeper))]
+        self.theta = np.concatenate([one.ravel() for one in free])
+
+    def layers(self, theta):
+        """The weights and biases of all neurons."""
+        rest = list(theta)
+
+        def take(n_rows, n_columns):
+            return [[rest.pop(0) for _ in range(n_columns)] for _ in range(n_rows)]
+
+        f, (first, *_) = self.n_features, self.widths
+        half = take(2 * f, first // 2)
+        weights = [[half[i] + half[(i + f) % (2 * f)] for i in range(2 * f)]]
+        for n_in, n_out in pairwise(self.widths):
+            top, o = take(n_in // 2, n_out), n_out // 2
+            weights.append(top + [row[o:] + row[:o] for row in top])
+        biases = [2 * take(1, width // 2)[0] for width in self.widths]
+        return weights, biases
+
+    def outputs(self, theta, x, y):
+        """N> and N< of two documents: ReLU neurons, then two sigmoids."""
+        weights, biases = self.layers(theta)
+        values = [*x, *y]
+        for depth, (W, b) in enumerate(zip(weights, biases, strict=True)):
+            sums = [sum(v * row[j] for v, row in zip(values, W, strict=True)) + b[j] for j in range(len(b))]
+            is_top = depth == len(weights) - 1
+            values = [1 / (1 + math.exp(-s)) if is_top else max(s, 0.0) for s in sums]
+        return values
+
+    def error(self, theta, X, pairs, targets):
+        """The mean squared error of both outputs over all pairs."""
+        total = 0.0
+        for (i, j), target in zip(pairs, targets, strict=True):
+            before, after = self.outputs(theta, X[i], X[j])
+            total += ((before - target) ** 2 + (after - (1 - target)) ** 2) / 2
+        return total / len(pairs)
+
+
+def test_a_published_step_of_deepnet_goes_down_the_slope_of_the_shared_weights():
+    """One of its 1,000 epochs, from stacked auto-encoders, without dropout, which is drawn."""
+    data = some_data(n_queries=2, n_docs=5)
+    ranker = DeepNet.as_published(hidden=(4, 2), epochs=1, dropout=0.0, pretraining=3, n_pairs=12)
+    X = data.X.astype(float)
+    for start, stop in pairwise(data.offsets):  # SortNet's eq. 4
+        X[start:stop] = (X[start:stop] - X[start:stop].mean(axis=0)) / np.abs(X[start:stop]).max(axis=0)
+    pairs = drawn_pairs(ranker, data, "n_pairs", ranker.seed)
+    net = SlowCmpNN(ranker._fresh(X.astype(np.float32), pairs, ranker.seed).layers())
+    rows, targets = pairs.rows(data.n_docs).T.tolist(), pairs.target.tolist()
+    assert all(
+        (data.y[i] > data.y[j]) == (target == 1) != (data.y[i] < data.y[j])
+        for (i, j), target in zip(rows, targets, strict=True)
+    )
+    slopes = []
+    for place in range(len(net.theta)):  # by differences, so that no formula of a slope is needed
+        there, back = net.theta.copy(), net.theta.copy()
+        there[place] += 1e-6
+        back[place] -= 1e-6
+        slopes.append((net.error(there, X, rows, targets) - net.error(back, X, rows, targets)) / 2e-6)
+    weights, biases = net.layers(net.theta - 0.1 * np.array(slopes))
+    learned = ranker.fit(data).network_
+    np.testing.assert_allclose(np.vstack((learned.left, learned.right)), weights[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(learned.bias, biases[0], rtol=1e-4, atol=1e-5)
+    for (W, b), expected, bias in zip(learned.deeper, weights[1:], biases[1:], strict=True):
+        np.testing.assert_allclose(W, expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(b, bias, rtol=1e-4, atol=1e-5)
+    assert np.abs(slopes).max() > 0.01
 
 
 # NestedRanker and RankDE

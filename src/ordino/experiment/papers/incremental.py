@@ -5,7 +5,7 @@ and choice by MAP on the validation part) but the choice of pairs: comparator by
 random pairs of different labels, each once, as SortNet knew in that iteration, in training and in validation.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -81,6 +81,11 @@ def _rivals(own: System, of_fold: Sequence[TrialInfo], trials: Trials) -> list[S
     ]
 
 
+def kept_iteration(history: Sequence[Mapping[str, float]]) -> int:
+    """The iteration whose comparator SortNet keeps: the first that ranks the validation part best."""
+    return int(np.argmax([step["valid"] for step in history]))
+
+
 def _compared(own: Own, collections: Sequence[str], request: Request, trials: Trials) -> Iterator[Number | str]:
     """Means over the folds, one value for each seed."""
     for name, folds in request.collections(collections).items():
@@ -91,7 +96,7 @@ def _compared(own: Own, collections: Sequence[str], request: Request, trials: Tr
             rivals = [_of_fold(name, fold, rival, request, trials) for rival in _rivals(own(name), of_fold, trials)]
             for place, trial in enumerate(of_fold):
                 history = trials.store.history(trial.key)
-                best = int(np.argmax([step["valid"] for step in history]))
+                best = kept_iteration(history)
                 chosen[SORTNET].append(trial)
                 chosen[BEST].append(max((of_rival[place] for of_rival in rivals), key=lambda one: one.valid["map"]))
                 chosen[ONCE].append(rivals[max(best, 1) - 1][place])

@@ -3,16 +3,17 @@
 import json
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from math import sqrt
 from types import MappingProxyType
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from ordino.experiment.papers.claim import HEADER, Claim, Finding, find
 from ordino.experiment.papers.number import Number
+from ordino.experiment.papers.page import CLAIMS, Page
 from ordino.experiment.report.text import csv_text, markdown_table
 from ordino.experiment.store.trial import installed_versions
 from ordino.plain import as_json, count_of
@@ -68,6 +69,8 @@ class Result:
     """What the values of a number are, in the plural."""
     digits: int = 3
     axes: Axes | None = None
+    of_paper: str = ""
+    """What of the paper stands in its column where it prints no numbers: its formula, or its theorem."""
     notes: Sequence[str] = ()
     """What was found beside the numbers."""
     target: str = ""
@@ -75,6 +78,8 @@ class Result:
     """The collections; none where the data is made as the paper says."""
     seeds: Sequence[int] = ()
     """Of the trials, in order."""
+    filled: Mapping[str, str] = field(default_factory=dict)
+    """What the run filled into title and protocol."""
     seed: int = 0
     seconds: float = 0.0
 
@@ -123,43 +128,40 @@ class Result:
     def to_markdown(self) -> str:
         """A page: what was done and chosen, the table, the claims, what was found, and with what."""
         findings = [finding.row(self.digits) for finding in self.findings]
-        parts = [
-            f"# {self.target}: {self.title}",
-            self.protocol,
-            _section("Where the paper is silent", _bullets(self.choices)),
-            "## Numbers" if self.choices or findings else "",
-            markdown_table(self.header, self.rows(), n_text=len(self.columns)),
-            "" if self.axes is None else f"![{self.title}]({self.target}.png)",
-            _section(self._claims_title, markdown_table(HEADER, findings, n_text=3) if findings else ""),
-            " ".join(self.about_claims),
-            _bullets(self.notes),
-            " ".join([*self.about_numbers, self._made]),
-        ]
-        return "\n\n".join(filter(None, parts)) + "\n"
+        title = CLAIMS[self.target.startswith("beyond.")]
+        page = Page(
+            table=markdown_table(self.header, self.rows(), n_text=len(self.columns)),
+            claims=f"{title}\n\n{markdown_table(HEADER, findings, n_text=3)}" if findings else "",
+            notes=self.notes, made=self._made,
+        )  # fmt: skip
+        return self.in_words(page, self.facts()).text
+
+    def in_words(self, page: Page, facts: Mapping[str, Any]) -> Page:
+        """A page with the words of this result around its own numbers, of which these facts are known."""
+        return page._replace(
+            heading=f"# {facts['target']}: {self.title}", protocol=self.protocol.strip(), choices=self.choices,
+            picture="" if self.axes is None else f"![{self.title}]({facts['target']}.png)",
+            about_claims=" ".join(_about_claims([claim["power"] for claim in facts["claims"]])),
+            about_numbers=" ".join(self._about_numbers(facts)),
+        )  # fmt: skip
 
     @property
     def about_numbers(self) -> list[str]:
         """Of which data the numbers are, and what the brackets and the ± of the table mean."""
-        told = [f"Run on {' and '.join(self.data)}."] if self.data else []
-        if any(number.paper is not None and not number.same_data for number in self.numbers):
+        return self._about_numbers(self.facts())
+
+    def _about_numbers(self, facts: Mapping[str, Any]) -> list[str]:
+        told = [f"Run on {' and '.join(facts['data'])}."] if facts["data"] else []
+        if facts["is_bracketed"]:
             told.append(BRACKETS)
-        if self.is_spread:
+        if facts["is_spread"]:
             told.append(f"± is the {self.spread} over the {self.of}.")
         return told
 
     @property
     def about_claims(self) -> list[str]:
         """What intervals and verdicts mean, and what power the number of values leaves."""
-        powers = sorted({round(100 * finding.power) for finding in self.findings})
-        if not powers:
-            return []
-        span = " to ".join(map(str, sorted({powers[0], powers[-1]})))
-        return [RULE, f"Power, the probability that a claim which is true is found to be so: {span} %."]
-
-    @property
-    def _claims_title(self) -> str:
-        """Beyond the papers, the claims are questions of ours."""
-        return "What the paper left open" if self.target.startswith("beyond.") else "Claims of the paper"
+        return _about_claims([finding.power for finding in self.findings])
 
     @property
     def _made(self) -> str:
@@ -171,15 +173,20 @@ class Result:
             f"{self.seconds:.0f} seconds."
         )
 
-    def to_json(self) -> str:
-        """What the overview of all pages takes from this one."""
-        facts = {
+    def facts(self) -> dict[str, Any]:
+        """What the overview of all pages takes from this one, and what its words are filled with."""
+        return {
             "target": self.target, "title": self.title, "data": self.data, "made": str(date.today()),
             "ordino": installed_versions()["ordino"], "seed": self.seed, "of": self.of,
             "values": max((len(one.ours) for one in self.numbers if not one.is_by_query), default=0),
+            "is_bracketed": any(number.paper is not None and not number.same_data for number in self.numbers),
+            "is_spread": self.is_spread, "filled": self.filled,
             "summary": summary(self), "claims": [finding.facts() for finding in self.findings],
         }  # fmt: skip
-        return json.dumps(as_json(facts, strict=True), indent=1, ensure_ascii=False) + "\n"
+
+    def to_json(self) -> str:
+        """The facts, beside the page."""
+        return json.dumps(as_json(self.facts(), strict=True), indent=1, ensure_ascii=False) + "\n"
 
     def to_csv(self) -> str:
         """The numbers with all digits."""
@@ -203,13 +210,15 @@ def summary(result: Result) -> str:
     found = [number.difference for number in result.numbers if number.difference is not None]
     if not found:
         return "the paper has no numbers for this data"
+    n, own = len(found), result.of_paper
+    compared = f"{count_of(n, 'value')} of the paper's {own}" if own else f"{count_of(n, 'number')} of the paper"
     low, high, mean = (f"{value:+.{result.digits}f}" for value in (min(found), max(found), np.mean(found)))
-    return f"{count_of(len(found), 'number')} of the paper: ours are from {low} to {high} of them, {mean} on average"
+    return f"{compared}: ours are from {low} to {high} of them, {mean} on average"
 
 
-def _section(title: str, text: str) -> str:
-    return f"## {title}\n\n{text}" if text else ""
-
-
-def _bullets(lines: Sequence[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
+def _about_claims(powers: Sequence[float]) -> list[str]:
+    percent = sorted({round(100 * power) for power in powers})
+    if not percent:
+        return []
+    span = " to ".join(map(str, sorted({percent[0], percent[-1]})))
+    return [RULE, f"Power, the probability that a claim which is true is found to be so: {span} %."]

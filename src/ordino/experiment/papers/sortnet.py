@@ -1,6 +1,6 @@
 """SortNet (Rigutini et al., 2008), section 4: Tables 1 and 2, Fig. 2 and 3, and the claim about shuffling."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 
 from ordino.data.folds import Folds
 from ordino.experiment.papers.claim import Claim
-from ordino.experiment.papers.incremental import incremental_target
+from ordino.experiment.papers.incremental import incremental_target, kept_iteration
 from ordino.experiment.papers.letor import LETOR_METRICS, Row, letor_table, printed_rows, row_claim
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Axes, Result
@@ -65,12 +65,25 @@ def _own(collection: str, _: Folds | None = None) -> list[Row]:
     return [Row("SortNet", sortnet(N_HIDDEN.get(collection, 10)))]
 
 
-def iterations(request: Request, trials: Trials) -> Iterator[Number]:
+def known_pairs(collection: str, rows: Sequence[Row], request: Request, trials: Trials) -> Iterator[str]:
+    """How many pairs the comparators that SortNet keeps have learned from."""
+    for row in rows:
+        if row.system.ranker == "sortnet":
+            histories = [trials.store.history(one.key) for one in trials.of(collection, row.system.label(request))]
+            known = [history[kept_iteration(history)]["train_known"] for history in histories]
+            yield (
+                f"Training pairs of the comparators that {row.label} keeps on {collection}: {np.mean(known):,.0f} on "
+                f"average, {min(known):,.0f} to {max(known):,.0f}, all distinct."
+            )
+
+
+def iterations(request: Request, trials: Trials) -> Iterator[Number | str]:
     """MAP on the validation part after each iteration, the mean of the repeats of each fold."""
     for name in request.collections(COLLECTIONS):
         [row] = _own(name)
         own = trials.of(name, row.system.label(request))
         histories = grouped((trial.fold, trials.store.history(trial.key)) for trial in own)
+        yield from known_pairs(name, [row], request, trials)
         longest = max((some for fold in histories.values() for some in fold), key=len)
         for i, step in enumerate(longest):
             # what ended early stays where it was
@@ -122,7 +135,20 @@ def _beats_all(metric: str) -> list[Claim]:
     return [row_claim(says.format(other.label), own, other, metric) for other in others]
 
 
-_table = partial(letor_table, takes="10 min", collections=COLLECTIONS, protocol=PROTOCOL, choices=PRINTED["choices"])
+def _table(rows: Callable[[str, Folds], Sequence[Row]], **about: Any) -> Target:
+    """A table of SortNet's, which also says how many pairs it learned from."""
+    table = letor_table(
+        rows=rows, takes="10 min", collections=COLLECTIONS, protocol=PROTOCOL, choices=PRINTED["choices"], **about
+    )
+
+    def view(request: Request, trials: Trials) -> Iterator[Number | str]:
+        yield from table.view(request, trials)
+        for name, folds in request.collections(COLLECTIONS).items():
+            yield from known_pairs(name, rows(name, folds), request, trials)
+
+    return replace(table, view=view)
+
+
 METHODS = "SortNet beside six other methods"
 BARS = Axes("bars", "method", "MAP", facet="collection")
 ITERATIONS = Axes("lines", "iteration", "MAP on validation data", facet="collection")

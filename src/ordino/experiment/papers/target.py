@@ -254,12 +254,15 @@ class Target:
         seeds = list(dict.fromkeys(trial.seed for trial in trials.all))
         facts |= {"n": str(n), "repeats": count_of(n, "repeat"), "seed": str(request.seed)}
         facts |= {"seeds": count_of(len(seeds), "seed")}
-        title, protocol = (text.format(**facts) for text in (self.page.title or self.shows, self.page.protocol))
         return replace(
-            self.page, title=title, protocol=protocol, numbers=numbers, seed=request.seed,
-            notes=[one for one in found if isinstance(one, str)], data=data,
-            seeds=seeds,
+            self.words(facts), numbers=numbers, seed=request.seed, data=data, seeds=seeds,
+            notes=[one for one in found if isinstance(one, str)],
         )  # fmt: skip
+
+    def words(self, filled: Mapping[str, str]) -> Result:
+        """The page without numbers, its title and protocol filled in with what a run knows."""
+        title, protocol = (text.format(**filled) for text in (self.page.title or self.shows, self.page.protocol))
+        return replace(self.page, title=title, protocol=protocol, filled=filled)
 
     def _data(self, request: Request, numbers: Sequence[Number], trained_on: Sequence[str]) -> Sequence[str]:
         """The collections: those that the numbers name, else those of the trials, else the folder that was given."""

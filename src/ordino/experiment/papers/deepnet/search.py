@@ -21,7 +21,7 @@ from ordino.experiment.papers.deepnet.protocol import (
     plain,
     worded,
 )
-from ordino.experiment.papers.letor import COLUMNS, WITH_ERROR, Row, letor_table, row_number
+from ordino.experiment.papers.letor import COLUMNS, WITH_ERROR, Row, letor_table, pair_notes, row_number
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, System, Target, Trials
@@ -70,7 +70,7 @@ def best_dropout(collection: str, depth: str, request: Request, trials: Trials) 
 
 def tuned_dropout(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Fig. 4.3: each depth without dropout and with its best."""
-    for name in request.collections((COLLECTION,)):
+    for name, folds in request.collections((COLLECTION,)).items():
         chosen = {depth: best_dropout(name, depth, request, trials) for depth in DEPTHS}
         for depth, p in chosen.items():
             rows = Row(depth, _dropped(depth, 0.0)), Row(f"{depth}, dropout", _dropped(depth, p))
@@ -78,6 +78,7 @@ def tuned_dropout(request: Request, trials: Trials) -> Iterator[Number | str]:
                 for part in PARTS:
                     yield from (row_number(row, name, part, metric, request, trials) for metric in FEW)
         yield f"Dropout chosen on {name}: {', '.join(f'{depth} {p:g}' for depth, p in chosen.items())}."
+        yield from pair_notes(name, folds, [_dropped(*one) for one in chosen.items()], request)
 
 
 INITIALIZERS = {"uniform": "unit", "Glorot": "glorot", "He": "he", "auto-encoders": "autoencoders"}

@@ -90,7 +90,7 @@ TARGETS = {
         shows="any order of finitely many points can be represented", needs=NOTHING, takes="5 min", view=view,
         page=Result(
             "pairs in the wrong order (%)", ("points", "function"), protocol=PROTOCOL,
-            of="sets of points", digits=2,
+            of_paper="theorem", of="sets of points", digits=2,
         ),
     ),
 }  # fmt: skip

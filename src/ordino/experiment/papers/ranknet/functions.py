@@ -65,6 +65,10 @@ def table1(request: Request, trials: Trials) -> Iterator[Number | str]:
                 ours = _percent(function, size, NETS[net], request, trials)
                 yield Number((function, net, str(size)), paper[str(size)], ours)
     yield _told_seeds(request)
+    for function, nets in TABLE_1.items():
+        sizes = _sizes(nets["linear"], request)
+        pairs = [f"{size}: {_n_pairs(function, size, request.seed):,}" for size in sizes]
+        yield f"Training pairs at each train size, all distinct ({function}, first function): {'; '.join(pairs)}."
 
 
 def table2(request: Request, trials: Trials) -> Iterator[Number | str]:
@@ -74,7 +78,7 @@ def table2(request: Request, trials: Trials) -> Iterator[Number | str]:
         for training, paper in TABLE_2.items():
             ours = _percent("Poly", size, TRAININGS[training], request, trials)
             yield Number((str(size), training), paper[str(size)], ours)
-    pairs = [f"{n}: {_n_pairs(n, request.seed):,} of {n // DOCS * DOCS * (DOCS - 1) // 2:,}" for n in sizes]
+    pairs = [f"{n}: {_n_pairs('Poly', n, request.seed):,} of {n // DOCS * DOCS * (DOCS - 1) // 2:,}" for n in sizes]
     yield _told_seeds(request)
     yield f"Pairs that are no ties, of all pairs, at each train size (first function): {'; '.join(pairs)}."
 
@@ -108,9 +112,9 @@ def _made(function: str, seed: int) -> Dataset:
     return synthetic(FUNCTIONS[function], queries=1000, docs=DOCS, seed=seed)
 
 
-def _n_pairs(size: int, seed: int) -> int:
+def _n_pairs(function: str, size: int, seed: int) -> int:
     """Pairs of documents of the same query with different levels."""
-    return len(online.ordered_pairs(_fold("Poly", size, [seed], 0).train))
+    return len(online.ordered_pairs(_fold(function, size, [seed], 0).train))
 
 
 def _sizes(paper: Mapping[str, float], request: Request) -> list[int]:
@@ -188,7 +192,9 @@ CURVES = Axes("lines", "x", "value", color="curve", facet="panel", x_title="o = 
 TARGETS = {
     "fig1": Target(
         shows="the cost of a pair, and what two probabilities combine to", needs=NOTHING, takes="1 s", view=fig1,
-        page=Result("", ("panel", "curve", "x"), protocol=PRINTED["figure_protocol"], digits=4, axes=CURVES),
+        page=Result(
+            "", ("panel", "curve", "x"), protocol=PRINTED["figure_protocol"], of_paper="formula", digits=4, axes=CURVES
+        ),
     ),
     "vectors": Target(
         shows="1,000 documents learned without an error", needs=NOTHING, takes="3 min", view=vectors,

@@ -86,13 +86,17 @@ def table3(request: Request, _: Trials) -> Iterator[Number | str]:
         data = [getattr(split, field) for split in splits]
         yield _number((part, "queries"), n_queries, (one.n_queries for one in data))
         yield _number((part, "documents"), n_docs, (one.n_docs for one in data))
+    yield _pairs_of(name, splits)
+
+
+def _pairs_of(name: str, splits: Sequence[Split]) -> str:
     pairs = [sum(int((query.y[:, None] > query.y).sum()) for query in split.learned) for split in splits]
-    yield f"Training pairs of {name}: {min(pairs):,} to {max(pairs):,}, all distinct (the paper: 3,464,289)."
+    return f"Training pairs of {name}: {min(pairs):,} to {max(pairs):,}, all distinct (the paper: 3,464,289)."
 
 
 def table4(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Quality of the six systems on validation and test queries."""
-    name, printed = _splits(request)[0], PRINTED["table4"]
+    (name, splits), printed = _splits(request), PRINTED["table4"]
     parts = [(system, part) for system in SYSTEMS for part in ("valid", "test")]
     found = {one: _values(name, *one, request, trials) for one in parts}
     for (system, part), values in found.items():
@@ -105,6 +109,7 @@ def table4(request: Request, trials: Trials) -> Iterator[Number | str]:
     rates = _chosen(name, "RankProp", "{learning_rate}", request, trials)
     yield f"RankProp's rate, chosen on the validation part of each split: {rates}."
     yield f"Epochs until the training error stood still, on each split: {_ends(name, request, trials)}."
+    yield _pairs_of(name, splits)
 
 
 def _chosen(name: str, system: str, form: str, request: Request, trials: Trials) -> str:
@@ -127,11 +132,13 @@ def _ends(name: str, request: Request, trials: Trials, systems: Sequence[str] = 
 
 def table5(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Quality of the two nets on all documents of the training queries."""
-    name = _training(_splits(request)[0])
+    collection, splits = _splits(request)
+    name = _training(collection)
     ends = _ends(name, request, trials, tuple(PRINTED["table5"]))
     yield f"Epochs until the training error stood still, on each split: {ends}."
     for system, (paper, interval) in PRINTED["table5"].items():
         yield _number((system,), paper, _values(name, system, "test", request, trials), interval)
+    yield _pairs_of(collection, splits)
 
 
 def table6(request: Request, trials: Trials) -> Iterator[Number]:
