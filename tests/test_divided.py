@@ -255,6 +255,32 @@ DIVIDED = {
 }  # fmt: skip
 
 
+QUICK = {
+    "directranker": {"epochs": 2}, "lambda-mart": {"rounds": 4, "min_leaf": 5}, "linear-regression-ranker": {}, "rank-svm": {},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def weighed(tmp_path_factory):
+    """One shard of documents that do not all count alike, since trees of several need workers side by side."""
+    data = synthetic("mq", queries=20, seed=4)
+    data = data.with_weights(np.random.default_rng(0).integers(1, 9, data.n_docs))
+    home = tmp_path_factory.mktemp("weighed")
+    write_shards(data, home / "1", 1)
+    return data, home
+
+
+@pytest.mark.parametrize("name", sorted(name for name in DIVIDED if ranker_class(name).uses_weights))
+def test_weights_count_on_other_machines_as_on_one(monkeypatch, weighed, name):
+    data, home = weighed
+    params = QUICK.get(name, {"epochs": 2, "hidden": 4} if name != "scorer" else {"epochs": 2})
+    whole = make_ranker(name, params).fit(data).predict(data)
+    unweighed = Dataset(data.X, data.y, data.qid)
+    assert not np.allclose(whole, make_ranker(name, params).fit(unweighed).predict(data), atol=1e-6)
+    found = learn(monkeypatch, name, params, home, 1, 1).predict(data)
+    np.testing.assert_allclose(found, whole, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", RANKERS)
 def test_a_ranker_that_cannot_be_divided_says_so_before_anything_is_opened(made, name):
     ranker, shards = ranker_class(name)(), ShardedDataset(made[0] / "8", cluster="nowhere")
