@@ -256,7 +256,8 @@ DIVIDED = {
 
 
 QUICK = {
-    "directranker": {"epochs": 2}, "lambda-mart": {"rounds": 4, "min_leaf": 5}, "linear-regression-ranker": {}, "rank-svm": {},
+    "directranker": {"epochs": 2}, "lambda-mart": {"rounds": 4, "min_leaf": 5}, "linear-regression-ranker": {},
+    "rank-svm": {}, "scorer": {"epochs": 2},
 }  # fmt: skip
 
 
@@ -273,7 +274,7 @@ def weighed(tmp_path_factory):
 @pytest.mark.parametrize("name", sorted(name for name in DIVIDED if ranker_class(name).uses_weights))
 def test_weights_count_on_other_machines_as_on_one(monkeypatch, weighed, name):
     data, home = weighed
-    params = QUICK.get(name, {"epochs": 2, "hidden": 4} if name != "scorer" else {"epochs": 2})
+    params = QUICK.get(name, {"epochs": 2, "hidden": 4})
     whole = make_ranker(name, params).fit(data).predict(data)
     unweighed = Dataset(data.X, data.y, data.qid)
     assert not np.allclose(whole, make_ranker(name, params).fit(unweighed).predict(data), atol=1e-6)

@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from campaigns.forked import first_failure, load_libraries
 from campaigns.ledger import Outcome, record
-from campaigns.reached import tests_that_reach
+from campaigns.reached import reaching
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -225,7 +225,7 @@ def folder_of(path: Path) -> str:
 def tests_of(mistake: Mistake, copy: Path) -> list[str | tuple[str, ...]]:
     """The tests that ought to notice a mistake, the quickest first; its doctests are those of the copy.
 
-    Where it was measured which tests reach its line, these take the place of those of its folder, as far as there is time.
+    Where it was measured which tests reach its line, these take the place of those of its folder.
     """
     inside = mistake.path.relative_to(SOURCE / "ordino").as_posix()
     place = max((one for one in TESTS if re.match(rf"{re.escape(one)}($|/|\.py$)", inside) or not one), key=len)
@@ -240,12 +240,12 @@ def tests_of(mistake: Mistake, copy: Path) -> list[str | tuple[str, ...]]:
     further = map(_words, dict.fromkeys([*own, *TESTS[place].split()]))
     first = map(_words, [*mistake.tests, *ALWAYS.split()])
     likely = list(further)
-    reaching = _in_turn_of_files(tests_that_reach(mistake.path, mistake.line), likely)
-    return list(dict.fromkeys([*first, *doctests, *(reaching or likely)]))
+    measured = _in_turn_of_files(reaching(mistake.path, mistake.line), likely)
+    return list(dict.fromkeys([*first, *doctests, *(measured or likely)]))
 
 
 def _in_turn_of_files(seconds: Mapping[str, float], likely: Sequence[str]) -> list[tuple[str, ...]]:
-    """Tests file by file: first of the files that are likely to notice, then the quickest, as many as there is time for."""
+    """Tests file by file, as many as there is time for: of files that are likely to notice, then the quickest."""
     first = tuple(word.partition(" ")[0] for word in likely)
     chosen: dict[str, list[str]] = {}
     total = 0.0

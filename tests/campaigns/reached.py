@@ -1,8 +1,8 @@
 """Which tests reach a line of the source, as measured: a mistake in a line can only be noticed by these.
 
 ``python tests/campaigns/reached.py`` runs the default tests once, with coverage test by test and the time of each, and
-keeps both in ``.reached``, which is not committed. Campaigns that find it there choose tests by it; what only runs while
-modules are imported, in other processes, or compiled is reached by nobody here.
+keeps both in ``.reached``, which is not committed; campaigns that find it choose tests by it. What runs only while
+modules are imported, in other processes, or compiled counts as reached by nobody.
 """
 
 import ast
@@ -41,7 +41,7 @@ def _read(name: str, folder: Path) -> dict:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
-def tests_that_reach(path: Path, line: int, folder: Path = KEPT) -> dict[str, float]:
+def reaching(path: Path, line: int, folder: Path = KEPT) -> dict[str, float]:
     """The tests that reach the statement of a line, with their seconds; of its function or file if nobody reaches that.
 
     Empty if nothing is known of the file as it is now.

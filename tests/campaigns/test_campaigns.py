@@ -1,10 +1,11 @@
 """The campaigns in short: each runs, finds nothing, and writes its counts where the page has a line for it."""
 
+import json
 import re
 
 import pytest
 
-from campaigns import blind, extremes, forked, kills, letor, models, mutations, same, service
+from campaigns import blind, extremes, forked, kills, letor, models, mutations, reached, same, service
 from campaigns.ledger import PAGE, Kept, Outcome, record
 
 FEW = ["rank-svm", "ranknet", "lambda-mart", "prank"]
@@ -97,12 +98,65 @@ def test_mistakes_are_made_in_turn_and_some_kinds_first():
     assert made != mutations.in_turn([*many, *few], 1, ["data"])
 
 
-def test_every_file_has_tests_that_are_there():
+def test_every_file_has_tests_that_are_there(monkeypatch):
+    monkeypatch.setattr(mutations, "reaching", lambda path, line: {})
     for path in (mutations.SOURCE / "ordino").rglob("*.py"):
         _, _, doctests, *own = mutations.tests_of(mutations.Mistake(path, 1, "", 0, 0, ""), mutations.SOURCE)
         assert doctests == str(path)
         assert own
         assert [one for one in own if not (mutations.ROOT / one.partition(" -k ")[0]).exists()] == []
+
+
+WHOSE = """def first(x):
+    return (
+        x + 1
+    )
+
+
+def second(x):
+    if x:
+        return 2
+    return 3
+"""
+REACHED = {"tests/a.py::one|run": (2,), "tests/b.py::two|run": (8, 9), "tests/b.py::three|setup": (10,), "": (1, 7)}
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        (3, {"tests/a.py::one"}),  # within a statement
+        (8, {"tests/b.py::two"}),
+        (10, {"tests/b.py::two", "tests/b.py::three"}),  # of a fixture, so of its whole file
+        (7, {"tests/b.py::two", "tests/b.py::three"}),  # when it is imported: whoever is inside
+        (5, {"tests/a.py::one", "tests/b.py::two", "tests/b.py::three"}),  # of the file
+    ],
+)
+def test_who_reaches_a_line_is_read_from_what_was_measured(tmp_path, monkeypatch, line, names):
+    from coverage import CoverageData
+
+    monkeypatch.setattr(reached, "ROOT", tmp_path)
+    path = tmp_path / "x.py"
+    path.write_text(WHOSE)
+    data = CoverageData(str(tmp_path / "coverage"))
+    for context, lines in REACHED.items():
+        data.set_context(context)
+        data.add_arcs({str(path): [(-1, line) for line in lines]})
+    data.write()
+    seconds = {"tests/a.py::one": 0.5, "tests/b.py::two": 2.0, "tests/b.py::three": 1.0}
+    (tmp_path / "seconds.json").write_text(json.dumps(seconds))
+    (tmp_path / "stamps.json").write_text(json.dumps({"x.py": reached._stamp(path)}))
+    assert reached.reaching(path, line, tmp_path) == {name: seconds[name] for name in names}
+    path.write_text(WHOSE + "\n")
+    assert reached.reaching(path, line, tmp_path) == {}, "the file is another one"
+
+
+def test_tests_that_reach_a_line_run_file_by_file(monkeypatch, tmp_path):
+    path = mutations.SOURCE / "ordino" / "judge.py"
+    times = {"tests/z.py::a": 1.0, "tests/rankers/test_base.py::b": 9.0, "tests/z.py::c": 2.0, "tests/y.py::d": 1e4}
+    monkeypatch.setattr(mutations, "reaching", lambda path, line: times)
+    *_, doctests, likely, others = mutations.tests_of(mutations.Mistake(path, 1, "", 0, 0, ""), tmp_path)
+    assert doctests == str(tmp_path / "ordino" / "judge.py")
+    assert (likely, others) == (("tests/rankers/test_base.py::b",), ("tests/z.py::a", "tests/z.py::c"))
 
 
 def test_what_is_written_out_can_be_made():
@@ -220,3 +274,11 @@ def test_the_first_failure_in_a_fork_is_told(tmp_path, source, told):
     (tmp_path / "src" / "linear.py").write_text(source)
     seconds = 3 if told == "they take too long" else 60
     assert forked.first_failure(["test_it.py"], tmp_path, tmp_path / "src", seconds) == told
+
+
+def test_of_a_file_only_the_named_tests_run_in_a_fork(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "test_it.py").write_text("def test_a(): pass\ndef test_b(): assert 0\ndef test_c(): assert 0\n")
+    for names, told in ((("a",), ""), (("a", "c"), "test_it.py::test_c"), (("b", "c"), "test_it.py::test_b")):
+        chosen = tuple(f"test_it.py::test_{name}" for name in names)
+        assert forked.first_failure([chosen], tmp_path, tmp_path, 60) == told

@@ -1,4 +1,4 @@
-"""A plugin of pytest that writes down how many seconds each test took: ``-p campaigns.timed``, into a file named by TIMED."""
+"""A plugin of pytest, ``-p campaigns.timed``: it writes the seconds of each test into the file that TIMED names."""
 
 import json
 import os
