@@ -47,6 +47,16 @@ def test_features_that_keep_their_names_are_shown_as_they_were_given():
     assert (reason.feature, reason.a, reason.b) == ("x0", 50.0, 20.0)
 
 
+def test_features_that_moved_to_another_place_are_shown_as_they_were_given():
+    frame = pd.DataFrame({"one": np.zeros(60), "price": FRAME["price"], "age": RNG.random(60)})
+    moved = ColumnTransformer([("keep", "passthrough", ["age", "price"])], verbose_feature_names_out=False)
+    found = ordino.why(fitted(moved, X=frame), 0, 1, query=frame[:6])
+    shown = {reason.feature: (reason.a, reason.b) for reason in found.reasons}
+    assert shown.keys() == {"price", "age"}
+    for name, values in shown.items():
+        assert values == pytest.approx(tuple(frame[name][:2]))
+
+
 def test_steps_of_ours_know_the_queries_of_a_data_set():
     """A scaler inside queries in front of a ranker: scored as a whole, each query by its own documents."""
     data = ordino.Dataset(FRAME[["price"]], Y, QID)
