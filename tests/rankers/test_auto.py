@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ordino
+from ordino.ensemble import bounds, scoring, trials
 from ordino.ensemble import search as searching
-from ordino.ensemble import trials
 from ordino.ensemble.choosing import quality_of
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import (
@@ -313,19 +313,30 @@ def test_time_is_kept(small):
 
 def test_the_cost_of_scoring_is_in_milliseconds_for_a_thousand_documents(small, monkeypatch):
     ticks = count()
-    monkeypatch.setattr(auto, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 500))  # 2 ms a look
+    monkeypatch.setattr(scoring, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 500))  # 2 ms a look
     ranker = ordino.AutoRanker(trials=2, folds=2, max_score_ms=1e9).fit(DATA)
     costs = {row["milliseconds"] for row in ranker.plan_["trials"]}
     assert costs == {round(2 * 1000 / DATA.n_docs, 4)}
+    assert ranker.plan_["scoring"] == {"max_ms": 1e9, "within_ms": 1e9, "milliseconds": costs.pop()}
+
+
+NO_CHEAPER = r"AutoRanker: scoring 1,000 documents takes [\d.]+ ms, max_score_ms is 1e-09, and no trial is cheaper"
 
 
 def test_a_bound_on_the_cost_of_scoring_takes_members_out(small):
     free = ordino.AutoRanker(trials=6, folds=2, max_score_ms=1e9).fit(DATA)
     costs = sorted(row["milliseconds"] for row in free.plan_["trials"])
-    bound = ordino.AutoRanker(plan=free.plan_, max_score_ms=sum(costs[:2])).fit(DATA)
-    assert 0 < sum(row["milliseconds"] for row in bound.members_) <= sum(costs[:2])
-    cheapest = ordino.AutoRanker(plan=free.plan_, max_score_ms=1e-9).fit(DATA)
+    bound = ordino.AutoRanker(plan={**free.plan_, "max_score_ms": sum(costs[:3])}).fit(DATA)
+    assert 0 < sum(row["milliseconds"] for row in bound.members_) <= sum(costs[:3])
+    with pytest.warns(UserWarning, match=NO_CHEAPER) as seen:
+        cheapest = ordino.AutoRanker(plan={**free.plan_, "max_score_ms": 1e-9}).fit(DATA)
+    assert seen[0].filename == __file__
     assert [row["milliseconds"] for row in cheapest.members_] == costs[:1]
+    assert f"{cheapest.plan_['scoring']['milliseconds']:.3g} ms for 1,000 documents, where 1e-09 were allowed" in str(
+        cheapest.summary()
+    )
+    assert cheapest.summary().to_dict()["scoring"] == cheapest.plan_["scoring"]
+    assert "scoring" not in ordino.AutoRanker(trials=1, folds=2).fit(DATA).summary().to_dict()
 
 
 def test_a_fit_that_was_stopped_goes_on(small, tmp_path, monkeypatch):

@@ -97,7 +97,7 @@ def test_the_history_has_the_measure_of_each_trial_alone(ranker):
 def test_the_card_has_the_summary(ranker, saved):
     told = read_card(saved)["learned"]["summary"]
     assert told == json.loads(json.dumps(ranker.summary().to_dict()))
-    assert {"ranker", "features", "weight", "alone", "adds", "adds_error"} == set(told["members"][0])
+    assert {"name", "ranker", "features", "weight", "alone", "adds", "adds_error"} == set(told["members"][0])
 
 
 def test_explain_prints_members_then_features(saved, capsys):
