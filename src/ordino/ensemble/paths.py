@@ -44,7 +44,7 @@ class Path(NamedTuple):
     scores: Scores  # (n_steps, n_docs)
     at: Callable[[int], Ranker]
     is_cut: bool = False
-    """Whether the time was over before it would have ended by itself, as far as anybody looked."""
+    """Whether the time ended it, and not its rounds, its epochs or their watch."""
 
 
 @final
@@ -114,11 +114,12 @@ def _networks(
 
         net = ranker._fresh(data, part.seed)
         learners.append(Learner(net, ranker._supply(data, net), ranker._schedule(), quality))
-    looks: list[bool] = []  # whether the time was over
+    looks: list[bool] = []  # whether the time was over, though that was not enough
 
     def is_over() -> bool:
-        looks.append(clock.is_over())
-        return looks[-1] or (watch is not None and watch.is_enough(scores))
+        is_enough = watch is not None and watch.is_enough(scores)
+        looks.append(not is_enough and clock.is_over())
+        return is_enough or looks[-1]
 
     with ending_when(is_over):
         train(learners, pattern.epochs, label=type(pattern).__name__, n_jobs=n_jobs)
@@ -127,7 +128,9 @@ def _networks(
         chosen: Any = rankers[i]
         return cast(Ranker, chosen._keep(Trained(layers[i][step], [], step + 1)))
 
-    return [Path(np.array(some), partial(at, i), any(looks)) for i, some in enumerate(scores)]
+    n_epochs = min(map(len, scores))
+    is_cut = any(looks) and n_epochs < pattern.epochs
+    return [Path(np.array(some), partial(at, i), is_cut) for i, some in enumerate(scores)]
 
 
 def _trees(pattern: TreeRanker, part: Part, clock: Clock) -> Path:
@@ -164,7 +167,7 @@ def _trees(pattern: TreeRanker, part: Part, clock: Clock) -> Path:
         chosen.best_round_, chosen.history_ = n_bags * ends[step], []
         return cast(Ranker, chosen)
 
-    return Path(np.array(scores), at, any(looks))
+    return Path(np.array(scores), at, any(looks) and n_rounds < pattern.rounds)
 
 
 def _whole(pattern: Ranker, part: Part) -> Path:
