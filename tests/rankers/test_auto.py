@@ -478,6 +478,16 @@ def test_a_plan_has_its_metric_profile_and_bound():
             ordino.AutoRanker(plan=plan, **{name: other}).fit(DATA)
 
 
+def test_members_learn_the_metric_of_the_plan(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        auto, "make_member", lambda *kind, **told: made.append(told) or portfolio.make_member(*kind, **told)
+    )
+    plan = ordino.AutoRanker(trials=1, folds=2, metric="map", profile="trec").fit(DATA).plan_
+    ordino.AutoRanker(plan=plan).fit(DATA)
+    assert {(told["metric"], told["profile"]) for told in made} == {("map", "trec")}
+
+
 def test_an_old_plan_is_carried_out_by_the_metric_that_is_given(tmp_path):
     first = ordino.AutoRanker(trials=2, folds=2, metric="map").fit(DATA)
     old = {name: first.plan_[name] for name in ("seed", "folds", "first", "trials", "left_out")}

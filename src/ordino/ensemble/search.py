@@ -200,7 +200,7 @@ class Search:
         row = None if self._kept is None or trial.scores else self._kept.row(trial)
         if row is None or self._kept is None:
             return False
-        if not row["whole"] and (clock.seconds is None or HURRIED * row["seconds"] <= clock.left):
+        if not row["whole"] and HURRIED * row["seconds"] <= clock.left:
             return False
         self._kept.load(trial)
         self._time(trial)
