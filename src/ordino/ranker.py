@@ -46,6 +46,15 @@ class FeatureWeight(NamedTuple):
     weight: float
 
 
+def measure_of(ranker: Any) -> tuple[Any, Any]:
+    """The metric and profile of a ranker, or of the plan that it carries out; NDCG@10 and ``standard`` without them."""
+    plan = getattr(ranker, "plan", None) or {}
+    return (
+        plan.get("metric", getattr(ranker, "metric", "ndcg@10")),
+        plan.get("profile", getattr(ranker, "profile", "standard")),
+    )
+
+
 @dataclass_transform(kw_only_default=True, eq_default=False)  # without field_specifiers: any value is a default
 class Ranker(BaseEstimator, ABC):
     """The base class of all rankers. A subclass becomes a dataclass with keyword-only parameters.
@@ -170,8 +179,8 @@ class Ranker(BaseEstimator, ABC):
         refuse_words("score", unnamed, unknown)
         self._check_fitted()
         data = as_dataset(X, y, qid, sample_weight, call="score").as_grouped()  # without the caller's order and back
-        metric = parse_metric(getattr(self, "metric", "ndcg@10"))
-        profile = getattr(self, "profile", "standard")
+        name, profile = measure_of(self)
+        metric = parse_metric(name)
         found = evaluate(data, self.predict(data), metrics=metric, profile=profile)
         if sample_weight is None or data.weights is None:
             return metric.quality(found[str(metric)])

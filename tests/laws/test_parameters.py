@@ -112,7 +112,6 @@ VALUES: dict[tuple[str, str], list[Any]] = {
     ("single-feature", "metric"): ["ndcg@1"],
     ("auto", "trials"): [1],
     ("auto", "folds"): [3],
-    ("auto", "max_score_ms"): [1e-9],
 }
 """Other legal values, where the field does not say any that must matter on a small set."""
 
@@ -244,8 +243,21 @@ def check_store(_: pytest.MonkeyPatch) -> None:
         assert [path for path in Path(folder).rglob("*") if path.is_file()]
 
 
-SEEN_FROM_OUTSIDE = {"minutes": check_clock, "clock": check_clock, "plan": check_plan, "store": check_store}
-"""Parameters of AutoRanker of which scores cannot tell."""
+def check_max_score_ms(_: pytest.MonkeyPatch) -> None:
+    """Where nothing is cheap enough, the cheapest member scores, and that is said."""
+    with pytest.warns(UserWarning, match="and no trial is cheaper"):
+        found = learned("auto", INNER["auto"] | {"max_score_ms": 1e-9})
+    assert found != learned("auto", INNER["auto"])
+
+
+SEEN_FROM_OUTSIDE = {
+    "max_score_ms": check_max_score_ms,
+    "minutes": check_clock,
+    "clock": check_clock,
+    "plan": check_plan,
+    "store": check_store,
+}
+"""Parameters of AutoRanker of which scores cannot tell, or not alone."""
 
 
 def check_missing(make_ranker: Callable[..., Any]) -> None:

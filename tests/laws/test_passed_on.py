@@ -171,6 +171,7 @@ MEANT: dict[str, dict[tuple[str, str], tuple[int, str]]] = {
     },
     "unjudged": {
         ("cli/warm_up.py", "evaluate"): (1, "only compiles"),
+        ("ensemble/bounds.py", "Choice"): (2, "of trials on a bench, which has its judge"),
         ("ensemble/search.py", "Choice"): (2, "of trials on a bench, which has its judge"),
         ("rankers/auto.py", "Choice"): (1, "of trials on a bench, which has its judge"),
         ("experiment/papers/beyond/models.py", "evaluate"): (1, "a table of ours, under the standard profile"),

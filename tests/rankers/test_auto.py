@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import ordino
+from ordino.ensemble import bounds, scoring, trials
 from ordino.ensemble import search as searching
-from ordino.ensemble import trials
 from ordino.ensemble.choosing import quality_of
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import (
@@ -29,6 +29,7 @@ from ordino.ensemble.views import Views, pooled, source_of
 from ordino.errors import DataError, ParameterError
 from ordino.explain import permutation_importance
 from ordino.judge import Judge
+from ordino.model_file import read_card
 from ordino.rankers import auto, portfolio
 from ordino.testing import easy_data
 
@@ -313,19 +314,83 @@ def test_time_is_kept(small):
 
 def test_the_cost_of_scoring_is_in_milliseconds_for_a_thousand_documents(small, monkeypatch):
     ticks = count()
-    monkeypatch.setattr(auto, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 500))  # 2 ms a look
+    monkeypatch.setattr(scoring, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 500))  # 2 ms a look
     ranker = ordino.AutoRanker(trials=2, folds=2, max_score_ms=1e9).fit(DATA)
     costs = {row["milliseconds"] for row in ranker.plan_["trials"]}
     assert costs == {round(2 * 1000 / DATA.n_docs, 4)}
+    assert ranker.plan_["scoring"] == {"max_ms": 1e9, "within_ms": 1e9, "milliseconds": costs.pop()}
+
+
+NO_CHEAPER = r"AutoRanker: scoring 1,000 documents takes [\d.]+ ms, max_score_ms is 1e-09, and no trial is cheaper"
 
 
 def test_a_bound_on_the_cost_of_scoring_takes_members_out(small):
     free = ordino.AutoRanker(trials=6, folds=2, max_score_ms=1e9).fit(DATA)
     costs = sorted(row["milliseconds"] for row in free.plan_["trials"])
-    bound = ordino.AutoRanker(plan=free.plan_, max_score_ms=sum(costs[:2])).fit(DATA)
-    assert 0 < sum(row["milliseconds"] for row in bound.members_) <= sum(costs[:2])
-    cheapest = ordino.AutoRanker(plan=free.plan_, max_score_ms=1e-9).fit(DATA)
+    bound = ordino.AutoRanker(plan={**free.plan_, "max_score_ms": sum(costs[:3])}).fit(DATA)
+    assert 0 < sum(row["milliseconds"] for row in bound.members_) <= sum(costs[:3])
+    with pytest.warns(UserWarning, match=NO_CHEAPER) as seen:
+        cheapest = ordino.AutoRanker(plan={**free.plan_, "max_score_ms": 1e-9}).fit(DATA)
+    assert seen[0].filename == __file__
     assert [row["milliseconds"] for row in cheapest.members_] == costs[:1]
+    assert f"{cheapest.plan_['scoring']['milliseconds']:.3g} ms for 1,000 documents, where 1e-09 were allowed" in str(
+        cheapest.summary()
+    )
+    assert cheapest.summary().to_dict()["scoring"] == cheapest.plan_["scoring"]
+    assert "scoring" not in ordino.AutoRanker(trials=1, folds=2).fit(DATA).summary().to_dict()
+
+
+def test_the_bound_is_on_what_predict_takes_and_a_plan_gives_what_was_measured(small, monkeypatch):
+    """Asking all members takes 5 ms more than each alone: members go until that fits, and a replay measures nothing."""
+    overhead = {"ms": 5.0}
+
+    def slower(score, _):
+        return 2.0 * len(score.__self__.rankers_) + overhead["ms"]
+
+    monkeypatch.setattr(bounds, "cost_of", lambda _: 2.0)
+    monkeypatch.setattr(searching, "cost_of", lambda _: 2.0)
+    monkeypatch.setattr(auto, "milliseconds", slower)
+    wide, bound = (ordino.AutoRanker(trials=4, folds=2, max_score_ms=ms).fit(DATA) for ms in (1e9, 7.5))
+    assert len(wide.rankers_) > 1
+    assert wide.plan_["scoring"] == {"max_ms": 1e9, "within_ms": 1e9, "milliseconds": slower(wide.predict, DATA)}
+    assert len(bound.rankers_) == 1
+    assert bound.plan_["scoring"]["milliseconds"] == 7.0
+    assert bound.plan_["scoring"]["within_ms"] < 4.0
+    overhead["ms"] = 1e6
+    again = ordino.AutoRanker(plan=json.loads(json.dumps(bound.plan_))).fit(DATA)
+    np.testing.assert_array_equal(again.predict(UNSEEN), bound.predict(UNSEEN))
+    assert again.quality_ == bound.quality_
+    assert again.plan_["scoring"] == bound.plan_["scoring"]
+
+
+def test_a_first_member_that_is_too_dear_is_not_trained_to_its_end(small, monkeypatch):
+    """Trees are seen by their first fold, networks by an epoch; the cheapest is trained whatever it costs."""
+    costs = {"rank-svm": 9.0, "linear-regression-ranker": 8.0, "rank-boost": 1.0, "lambda-mart": 7.0, "listmle": 7.0}
+    ran = []
+    real = Trial.run
+
+    def run(self, n_folds, clock):
+        real(self, n_folds, clock)
+        ran.append((self.kind.ranker, len(self.scores), self.n_steps))
+
+    monkeypatch.setattr(Trial, "run", run)
+    for module in (bounds, searching):
+        monkeypatch.setattr(module, "cost_of", lambda trial: costs.get(trial.kind.ranker, 1.0))
+    monkeypatch.setattr(auto, "milliseconds", lambda *_: 1.0)
+    ranker = ordino.AutoRanker(trials=6, folds=3, max_score_ms=5.0).fit(DATA)
+    assert {name: max(n for one, n, _ in ran if one == name) for name in costs} == {
+        "rank-svm": 3, "linear-regression-ranker": 3, "rank-boost": 3, "lambda-mart": 1, "listmle": 1,
+    }  # fmt: skip
+    assert [steps for name, _, steps in ran if name == "listmle"] == [1]
+    assert {row["ranker"] for row in ranker.members_} <= {"rank-boost", "lambdarank"}
+    assert [json.loads(kind)[0] for kind in ranker.plan_["left_out"]] == ["lambda-mart", "listmle"]
+    assert {*ranker.plan_["left_out"].values()} == {"scoring by it alone takes longer than max_score_ms"}
+
+
+def test_a_bound_that_is_far_away_trains_as_without_it(small):
+    free, bound = (ordino.AutoRanker(trials=6, folds=2, max_score_ms=ms).fit(DATA).plan_ for ms in (None, 1e9))
+    for name in ("ranker", "params", "features", "share", "steps"):
+        assert [row[name] for row in bound["trials"]] == [row[name] for row in free["trials"]]
 
 
 def test_a_fit_that_was_stopped_goes_on(small, tmp_path, monkeypatch):
@@ -394,6 +459,42 @@ def test_holes_are_taken_and_members_that_cannot_learn_are_told(small):
     assert "NaN" in why
     with pytest.raises(DataError, match="there is one query; give at least two"):
         ordino.AutoRanker(trials=1).fit(ordino.Dataset(DATA.X[:15], DATA.y[:15]))
+
+
+def test_a_plan_has_its_metric_profile_and_bound():
+    settings = {"metric": "MAP", "profile": "letor4", "max_score_ms": 1e9}
+    first = ordino.AutoRanker(trials=2, folds=2, **settings).fit(DATA)
+    told = settings | {"metric": "map"}
+    assert {name: first.plan_[name] for name in settings} == told
+    plan = json.loads(json.dumps(first.plan_))
+    for given in ({}, settings, {"metric": "map"}):
+        again = ordino.AutoRanker(plan=plan, **given).fit(DATA)
+        assert (again.plan_, again.quality_) == ({**first.plan_, "trials": again.plan_["trials"]}, first.quality_)
+        assert again.score(UNSEEN) == first.score(UNSEEN)
+        assert again.summary().metric == "map"
+        assert permutation_importance(again, UNSEEN) == permutation_importance(first, UNSEEN)
+    for name, other in (("metric", "mrr"), ("profile", "trec"), ("max_score_ms", 5.0)):
+        with pytest.raises(ParameterError, match=f"{name} is {other!r} but the plan has {told[name]!r}; leave out"):
+            ordino.AutoRanker(plan=plan, **{name: other}).fit(DATA)
+
+
+def test_members_learn_the_metric_of_the_plan(monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        auto, "make_member", lambda *kind, **told: made.append(told) or portfolio.make_member(*kind, **told)
+    )
+    plan = ordino.AutoRanker(trials=1, folds=2, metric="map", profile="trec").fit(DATA).plan_
+    ordino.AutoRanker(plan=plan).fit(DATA)
+    assert {(told["metric"], told["profile"]) for told in made} == {("map", "trec")}
+
+
+def test_an_old_plan_is_carried_out_by_the_metric_that_is_given(tmp_path):
+    first = ordino.AutoRanker(trials=2, folds=2, metric="map").fit(DATA)
+    old = {name: first.plan_[name] for name in ("seed", "folds", "first", "trials", "left_out")}
+    by_map, by_error = (ordino.AutoRanker(plan=old, metric=name).fit(DATA) for name in ("map", "pairwise_error"))
+    assert by_map.quality_ == first.quality_ != by_error.quality_
+    ordino.save(ordino.AutoRanker(plan=first.plan_).fit(DATA), tmp_path / "auto.ordino")
+    assert read_card(tmp_path / "auto.ordino")["measure"] == {"metric": "map", "profile": "standard"}
 
 
 def test_wrong_plans_are_refused():

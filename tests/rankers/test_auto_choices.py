@@ -1,6 +1,7 @@
 """How AutoRanker's trials are made and chosen: seeds of their own, the better half, evidence for every new member."""
 
 import re
+from io import StringIO
 from itertools import combinations, cycle, islice, permutations
 from types import SimpleNamespace
 
@@ -10,7 +11,7 @@ from rich.console import Console
 
 import ordino
 from ordino.ensemble import clock as clocks
-from ordino.ensemble import trials
+from ordino.ensemble import kept, trials
 from ordino.ensemble.board import Board
 from ordino.ensemble.choosing import MOST_MEMBERS, Choice, Member
 from ordino.ensemble.clock import Clock
@@ -155,6 +156,37 @@ def test_a_trial_is_told_with_the_measure_of_its_best_step(capsys):
     assert "0 s of 90 s" in capsys.readouterr().out
 
 
+def test_on_a_terminal_the_table_is_drawn_while_it_learns_and_goes_at_the_end(monkeypatch):
+    class Terminal(StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    for name, value in {"TERM": "xterm", "COLUMNS": "90", "LINES": "30"}.items():
+        monkeypatch.setenv(name, value)
+    curve = np.full((1, DATA.n_queries), 0.75)
+    trial = SimpleNamespace(kind=Kind("ranknet", {}, "z"), seconds=1.5, curve=lambda: curve, best_step=lambda _: 0)
+    with Board(bench(), Clock(90.0), None, verbose=True) as board:
+        board.tell("listmle on rank", None)
+        board._live.refresh()
+        under_way = screen.getvalue()
+        board.tell("", trial)
+        board._live.refresh()
+        done = screen.getvalue()[len(under_way) :]
+    gone = screen.getvalue()[len(under_way) + len(done) :]
+    assert "AutoRanker, 0 s of 90 s" in under_way
+    assert "listmle on rank" in under_way
+    assert "ranknet" not in under_way
+    assert re.search(r"ranknet +. z +. 0.7500 +. 1.5 s", done)
+    assert "listmle on rank" not in done.rpartition("AutoRanker")[2]
+    assert "out of fold" not in screen.getvalue()  # no lines beside the table
+    assert gone.rpartition("1.5 s")[2].count("\x1b[2K") >= 5  # every line of the table is erased
+    with Board(bench(), Clock(90.0), None, verbose=False) as board:
+        board.tell("listmle on rank", None)
+    assert len(screen.getvalue()) == len(under_way) + len(done) + len(gone)
+
+
 def test_of_too_many_queries_each_trial_and_fold_draws_its_own():
     """Half of the queries of the other folds, whichever those are, and not the first ones."""
     here = bench()
@@ -171,8 +203,8 @@ def test_of_too_many_queries_each_trial_and_fold_draws_its_own():
     assert len({*drawn.values()}) == 8
 
 
-def test_what_is_kept_belongs_to_one_bench(tmp_path):
-    """Other data, weights, folds, seeds, metrics, profiles or kinds have files of their own."""
+def test_what_is_kept_belongs_to_one_bench(tmp_path, monkeypatch):
+    """Other versions, data, weights, folds, seeds, metrics, profiles or kinds have files of their own."""
     benches = [
         bench(), bench(seed=1), bench(n_folds=3), bench(data=easy_data(24, seed=9)), bench(metric="map"),
         bench(profile="sklearn"),
@@ -182,6 +214,8 @@ def test_what_is_kept_belongs_to_one_bench(tmp_path):
     paths = [Kept(str(tmp_path), here)._path(Trial(here, kind)) for here in benches for kind in kinds]
     assert len({*paths}) == len(benches) * len(kinds)
     assert Kept(str(tmp_path), bench())._path(Trial(bench(), kinds[0])) == paths[0]
+    monkeypatch.setattr(kept, "__version__", "another")
+    assert Kept(str(tmp_path), bench())._path(Trial(bench(), kinds[0])) not in paths
 
 
 def test_members_count_by_their_weights():
@@ -236,6 +270,41 @@ def test_where_nothing_fits_the_bound_the_cheapest_of_all_trials_is_taken():
     free, bound = (Choice(bench(), trials, n_first=2, most_ms=most).members(EVERYTHING) for most in (99.0, 1.0))
     assert [one.trial for one in free] == [0, 1]  # the others bring nothing
     assert [one.trial for one in bound] == [2]
+
+
+def test_an_affordable_member_does_not_go_for_a_better_one_that_is_too_dear():
+    trials = [Done(noisy(2.0), milliseconds=2.0), Done(noisy(0.01, 1), milliseconds=9.0)]  # of one family
+    free, bound = (Choice(bench(), trials, n_first=1, most_ms=most).members(EVERYTHING) for most in (9.0, 5.0))
+    assert [one.trial for one in free] == [1]
+    assert [one.trial for one in bound] == [0]
+
+
+def test_a_trial_that_has_no_room_beside_all_members_may_take_the_place_of_any():
+    trials = [Done(noisy(size, i), str(i), milliseconds=4.0) for i, size in enumerate((2.0, 50.0, 0.01))]
+    assert Choice(bench(), trials, n_first=2, most_ms=5.0).members(EVERYTHING) == [Member(2, 0)]
+
+
+def test_a_later_trial_comes_in_where_no_first_one_is_affordable():
+    trials = [Done(noisy(0.1), milliseconds=9.0), Done(noisy(50.0, 1), "prank", milliseconds=4.0)]
+    for most in (5.0, 1.0):
+        choice = Choice(bench(), trials, n_first=1, most_ms=most)
+        assert choice.members(EVERYTHING) == [Member(1, 0)]
+
+
+@pytest.mark.parametrize("cost", [2.0, 1.0, 5.0])
+def test_a_trial_gains_what_it_does_within_the_bound(cost, monkeypatch):
+    """In the place of the member that the others miss least, beside both if there is room, and else nothing."""
+    search = Search(bench(), clock=Clock(None), most_trials=None, cost=lambda _: 1.0, tell=print, most_ms=5.0)
+    search.done = [Done(noisy(size, i), str(i), milliseconds=2.0) for i, size in enumerate((1.0, 1.5))]
+    search.n_first = 2
+    first = [Member(0, 0), Member(1, 0)]
+    monkeypatch.setattr(search, "_members", lambda: first)
+    new, own = Done(noisy(0.3, 7), "prank", n_folds=1, milliseconds=cost), search.bench.fold == 0
+    choice = Choice(bench(), [*search.done, new], 2)
+    places = {2.0: [[Member(2, 0), old] for old in first], 1.0: [[*first, Member(2, 0)]], 5.0: []}[cost]
+    worth = [np.mean(choice.measure(some)[own]) for some in places]
+    gain = max(worth, default=-np.inf) - np.mean(choice.measure(first)[own])
+    assert search._gain(new) == pytest.approx(gain)
 
 
 @pytest.mark.parametrize("most_ms", [None, 4.0])

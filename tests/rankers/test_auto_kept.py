@@ -1,8 +1,11 @@
 """What AutoRanker keeps of a trial: the scores of each fold and step, and the rankers that gave them."""
 
+from itertools import count
+
 import numpy as np
 import pytest
 
+from ordino import AutoRanker
 from ordino.boosting.model_text import read_trees
 from ordino.ensemble.choosing import Choice, Member
 from ordino.ensemble.clock import Clock
@@ -10,7 +13,9 @@ from ordino.ensemble.kept import Kept
 from ordino.ensemble.paths import Watch, follow
 from ordino.ensemble.search import Search
 from ordino.ensemble.trials import Kind, Trial
-from rankers.test_auto_choices import Done, bench, noisy
+from ordino.networks import training
+from ordino.rankers import portfolio
+from rankers.test_auto_choices import DATA, Done, bench, noisy
 
 KINDS = {
     "networks": Kind("ranknet", {"epochs": 4, "hidden": (3,)}, "z"),
@@ -52,7 +57,8 @@ def test_a_trial_is_taken_up_again_as_it_was(name, tmp_path):
     trial.scores[0] = np.vstack((trial.scores[0], trial.scores[0][-1:] * 2))
     kept, again = Kept(str(tmp_path), trial.bench), Trial(trial.bench, trial.kind)
     kept.save(trial)
-    assert kept.load(again)
+    assert kept.row(trial) == trial.row | {"whole": False}  # of a share of the queries
+    kept.load(again)
     assert again.row == trial.row
     best = trial.best_step(np.full(trial.bench.data.n_queries, True))
     for fold, (one, other) in enumerate(zip(trial.rankers(best), again.rankers(best), strict=True)):
@@ -111,3 +117,96 @@ def test_brackets_go_on_until_two_in_a_row_bring_nothing(monkeypatch):
     monkeypatch.setattr(search, "_halved", lambda *_: [])
     search._brackets(lambda number: drawn.append(number) or [KINDS["stumps"]])
     assert drawn == [0, 1, 2, 3, 4]
+
+
+# What the clock cut short
+
+
+def over_after(looks):
+    """A clock with a minute that says so often that there is time."""
+    clock, seen = Clock(60.0), count()
+    clock.is_over = lambda: next(seen) >= looks
+    clock.slice = lambda _: clock
+    return clock
+
+
+@pytest.fixture
+def epoch_by_epoch(monkeypatch):
+    """Networks look at the clock after each epoch, however short it is."""
+    monkeypatch.setattr(training, "TURN", 0.0)
+
+
+@pytest.mark.usefixtures("epoch_by_epoch")
+@pytest.mark.parametrize("name", KINDS)
+def test_a_trial_knows_whether_it_ended_by_itself(name):
+    def trained(clock, **more):
+        trial = Trial(bench(n_folds=2), KINDS[name], **more)
+        trial.run(2, clock)
+        return trial.is_whole
+
+    assert trained(Clock(None))
+    assert trained(over_after(10**6))
+    assert trained(over_after(3 if name == "networks" else 10**6))  # when the last epoch was over anyway
+    assert trained(over_after(1)) == (name in ("weights", "stumps"))  # which have no steps to end between
+    assert not trained(Clock(None), share=0.5)
+    assert not trained(Clock(None), shares=[1.0, 0.5])
+    assert not trained(Clock(None), most_steps=2)
+
+
+def kept_at(folder, trial, seconds):
+    """A store with this trial, which took so long."""
+    kept, trial.seconds = Kept(str(folder), trial.bench), seconds
+    kept.save(trial)
+    return kept
+
+
+def search_from(kept, seconds):
+    return Search(
+        bench(n_folds=3), clock=Clock(seconds), most_trials=None, cost=lambda _: 1.0, tell=lambda *_: None, kept=kept
+    )
+
+
+@pytest.mark.usefixtures("epoch_by_epoch")
+@pytest.mark.parametrize(("seconds", "is_taken"), [(None, False), (100.0, False), (10.0, True)])
+def test_a_trial_that_was_cut_short_is_taken_only_where_there_is_no_time_to_do_it_again(seconds, is_taken, tmp_path):
+    cut = Trial(bench(n_folds=3), KINDS["networks"])
+    cut.run(3, over_after(2))
+    search = search_from(kept_at(tmp_path, cut, 20.0), seconds)
+    trial = search._run(Trial(search.bench, KINDS["networks"]), 3, search.clock)
+    assert (cut.n_steps, trial.n_steps) == (3, 3 if is_taken else 4)
+    assert trial.is_whole is not is_taken
+
+
+@pytest.mark.parametrize("seconds", [None, 100.0, 10.0])
+def test_a_whole_trial_is_taken_however_much_time_there_is(seconds, tmp_path, monkeypatch):
+    search = search_from(kept_at(tmp_path, made(KINDS["trees"]), 20.0), seconds)
+    monkeypatch.setattr(Trial, "run", None)
+    assert search._run(Trial(search.bench, KINDS["trees"]), 3, search.clock).is_whole
+
+
+@pytest.mark.usefixtures("epoch_by_epoch")
+def test_what_went_further_takes_the_place_of_what_was_cut_short(tmp_path):
+    """And not the other way around."""
+    steps = []
+    for looks in (1, 2, 1, 10**6, 2):
+        trial = Trial(bench(n_folds=3), KINDS["networks"])
+        trial.run(3, over_after(looks))
+        kept = kept_at(tmp_path, trial, 1.0)
+        steps.append((kept.row(trial)["steps"], kept.row(trial)["whole"]))
+    assert steps == [(2, False), (3, False), (3, False), (4, True), (4, True)]
+
+
+@pytest.mark.usefixtures("epoch_by_epoch")
+def test_a_store_of_a_hurried_fit_changes_nothing_for_trials_and_plans_leave_nothing_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(portfolio, "NETWORK", {"hidden": (4,), "epochs": 5})
+    monkeypatch.setattr(portfolio, "TREES", {"rounds": 10, "bags": 2, "query_share": 0.5})
+    fresh = AutoRanker(trials=5, folds=2).fit(DATA)
+    looks = count()
+    monkeypatch.setattr(Clock, "is_over", lambda self: self.seconds is not None and next(looks) % 3 == 2)
+    hurried = AutoRanker(minutes=1.0, folds=2, store=str(tmp_path / "hurried")).fit(DATA)
+    assert [row["steps"] for row in hurried.plan_["trials"]][:5] != [row["steps"] for row in fresh.plan_["trials"]]
+    AutoRanker(plan=hurried.plan_, store=str(tmp_path / "replayed")).fit(DATA)
+    assert [*(tmp_path / "replayed").iterdir()] == []
+    resumed = AutoRanker(trials=5, folds=2, store=str(tmp_path / "hurried")).fit(DATA)
+    np.testing.assert_array_equal(resumed.predict(DATA), fresh.predict(DATA))
+    assert resumed.quality_ == fresh.quality_

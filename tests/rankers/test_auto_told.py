@@ -1,6 +1,7 @@
 """What an AutoRanker says of itself: members, what each adds, features; and what fusion keeps of the weight."""
 
 import json
+from copy import copy
 
 import numpy as np
 import pytest
@@ -70,6 +71,25 @@ def test_a_saved_ranker_tells_its_members_and_features(ranker, saved):
     assert "<td" in told._repr_html_()
 
 
+def test_members_that_would_be_called_alike_are_told_by_the_parameters_that_differ(ranker):
+    *_, last = ranker.members_  # rank-boost on raw, here three times
+    params = [{"rounds": 9, "thresholds": 30}, {"rounds": 5, "thresholds": 30}, {"rounds": 9, "thresholds": 2}]
+    alike = copy(ranker)
+    alike.members_ = [last | {"params": own} for own in params]
+    alike.rankers_, alike.features_ = [ranker.rankers_[-1]] * 3, ["raw"] * 3
+    told = alike.summary()
+    names = [f"rank-boost on raw (rounds={n}, thresholds={m})" for n, m in ((9, 30), (5, 30), (9, 2))]
+    assert [one.name for one in told.members] == [row[0] for row in told.member_rows()] == names
+    assert names[1] in str(told)
+    assert names[1] in told._repr_html_()
+    assert {one.member for one in ordino.why(alike, 0, 1, query=DATA[0].X).members} == {*names}
+    alike.members_[2] = last | {"params": {"thresholds": 30}}  # what all have is not told
+    assert [one.name for one in alike.summary().members] == [
+        "rank-boost on raw (rounds=9)", "rank-boost on raw (rounds=5)", "rank-boost on raw",
+    ]  # fmt: skip
+    assert [one.name for one in ranker.summary().members][-1] == "rank-boost on raw"
+
+
 def test_what_a_member_adds_is_what_the_whole_loses_without_it_out_of_fold(ranker):
     """Written again from the plan: the scores of every fold by a ranker that has not seen it, member by member."""
     data = canonical(DATA)
@@ -97,7 +117,7 @@ def test_the_history_has_the_measure_of_each_trial_alone(ranker):
 def test_the_card_has_the_summary(ranker, saved):
     told = read_card(saved)["learned"]["summary"]
     assert told == json.loads(json.dumps(ranker.summary().to_dict()))
-    assert {"ranker", "features", "weight", "alone", "adds", "adds_error"} == set(told["members"][0])
+    assert {"name", "ranker", "features", "weight", "alone", "adds", "adds_error"} == set(told["members"][0])
 
 
 def test_explain_prints_members_then_features(saved, capsys):

@@ -42,6 +42,7 @@ def train(model: Any, data: str, valid: str | None, out: Path, cluster: str | No
     from ordino.data.files import read_data
     from ordino.data.shards import ShardedDataset, is_sharded
     from ordino.model_file import read_card, save
+    from ordino.ranker import measure_of
     from ordino.sharded import evaluate_shards
 
     shards = ShardedDataset(data, cluster=cluster)
@@ -49,7 +50,7 @@ def train(model: Any, data: str, valid: str | None, out: Path, cluster: str | No
     if valid is not None:
         held_out = ShardedDataset(valid) if is_sharded(valid) else read_data(valid, n_features=shards.n_features)
     fit_or_stop(model, shards, held_out)
-    metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
+    metric, profile = measure_of(model)
     source = {"source": Path(data).name, "shards": len(shards), "documents": shards.n_docs, "queries": shards.n_queries}
     save(model, out, notes=source | {"interrupted": PRESSES.pressed > 0})
     n_jobs = options.shared_options().threads

@@ -53,6 +53,7 @@ def train(
     from ordino.given import split_off
     from ordino.metrics import evaluate
     from ordino.model_file import read_card, save
+    from ordino.ranker import measure_of
 
     check_out(out, pipe=False)
     model = _make(ranker, param or [], scaling, seed, minutes)
@@ -79,7 +80,7 @@ def train(
         held_out = None if held_out is None else encode.transform(held_out)
     shards.fit_or_stop(model, documents, held_out)
     was_interrupted = PRESSES.pressed > 0
-    metric, profile = getattr(model, "metric", "ndcg@10"), getattr(model, "profile", "standard")
+    metric, profile = measure_of(model)
     reached = {
         name: evaluate(grouped := part.as_grouped(), model.predict(grouped), metrics=metric, profile=profile)[metric]
         for name, part in (("train", documents), ("valid", held_out))

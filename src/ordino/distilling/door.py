@@ -25,6 +25,7 @@ from ordino.metrics import evaluate
 from ordino.order.fusion import query_ranks
 from ordino.pipelines import last_step, score_with
 from ordino.plain import count_of
+from ordino.ranker import measure_of
 from ordino.rankers import make_ranker
 from ordino.streams import spawn_seed
 
@@ -130,7 +131,7 @@ def relabeled(data: Dataset, scores: NDArray[np.float64]) -> Dataset:
 def measure(teacher: Any, student: Any, test: Dataset) -> Distilled:
     """What a student lost, on labeled queries."""
     last = last_step(teacher)
-    metric, profile = getattr(last, "metric", "ndcg@10"), getattr(last, "profile", "standard")
+    metric, profile = measure_of(last)
     scores = score_with(teacher, test), student.predict(test)
     [loss] = compare_evaluations(*(evaluate(test, one, metrics=metric, profile=profile) for one in scores))
     n_orders = n_tops = kept = told = 0

@@ -1,9 +1,10 @@
 """Which trials become members, and what the whole is worth on queries that chose nothing of it.
 
 The first trials are members from the start. A later one comes in, or takes the place of a member of its family, if the
-measure of the ensemble rises by at least one standard error of the rise. Under a bound on the cost of scoring, the best
-affordable subset is taken. All of this is a function of some of the queries: to say what the ensemble is worth, it is
-done again without each fold, and the fold is measured by what was chosen without it.
+measure of the ensemble rises by at least one standard error of the rise. Under a bound on the cost of scoring, the
+members are affordable at any time: the best affordable of the first trials to begin with, and a later one that is too
+dear beside them all may take the place of any. All of this is a function of some of the queries: to say what the
+ensemble is worth, it is done again without each fold, and the fold is measured by what was chosen without it.
 """
 
 from collections.abc import Sequence
@@ -55,7 +56,9 @@ class Choice:
     """Chooses among trials that have all their folds."""
 
     def __init__(self, bench: Bench, trials: Sequence[Trial], n_first: int, most_ms: float | None = None) -> None:
-        self.bench, self.trials, self.n_first, self.most_ms = bench, trials, n_first, most_ms
+        self.bench, self.trials, self.n_first = bench, trials, n_first
+        self._cost = [trial.milliseconds or 0.0 for trial in trials]
+        self._most_ms = None if most_ms is None else max(most_ms, min(self._cost))  # one member there must be
         self._scores: dict[Member, Floats] = {}
 
     def scores(self, member: Member) -> Floats:
@@ -72,40 +75,41 @@ class Choice:
     def members(self, which: Mask) -> list[Member]:
         """The members that these queries choose."""
         best = [Member(i, trial.best_step(which)) for i, trial in enumerate(self.trials)]
-        chosen = best[: self.n_first]
+        chosen = best[: self.n_first] if self._most_ms is None else self._best_affordable(best[: self.n_first], which)
         for new in best[self.n_first :]:
             chosen = self.with_new(chosen, new, which) or chosen
-        return chosen if self.most_ms is None else self._affordable(chosen, best, which)
+        return chosen
+
+    def is_affordable(self, members: Sequence[Member]) -> bool:
+        """Whether scoring by them all is within the bound, or there is nothing cheaper."""
+        return self._most_ms is None or sum(self._cost[member.trial] for member in members) <= self._most_ms
+
+    def with_room(self, chosen: list[Member], new: Member) -> list[list[Member]]:
+        """The members and a new one; where that is not affordable, each way to put it in the place of another."""
+        more = [*chosen, new]
+        changes = [more] if self.is_affordable(more) else [_instead(chosen, old, new) for old in chosen]
+        return [change for change in changes if self.is_affordable(change)]
 
     def with_new(self, chosen: list[Member], new: Member, which: Mask, least_t: float = LEAST_T) -> list[Member] | None:
         """The members with a new one, if that is a rise."""
-        now = self.measure(chosen)
         family = self.trials[new.trial].kind.ranker
-        changes = [[*chosen, new]] if len(chosen) < MOST_MEMBERS else []
-        changes += [
-            [new if one == old else one for one in chosen]
-            for old in chosen
-            if self.trials[old.trial].kind.ranker == family
-        ]
-        if not changes:  # as many members as there may be, and none of its family
+        changes = self.with_room(chosen, new) if len(chosen) < MOST_MEMBERS else []
+        alike = [_instead(chosen, old, new) for old in chosen if self.trials[old.trial].kind.ranker == family]
+        changes += [change for change in alike if self.is_affordable(change)]
+        if not changes:  # as many members as there may be and none of its family, or too dear
             return None
+        if not chosen:  # nothing before it was affordable
+            return changes[0]
+        now = self.measure(chosen)
         rises = [(self.measure(change) - now)[which] for change in changes]
         best = int(np.argmax([float(np.nanmean(rise)) if np.isfinite(rise).any() else -np.inf for rise in rises]))
         return changes[best] if t_of(rises[best]) >= least_t else None
 
-    def _affordable(self, chosen: list[Member], best: list[Member], which: Mask) -> list[Member]:
-        """The best subset within the bound; the cheapest trial where none is."""
-        assert self.most_ms is not None
-        cost = [trial.milliseconds or 0.0 for trial in self.trials]
-        subsets = [
-            list(some)
-            for size in range(1, len(chosen) + 1)
-            for some in combinations(chosen, size)
-            if sum(cost[member.trial] for member in some) <= self.most_ms
-        ]
-        if not subsets:
-            return [best[int(np.argmin(cost))]]
-        return max(subsets, key=lambda some: mean_over(self.measure(some), which))
+    def _best_affordable(self, members: list[Member], which: Mask) -> list[Member]:
+        """The best affordable subset of some first members; nothing where there is none."""
+        sizes = range(1, len(members) + 1)
+        subsets = [[*some] for size in sizes for some in combinations(members, size) if self.is_affordable(some)]
+        return max(subsets, key=lambda some: mean_over(self.measure(some), which), default=[])
 
     def ensemble(self, which: Mask) -> Ensemble:
         """Members and weights, by these queries."""
@@ -151,6 +155,11 @@ class Choice:
             row |= {"weight": float(weights[i]), "alone": _mean_and_error(self.bench.measure(scores[i]))[0]}
             row |= {"adds": adds, "adds_error": error}
         return rows
+
+
+def _instead(members: Sequence[Member], old: Member, new: Member) -> list[Member]:
+    """The members with a new one in the place of an old one."""
+    return [new if one == old else one for one in members]
 
 
 def _mean_and_error(values: Floats) -> tuple[float, float]:

@@ -1,10 +1,12 @@
 """Trials kept in a folder, so that a fit that was stopped goes on where it was.
 
 A trial is a file of plain arrays: its scores of unseen documents after every step, and what its rankers learned until
-the step that all queries together choose. The name of the file says which data, folds, measure and kind it belongs to.
+the step that all queries together choose. Its name says which version, data, folds, measure and kind it belongs to, and
+its row whether the trial is whole or the clock cut it short.
 """
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, final
@@ -18,6 +20,7 @@ from ordino.forms import Stump
 from ordino.layers import Layer
 from ordino.networks.training import Trained
 from ordino.ranker import Ranker
+from ordino.versions import __version__
 
 
 @final
@@ -28,7 +31,8 @@ class Kept:
         self._folder, self._bench = Path(folder), bench
         self._folder.mkdir(parents=True, exist_ok=True)
         judge = bench.judge
-        told = [fingerprint(bench.data), bench.n_folds, bench.seed, str(judge.metric), str(judge.profile.name)]
+        told = [__version__, fingerprint(bench.data), bench.n_folds, bench.seed]
+        told += [str(judge.metric), str(judge.profile.name)]
         if bench.data.weights is not None:
             told.append(sha256(bench.data.weights.tobytes()).hexdigest()[:16])
         if bench.data.doc_ids is not None and judge.profile.ties == "docno":
@@ -39,11 +43,11 @@ class Kept:
         return self._folder / f"{sha256((self._bench_text + trial.kind.text).encode()).hexdigest()[:24]}.npz"
 
     def save(self, trial: Trial) -> None:
-        """Write a trial that has all folds."""
-        path = self._path(trial)
-        if path.exists():
+        """Write a trial that has all folds, unless there is one that went as far."""
+        path, known = self._path(trial), self.row(trial)
+        if known is not None and (known["whole"] or (not trial.is_whole and _reach(known) >= _reach(trial.row))):
             return
-        arrays: dict[str, NDArray[Any]] = {"row": _bytes(json.dumps(trial.row))}
+        arrays: dict[str, NDArray[Any]] = {"row": _bytes(json.dumps(trial.row | {"whole": trial.is_whole}))}
         rankers = trial.rankers(trial.best_step(np.full(self._bench.data.n_queries, True)))
         for fold, (scores, ranker) in enumerate(zip(trial.scores, rankers, strict=True)):
             arrays[f"{fold}.scores"] = scores[: trial.n_steps]
@@ -52,19 +56,24 @@ class Kept:
         np.savez_compressed(partial, **arrays)  # type: ignore[arg-type]
         partial.replace(path)
 
-    def load(self, trial: Trial) -> bool:
-        """Take over what was kept of a trial, if it was kept."""
+    def row(self, trial: Trial) -> dict[str, Any] | None:
+        """What was kept of a trial, as a row of a plan that also says whether it is ``whole``; None if nothing was."""
         path = self._path(trial)
-        if trial.scores or not path.exists():
-            return False
+        if not path.exists():
+            return None
         with np.load(path) as kept:
+            return dict(json.loads(kept["row"].tobytes()))
+
+    def load(self, trial: Trial) -> None:
+        """Take over what was kept of a trial that has not begun."""
+        with np.load(self._path(trial)) as kept:
             arrays = {name: kept[name] for name in kept.files}
         row = json.loads(arrays["row"].tobytes())
         trial.share, trial.shares, trial.seconds = row["share"], row.get("shares", []), row["seconds"]
+        trial.is_cut = not row["whole"]
         trial.scores = [arrays[f"{fold}.scores"] for fold in range(self._bench.n_folds)]
         width = self._bench.views.width(trial.kind.features)
         trial.at = [_Again(trial, arrays, fold, width) for fold in range(self._bench.n_folds)]
-        return True
 
 
 @final
@@ -104,6 +113,11 @@ def _arrays(ranker: Any) -> dict[str, NDArray[Any]]:
     for i, (W, b) in enumerate(getattr(ranker, "layers_", ())):
         found |= {f"layers_.{i}.W": W, f"layers_.{i}.b": b}
     return found
+
+
+def _reach(row: Mapping[str, Any]) -> float:
+    """How far a trial went: steps, as if of all queries."""
+    return float(row["share"] * row["steps"])
 
 
 def _bytes(text: str) -> NDArray[np.uint8]:

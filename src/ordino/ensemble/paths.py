@@ -4,7 +4,7 @@ So the number of epochs or rounds can be chosen later, by all folds together. A 
 trees has one step: its end.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count, pairwise
 from typing import Any, NamedTuple, cast, final
@@ -43,6 +43,8 @@ class Path(NamedTuple):
 
     scores: Scores  # (n_steps, n_docs)
     at: Callable[[int], Ranker]
+    is_cut: bool = False
+    """Whether the time ended it, and not its rounds, its epochs or their watch."""
 
 
 @final
@@ -112,14 +114,23 @@ def _networks(
 
         net = ranker._fresh(data, part.seed)
         learners.append(Learner(net, ranker._supply(data, net), ranker._schedule(), quality))
-    with ending_when(lambda: clock.is_over() or (watch is not None and watch.is_enough(scores))):
+    looks: list[bool] = []  # whether the time was over, though that was not enough
+
+    def is_over() -> bool:
+        is_enough = watch is not None and watch.is_enough(scores)
+        looks.append(not is_enough and clock.is_over())
+        return is_enough or looks[-1]
+
+    with ending_when(is_over):
         train(learners, pattern.epochs, label=type(pattern).__name__, n_jobs=n_jobs)
 
     def at(i: int, step: int) -> Ranker:
         chosen: Any = rankers[i]
         return cast(Ranker, chosen._keep(Trained(layers[i][step], [], step + 1)))
 
-    return [Path(np.array(some), partial(at, i)) for i, some in enumerate(scores)]
+    n_epochs = min(map(len, scores))
+    is_cut = any(looks) and n_epochs < pattern.epochs
+    return [Path(np.array(some), partial(at, i), is_cut) for i, some in enumerate(scores)]
 
 
 def _trees(pattern: TreeRanker, part: Part, clock: Clock) -> Path:
@@ -128,10 +139,16 @@ def _trees(pattern: TreeRanker, part: Part, clock: Clock) -> Path:
     one_bag = clone(pattern) if n_bags == 1 else clone(pattern).set_params(bags=1)
     first = min(EVERY, pattern.rounds)  # rounds of a step, which all have
     grown: list[Any] = []
+    looks: list[bool] = []  # whether the time was over
     for bag in range(n_bags):
         seed = part.seed if bag == 0 else spawn_seed(part.seed, "bag", bag)
         own, rounds = clock.slice(1 / (n_bags - bag)), count(1)
-        with ending_when(lambda own=own, rounds=rounds: next(rounds) >= first and own.is_over()):  # type: ignore[misc]
+
+        def is_over(own: Clock = own, rounds: Iterator[int] = rounds) -> bool:
+            looks.append(next(rounds) >= first and own.is_over())
+            return looks[-1]
+
+        with ending_when(is_over):
             grown.append(one_bag.with_seed(seed).fit(part.data))
     n_rounds = min(one.best_round_ for one in grown)
     ends = [*range(EVERY, n_rounds + 1, EVERY)] or [n_rounds]
@@ -150,7 +167,7 @@ def _trees(pattern: TreeRanker, part: Part, clock: Clock) -> Path:
         chosen.best_round_, chosen.history_ = n_bags * ends[step], []
         return cast(Ranker, chosen)
 
-    return Path(np.array(scores), at)
+    return Path(np.array(scores), at, any(looks) and n_rounds < pattern.rounds)
 
 
 def _whole(pattern: Ranker, part: Part) -> Path:

@@ -13,9 +13,12 @@ import numpy as np
 
 from ordino.ensemble.choosing import Choice, Member
 from ordino.ensemble.clock import Clock
+from ordino.ensemble.kept import Kept
+from ordino.ensemble.scoring import cost_of
 from ordino.ensemble.trials import FEWEST_QUERIES, Bench, Kind, Trial
 from ordino.errors import NothingToLearnWarning, OrdinoError
 from ordino.interrupts import PRESSES, all_or_nothing
+from ordino.networks.scoring import ScoringNetwork
 
 BRACKET = 6  # trials that begin together
 FRUITLESS = 2  # brackets in a row that bring nothing, after which it is enough
@@ -30,10 +33,10 @@ class Search:
 
     def __init__(
         self, bench: Bench, *, clock: Clock, most_trials: int | None, cost: Callable[[Kind], float],
-        tell: Callable[[str, Trial | None], None], kept: Any = None,
+        tell: Callable[[str, Trial | None], None], kept: Kept | None = None, most_ms: float | None = None,
     ) -> None:  # fmt: skip
         self.bench, self.clock, self.most_trials = bench, clock, most_trials
-        self._cost, self._tell, self._kept = cost, tell, kept
+        self._cost, self._tell, self._kept, self._most_ms = cost, tell, kept, most_ms
         self.done: list[Trial] = []
         """Trials with all folds, in the order in which they were done."""
         self.n_first = 0
@@ -44,13 +47,14 @@ class Search:
         self.interrupted = False
 
     def replay(self, rows: Iterable[Mapping[str, Any]], n_first: int) -> None:
-        """Do exactly what a plan says."""
+        """Do exactly what a plan says; what its clock cut short is not kept for others."""
         for row in rows:
             shares = [float(share) for share in row.get("shares", ())]
             trial = Trial(self.bench, kind_of(row), float(row["share"]), shares, most_steps=int(row["steps"]))
             trial.run(self.bench.n_folds, Clock(None))
             trial.milliseconds = row.get("milliseconds")
-            self._take(trial)
+            self.done.append(trial)
+            self._tell("", trial)
         self.n_first = n_first
 
     def run(self, first: Sequence[Kind], draw: Callable[[int], list[Kind]]) -> None:
@@ -78,11 +82,36 @@ class Search:
                 self.left_out[kind.text] = "there was no time for it"
                 continue
             share = max(min(1.0, max(part.left, 0.0) / (slowness * costs[i])), few)
-            trial = self._run(Trial(self.bench, kind, share=share), self.bench.n_folds, part)
+            trial = self._first_trial(Trial(self.bench, kind, share=share), part)
             if trial is not None:
                 slowness = max(0.5 * slowness, trial.seconds / (share * costs[i]))
                 self._take(trial)
                 self.n_first += 1
+
+    def _first_trial(self, trial: Trial, clock: Clock) -> Trial | None:
+        """A first member, unless it cannot be trained or is too dear.
+
+        Under a bound, it is seen by its first fold whether it is; the folds of a network learn side by side, and it
+        costs the same after an epoch of few queries.
+        """
+        self.n_begun += 1
+        if self._most_ms is not None and not self._takes_over(trial, clock):
+            look = trial
+            if isinstance(self.bench.make(trial.kind), ScoringNetwork):
+                few = min(1.0, FEWEST_QUERIES / self.bench.data.n_queries)
+                look = Trial(self.bench, trial.kind, share=few, most_steps=1)
+            if not self._trains(look, 1, clock.slice(1 / self.bench.n_folds)) or self._is_too_dear(look):
+                return None
+        return self._run(trial, self.bench.n_folds, clock)
+
+    def _is_too_dear(self, trial: Trial) -> bool:
+        """Whether scoring by it takes longer than the bound, and it is not the cheapest so far, which is needed."""
+        cost = trial.milliseconds or 0.0
+        others = [one.milliseconds or 0.0 for one in self.done]
+        if self._most_ms is None or cost <= self._most_ms or cost < min(others, default=np.inf):
+            return False
+        self.left_out[trial.kind.text] = "scoring by it alone takes longer than max_score_ms"
+        return True
 
     def _slowness(self, kind: Kind, cost: float) -> float:
         """How much longer than thought something takes, where the time may not be enough: tried on a few queries."""
@@ -119,8 +148,9 @@ class Search:
                     break
                 if self._seconds(trial, n_folds) * HURRIED > clock.left:
                     continue
+                self.n_begun += not running
                 kept = self._run(trial, n_folds, clock)
-                if kept is not None:
+                if kept is not None and not self._is_too_dear(kept):
                     going.append((self._gain(kept), kept))
             going.sort(key=lambda one: -one[0])  # stable: of equals the first
             n_kept = len(going) if n_folds == self.bench.n_folds else max(len(going) // (2 if n_folds == 1 else 3), 1)
@@ -130,18 +160,20 @@ class Search:
         return [trial for trial in running if len(trial.scores) == self.bench.n_folds]
 
     def _gain(self, trial: Trial) -> float:
-        """What the ensemble gains by the trial, on the folds that the trial has."""
+        """What the ensemble gains by the trial, on the folds that the trial has; under a bound, in the best place."""
         which = self.bench.fold < len(trial.scores)
-        choice = Choice(self.bench, [*self.done, trial], self.n_first)
+        choice = Choice(self.bench, [*self.done, trial], self.n_first, self._most_ms)
         chosen = choice.members(which) if len(trial.scores) == self.bench.n_folds else self._members()
         new = Member(len(self.done), trial.best_step(which))
         chosen = [one for one in chosen if one.trial != new.trial]
-        now, then = choice.measure(chosen)[which], choice.measure([*chosen, new])[which]
-        gains = then - now
-        return float(np.nanmean(gains)) if np.isfinite(gains).any() else 0.0
+        now = choice.measure(chosen)[which]
+        gains = [choice.measure(change)[which] - now for change in choice.with_room(chosen, new)]
+        return max((float(np.nanmean(gain)) if np.isfinite(gain).any() else 0.0 for gain in gains), default=-np.inf)
 
     def _members(self) -> list[Member]:
-        return Choice(self.bench, self.done, self.n_first).members(np.full(self.bench.data.n_queries, True))
+        return Choice(self.bench, self.done, self.n_first, self._most_ms).members(
+            np.full(self.bench.data.n_queries, True)
+        )
 
     def _seconds(self, trial: Trial, n_folds: int) -> float:
         """About how long the missing folds of a trial take: as its own did, or as those of its family."""
@@ -159,11 +191,28 @@ class Search:
         return bool(self.done) and clock.is_over()
 
     def _run(self, trial: Trial, n_folds: int, clock: Clock) -> Trial | None:
-        """The trial with this many folds; None if it cannot be trained on this data."""
-        if not trial.scores:
-            self.n_begun += 1
-        if self._kept is not None and self._kept.load(trial):
-            return trial
+        """The trial with this many folds, as it was kept or trained; None if it cannot be trained on this data."""
+        done = len(trial.scores) >= n_folds or self._takes_over(trial, clock) or self._trains(trial, n_folds, clock)
+        return trial if done else None
+
+    def _takes_over(self, trial: Trial, clock: Clock) -> bool:
+        """Take what was kept of a trial; if the clock cut it short, only where there is no time to do it again."""
+        row = None if self._kept is None or trial.scores else self._kept.row(trial)
+        if row is None or self._kept is None:
+            return False
+        if not row["whole"] and HURRIED * row["seconds"] <= clock.left:
+            return False
+        self._kept.load(trial)
+        self._time(trial)
+        return True
+
+    def _time(self, trial: Trial) -> None:
+        """Under a bound, what scoring by the trial costs."""
+        if self._most_ms is not None:
+            trial.milliseconds = cost_of(trial)
+
+    def _trains(self, trial: Trial, n_folds: int, clock: Clock) -> bool:
+        """Train the folds that are missing; whether that can be done on this data."""
         self._tell(f"{trial.kind.ranker} on {trial.kind.features}", None)
         try:
             with warnings.catch_warnings(), all_or_nothing():
@@ -171,8 +220,9 @@ class Search:
                 trial.run(n_folds, clock)
         except OrdinoError as error:
             self.left_out[trial.kind.text] = str(error)
-            return None
-        return trial
+            return False
+        self._time(trial)
+        return True
 
     def _take(self, trial: Trial) -> None:
         self.done.append(trial)

@@ -18,8 +18,9 @@ SHOWN = 10  # features that a printed summary has
 
 
 class MemberSummary(NamedTuple):
-    """A member: a ranker by name and the features that it sees."""
+    """A member: a ranker, the features that it sees, and a name that no other member has."""
 
+    name: str
     ranker: str
     features: str
     weight: float
@@ -30,17 +31,50 @@ class MemberSummary(NamedTuple):
     adds_error: float
     """The standard error of that."""
 
-    @property
-    def name(self) -> str:
-        """The ranker and what it sees."""
-        return f"{self.ranker} on {self.features}"
+
+TEXTS, NUMBERS = MemberSummary._fields[1:3], MemberSummary._fields[3:]
+
+
+def names_of(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The ranker of each member and what it sees; with the parameters that differ where several would be called alike.
+
+    Examples
+    --------
+    >>> names_of([{"ranker": "prank", "features": "z", "params": {"epochs": n, "seed": 1}} for n in (5, 9)])
+    ['prank on z (epochs=5)', 'prank on z (epochs=9)']
+    """
+    short = [f"{row['ranker']} on {row['features']}" for row in rows]
+    names = []
+    for name, row in zip(short, rows, strict=True):
+        alike = [other["params"] for one, other in zip(short, rows, strict=True) if one == name]
+        differing = [
+            f"{parameter}={value}"
+            for parameter, value in row["params"].items()
+            if any(parameter not in params or params[parameter] != value for params in alike)
+        ]
+        names.append(f"{name} ({', '.join(differing)})" if differing else name)
+    return names
+
+
+def members_of(rows: Sequence[Mapping[str, Any]]) -> tuple[MemberSummary, ...]:
+    """What is reported of members, from the rows that an ensemble keeps."""
+    told = ([row[field] for field in (*TEXTS, *NUMBERS)] for row in rows)
+    return tuple(MemberSummary(name, *fields) for name, fields in zip(names_of(rows), told, strict=True))
 
 
 def are_told(row: Mapping[str, Any]) -> bool:
     """Whether a row has all that is reported of a member; a forged file can have anything."""
-    texts, numbers = MemberSummary._fields[:2], MemberSummary._fields[2:]
-    return all(isinstance(row.get(name), str) for name in texts) and all(
-        isinstance(row.get(name), int | float) for name in numbers
+    has_texts, has_numbers = (
+        all(isinstance(row.get(name), kind) for name in names) for names, kind in ((TEXTS, str), (NUMBERS, int | float))
+    )
+    return has_texts and has_numbers and isinstance(row.get("params"), dict)
+
+
+def is_told_cost(scoring: object) -> bool:
+    """Whether this is the cost of scoring as it is reported, or None where nobody measured it."""
+    names = ("milliseconds", "max_ms")
+    return scoring is None or (
+        isinstance(scoring, dict) and all(isinstance(scoring.get(name), int | float) for name in names)
     )
 
 
@@ -55,19 +89,25 @@ class Summary:
     members: tuple[MemberSummary, ...]
     features: tuple[FeatureWeight, ...]
     """For each original feature its share of what the members learned, the largest first; they sum to 1."""
+    scoring: Mapping[str, float] | None = None
+    """Where it was bound, what scoring 1,000 documents takes, ``milliseconds``, and the bound, ``max_ms``."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         members = [member._asdict() for member in self.members]
         features = [feature._asdict() for feature in self.features]
-        return {"metric": self.metric, "quality": dict(self.quality), "members": members, "features": features}
+        known = {"metric": self.metric, "quality": dict(self.quality), "members": members, "features": features}
+        return known | ({} if self.scoring is None else {"scoring": dict(self.scoring)})
 
     @property
     def told_quality(self) -> str:
-        """The quality as a sentence."""
-        found = self.quality
+        """The quality as a sentence, and the cost if that was bound."""
+        found, cost = self.quality, self.scoring
         interval = f"95 %: {found['low']:.4f} to {found['high']:.4f}"
-        return f"{self.metric} {found['mean']:.4f} out of fold ({interval}, {found['queries']:.0f} queries)"
+        told = f"{self.metric} {found['mean']:.4f} out of fold ({interval}, {found['queries']:.0f} queries)"
+        if cost is None:
+            return told
+        return f"{told}; {cost['milliseconds']:.3g} ms for 1,000 documents, where {cost['max_ms']:g} were allowed"
 
     def member_rows(self) -> list[tuple[str, ...]]:
         """The members as cells of a table."""

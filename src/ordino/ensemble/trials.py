@@ -102,6 +102,8 @@ class Trial:
     """The same by fold, where it differs: a fold that took too long leaves less to the next ones."""
     most_steps: int | None = None
     """Steps to take where a plan says so; else as many as are good, or as the time allows."""
+    is_cut: bool = False
+    """Whether the clock ended it before it would have ended by itself."""
     seconds: float = 0.0
     scores: list[NDArray[np.float32]] = field(default_factory=list)
     """By fold, (n_steps, n_docs of the fold)."""
@@ -115,6 +117,11 @@ class Trial:
     def n_steps(self) -> int:
         """How many steps all folds have."""
         return min((len(one) for one in self.scores), default=0)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the clock had no say in it, so that anybody with this bench gets the same."""
+        return not self.is_cut and self.most_steps is None and {self.share, *self.shares} == {1.0}
 
     @property
     def row(self) -> dict[str, Any]:
@@ -139,6 +146,7 @@ class Trial:
             for path in paths:
                 self.scores.append(path.scores)
                 self.at.append(path.at)
+                self.is_cut |= path.is_cut
             self._hurry(own)
         self._curve = None
         self.seconds += clock.used - begun

@@ -16,7 +16,7 @@ from ordino.data.dataset import Dataset
 from ordino.errors import DataError, ParameterError
 from ordino.judge import Judge
 from ordino.pipelines import last_step, names_at_last_step, score_with
-from ordino.ranker import FeatureWeight, Ranker
+from ordino.ranker import FeatureWeight, Ranker, measure_of
 from ordino.threads import count_threads, run_blocks
 
 
@@ -91,10 +91,8 @@ def permutation_importance(
     [('f1', True), ('f2', False), ('f3', False), ('f4', False)]
     """
     last = last_step(ranker)
-    judge = Judge(
-        getattr(last, "metric", "ndcg@10") if metric is None else metric,
-        getattr(last, "profile", "standard") if profile is None else profile,
-    )
+    own_metric, own_profile = measure_of(last)
+    judge = Judge(own_metric if metric is None else metric, own_profile if profile is None else profile)
     check_int("repeats", repeats, low=1)
     is_piped = last is not ranker
     # scaling and shuffling inside a query change places freely; of the steps of a pipeline nobody knows

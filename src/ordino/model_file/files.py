@@ -258,6 +258,7 @@ def make_card(
 
     last = last_step(ranker)
     params = {key: as_json(value) for key, value in last.get_params(deep=False).items()}
+    planned = params.get("plan") or {}  # what an ensemble carries out has the metric that it was chosen by
     scaler = getattr(last, "scaler_", None)
     used = (name for name, modules in LEARNED_WITH.items() if not modules.isdisjoint(sys.modules))
     packages = ["ordino", "numpy", "scikit-learn", *used]
@@ -269,7 +270,7 @@ def make_card(
         "parameters": params,
         "features": features_of(ranker),
         "scaling": describe_scaling(scaler),
-        "measure": {"metric": params.get("metric"), "profile": params.get("profile")},
+        "measure": {name: planned.get(name, params.get(name)) for name in ("metric", "profile")},
         "seed": params.get("seed"),
         "learned": _figures(last),
         "data": None if data is None else describe(data),

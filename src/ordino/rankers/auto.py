@@ -7,8 +7,7 @@ fusion keeps all the weight that no gain on these queries speaks for. The machin
 """
 
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -16,37 +15,28 @@ from numpy.typing import NDArray
 
 from ordino.data.dataset import Dataset
 from ordino.ensemble.board import Board
-from ordino.ensemble.choosing import Choice, quality_of
+from ordino.ensemble.bounds import choice_within, warn_if_exceeded
+from ordino.ensemble.choosing import Choice, Ensemble, quality_of
 from ordino.ensemble.clock import CLOCKS, Clock
 from ordino.ensemble.combining import beside, mixture, standardized
 from ordino.ensemble.kept import Kept
+from ordino.ensemble.plans import Terms, agreed, check_plan
+from ordino.ensemble.scoring import member_scores, milliseconds
 from ordino.ensemble.search import Search
-from ordino.ensemble.summary import MemberSummary, Summary, are_told, shares_of
-from ordino.ensemble.trials import Bench, Trial
+from ordino.ensemble.summary import Summary, are_told, is_told_cost, members_of, names_of, shares_of
+from ordino.ensemble.trials import Bench
 from ordino.ensemble.views import Views, pooled, source_of
-from ordino.errors import DataError, ParameterError
+from ordino.errors import DataError
 from ordino.forms import Form, Linear, require
 from ordino.judge import Judge
 from ordino.linear import name_weights
-from ordino.parameters import learned, param
+from ordino.parameters import learned, param, parameters_of
 from ordino.ranker import FeatureWeight, Ranker
 from ordino.rankers.fusion import RankFusion, fusion_of_runs
 from ordino.rankers.portfolio import drawn_kinds, first_kinds, make_member, seconds_of
 from ordino.recurring import metric_param, n_jobs_param, profile_param, seed_param, verbose_param
 
 MANY_FOLDS, FEW_FOLDS, FEW_QUERIES = 8, 4, 300
-TIMED_DOCS = 1000  # that scoring is timed with
-
-
-def check_plan(given: object) -> None:
-    """Refuse a plan that is not one that AutoRanker has stored."""
-    rows = given.get("trials") if isinstance(given, Mapping) else None
-    if (
-        not isinstance(rows, Sequence)
-        or not rows
-        or not all(isinstance(row, Mapping) and "ranker" in row for row in rows)
-    ):
-        raise ParameterError("plan is not one of AutoRanker's; give the plan_ of a fitted AutoRanker")
 
 
 class ExplainedPart(NamedTuple):
@@ -117,7 +107,10 @@ class AutoRanker(Ranker):
         above=0,
     )  # fmt: skip
     plan: Mapping[str, Any] | None = param(
-        None, "The `plan_` of a fitted AutoRanker, to be carried out again to the last bit.", check=check_plan
+        None,
+        "The `plan_` of a fitted AutoRanker, to be carried out again to the last bit, with its seed and folds. Its "
+        "metric, profile and `max_score_ms` take the place of defaults; where others are given, that is refused.",
+        check=check_plan,
     )
     store: str | None = param(
         None, "A folder that keeps every trial: a fit that was stopped goes on from there, with the same data and seed."
@@ -136,22 +129,24 @@ class AutoRanker(Ranker):
         seconds = 60 * self.minutes
         clock = Clock(None if self.trials is not None or self.plan is not None else seconds, self.clock)
         plan = dict(self.plan or {})
+        usual = Terms(*(parameters_of(type(self))[name].default for name in Terms._fields))
+        terms = agreed(plan, Terms(self.metric, self.profile, self.max_score_ms), usual)
         whole = pooled(data, valid)
         if whole.n_queries < 2:
             raise DataError("AutoRanker learns by folds of queries, and there is one query; give at least two")
         bench = Bench(
             whole,
-            judge=Judge(self.metric, self.profile),
+            judge=Judge(terms.metric, terms.profile),
             n_folds=min(int(plan.get("folds", self.folds or _n_folds(whole.n_queries))), whole.n_queries),
             seed=int(plan.get("seed", self.seed)),
-            make=lambda kind: make_member(kind, metric=self.metric, profile=self.profile, n_jobs=self.n_jobs),
+            make=lambda kind: make_member(kind, metric=terms.metric, profile=terms.profile, n_jobs=self.n_jobs),
             n_jobs=self.n_jobs,
         )
         self.history_ = []
         kept = None if self.store is None else Kept(self.store, bench)
         with Board(bench, clock, self.trials, verbose=self.verbose) as board:
             search = Search(
-                bench, clock=clock, most_trials=self.trials, kept=kept, tell=board.tell,
+                bench, clock=clock, most_trials=self.trials, kept=kept, tell=board.tell, most_ms=terms.max_score_ms,
                 cost=lambda kind: seconds_of(kind, whole.n_docs, bench.views.width(kind.features), bench.n_folds),
             )  # fmt: skip
             if plan:
@@ -162,27 +157,28 @@ class AutoRanker(Ranker):
             raise DataError(f"no member could learn from this data: {next(iter(search.left_out.values()))}")
         if search.interrupted:
             sys.stderr.write(f"AutoRanker: stopped after {len(search.done)} trials; what these learned is kept\n")
-        self._keep(search, bench)
+        self._keep(search, bench, terms)
 
-    def _keep(self, search: Search, bench: Bench) -> None:
+    def _keep(self, search: Search, bench: Bench, terms: Terms) -> None:
         """Choose members, measure them honestly, and hold what scores."""
-        for trial in search.done if self.max_score_ms is not None else ():
-            trial.milliseconds = trial.milliseconds or _milliseconds(trial, bench)
-        choice = Choice(bench, search.done, search.n_first, self.max_score_ms)
         everything = np.full(bench.data.n_queries, True)
-        ensemble, unseen = choice.ensemble(everything), choice.honest()
         fusion = fusion_of_runs(bench.data)
+        if terms.max_score_ms is None:
+            choice, scoring = Choice(bench, search.done, search.n_first), None
+        else:
+            choice, scoring = choice_within(
+                bench, search.done, search.n_first, terms.max_score_ms, (self.plan or {}).get("scoring", {}),
+                lambda ensemble: self._timed(search, bench, ensemble, fusion),
+            )  # fmt: skip
+            warn_if_exceeded(scoring, stacklevel=4)  # who called fit
+        ensemble, unseen = choice.ensemble(everything), choice.honest()
         if fusion is not None:  # it stays as far as no gain over it is shown
             simple = standardized(fusion.predict(bench.data), bench.data.offsets)
             share, unseen = beside(unseen, simple, bench.measure, bench.fold, bench.data.counts)
             ensemble = ensemble.beside(simple, share)
-        self.weights_ = ensemble.weights
-        self.rankers_ = [search.done[member.trial].rankers(member.step) for member in ensemble.members]
-        self.features_ = [search.done[member.trial].kind.features for member in ensemble.members]
+        self._hold(search, ensemble, fusion)
         self.members_ = choice.table(ensemble)
         if fusion is not None and ensemble.simple is not None:
-            self.weights_ = np.append(self.weights_, ensemble.simple_weight)
-            self.rankers_, self.features_ = [*self.rankers_, [fusion]], [*self.features_, "raw"]
             self.members_[-1] |= {"ranker": "rank-fusion", "params": {}, "features": "raw", "step": 1}
         sign = bench.judge.metric.quality(1.0)
         for row in self.members_:
@@ -198,7 +194,25 @@ class AutoRanker(Ranker):
             "first": search.n_first,
             "trials": [trial.row for trial in search.done],
             "left_out": dict(search.left_out),
+            **terms.told(),
         }
+        if scoring is not None:
+            self.plan_["scoring"] = scoring
+
+    def _hold(self, search: Search, ensemble: Ensemble, fusion: RankFusion | None) -> None:
+        """Keep the weights and rankers of the members, and of fusion if that stands beside them."""
+        self.weights_ = ensemble.weights
+        self.rankers_ = [search.done[member.trial].rankers(member.step) for member in ensemble.members]
+        self.features_ = [search.done[member.trial].kind.features for member in ensemble.members]
+        if fusion is not None and ensemble.simple is not None:
+            self.weights_ = np.append(self.weights_, ensemble.simple_weight)
+            self.rankers_, self.features_ = [*self.rankers_, [fusion]], [*self.features_, "raw"]
+
+    def _timed(self, search: Search, bench: Bench, ensemble: Ensemble, fusion: RankFusion | None) -> float:
+        """What ``predict`` takes with these members, and with fusion, whatever share that will have."""
+        simple = None if fusion is None else np.zeros(bench.data.n_docs)
+        self._hold(search, ensemble._replace(simple=simple), fusion)
+        return milliseconds(self.predict, bench.data)
 
     def _predict(self, data: Dataset) -> NDArray[np.float64]:
         views = Views(data)
@@ -207,9 +221,9 @@ class AutoRanker(Ranker):
 
     def explained_parts(self, data: Dataset) -> Iterator[ExplainedPart]:
         """The rankers that the scores of one query are made of, with what each sees and how much it counts there."""
-        views = Views(data)
-        for row, rankers, weight in zip(self.members_, self.rankers_, self.weights_, strict=True):
-            name, features = f"{row['ranker']} on {row['features']}", row["features"]
+        views, names = Views(data), names_of(self.members_)
+        for name, row, rankers, weight in zip(names, self.members_, self.rankers_, self.weights_, strict=True):
+            features = row["features"]
             seen, source = views.take(features), source_of(features, data.n_features)
             for ranker in rankers:
                 form: Form = ranker.form()
@@ -234,10 +248,10 @@ class AutoRanker(Ranker):
         return name_weights(self.feature_names(), total / whole if whole else total)
 
     def summary(self) -> Summary:
-        """Which members there are, how much each adds, what the whole is worth, and which features count."""
+        """Which members there are, how much each adds, what the whole is worth and costs, and which features count."""
         shares = tuple(self.feature_weights())
-        members = tuple(MemberSummary(*(row[name] for name in MemberSummary._fields)) for row in self.members_)
-        return Summary(self.metric, self.quality_, members, shares)
+        metric, scoring = self.plan_.get("metric", self.metric), self.plan_.get("scoring")
+        return Summary(metric, self.quality_, members_of(self.members_), shares, scoring)
 
     def _check_learned(self) -> None:
         """Every ranker is sound and sees the features that it learned from."""
@@ -247,6 +261,7 @@ class AutoRanker(Ranker):
         require(self.weights_.shape == (n,), "weights_")
         require(isinstance(self.members_, list) and len(self.members_) == n, "members_")
         require(all(isinstance(row, dict) and are_told(row) for row in self.members_), "members_")
+        require(isinstance(self.plan_, dict) and is_told_cost(self.plan_.get("scoring")), "plan_")
         nothing = Views(Dataset(np.zeros((0, self.n_features_in_), np.float32), np.zeros(0)))
         for rankers, features in zip(self.rankers_, self.features_, strict=True):
             require(isinstance(rankers, list) and rankers and isinstance(features, str), "rankers_")
@@ -256,27 +271,5 @@ class AutoRanker(Ranker):
                 ranker.form().check()
 
 
-def member_scores(rankers: Sequence[Ranker], features: str, views: Views) -> NDArray[np.float64]:
-    """The mean of what the rankers of all folds say, each as z-scores inside the query."""
-    seen = views.take(features)
-    total = np.zeros(seen.n_docs)
-    for ranker in rankers:
-        total += standardized(ranker.form().score_scaled(seen), seen.offsets)
-    return total / len(rankers)
-
-
 def _n_folds(n_queries: int) -> int:
     return MANY_FOLDS if n_queries < FEW_QUERIES else FEW_FOLDS
-
-
-def _milliseconds(trial: Trial, bench: Bench) -> float:
-    """What scoring 1,000 documents by a member takes, features included: the quickest of three."""
-    n_queries = int(np.searchsorted(bench.data.offsets[1:], TIMED_DOCS)) + 1
-    some = bench.data.select_queries(np.arange(min(n_queries, bench.data.n_queries)))
-    rankers = trial.rankers(trial.best_step(np.full(bench.data.n_queries, True)))
-    times = []
-    for _ in range(3):
-        begun = time.perf_counter()
-        member_scores(rankers, trial.kind.features, Views(some))
-        times.append(time.perf_counter() - begun)
-    return round(1000 * min(times) * TIMED_DOCS / some.n_docs, 4)
