@@ -76,6 +76,25 @@ def test_each_step_is_watched_once_and_by_its_own_scores():
     assert seen == steps.tolist()
 
 
+def test_how_many_epochs_are_enough_does_not_depend_on_how_many_there_were_at_a_look():
+    rising = np.array([[0.1], [0.2], [0.3], [0.2], [0.2], [0.2], [0.9], [0.9]])
+    for looks in (range(1, 9), (2, 8), (8,)):
+        watch = Watch(lambda scores: scores[0].item(), patience=3, window=1)
+        enough = [watch.is_enough([rising[:n]]) for n in looks]
+        assert enough == [n >= 6 for n in looks]
+        assert watch.n_epochs == 6
+
+
+@pytest.mark.parametrize("turn", [0.0, 100.0], ids=["epoch by epoch", "all at once"])
+def test_epochs_that_a_long_turn_went_beyond_are_cut(monkeypatch, turn):
+    monkeypatch.setattr(training, "TURN", turn)
+    trial = Trial(bench(n_folds=2), Kind("ranknet", {"epochs": 20, "hidden": (3,)}, "z"))
+    parts = [trial._part(fold) for fold in range(2)]
+    watch = Watch(lambda scores: 0.0, patience=3, window=1)
+    paths = follow(trial.bench.make(trial.kind), parts, Clock(None), watch)
+    assert [len(path.scores) for path in paths] == [4, 4]
+
+
 def test_a_fold_is_watched_by_its_own_queries():
     trial = Trial(bench(), KINDS["weights"])
     own = trial.bench.docs(2)

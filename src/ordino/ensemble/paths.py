@@ -54,15 +54,17 @@ class Watch:
     def __init__(self, mean_of: Callable[[list[Scores]], float], patience: int, window: int) -> None:
         self._mean_of, self._patience, self._window = mean_of, patience, window
         self._means: list[float] = []
+        self.n_epochs: int | None = None
+        """The first number of epochs that was enough, of however many there were when somebody looked."""
 
     def is_enough(self, so_far: Sequence[Sequence[Scores]]) -> bool:
         """Whether the epochs so far show no rise; ``so_far`` has the scores of each part after each epoch."""
-        while len(self._means) < min(map(len, so_far)):
+        while self.n_epochs is None and len(self._means) < min(map(len, so_far)):
             self._means.append(self._mean_of([scores[len(self._means)] for scores in so_far]))
-        if len(self._means) <= self._patience:
-            return False
-        best = int(np.argmax(smoothed(np.array(self._means), self._window)))
-        return len(self._means) - 1 - best >= self._patience
+            best = int(np.argmax(smoothed(np.array(self._means), self._window)))
+            if len(self._means) - 1 - best >= self._patience:
+                self.n_epochs = len(self._means)
+        return self.n_epochs is not None
 
 
 def follow(
@@ -128,9 +130,9 @@ def _networks(
         chosen: Any = rankers[i]
         return cast(Ranker, chosen._keep(Trained(layers[i][step], [], step + 1)))
 
-    n_epochs = min(map(len, scores))
-    is_cut = any(looks) and n_epochs < pattern.epochs
-    return [Path(np.array(some), partial(at, i), is_cut) for i, some in enumerate(scores)]
+    is_cut = any(looks) and min(map(len, scores)) < pattern.epochs
+    n_epochs = None if watch is None else watch.n_epochs  # turns, which depend on the clock, may have gone further
+    return [Path(np.array(some[:n_epochs]), partial(at, i), is_cut) for i, some in enumerate(scores)]
 
 
 def _trees(pattern: TreeRanker, part: Part, clock: Clock) -> Path:
