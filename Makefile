@@ -49,7 +49,7 @@ installs: $(READY)  ## wheel and sdist in empty environments, with and without e
 prepare: $(READY)  ## VERSION=0.2.0: the version, and what is unreleased under its heading in the changelog; commit it
 	$(BIN)/python tools/release.py prepare $(VERSION)
 
-release: $(READY)  ## everything a release is held to; TAG=yes tags it. Nothing is uploaded
+release: $(READY)  ## everything a release is held to, at any time; TAG=yes tags what is prepared. Nothing is uploaded
 	$(BIN)/python tools/release.py check $(if $(filter yes,$(TAG)),--tag)
 
 $(PLAIN): pyproject.toml constraints.txt  # what every user has, and what report and studio need
