@@ -164,7 +164,7 @@ def result_of(words: str, place: Path, called: list[Any], capsysbinary: Any) -> 
     printed, noise = said.out.decode(), said.err.decode()
     timed = words.startswith(("bench", "search", "studio"))  # whose tables have times, and whose address a token
     if words.startswith("warm-up"):  # whose only line has its seconds too
-        printed = re.sub(r"\d+ seconds", "", printed)
+        printed = re.sub(r"\d+ seconds?", "", printed)
     printed = "" if timed else "\n".join(line for line in printed.splitlines() if not re.search(r"\bseconds?\b", line))
     written = {}
     for path in sorted(place.rglob("*")):
