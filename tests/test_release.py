@@ -108,7 +108,8 @@ def test_without_a_tag_a_tree_in_development_is_tried_and_told_what_it_lacks(
 
 
 def test_the_version_names_what_matters(capsys, monkeypatch):
-    monkeypatch.setattr(versions, "OPTIONAL", ("pandas", "no-such-package"))
+    monkeypatch.setattr(versions, "OPTIONAL", ("pandas", "no-such-package", "pandas-gpu"))
+    monkeypatch.setattr(versions, "INSTEAD", {"pandas-gpu": "pandas"})
     with pytest.raises(SystemExit) as end:
         main(["--version"])
     assert end.value.code == 0
@@ -122,6 +123,17 @@ def test_the_version_names_what_matters(capsys, monkeypatch):
 def test_every_dependency_is_among_the_versions():
     needed = {re.split(r"[<>=;\s]", one)[0] for one in PROJECT["dependencies"]}
     assert needed == set(versions.NEEDED)
+
+
+OF_PEERS = {"xgboost", "xgboost-cpu", "catboost", "onnxruntime"}
+"""What Ordino uses of the extra for comparisons: rankers, and the check of ONNX graphs; XGBoost in either package."""
+
+
+def test_every_package_of_an_extra_is_among_the_versions():
+    of_users = set(PROJECT["optional-dependencies"]) - {"all", "peers", "docs", "dev"}
+    brought = {re.split(r"[<>=;\s]", one)[0] for name in of_users for one in PROJECT["optional-dependencies"][name]}
+    assert brought | OF_PEERS == set(versions.OPTIONAL)
+    assert len(versions.OPTIONAL) == len(set(versions.OPTIONAL))
 
 
 def test_classifiers_are_the_pythons_that_are_tested():
