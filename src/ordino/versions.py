@@ -12,7 +12,8 @@ NEEDED = (
 """Packages that are always there."""
 OPTIONAL = (
     "pandas", "polars", "torch", "optuna", "onnx", "onnxruntime", "ray", "altair", "vl-convert-python", "jinja2",
-    "starlette", "uvicorn", "httptools", "uvloop", "orjson", "pysimdjson", "msgpack", "xgboost", "xgboost-cpu", "catboost",
+    "starlette", "uvicorn", "httptools", "uvloop", "orjson", "pysimdjson", "msgpack",
+    "xgboost", "xgboost-cpu", "catboost",
 )  # fmt: skip
 """Packages that extras bring."""
 INSTEAD = {"xgboost": "xgboost-cpu", "xgboost-cpu": "xgboost"}
