@@ -16,7 +16,7 @@ test: $(READY)  ## every test but those marked slow
 slow: $(READY)  ## those marked slow: minutes
 	$(BIN)/pytest -n auto --dist worksteal -m slow $(WITH)
 
-check:  ## every test once, the slow ones too, with coverage; CI runs test, lint and smoke
+check:  ## every test once, the slow ones too, with coverage
 	$(MAKE) test WITH="--cov --cov-report="
 	$(MAKE) lint
 	$(MAKE) slow WITH="--cov --cov-append --cov-report=term"
