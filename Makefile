@@ -16,7 +16,7 @@ test: $(READY)  ## every test but those marked slow
 slow: $(READY)  ## those marked slow: minutes
 	$(BIN)/pytest -n auto --dist worksteal -m slow $(WITH)
 
-check:  ## every test once, the slow ones too, with coverage; CI runs test, lint and smoke
+check:  ## every test once, the slow ones too, with coverage
 	$(MAKE) test WITH="--cov --cov-report="
 	$(MAKE) lint
 	$(MAKE) slow WITH="--cov --cov-append --cov-report=term"
@@ -49,7 +49,7 @@ installs: $(READY)  ## wheel and sdist in empty environments, with and without e
 prepare: $(READY)  ## VERSION=0.2.0: the version, and what is unreleased under its heading in the changelog; commit it
 	$(BIN)/python tools/release.py prepare $(VERSION)
 
-release: $(READY)  ## everything a release is held to; TAG=yes tags it. Nothing is uploaded
+release: $(READY)  ## everything a release is held to, at any time; TAG=yes tags what is prepared. Nothing is uploaded
 	$(BIN)/python tools/release.py check $(if $(filter yes,$(TAG)),--tag)
 
 $(PLAIN): pyproject.toml constraints.txt  # what every user has, and what report and studio need

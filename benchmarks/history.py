@@ -24,6 +24,8 @@ FALL = 0.25
 """A ratio that fell by this share is told."""
 LOOKED_AT = 5
 """How many earlier ratios a new one is compared with."""
+WRITTEN = ("benchmarks/history.csv", "docs")
+"""What the benchmarks write into the tree, the rows and pages of figures."""
 BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -52,13 +54,19 @@ def record(what: str, ratio: float) -> None:
         if is_new:
             rows.writerow(COLUMNS)
         script = Path(sys.argv[0]).stem
-        rows.writerow((f"{datetime.now(UTC):%Y-%m-%d}", _commit(), script, what, f"{ratio:.4g}"))
+        rows.writerow((f"{datetime.now(UTC):%Y-%m-%d}", commit_of(), script, what, f"{ratio:.4g}"))
 
 
 @cache
-def _commit() -> str:
-    found = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HOME, capture_output=True, text=True)
-    return found.stdout.strip() or "unknown"
+def commit_of(home: Path = HOME) -> str:
+    """The commit that is measured, marked if files differ from it that ``make bench`` does not write itself."""
+    name = _git(home, "describe", "--always")
+    changed = _git(home, "status", "--porcelain", "--untracked-files=no", "--", ".", *(f":!{path}" for path in WRITTEN))
+    return (name or "unknown") + ("-dirty" if changed else "")
+
+
+def _git(home: Path, *words: str) -> str:
+    return subprocess.run(["git", *words], cwd=home, capture_output=True, text=True).stdout.strip()
 
 
 def read(path: Path) -> list[Row]:

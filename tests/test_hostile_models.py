@@ -184,6 +184,7 @@ def put_array(name, value):
         ("gp-rank", put("learned", "program_", value=["+", "0"]), "program_"),
         ("gp-rank", put("learned", "program_", value=["0", "0"]), "program_"),
         ("rank-boost", put("learned", "stumps_", 0, "fields", "feature", value=99), "stumps_"),
+        ("rank-boost", put("learned", "stumps_", 0, "fields", "feature", value=easy_data().n_features), "stumps_"),
         ("rank-boost", put("learned", "stumps_", 0, "fields", "threshold", value="x"), "stumps_"),
         ("ada-rank", put("learned", "coef_", value=None), "coef_"),
     ],

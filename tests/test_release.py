@@ -60,19 +60,56 @@ def test_preparing_writes_everything_that_names_the_version(release, tmp_path, m
         release.prepare("1.2", "today")
 
 
+RELEASED = CHANGES.replace("- new\n\n", "")
+CITED = "version: 0.1.0\n"
+
+
 @pytest.mark.parametrize(
-    ("changed", "sentence"),
-    [(" M README.md", "the tree is not clean"), ("", "CHANGELOG.md has no section for 0.0.7; run: make prepare")],
+    ("changed", "changes", "citation", "tags", "sentence"),
+    [
+        (" M README.md", RELEASED, CITED, "", "the tree is not clean"),
+        ("", RELEASED.replace("0.1.0", "0.0.9"), CITED, "", "CHANGELOG.md has no section for 0.1.0; run: make prepare"),
+        ("", CHANGES, CITED, "", r"changes under \[Unreleased\]; run make prepare"),
+        ("", RELEASED, "version: 0.0.9\n", "", "CITATION.cff is of another version than 0.1.0; run: make prepare"),
+        ("", RELEASED, CITED, "v0.0.9\nv0.1.0", "v0.1.0 is tagged already"),
+    ],
 )
-def test_what_cannot_be_released_is_told(release, monkeypatch, changed, sentence):
-    monkeypatch.setattr(release, "version", lambda: "0.0.7")
-    monkeypatch.setattr(release, "_git", lambda *words: changed)
+def test_what_cannot_be_released_is_told(release, tmp_path, monkeypatch, changed, changes, citation, tags, sentence):
+    for name, text in {"CHANGES": changes, "CITATION": citation}.items():
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(release, name, tmp_path / name)
+    monkeypatch.setattr(release, "version", lambda: "0.1.0")
+    monkeypatch.setattr(release, "_git", lambda *words: {"status": changed, "tag": tags}[words[0]])
+    monkeypatch.setattr(release.installs, "build", lambda folder: pytest.fail("it was built"))
     with pytest.raises(SystemExit, match=sentence):
-        release.check(tag=False)
+        release.check(tag=True)
+    if not changed:
+        assert re.search(sentence, "\n".join(release.missing("0.1.0")))
+
+
+@pytest.mark.parametrize("changes", [CHANGES, RELEASED])
+def test_without_a_tag_a_tree_in_development_is_tried_and_told_what_it_lacks(
+    release, tmp_path, monkeypatch, capsys, changes
+):
+    for name, text in {"CHANGES": changes, "CITATION": CITED}.items():
+        (tmp_path / name).write_text(text)
+        monkeypatch.setattr(release, name, tmp_path / name)
+    monkeypatch.setattr(release, "version", lambda: "0.1.0")
+    monkeypatch.setattr(release, "_git", lambda *words: "")
+    monkeypatch.setattr(release, "_run", lambda *words: None)
+    wheel = tmp_path / "wheel"
+    wheel.touch()
+    monkeypatch.setattr(release.installs, "build", lambda folder: (wheel, wheel))
+    monkeypatch.setattr(release.installs, "install", lambda *_, **__: None)
+    monkeypatch.setattr(release.installs, "smoke", lambda *_, **__: None)
+    release.check(tag=False)
+    told = capsys.readouterr().out
+    assert ("under [Unreleased]" in told) == (changes == CHANGES) == ("can be released" not in told)
 
 
 def test_the_version_names_what_matters(capsys, monkeypatch):
-    monkeypatch.setattr(versions, "OPTIONAL", ("pandas", "no-such-package"))
+    monkeypatch.setattr(versions, "OPTIONAL", ("pandas", "no-such-package", "pandas-gpu"))
+    monkeypatch.setattr(versions, "INSTEAD", {"pandas-gpu": "pandas"})
     with pytest.raises(SystemExit) as end:
         main(["--version"])
     assert end.value.code == 0
@@ -86,6 +123,17 @@ def test_the_version_names_what_matters(capsys, monkeypatch):
 def test_every_dependency_is_among_the_versions():
     needed = {re.split(r"[<>=;\s]", one)[0] for one in PROJECT["dependencies"]}
     assert needed == set(versions.NEEDED)
+
+
+OF_PEERS = {"xgboost", "xgboost-cpu", "catboost", "onnxruntime"}
+"""What Ordino uses of the extra for comparisons: rankers, and the check of ONNX graphs; XGBoost in either package."""
+
+
+def test_every_package_of_an_extra_is_among_the_versions():
+    of_users = set(PROJECT["optional-dependencies"]) - {"all", "peers", "docs", "dev"}
+    brought = {re.split(r"[<>=;\s]", one)[0] for name in of_users for one in PROJECT["optional-dependencies"][name]}
+    assert brought | OF_PEERS == set(versions.OPTIONAL)
+    assert len(versions.OPTIONAL) == len(set(versions.OPTIONAL))
 
 
 def test_classifiers_are_the_pythons_that_are_tested():

@@ -1,8 +1,9 @@
 """A release: ``prepare`` writes the version and the changelog's heading, ``check`` builds it and tries what was built.
 
-``check`` wants a clean tree and a section of the changelog for the version, builds wheel and sdist, checks their
-metadata, installs the wheel in an empty environment and runs README's example there. With ``--tag`` it tags the commit
-in the end. Nothing is uploaded.
+``check`` wants a clean tree, builds wheel and sdist, checks their metadata, installs the wheel in an empty environment
+and runs README's example there. With ``--tag`` it also wants a changelog that has everything in the section of the
+version, and tags the commit in the end; without, it says what of that is missing, so that a tree in development can be
+tried too. Nothing is uploaded.
 """
 
 import argparse
@@ -52,15 +53,9 @@ def check(*, tag: bool) -> None:
     wanted = version()
     if changed := _git("status", "--porcelain"):
         sys.exit(f"the tree is not clean; commit or remove:\n{changed}")
-    heading = re.search(
-        rf"^## \[{re.escape(wanted)}\] - \d{{4}}-\d\d-\d\d$", CHANGES.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    if heading is None:
-        sys.exit(f"CHANGELOG.md has no section for {wanted}; run: make prepare VERSION={wanted}")
-    if f"version: {wanted}" not in CITATION.read_text(encoding="utf-8"):
-        sys.exit(f"CITATION.cff is of another version than {wanted}; run: make prepare VERSION={wanted}")
-    if f"v{wanted}" in _git("tag").split():
-        sys.exit(f"v{wanted} is tagged already; choose the next version")
+    unprepared = missing(wanted)
+    if tag and unprepared:
+        sys.exit(unprepared[0])
     with TemporaryDirectory(prefix="ordino-release-") as folder:
         wheel, source = installs.build(Path(folder))
         print("built " + ", ".join(f"{one.name} ({one.stat().st_size / 1e6:.2f} MB)" for one in (wheel, source)))
@@ -70,8 +65,24 @@ def check(*, tag: bool) -> None:
     if tag:
         _run("git", "tag", "-a", f"v{wanted}", "-m", f"Ordino {wanted}")
         print(f"tagged v{wanted}; push it with: git push origin v{wanted}")
+    elif unprepared:
+        print("\n".join([f"this tree can be built and used, but not be tagged as {wanted}:", *unprepared]))
     else:
         print(f"{wanted} can be released; TAG=yes tags it")
+
+
+def missing(wanted: str) -> list[str]:
+    """What a tree lacks to be tagged as a version, each with what to do."""
+    changes, found = CHANGES.read_text(encoding="utf-8"), []
+    if re.search(rf"^## \[{re.escape(wanted)}\] - \d{{4}}-\d\d-\d\d$", changes, re.MULTILINE) is None:
+        found.append(f"CHANGELOG.md has no section for {wanted}; run: make prepare VERSION={wanted}")
+    if changes.partition(UNRELEASED)[2].partition("\n## [")[0].strip():
+        found.append("CHANGELOG.md has changes under [Unreleased]; run make prepare with the version that has them")
+    if f"version: {wanted}" not in CITATION.read_text(encoding="utf-8"):
+        found.append(f"CITATION.cff is of another version than {wanted}; run: make prepare VERSION={wanted}")
+    if f"v{wanted}" in _git("tag").split():
+        found.append(f"v{wanted} is tagged already; choose the next version")
+    return found
 
 
 def _replace(path: Path, pattern: re.Pattern[str], text: str) -> None:

@@ -10,8 +10,14 @@ NEEDED = (
     "threadpoolctl", "typer", "rich",
 )  # fmt: skip
 """Packages that are always there."""
-OPTIONAL = ("pandas", "polars", "torch", "optuna", "altair", "vl-convert-python", "xgboost", "xgboost-cpu", "catboost")
+OPTIONAL = (
+    "pandas", "polars", "torch", "optuna", "onnx", "onnxruntime", "ray", "altair", "vl-convert-python", "jinja2",
+    "starlette", "uvicorn", "httptools", "uvloop", "orjson", "pysimdjson", "msgpack",
+    "xgboost", "xgboost-cpu", "catboost",
+)  # fmt: skip
 """Packages that extras bring."""
+INSTEAD = {"xgboost": "xgboost-cpu", "xgboost-cpu": "xgboost"}
+"""Packages that are the same library, of which one is enough."""
 
 
 def installed_versions(packages: Iterable[str]) -> dict[str, str]:
@@ -37,7 +43,7 @@ def describe_versions() -> str:
 
     lines = [f"ordino {__version__}", f"python {platform.python_version()}, {platform.system()} {platform.machine()}"]
     lines += [f"{name} {found}" for name, found in installed_versions((*NEEDED, *OPTIONAL)).items()]
-    missing = [name for name in OPTIONAL if _version(name) is None]
+    missing = [name for name in OPTIONAL if not _version(name) and not _version(INSTEAD.get(name, name))]
     if missing:
         lines.append(f"not installed: {', '.join(missing)}")
     return "\n".join(lines)

@@ -95,6 +95,14 @@ def test_quantiles_by_hand():
     np.testing.assert_allclose(got, [0, 1.1503494, -5.1993376, 5.1993376, NAN], rtol=1e-6)
 
 
+def test_quantiles_are_those_of_what_is_known():
+    known, missing = column([0, 1, 1, 1, 2]), column([NAN, 0, 1, NAN, 1, 1, 2])
+    asked = column([-1, 0, 0.5, 1, 1.5, 2, NAN])
+    expected = NormalQuantiles().fit(known).transform(asked)
+    assert np.isfinite(expected[:-1]).all()
+    np.testing.assert_allclose(NormalQuantiles().fit(missing).transform(asked), expected, rtol=1e-6)
+
+
 def test_quantiles_of_a_constant_or_unknown_feature():
     scaler = NormalQuantiles().fit(np.array([[5, NAN], [5, NAN]]))
     got = scaler.transform([[5, 1], [4, NAN], [6, 2]])

@@ -1,5 +1,7 @@
 """Ratios of benchmarks over time: they are appended, drawn, and a fall by a quarter is told."""
 
+import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -61,3 +63,30 @@ def test_every_benchmark_records_its_ratios():
     for script in sorted((HOME / "benchmarks").glob("bench_*.py")):
         recorded = "from history import record" in script.read_text(encoding="utf-8")
         assert recorded != (script.stem in no_ratios), script.name
+
+
+def test_what_the_benchmarks_write_makes_no_commit_another(tmp_path, history):
+    """The first row of a run is in history.csv when the second is written."""
+
+    def git(*words):
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=tmp_path, check=True)
+
+    def found():
+        history.commit_of.cache_clear()
+        return history.commit_of(tmp_path)
+
+    files = [tmp_path / name for name in ("benchmarks/history.csv", "docs/results/speed.md", "src/code.py")]
+    for path in files:
+        path.parent.mkdir(parents=True)
+        path.write_text("1")
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "all")
+    clean = found()
+    assert re.fullmatch("[0-9a-f]{7,}", clean)
+    (tmp_path / "new.txt").write_text("1")
+    for path in files[:2]:
+        path.write_text("2")
+        assert found() == clean
+    files[2].write_text("2")
+    assert found() == f"{clean}-dirty"

@@ -31,12 +31,32 @@ def test_links_and_named_files_exist(page):
     assert [path for path in links + named if "NAME" not in path and not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
-def test_the_targets_of_make_exist(page):
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *WORKFLOWS, ROOT / ".ci" / "run"]
+
+
+def asked_of_make(path):
+    """What a page or a script has make do: targets, with the tests that they are about."""
+    text = path.read_text(encoding="utf-8")
+    return re.findall(r"(?:`|^|- run: )make ([\w-]+(?: WITH=[\w./]+)?)", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_the_targets_of_make_exist(path):
     targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    named = re.findall(r"(?:`|^)make ([\w-]+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    named = [words.split()[0] for words in asked_of_make(path)]
     assert named
     assert set(named) <= set(targets)
+
+
+def test_the_public_host_runs_what_ci_runs_and_contributors_are_told():
+    ours = asked_of_make(ROOT / ".ci" / "run")
+    sentence = re.search(r"CI runs[^.]*(?:\.\w[^.]*)*;", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))[0]
+    assert re.findall(r"`make ([^`]+)`", sentence) == ours
+    public = asked_of_make(ROOT / ".github" / "workflows" / "tests.yml")
+    assert public[: len(ours)] == ours
+    assert "check" not in public
+    assert asked_of_make(ROOT / ".github" / "workflows" / "slow.yml") == ["check"]
 
 
 def test_contributors_find_every_folder_and_module_in_the_layout():

@@ -200,3 +200,9 @@ def test_data_that_differ_have_other_hashes(change: str) -> None:
     assert contents_hash(other) != contents_hash(data)
     assert (fingerprint(other) != fingerprint(data)) or change not in IN_FINGERPRINT
     assert (fingerprint(other) == fingerprint(data)) or change not in NOT_IN_FINGERPRINT
+
+
+def test_the_grouping_alone_makes_another_hash():
+    """Of documents that are all alike: their canonical order says nothing of where a query ends."""
+    one, two = (Dataset(np.ones((4, 1)), [0] * 4, qid=qid) for qid in ([1, 1, 1, 1], [1, 1, 2, 2]))
+    assert fingerprint(one) != fingerprint(two)

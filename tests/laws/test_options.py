@@ -164,8 +164,8 @@ def result_of(words: str, place: Path, called: list[Any], capsysbinary: Any) -> 
     printed, noise = said.out.decode(), said.err.decode()
     timed = words.startswith(("bench", "search", "studio"))  # whose tables have times, and whose address a token
     if words.startswith("warm-up"):  # whose only line has its seconds too
-        printed = re.sub(r"\d+ seconds", "", printed)
-    printed = "" if timed else "\n".join(line for line in printed.splitlines() if "seconds" not in line)
+        printed = re.sub(r"\d+ seconds?", "", printed)
+    printed = "" if timed else "\n".join(line for line in printed.splitlines() if not re.search(r"\bseconds?\b", line))
     written = {}
     for path in sorted(place.rglob("*")):
         if path.name.endswith(("-wal", "-shm")):  # of a store that was read

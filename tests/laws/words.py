@@ -24,7 +24,7 @@ READ: dict[str, tuple[str, str]] = {
     "categories": ("convert all.csv a.parquet --drop url", "convert all.csv a.parquet --drop url --categories other"),
     "zero_based": ("inspect train.txt", "inspect train.txt --zero-based"),
 }
-"""How tables are read is one piece of code for all commands, which test_column_options.py shows."""
+"""Reading is one piece of code for all commands; test_reading_options.py shows that each gives it every option."""
 CASES: dict[str, dict[str, tuple[str, str]]] = {
     "synth": {
         "out": ("synth list", "synth mq --queries 2 --out o.txt"),

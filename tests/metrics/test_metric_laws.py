@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracles import hard_lists, oracle
+from ordino.errors import ParameterError
 from ordino.metrics import METRICS, PROFILES, Metric, engine, kernels, measure, parse_metric
 
 CUTOFFS = {"required": (1, 3, 10), "optional": (None, 3), "none": (None,)}
@@ -120,6 +123,22 @@ def test_without_ties_the_order_of_rows_does_not_count(profile: str, data: st.Da
     mixed = measure(np.array(y)[rows], scores[rows], [0, len(y)], EVERY, profile=profile)
     np.testing.assert_array_equal(list(plain.values()), list(mixed.values()))
     assert plain.n_tied == mixed.n_tied == 0
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_what_depends_on_gains_says_so(name: str) -> None:
+    y, scores = [0.0, 0.5, 1.0, 0.5, 0.0], [5.0, 4.0, 3.0, 2.0, 1.0]
+    metric, standard = parse_metric(METRICS[name].example), replace(PROFILES["standard"], err_max=1.0)
+    other = replace(standard, gain="linear", err_chance="label")
+    found = [metric.per_query(y, scores, [0, len(y)], profile=profile)[0] for profile in (standard, other)]
+    assert (found[0] != found[1]) == METRICS[name].uses_gain
+
+
+def test_a_formula_that_does_not_say_that_it_uses_gain_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = replace(METRICS["ndcg"], uses_gain=False)
+    monkeypatch.setattr(Metric, "measure", property(lambda _: entry))
+    with pytest.raises(ParameterError, match="say uses_gain=True in the entry of METRICS"):
+        Metric("ndcg").per_query([1.0, 0.0], [2.0, 1.0], [0, 2])
 
 
 @pytest.mark.parametrize("profile", ["sklearn", "catboost"])

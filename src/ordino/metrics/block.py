@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordino.arrays import Floats, Ints, frozen
+from ordino.errors import ParameterError
 from ordino.metrics.profiles import Profile
 
 Worth = tuple[Floats, Floats]
@@ -136,6 +137,8 @@ class Block:
         kind = "ones" if self.profile.ideal == "ones" else self.profile.gain
         if self.sorted_labels is not None:
             return GAINS[kind](self.sorted_labels, self.profile.relevant_from), _NO_TABLE
+        if not self.n_labels:
+            raise ParameterError("the best order of gains was not prepared; say uses_gain=True in the entry of METRICS")
         from ordino.metrics.kernels import best_labels
 
         best_labels(self.ranked, self.offsets, self.n_ranks(k), np.empty(self.n_labels, np.int64), self.room[0])

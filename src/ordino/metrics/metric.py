@@ -55,17 +55,28 @@ class Measure:
 
     name: str
     formula: Callable[[Block, Metric], NDArray[np.float64]]
-    """Computes the value of each query of a block."""
+    """Computes the value of each query of a block; NaN where there is none, which no mean counts.
+
+    Queries that the profile leaves out become NaN afterwards: a formula need not look for them.
+    """
     _: KW_ONLY
     cutoff: Literal["required", "optional", "none"] = "optional"
+    """Whether ``@k`` must, may or cannot follow the name."""
     aliases: tuple[str, ...] = ()
+    """Other names for it."""
     parameters: tuple[Parameter, ...] = ()
+    """Numbers in parentheses; one without a name is the first."""
     greater_is_better: bool = True
+    """False for metrics that count errors: whatever looks for the best then looks for the smallest value."""
     uses_gain: bool = False
+    """Whether the formula reads what labels gain (``gains``, ``chances`` or ``ideal`` of a block): only then is it
+    prepared, and are labels refused that can have no gain, such as negative ones."""
     stops_early: bool = False
     """Whether a profile may limit the number of ranks when there is no cutoff."""
     low: float = 0.0
+    """The least that it can be."""
     high: float = 1.0
+    """The most that it can be; ``inf`` if there is no limit."""
 
     @property
     def description(self) -> str:
