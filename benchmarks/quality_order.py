@@ -1,10 +1,9 @@
-"""Which order should a comparator make? Quality, stability and time of every one of ORDERS, and of long lists.
+"""Which order should a comparator make? Quality, stability and time of every one of ORDERS.
 
 DeepNet and SortNet learn for a few epochs, with several seeds, on MQ2008 and MQ2007 (folder ORDINO_DATA, fold 1) and on
 the 50 queries of 1,000 documents of the synthetic collection `td`. Every order then ranks documents that were not
 learned from (the validation parts; the last 20 queries), from several shuffled starts. NDCG@10 and MAP are means over
-these starts; moved is how many of 1,000 documents change places between starts, and by how many places at most. Then
-one list of 60,000 documents: how many of the best 100 by Copeland's order over all pairs are among the first 100. Times
+these starts; moved is how many of 1,000 documents change places between starts, and by how many places at most. Times
 are of the processor, summed over threads, so that a busy machine changes little.
 
     ORDINO_DATA=folds python benchmarks/quality_order.py [--seeds 3] [--store figures.json] [--out docs/sorting.md]
@@ -40,13 +39,6 @@ RANKERS: dict[str, Callable[[int], Comparator]] = {
     "SortNet": lambda seed: SortNet(epochs=8, max_iter=4, patience=None, algorithm="merge", seed=seed),
 }
 METRICS = ("ndcg@10", "map")
-LONG, BEST = 60_000, 100  # documents of the long list, and how many of them must be right
-LONG_ORDERS: dict[str, dict[str, Any]] = {
-    "copeland, top=None": {"algorithm": "copeland", "top": None},
-    "copeland": {"algorithm": "copeland"},
-    "copeland, top=100": {"algorithm": "copeland", "top": 100},
-    "merge": {"algorithm": "merge"},
-}
 
 
 def main() -> None:
@@ -73,9 +65,6 @@ def main() -> None:
                 if f"{name}|{ranker}|{seed}" not in store:
                     fitted = make(seed).fit(learn)
                     keep(f"{name}|{ranker}|{seed}", figures_of(fitted, judge, args.shuffles))
-    for ranker, make in RANKERS.items():
-        if f"long|{ranker}" not in store:
-            keep(f"long|{ranker}", long_list(make(0).fit(parts_of(SETS[-1])[0])))
     tables = "\n".join([*report(store, args.shuffles), ""])
     print(tables)
     if args.out is not None:
@@ -128,17 +117,6 @@ def processor_seconds(fitted: Comparator, data: Dataset, options: dict[str, Any]
     return time.process_time() - start, order.tolist()
 
 
-def long_list(fitted: Comparator) -> dict[str, tuple[float, float]]:
-    """Seconds, and how many of the best documents by all pairs each order has among its first, for one long list."""
-    data = fitted.prepared(synthetic("td", queries=1, docs=LONG, seed=9))
-    figures, best = {}, None
-    for name, options in LONG_ORDERS.items():
-        seconds, order = processor_seconds(fitted, data, options)
-        best = set(order[:BEST]) if best is None else best
-        figures[name] = (seconds, float(len(best.intersection(order[:BEST]))))
-    return figures
-
-
 def report(store: dict[str, Any], shuffles: int) -> list[str]:
     seeds = len({key.split("|")[2] for key in store if key.startswith(f"{SETS[0]}|")})
     lines = [f"Means over DeepNet and SortNet with {seeds} seeds each and {shuffles} starts."]
@@ -156,12 +134,6 @@ def report(store: dict[str, Any], shuffles: int) -> list[str]:
                 f"| {order} | {ndcg:.4f} | {mean_ap:.4f} | {worst:.4f} to {best:.4f} | {moved:.0f} | {farthest:.0f} "
                 f"| {ms:.1f} |"
             )
-    lines += ["", f"**One list of {LONG:,} documents** of `td`", ""]
-    lines += header(("order", *(f"of the best {BEST}, {ranker}" for ranker in RANKERS), "seconds"))
-    long = [store[f"long|{ranker}"] for ranker in RANKERS]
-    for order in LONG_ORDERS:
-        found = " | ".join(f"{run[order][1]:.0f}" for run in long)
-        lines.append(f"| {order} | {found} | {min(run[order][0] for run in long):.2f} |")
     return lines
 
 
