@@ -1,10 +1,10 @@
 """How much of the order over all pairs is kept where only a sample and the best meet all others.
 
 DeepNet and SortNet learn from queries of 200 documents, of the synthetic collection `td` and of a made set, and rank
-longer ones. Beside the comparisons for each document: how many of the best 100 by all pairs are among the first 100, how
-many of the first 10 are in their very place, by how many places of 1,000 the documents stand elsewhere on average, and
-NDCG@10 and MAP. Means over both sets and rankers, two seeds each, and three queries (one query of one seed from 20,000
-documents on).
+longer ones. Beside the comparisons for each document: how many of the best 100 by all pairs are among the first 100,
+how many of the first 10 are in their very place, by how many places of 1,000 the documents stand elsewhere on average,
+and NDCG@10 and MAP. Means over both sets and rankers, two seeds each, and three queries (one query of one seed from
+20,000 documents on).
 
     python benchmarks/quality_long_lists.py [--lengths 2000,4000,60000] [--record]
 """
@@ -32,6 +32,9 @@ SETS: dict[str, Callable[[int, int], Dataset]] = {
 }
 RANKERS = (ordino.DeepNet, ordino.SortNet)
 TRIED = ((512, 500), (256, 500), (128, 500), (256, 250), (meetings.SAMPLE, TOP), (64, 250), (128, 100), (64, 100))
+COLUMNS = (
+    "documents", "sample", "top", "comparisons each", "of the best 100", "of 10 in place", "places off", "NDCG@10", "MAP",
+)  # fmt: skip
 LEARNED_FROM, BEST, FIRST = 200, 100, 10
 MANY = 20_000  # documents, from which on one query must do
 Order = NDArray[np.int64]
@@ -43,8 +46,8 @@ def main() -> None:
     add_record(parser)
     args = parser.parse_args()
     with written("quality_long_lists", record=args.record, page=PAGE):
-        print("| documents | sample | top | comparisons each | of the best 100 | of 10 in place | places off | NDCG@10 | MAP |")
-        print("|---:" * 9 + "|")
+        print(f"| {' | '.join(COLUMNS)} |")
+        print("|---:" * len(COLUMNS) + "|")
         for n in map(int, args.lengths.split(",")):
             found = list(measured(n))
             for way in found[0]:
@@ -76,7 +79,9 @@ def measured(n: int) -> Iterator[dict[tuple[int, int] | None, tuple[float, ...]]
                     yield dict(ways(fitted.network_, query))
 
 
-def ways(network: ordino.order.PairNetwork, query: Dataset) -> Iterator[tuple[tuple[int, int] | None, tuple[float, ...]]]:
+def ways(
+    network: ordino.order.PairNetwork, query: Dataset
+) -> Iterator[tuple[tuple[int, int] | None, tuple[float, ...]]]:
     """Every way to order a query, and how far it is from the order over all pairs."""
     whole = order_queries(network, query.X, query.offsets, top=None)
     yield None, (BEST, FIRST, 0.0, *quality(query, whole))

@@ -43,7 +43,10 @@ class Scorer(ScoringNetwork):
     renamed: ClassVar[Mapping[str, str]] = {"shrinkage": "learning_rate"}
 
     loss: str = param("ranknet", "A name in `LOSSES`, such as fidelity or approx-ndcg.", choices=LOSSES)
-    loss_options: Mapping[str, Any] | None = param(None, "The loss's own parameters, such as {'average': 'queries'}.")
+    loss_options: Mapping[str, Any] | None = param(
+        None,
+        "The loss's own parameters, such as {'average': 'queries'}. Trees normalize lambdarank, as LambdaMART does.",
+    )
     model: str = param(
         "network",
         "The model: linear; network, which also uses `hidden`, `activation` and `dropout`; or trees (LightGBM with "
@@ -75,7 +78,8 @@ class Scorer(ScoringNetwork):
             )
 
     def _loss(self) -> Loss:
-        return make_loss(self.loss, **dict(self.loss_options or {}))
+        as_lambdamart = {"normalize": True} if (self.loss, self.model) == ("lambdarank", "trees") else {}
+        return make_loss(self.loss, **as_lambdamart | dict(self.loss_options or {}))
 
     @property
     def is_random(self) -> bool:
