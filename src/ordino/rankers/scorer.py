@@ -45,7 +45,7 @@ class Scorer(ScoringNetwork):
     loss: str = param("ranknet", "A name in `LOSSES`, such as fidelity or approx-ndcg.", choices=LOSSES)
     loss_options: Mapping[str, Any] | None = param(
         None,
-        "The loss's own parameters, such as {'average': 'queries'}. Trees normalize lambdarank, as LambdaMART does.",
+        "The loss's own parameters, such as {'average': 'queries'}.",
     )
     model: str = param(
         "network",
@@ -78,8 +78,7 @@ class Scorer(ScoringNetwork):
             )
 
     def _loss(self) -> Loss:
-        as_lambdamart = {"normalize": True} if (self.loss, self.model) == ("lambdarank", "trees") else {}
-        return make_loss(self.loss, **as_lambdamart | dict(self.loss_options or {}))
+        return make_loss(self.loss, **dict(self.loss_options or {}))
 
     @property
     def is_random(self) -> bool:
