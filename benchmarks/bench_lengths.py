@@ -18,6 +18,7 @@ from functools import partial
 
 import numpy as np
 
+from history import record
 from ordino.data.dataset import Dataset
 from ordino.experiment.run.task import brief_params
 from ordino.rankers import RANKERS, ranker_class
@@ -42,6 +43,7 @@ def main() -> None:
         print("|---|---:|---:|---:|")
         for name in args.rankers.split(","):
             short, long = seconds(name, args.repeats)
+            record(f"{name} in short lists against long ones", short / long)
             missed += [name] * (long > MOST * short)
             print(f"| {name} | {short:.3f} | {long:.3f} | {long / short:.1f} |", flush=True)
         print(f"more than {MOST:g} times: {', '.join(missed) or 'none'}")
