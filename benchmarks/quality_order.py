@@ -1,10 +1,9 @@
-"""Which order should a comparator make? Quality, stability and time of every one of ORDERS, and of long lists.
+"""Which order should a comparator make? Quality, stability and time of every one of ORDERS.
 
 DeepNet and SortNet learn for a few epochs, with several seeds, on MQ2008 and MQ2007 (folder ORDINO_DATA, fold 1) and on
 the 50 queries of 1,000 documents of the synthetic collection `td`. Every order then ranks documents that were not
 learned from (the validation parts; the last 20 queries), from several shuffled starts. NDCG@10 and MAP are means over
-these starts; moved is how many of 1,000 documents change places between starts, and by how many places at most. Then
-one list of 60,000 documents: how many of the best 100 by Copeland's order over all pairs are among the first 100. Times
+these starts; moved is how many of 1,000 documents change places between starts, and by how many places at most. Times
 are of the processor, summed over threads, so that a busy machine changes little.
 
     ORDINO_DATA=folds python benchmarks/quality_order.py [--seeds 3] [--store figures.json] [--out docs/sorting.md]
@@ -44,14 +43,6 @@ RANKERS: dict[str, Callable[[int], Comparator]] = {
     "SortNet": lambda seed: SortNet(epochs=8, max_iter=4, patience=None, algorithm="merge", seed=seed),
 }
 METRICS = ("ndcg@10", "map")
-LONG, BEST = 60_000, 100  # documents of the long list, and how many of them must be right
-LONG_TITLE = f"**One list of {LONG:,} documents** of `td`"
-LONG_ORDERS: dict[str, dict[str, Any]] = {
-    "copeland, top=None": {"algorithm": "copeland", "top": None},
-    "copeland": {"algorithm": "copeland"},
-    "copeland, top=100": {"algorithm": "copeland", "top": 100},
-    "merge": {"algorithm": "merge"},
-}
 
 
 def main() -> None:
@@ -79,9 +70,6 @@ def main() -> None:
                 if f"{name}|{ranker}|{seed}" not in store:
                     fitted = make(seed).fit(learn)
                     keep(f"{name}|{ranker}|{seed}", figures_of(fitted, judge, args.shuffles))
-    for ranker, make in RANKERS.items() if SETS[-1] in args.sets else ():
-        if f"long|{ranker}" not in store:
-            keep(f"long|{ranker}", long_list(make(0).fit(parts_of(SETS[-1])[0])))
     tables = report(store, args.sets)
     print("\n\n".join(tables.values()))
     if args.out is not None:
@@ -125,31 +113,20 @@ def milliseconds(fitted: Comparator, judge: Dataset) -> dict[str, float]:
     """What every order takes for 1,000 documents, the best of some times."""
     data, figures = fitted.prepared(judge), {}
     for name in ORDERS:
-        taken = [processor_seconds(fitted, data, {"algorithm": name})[0] for _ in range(5)]
+        taken = [processor_seconds(fitted, data, name) for _ in range(5)]
         figures[name] = 1e6 * min(taken) / data.n_docs
     return figures
 
 
-def processor_seconds(fitted: Comparator, data: Dataset, options: dict[str, Any]) -> tuple[float, list[int]]:
-    """What an order takes, and its row numbers."""
+def processor_seconds(fitted: Comparator, data: Dataset, algorithm: str) -> float:
+    """What an order takes."""
     start = time.process_time()
-    order = order_queries(fitted.network_, data.X, data.offsets, **options)
-    return time.process_time() - start, order.tolist()
-
-
-def long_list(fitted: Comparator) -> dict[str, tuple[float, float]]:
-    """Seconds, and how many of the best documents by all pairs each order has among its first, for one long list."""
-    data = fitted.prepared(synthetic("td", queries=1, docs=LONG, seed=9))
-    figures, best = {}, None
-    for name, options in LONG_ORDERS.items():
-        seconds, order = processor_seconds(fitted, data, options)
-        best = set(order[:BEST]) if best is None else best
-        figures[name] = (seconds, float(len(best.intersection(order[:BEST]))))
-    return figures
+    order_queries(fitted.network_, data.X, data.offsets, algorithm=algorithm)
+    return time.process_time() - start
 
 
 def report(store: dict[str, Any], sets: Sequence[str]) -> dict[str, str]:
-    """A table for each set, and one for the long list, by title."""
+    """A table for each set, by title."""
     columns = ("order", "NDCG@10", "MAP", "MAP, worst to best start", "moved of 1,000", "by at most", "ms of 1,000")
     tables = {}
     for name in sets:
@@ -166,20 +143,12 @@ def report(store: dict[str, Any], sets: Sequence[str]) -> dict[str, str]:
                 f"| {ms:.1f} |"
             )
         tables[lines[0]] = "\n".join(lines)
-    if SETS[-1] not in sets:
-        return tables
-    lines = [LONG_TITLE, ""]
-    lines += header(("order", *(f"of the best {BEST}, {ranker}" for ranker in RANKERS), "seconds"))
-    long = [store[f"long|{ranker}"] for ranker in RANKERS]
-    for order in LONG_ORDERS:
-        found = " | ".join(f"{run[order][1]:.0f}" for run in long)
-        lines.append(f"| {order} | {found} | {min(run[order][0] for run in long):.2f} |")
-    return tables | {lines[0]: "\n".join(lines)}
+    return tables
 
 
 def by_title(tables: str) -> dict[str, str]:
     """The tables of today's sets that stand on a page already, by title."""
-    titles = [*(f"**{name}**" for name in SETS), LONG_TITLE]
+    titles = [f"**{name}**" for name in SETS]
     parts = {part.partition("\n")[0]: part.rstrip() for part in re.split(r"^(?=\*\*)", tables, flags=re.MULTILINE)}
     return {title: parts[title] for title in titles if title in parts}
 

@@ -54,7 +54,14 @@ NETWORK: dict[str, Any] = {
     "scaling": "zscore",
     "profile": PROFILE,
 }
-TREES: dict[str, Any] = {"model": "trees", "rounds": 500, "patience": 50, "leaves": 15, "scaling": None}
+TREES: dict[str, Any] = {
+    "model": "trees",
+    "rounds": 500,
+    "patience": 50,
+    "leaves": 15,
+    "learning_rate": 0.05,
+    "scaling": None,
+}
 
 Scores = NDArray[np.float64]
 Runs = tuple[float, list[Scores]]  # quality on validation data, test scores of each run

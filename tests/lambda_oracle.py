@@ -26,11 +26,12 @@ def measure(name: str, y: np.ndarray, *, gain: str = "exponential", relevant: fl
 def lambdarank(s: np.ndarray, y: np.ndarray, name: str, **given: Any) -> tuple[float, np.ndarray]:
     """Swap the two documents of every pair, measure again, and push them apart by what changed."""
     relevant, pairs = given.get("relevant", 1.0), given.pop("pairs", "all")
+    normalize = given.pop("normalize", False)
     number = {"all": None, "exact": y, "neighbors": np.unique(y, return_inverse=True)[1]}[pairs]
     order = np.lexsort((y, -s))  # of equal scores the lower label first
     grade = y if name.startswith("ndcg") else (y >= relevant).astype(float)
     before = measure(name, y[order], **given)
-    value, gradient = 0.0, np.zeros(len(s))
+    value, gradient, total = 0.0, np.zeros(len(s)), 0.0
     for a in range(len(s)):
         for b in range(len(s)):
             i, j = order[a], order[b]
@@ -38,8 +39,12 @@ def lambdarank(s: np.ndarray, y: np.ndarray, name: str, **given: Any) -> tuple[f
                 swapped = order.copy()
                 swapped[[a, b]] = swapped[[b, a]]
                 delta = abs(measure(name, y[swapped], **given) - before)
+                if normalize and len(set(s)) > 1:
+                    delta /= 0.01 + abs(s[i] - s[j])
                 value += delta * np.logaddexp(0, s[j] - s[i])
                 push = delta / (1 + math.exp(s[i] - s[j]))
                 gradient[i] -= push
                 gradient[j] += push
-    return value, gradient
+                total += 2 * push
+    scale = math.log2(1 + total) / total if normalize and total else 1.0
+    return scale * value, scale * gradient

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lambda_oracle import lambdarank
+from ordino.errors import ParameterError
 from ordino.losses import make_loss
 
 METRICS = ["ndcg", "ndcg@1", "ndcg@3", "map", "mrr", "mrr@1", "mrr@3"]
@@ -17,7 +18,16 @@ METRICS = ["ndcg", "ndcg@1", "ndcg@3", "map", "mrr", "mrr@1", "mrr@3"]
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize(
-    "extra", [{}, {"gain": "linear", "relevant": 2.0}, {"pairs": "neighbors"}, {"pairs": "exact"}], ids=str
+    "extra",
+    [
+        {},
+        {"gain": "linear", "relevant": 2.0},
+        {"pairs": "neighbors"},
+        {"pairs": "exact"},
+        {"normalize": True},
+        {"normalize": True, "pairs": "exact"},
+    ],
+    ids=str,
 )
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), ties=st.booleans())
@@ -51,6 +61,23 @@ def test_one_pair_by_hand():
     change = 1 - 1 / math.log2(3)
     assert value == pytest.approx(change * math.log(2))
     np.testing.assert_allclose(gradient, [-change / 2, change / 2])
+
+
+def test_one_normalized_pair_by_hand():
+    """As above, but the better one is behind by 1: the weight falls by 1.01, and of the lambdas a logarithm is left."""
+    value, gradient = make_loss("lambdarank", metric="ndcg", normalize=True).value_and_gradient(
+        [0.0, 1.0], [1, 0], [0, 2]
+    )
+    change = (1 - 1 / math.log2(3)) / 1.01
+    push = change / (1 + math.exp(-1))
+    scale = math.log2(1 + 2 * push) / (2 * push)
+    assert value == pytest.approx(scale * change * math.log1p(math.e))
+    np.testing.assert_allclose(gradient, [-scale * push, scale * push])
+
+
+def test_normalize_is_true_or_false():
+    with pytest.raises(ParameterError, match="normalize=1; it must be True or False"):
+        make_loss("lambdarank", normalize=1)
 
 
 def test_pairs_below_the_cut_are_not_pushed():

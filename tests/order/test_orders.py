@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,6 +106,39 @@ def test_the_best_of_a_long_query_are_settled_against_all(algorithm: str, monkey
     assert (np.diff(scores[long[:200]]) <= 0).all()  # by all meetings, not by the sample
     assert np.corrcoef(scores[long], np.arange(900))[0, 1] < -0.95  # the rest is nearly in order
     assert order_queries(network, X, [0, 900], algorithm=algorithm, top=900).tolist() == exact.tolist()
+
+
+@pytest.mark.parametrize("algorithm", OVER_ALL_PAIRS)
+def test_a_long_query_is_in_order_where_the_comparator_is_transitive(algorithm: str) -> None:
+    """Also the documents of the sample stand in their places among those that are not of it."""
+    X = np.random.default_rng(0).permutation(np.linspace(-2, 2, 1001, dtype=np.float32)).reshape(-1, 1)
+    order = order_queries(larger_first(), X, [0, 1001], algorithm=algorithm)
+    assert X[order, 0].tolist() == sorted(X[:, 0].tolist(), reverse=True)
+
+
+def test_no_document_takes_more_comparisons_in_a_longer_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All pairs of 1,000 documents are 499.5 comparisons for each of them; in a longer query there are fewer."""
+    made = 0
+    make = meetings.make_meetings
+
+    def counting(*form: Any) -> Callable[..., None]:
+        def meet(bias: Any, plan: Any, weights: Any, sides: Any, bounds: Any, first: int, last: int, *out: Any) -> None:
+            nonlocal made
+            rows = np.arange(first, last)
+            made += int((bounds[np.searchsorted(bounds, rows, side="right")] - rows - 1).sum())
+            make(*form)(bias, plan, weights, sides, bounds, first, last, *out)
+
+        return meet
+
+    monkeypatch.setattr(meetings, "make_meetings", counting)
+    network, X = circles(16_000)
+    each = {}
+    for n in (50, 1000, 1001, 4000, 16_000):
+        made = 0
+        order_queries(network, X, np.arange(0, 16_001, n) if n != 1001 else [0, 1001, 16_000], n_jobs=1)
+        each[n] = made / 16_000
+    assert (each[50], each[1000]) == (24.5, 499.5)
+    assert max(each.values()) == each[1000]
 
 
 def test_the_form_ranks_by_its_order(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,25 @@ class Task(NamedTuple):
     levels: Floats | None = None  # the label of each level, where the gains of LightGBM's NDCG are ours
 
 
+FEW_QUERIES = 1500
+"""Below which small trees at a high rate rank unseen queries better, see docs/results/defaults.md."""
+
+
+def size_and_rate(ranker: Any, n_queries: int) -> dict[str, object]:
+    """LightGBM's leaves and rate: the ranker's own, or where they are None, those for so many queries.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> size_and_rate(SimpleNamespace(leaves=None, learning_rate=None), 1499)
+    {'num_leaves': 6, 'learning_rate': 0.1}
+    >>> size_and_rate(SimpleNamespace(leaves=None, learning_rate=0.2), 1500)
+    {'num_leaves': 15, 'learning_rate': 0.2}
+    """
+    leaves, rate = (6, 0.1) if n_queries < FEW_QUERIES else (15, 0.05)
+    return {"num_leaves": ranker.leaves or leaves, "learning_rate": ranker.learning_rate or rate}
+
+
 def leaves_param(default: int | None, chosen: str = "") -> Any:
     """The parameter ``leaves``; ``chosen`` says what None is."""
     text = "Maximum number of leaves per tree. Millions of documents call for hundreds."

@@ -15,7 +15,9 @@ ApproxNDCG it has twice the gain.
                       + \sum_{j:\, y_i < y_j} |\Delta_{ij}|\, \frac{1}{1 + e^{s_j - s_i}}
 
 The change depends on the order of the scores alone, so as long as no two documents change places this is the gradient
-of :math:`\sum |\Delta_{ij}| \log(1 + e^{-(s_i - s_j)})`, which is given as the value.
+of :math:`\sum |\Delta_{ij}| \log(1 + e^{-(s_i - s_j)})`, which is given as the value. Normalized as in LightGBM, the
+change is divided by :math:`0.01 + |s_i - s_j|` once scores differ, and the lambdas of a query, which add up to S, are
+multiplied by :math:`\log_2(1 + S) / S`; gradient and curvature take both as given.
 """
 
 import re
@@ -137,12 +139,13 @@ class LambdaLoss(Loss):
     """LambdaRank for a metric, averaged over queries; see ``docs/losses.md`` for its parameters."""
 
     name: str
-    kernel: Mapping[str, Any] = field(repr=False, compare=False)
+    kernel: Mapping[tuple[str, bool], Mapping[str, Any]] = field(repr=False, compare=False)
     needs_positive_labels: bool = False
     metric: str = "ndcg@10"
     gain: str = "exponential"
     relevant: float = 1.0
     pairs: str = "all"
+    normalize: bool = False
     average = "queries"
 
     def __post_init__(self) -> None:
@@ -154,11 +157,13 @@ class LambdaLoss(Loss):
             raise unknown_name("gain", self.gain, GAINS)
         if not is_number(self.relevant):
             raise ParameterError(f"relevant={self.relevant!r}; it must be a number, the lowest label that is relevant")
+        if not isinstance(self.normalize, bool):
+            raise ParameterError(f"normalize={self.normalize!r}; it must be True or False")
 
     def _fill(self, scores: Float64, queries: Queries, sums: Sums) -> None:
         measure, k = parse_measure(self.metric)
         how = (k, float(self.relevant), self.gain == "exponential")
-        self.kernel[self.pairs][measure](scores, *queries.arguments(14), *how, *sums)
+        self.kernel[self.pairs, self.normalize][measure](scores, *queries.arguments(14), *how, *sums)
 
 
 def parse_measure(metric: str) -> tuple[str, int]:

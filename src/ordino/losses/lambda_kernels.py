@@ -11,7 +11,9 @@ from ordino.losses.kernels import gains_of
 from ordino.metrics.kernels import sort_descending
 
 IS_NDCG = IS_MAP = ranked_lambdas = OPEN  # in the templates: which measure they are for
+IS_NORMALIZED = OPEN  # whether pairs far apart, and queries with many lambdas, count less
 BY_STEP = IS_NUMBERED = OPEN  # and which pairs: those of labels, or of their numbers in the query, that differ by one
+CLOSE = 0.01  # LightGBM's, so that equal scores do not divide by nothing
 FAR = 600.0  # the exponentials of scores that lie further apart would underflow
 
 
@@ -26,7 +28,7 @@ def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, fir
     ``hits`` counts relevant documents down to each rank, ``sums`` adds up one over their ranks; ``first`` and
     ``second`` are the ranks of the first two. ``step`` has the label, or its number, where not all pairs count.
     """
-    value = 0.0
+    value = pushed = 0.0
     last = n if IS_MAP else min(k, n)  # two documents below change nothing
     if not (IS_NDCG or IS_MAP):
         last = min(last, int(first))
@@ -47,6 +49,8 @@ def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, fir
             else:  # a relevant one comes up before the first
                 delta = _reciprocal(i + 1.0, k) - _reciprocal(first, k)
             delta *= w[i] * w[j]
+            if IS_NORMALIZED and s[0] != s[n - 1]:
+                delta /= CLOSE + s[i] - s[j]
             small = e[j] / e[i] if near else np.exp(s[j] - s[i])  # exp(-margin), the upper one first
             share = 1.0 / (1.0 + small)
             q = small * share if better else share  # how likely the pair stands wrong
@@ -54,9 +58,17 @@ def _ranked_lambdas(n, k, s, e, near, worth, w, scale, discount, hits, sums, fir
             push = delta * q if better else -delta * q
             g[i] -= push
             g[j] += push
+            if IS_NORMALIZED:
+                pushed += 2.0 * abs(push)
             bend = delta * small * share * share
             h[i] += bend
             h[j] += bend
+    if IS_NORMALIZED and pushed > 0.0:
+        scale = np.log2(1.0 + pushed) / pushed
+        value *= scale
+        for r in range(n):
+            g[r] *= scale
+            h[r] *= scale
     return value
 
 
@@ -126,21 +138,22 @@ def _lambdas_of_queries(
                     curvature[m, at] = h[r]
 
 
-def _make_kernel(measure: str, pairs: str = "all") -> Any:
-    name = measure if pairs == "all" else f"{measure}_{pairs}"
-    which = {"IS_NDCG": measure == "ndcg", "IS_MAP": measure == "map"}
+def _make_kernel(measure: str, pairs: str, normalize: bool) -> Any:
+    name = "_".join([measure] + [pairs] * (pairs != "all") + ["normalized"] * normalize)
+    which = {"IS_NDCG": measure == "ndcg", "IS_MAP": measure == "map", "IS_NORMALIZED": normalize}
     which |= {"BY_STEP": pairs != "all", "IS_NUMBERED": pairs == "neighbors"}
-    pairs = specialize(_ranked_lambdas, f"{name}_ranked_lambdas", INNER, **which)
-    return specialize(_lambdas_of_queries, f"{name}_lambdas", OUTER, ranked_lambdas=pairs, **which)
+    ranked = specialize(_ranked_lambdas, f"{name}_ranked_lambdas", INNER, **which)
+    return specialize(_lambdas_of_queries, f"{name}_lambdas", OUTER, ranked_lambdas=ranked, **which)
 
 
 MEASURES = ("ndcg", "map", "mrr")
 """The metrics whose change by a swap is known."""
 
-KERNELS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+KERNELS: Mapping[tuple[str, bool], Mapping[str, Any]] = MappingProxyType(
     {
-        pairs: MappingProxyType({measure: _make_kernel(measure, pairs) for measure in MEASURES})
+        (pairs, normalize): MappingProxyType({one: _make_kernel(one, pairs, normalize) for one in MEASURES})
         for pairs in ("all", "neighbors", "exact")
+        for normalize in (False, True)
     }
 )
-"""By the pairs that count, and by metric, what is compiled."""
+"""By the pairs that count and whether they are normalized, and by metric, what is compiled."""

@@ -75,7 +75,7 @@ _ENTRIES = (
               {"gain": "exponential", "alpha": 10.0}, needs_positive_labels=True),
     LossEntry("lambdarank", "lambda", r"\lvert \Delta \mathrm{metric} \rvert \log(1 + e^{-m})",
               "pairs weighted by how their swap changes a metric (LambdaRank)", lambda_kernels.KERNELS,
-              {"metric": "ndcg@10", "gain": "exponential", "relevant": 1.0, "pairs": "all"},
+              {"metric": "ndcg@10", "gain": "exponential", "relevant": 1.0, "pairs": "all", "normalize": False},
               needs_positive_labels=True),
 )
 # fmt: on

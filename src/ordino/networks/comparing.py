@@ -136,7 +136,7 @@ class Comparator(Ranker):
     )
     top: int | None = param(
         TOP,
-        "For copeland and borda on queries of more than 4,000 documents: how many documents are compared with all "
+        "For copeland and borda on queries of more than 1,000 documents: how many documents are compared with all "
         "others. They are the best by comparisons with a sample, which also orders the rest. None compares all.",
         low=1,
     )

@@ -1,8 +1,8 @@
 """Orders over all pairs: every document of a query meets every other, in tiles that stay in the processor's cache.
 
 The totals are whole numbers, so they do not depend on the order of the rows, on where anything starts, or on the number
-of threads. In a very long query not all can meet: there a sample of the documents meets all others, and then the best
-by that sample do, which settles them against the whole query.
+of threads. In a long query not all meet: there a sample of the documents meets all others, and then the best by that
+sample do, which settles them against the whole query. So what a document costs does not grow with the query.
 """
 
 from itertools import pairwise
@@ -23,11 +23,13 @@ from ordino.threads import run_blocks
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
-LONG = 4000  # documents of a query that all meet each other; of longer queries only the best do
-SAMPLE = 512  # documents of a long query that meet all others first
+LONG = 1000  # documents of a query that all meet each other; of longer queries only the best do
+SAMPLE = 128  # documents of a long query that meet all others first; chosen with TOP by quality_long_lists.py
 BLOCK_DOCS = 8192  # documents of whole queries whose projections are kept at a time
 BLOCK_PAIRS = 100_000  # about how many a thread takes at a time,
 BLOCK_ROWS = 16  # and of how many documents at least, which then share what is in the cache
+
+TIE_WITH_ITSELF = np.array([[1], [UNIT // 2], [0]])  # in the totals of a document of the sample
 
 SCALES = {"copeland": (WINS, 2.0), "borda": (SUMS, float(UNIT))}  # the totals of a rule, and what counts as 1 there
 
@@ -77,7 +79,8 @@ def order_by_totals(
     """Row numbers, best first within each query, by an algorithm over all pairs; ``start`` decides among equals."""
     order = start.copy()
     counts, keys = np.diff(offsets), ORDERS[algorithm].totals
-    is_long = (counts > max(LONG, SAMPLE, top)) if top is not None else np.zeros(len(counts), bool)
+    # up to twice as many documents as meet all others, all pairs are no more comparisons
+    is_long = (counts > max(LONG, 2 * (SAMPLE + top))) if top is not None else np.zeros(len(counts), bool)
     for q in np.flatnonzero(is_long).tolist():
         rows = start[offsets[q] : offsets[q + 1]]
         order[offsets[q] : offsets[q + 1]] = rows[_order_of_long(network, X[rows], keys, top or 0, n_jobs)]
@@ -92,13 +95,14 @@ def _order_of_long(network: PairNetwork, X: Floats, keys: tuple[int, ...], top: 
     """The order of one long query: by what documents win against a sample, and of the best ``top`` against all.
 
     The sample is the first documents: in the order of their contents, which has nothing to do with how good they are.
+    All are measured by the sample alone, also its own documents, each of which ties with itself.
     """
-    meetings, n_docs = Meetings(network, X, n_jobs), len(X)
-    met = np.where(np.arange(n_docs) < SAMPLE, n_docs - 1, SAMPLE)
-    shares = meetings.totals(np.array([0, n_docs]), SAMPLE) / met
-    order = np.lexsort([-shares[key] for key in reversed(keys)])
+    meetings, whole = Meetings(network, X, n_jobs), np.array([0, len(X)])
+    first = meetings.totals(whole, SAMPLE)
+    first[:, :SAMPLE] = all_totals(network, X[:SAMPLE], np.array([0, SAMPLE]), n_jobs) + TIE_WITH_ITSELF
+    order = np.lexsort([-first[key] for key in reversed(keys)])
     meetings.reorder(order)
-    totals = meetings.totals(np.array([0, n_docs]), top)[:, :top]
+    totals = meetings.totals(whole, top)[:, :top]
     settled = np.lexsort([-totals[key] for key in reversed(keys)])
     return np.concatenate([order[:top][settled], order[top:]])
 

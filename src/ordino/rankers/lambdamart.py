@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ordino.backends.crew import Bench
 from ordino.boosting.divided import grow_divided
 from ordino.boosting.model_text import merge_trees
-from ordino.boosting.trees import Grown, Task, TreeRanker, leaves_param, rate_param
+from ordino.boosting.trees import FEW_QUERIES, Grown, Task, TreeRanker, leaves_param, rate_param, size_and_rate
 from ordino.data.dataset import Dataset
 from ordino.data.on_disk import large_array
 from ordino.division import Divided
@@ -27,7 +27,6 @@ from ordino.streams import spawn_seed
 
 GAINS = ("exponential", "linear")
 MOST_LEVELS = 2048  # LightGBM keeps a table of gains, one for each level
-FEW_QUERIES = 1500  # below which small trees rank unseen queries better, see docs/results/defaults.md
 
 
 @final
@@ -81,10 +80,8 @@ class LambdaMART(TreeRanker):
             raise ParameterError(f"bags={self.bags} would all be the same; set query_share or feature_share below 1")
         values = self._labels(data)
         levels, gains = graded(values, self.gain)
-        few = data.n_queries < FEW_QUERIES
         params = {
-            "learning_rate": self.learning_rate or (0.1 if few else 0.05),
-            "num_leaves": self.leaves or (6 if few else 15),
+            **size_and_rate(self, data.n_queries),
             "objective": "lambdarank",
             "label_gain": gains.tolist(),
             "lambdarank_truncation_level": self.truncation,

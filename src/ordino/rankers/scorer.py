@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self, final
 
-from ordino.boosting.trees import Task, grow
+from ordino.boosting.trees import FEW_QUERIES, Task, grow, size_and_rate
 from ordino.data.dataset import Dataset
 from ordino.division import Divided
 from ordino.errors import ParameterError
@@ -43,7 +43,10 @@ class Scorer(ScoringNetwork):
     renamed: ClassVar[Mapping[str, str]] = {"shrinkage": "learning_rate"}
 
     loss: str = param("ranknet", "A name in `LOSSES`, such as fidelity or approx-ndcg.", choices=LOSSES)
-    loss_options: Mapping[str, Any] | None = param(None, "The loss's own parameters, such as {'average': 'queries'}.")
+    loss_options: Mapping[str, Any] | None = param(
+        None,
+        "The loss's own parameters, such as {'average': 'queries'}.",
+    )
     model: str = param(
         "network",
         "The model: linear; network, which also uses `hidden`, `activation` and `dropout`; or trees (LightGBM with "
@@ -52,12 +55,18 @@ class Scorer(ScoringNetwork):
         choices=("linear", "network", "trees"),
     )
     rounds: int = param(500, "Maximum number of trees, for model='trees'.", low=1, brief=2)
-    leaves: int = param(
-        15, "Leaves of each tree at most, for model='trees'.", low=2, high=131072, space=Range(4, 63, log=True)
+    leaves: int | None = param(
+        None,
+        f"Leaves of each tree at most, for model='trees'. None is 6 under {FEW_QUERIES:,} queries, and 15 from there.",
+        low=2,
+        high=131072,
+        space=Range(4, 63, log=True),
     )
     min_leaf: int = param(50, "Minimum documents per leaf, for model='trees'.", low=1, space=Range(5, 200, log=True))
     learning_rate: float | None = fields.learning_rate(  # type: ignore[assignment]
-        None, "The first step size, or how much of each tree counts; None is 0.003, and 0.05 for trees."
+        None,
+        "The first step size, or how much of each tree counts. None is 0.003; for trees it is 0.1 under "
+        f"{FEW_QUERIES:,} queries, and 0.05 from there.",
     )
 
     n_jobs: int | None = n_jobs_param()
@@ -104,8 +113,7 @@ class Scorer(ScoringNetwork):
         """Boost trees on the gradients of the loss."""
         params = {
             "objective": "none",
-            "learning_rate": self.learning_rate or 0.05,
-            "num_leaves": self.leaves,
+            **size_and_rate(self, data.n_queries),
             "min_data_in_leaf": self.min_leaf,
             "seed": self.seed % 2**31,
         }
