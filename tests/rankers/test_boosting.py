@@ -234,6 +234,8 @@ def test_pair_weights_of_frank_by_hand() -> None:
 
 def test_rounds_of_frank_are_those_of_listed_pairs() -> None:
     data = small_data()
+    alike = Dataset(data.X[:4], np.ones(4), [99, 99, 99, 100])  # two queries that have no pair
+    data = Dataset(np.r_[data.X, alike.X], np.r_[data.y, alike.y], np.r_[data.qid, alike.qid])
     ranker = FRank(rounds=5, thresholds=None).fit(data)
     better, worse = np.array(listed_pairs(data)).T
     query = np.repeat(np.arange(data.n_queries), data.counts)[better]

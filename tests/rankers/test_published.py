@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ordino import RankNet
 from ordino.errors import ParameterError
 from ordino.experiment.plan.ranker_entry import Entry
 from ordino.experiment.run.task import brief_params
@@ -57,6 +58,12 @@ def test_changes_are_kept(name):
     assert {one: made[one] for one in changes} == changes
     with pytest.raises(TypeError):
         cls.published["seed"] = 1
+
+
+def test_with_one_layer_an_initializer_that_is_asked_for_is_taken():
+    made = [RankNet.as_published(**changes).initializer for changes in ({}, {"hidden": ()}, {"hidden": (10,)})]
+    assert made[0] == made[2] != made[1] == "uniform"
+    assert RankNet.as_published(hidden=(), initializer="glorot").initializer == "glorot"
 
 
 @each
