@@ -137,6 +137,14 @@ def test_gradient_of_pairs_equals_finite_differences():
         assert slopes[i, 0] == pytest.approx(slope, abs=1e-7)
 
 
+def test_of_given_pairs_a_tie_is_half_wrong_and_undecided_ones_do_not_count():
+    scores, pairs = np.array([2.0, 1.0, 1.0, 0.0]), np.array([[0, 1], [1, 2], [0, 3], [2, 1]])
+    supply = ScoredPairs(X[:4], LearningSet.of(pairs, np.array([1.0, 0.9, 0.2, 0.5]), 4), pair_loss("ranknet"), None)
+    assert supply.wrong_pairs(scores) == (0 + 0.5 + 1) / 3
+    undecided = ScoredPairs(X[:4], LearningSet.of(pairs, np.full(4, 0.5), 4), pair_loss("ranknet"), None)
+    assert undecided.wrong_pairs(scores) == 0
+
+
 def test_a_step_of_given_pairs_sees_their_documents_alone():
     pairs = np.array([(5, 9), (9, 2), (600, 5)])
     supply = ScoredPairs(X, LearningSet.of(pairs, np.ones(3), len(X)), pair_loss("ranknet"), batch=None)
