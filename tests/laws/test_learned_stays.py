@@ -28,7 +28,7 @@ ASKING = {
 }
 """Parameters that are heeded when documents are ranked."""
 
-UNSET = {"seed": [7], "metric": ["map"], "plan": [None], "store": ["elsewhere"]}
+UNSET = {"seed": [7], "metric": ["map"], "plan": [None], "store": ["elsewhere"], "max_score_ms": [1e-9]}
 """Values of parameters whose other values the tables of the effects do not say."""
 
 

@@ -193,8 +193,8 @@ def test_every_parameter_has_an_effect(name: str, parameter: str, monkeypatch: p
         SEEN_FROM_OUTSIDE[parameter](monkeypatch)
         return
     if parameter == "top":
-        for limit in ("LONG", "SAMPLE"):  # documents of a query from which on it matters
-            monkeypatch.setattr(meetings, limit, 4)
+        for limit, n_docs in (("LONG", 4), ("SAMPLE", 1)):  # documents of a query from which on it matters
+            monkeypatch.setattr(meetings, limit, n_docs)
     again = parameter == "warm_start" and name != "sortnet"
     before = learned(name, context) if parameter == "top" else plainly(name, repr(context), again)
     for value in others(name, parameter, known):

@@ -395,7 +395,7 @@ def test_sortnet_learns_from_merge_sort_where_its_order_is_no_sort(algorithm):
 @pytest.mark.parametrize("name", RANKERS)
 def test_rankings_are_by_the_order_and_the_top_asked_for(name, monkeypatch):
     ranker = clone(RANKERS[name]).fit(DATA)
-    assert (ranker.algorithm, ranker.top) == ("copeland", 500)
+    assert (ranker.algorithm, ranker.top) == ("copeland", 250)
     wins = tournament(ranker.network_, ranker.prepared(DATA).X, DATA.offsets)
     query = np.repeat(np.arange(DATA.n_queries), DATA.counts)
     order = np.lexsort((-ranker.predict(DATA), query))

@@ -202,7 +202,7 @@ def test_trees_choose_their_round_on_validation_data():
     assert ranker.best_round_ <= 60
     assert [row["round"] for row in ranker.history_] == [*range(1, len(ranker.history_) + 1)]
     # equal scores stand in another order there: training sees the documents in canonical order
-    assert ranker.score(VALID) == pytest.approx(max(row["valid"] for row in ranker.history_), abs=0.005)
+    assert ranker.score(VALID) == pytest.approx(max(row["valid"] for row in ranker.history_), abs=0.01)
 
 
 @pytest.mark.parametrize("normalize", [False, True])

@@ -45,6 +45,7 @@ def made(loss: str, model: str, quick: bool) -> Ranker | None:
         "dropout": 0.0,
         "rounds": 5 if quick else 50,
         "leaves": 15,
+        "learning_rate": 0.05 if model == "trees" else None,
         "patience": 10,
     }
     return Scorer(loss=loss, model=form, scaling=scaling, **own, **brief)
