@@ -13,11 +13,11 @@ import csv
 import shutil
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -108,22 +108,29 @@ def _write(rows: Sequence[Row], results: Path) -> None:
 
 
 def counted(results: Path = RESULTS) -> Outcome:
-    """The counts of every round, by kind, as they came out the first time."""
+    """How many of every round were noticed the first time; by kind, those of the day of the last round."""
     rows = tried(results)
-    told = []
-    for number in sorted({int(row["round"]) for row in rows}):
-        own = [row for row in rows if row["round"] == str(number)]
-        made, noticed = Counter[str](), Counter[str]()
-        for row in own:
-            made[row["kind"]] += 1
-            noticed[row["kind"]] += bool(row["noticed by"])
-        share = noticed.total() / made.total()
-        kinds = ", ".join(f"{kind} {noticed[kind]} of {n}" for kind, n in made.most_common())
-        told.append(f"round {number}: {noticed.total()} of {made.total()} noticed ({share:.0%}): {kinds}")
+    told = [f"round {number}: {_share(own)}" for number, own in _grouped(rows, "round", int)]
+    latest = [row for row in rows if row["day"] == max(row["day"] for row in rows)]
+    kinds = sorted(_grouped(latest, "kind", str), key=lambda group: -len(group[1]))
+    told.append(f"all: {_share(rows)}; {latest[0]['day']} by kind: " if rows else "none")
+    told[-1] += ", ".join(f"{kind} {_share(own)}" for kind, own in kinds)
     missed = [row for row in rows if not row["noticed by"]]
     open_ones = [f"{row['file']}, {row['kind']}: {row['after']!r}" for row in missed if not row.get(LATER)]
     counts = {"unnoticed when tried": len(missed), "unnoticed since tests were written for these": len(open_ones)}
     return Outcome("blind samples", "; ".join(told), counts, open_ones)
+
+
+def _grouped(rows: Sequence[Row], field: str, kind: Callable[[str], Any]) -> list[tuple[Any, list[Row]]]:
+    """The rows of each value of a field."""
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(kind(row[field]), []).append(row)
+    return sorted(groups.items())
+
+
+def _share(rows: Sequence[Row]) -> str:
+    return f"{sum(bool(row['noticed by']) for row in rows)} of {len(rows)}"
 
 
 def main() -> None:

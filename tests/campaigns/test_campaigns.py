@@ -230,10 +230,13 @@ def test_a_blind_sample_is_tried_once_and_counted_as_it_came_out(tmp_path, monke
     outcomes = iter(["test_b"])
     assert blind.sample(page, 2, results=results) == 0
     found = blind.counted(results)
+    seeds = sum(row["kind"] == "seed" and bool(row["noticed by"]) for row in blind.tried(results))
     assert [*found.failures.values()] == [2, 2]  # when tried, and still
-    first, second = found.tried.split("; ")
-    assert first.startswith("round 1: 1 of 3 noticed (33%): seed ")
-    assert second == "round 2: 1 of 1 noticed (100%): edge 1 of 1"
+    first, second, total, kinds = found.tried.split("; ")
+    assert (first, second, total) == ("round 1: 1 of 3", "round 2: 1 of 1", "all: 2 of 4")
+    day, _, kinds = kinds.partition(" by kind: ")
+    assert day == blind.tried(results)[-1]["day"]
+    assert sorted(kinds.split(", ")) == sorted([f"seed {seeds} of 2", "edge 1 of 1", f"option {1 - seeds} of 1"])
     page.write_text("""['streams.py']\nmistakes = [['option', 'numpy', 'y'], ['seed', 'def', 'z']]\n""")
     outcomes = iter(["", "test_c"])
     assert blind.try_again(page, results=results) == 1
