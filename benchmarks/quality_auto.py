@@ -82,7 +82,7 @@ def main() -> None:
                     keep(args.kept, collection, fold, name, minutes, args.clock)
     rows = list(read_rows(args.kept).values())
     lines = [*HEADER, *(("", f"{date.today().isoformat()}, seed {SEED}, {told_versions(rows)}.") if rows else ())]
-    for budget in sorted({row.key.budget for row in rows}):
+    for budget in sorted({row.key.budget for row in rows}, key=lambda told: float(told.split()[0])):
         lines += [line for collection in SETS for line in table(rows, budget, collection)]
     lines += ["", *EARLIER_HEADER, "", *EARLIER.read_text(encoding="utf-8").rstrip().splitlines()]
     print("\n".join(lines))

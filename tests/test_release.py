@@ -38,12 +38,19 @@ def test_what_is_unreleased_goes_under_the_version(release):
     assert once == CHANGES.replace("## [Unreleased]\n", "## [Unreleased]\n\n## [0.2.0] - 2026-11-17\n")
     more = once.replace("## [Unreleased]\n", "## [Unreleased]\n\n- newer\n")
     assert release.released(more, "0.2.0", "2026-11-18") == (
-        "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-11-18\n\n- newer\n\n- new\n\n"
+        "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-11-18\n\n- newer\n- new\n\n"
         "## [0.1.0] - 2026-01-01\n\n- old\n"
     )
     assert release.released("# C\n\n## [Unreleased]\n\n- first\n", "0.1.0", "today") == (
         "# C\n\n## [Unreleased]\n\n## [0.1.0] - today\n\n- first\n"
     )
+
+
+def test_a_section_that_grows_has_every_heading_once(release):
+    newer, older = "### Added\n\n- c\n\n### Fixed\n\n- d\n", "Words.\n\n### Changed\n\n- a\n\n### Added\n\n- b\n"
+    found = "Words.\n\n### Added\n\n- c\n- b\n\n### Fixed\n\n- d\n\n### Changed\n\n- a"
+    assert release.merged(newer, older) == found
+    assert release.merged("Words.\n\n### Fixed\n\n- d", "### Fixed\n\n- e") == "Words.\n\n### Fixed\n\n- d\n- e"
 
 
 def test_preparing_writes_everything_that_names_the_version(release, tmp_path, monkeypatch):

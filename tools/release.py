@@ -44,8 +44,19 @@ def released(changes: str, wanted: str, day: str) -> str:
     heading, _, own = older.partition("\n")
     if mark and heading.startswith(f"{wanted}]"):  # prepared before: more has come in since
         body, mark, older = own.partition("\n## [")
-        new = f"{new.rstrip()}\n{body}"
+        new = merged(new, body)
     return f"{before}{UNRELEASED}\n\n## [{wanted}] - {day}\n\n{new.strip()}\n" + (f"{mark}{older}" if mark else "")
+
+
+def merged(newer: str, older: str) -> str:
+    """Two texts as one: what stands below the same heading comes together, the newer first."""
+    found: dict[str, list[str]] = {"": []}  # what stands above all headings
+    for text in (newer, older):
+        for part in re.split(r"^(?=### )", text, flags=re.MULTILINE):
+            heading, _, rest = part.partition("\n") if part.startswith("### ") else ("", "", part)
+            found.setdefault(heading, []).append(rest.strip())
+    told = ((heading, "\n".join(filter(None, texts))) for heading, texts in found.items())
+    return "\n\n".join("\n\n".join(filter(None, one)) for one in told if one[1])
 
 
 def check(*, tag: bool) -> None:
