@@ -33,10 +33,7 @@ plan](../experiments.md) start from them. [Below](#without-published-settings) i
 
 UNFIXED = {
     "RankNet's paper gives the formula and no experiment": ("kernel-ranknet",),
-    "the thesis on DeepNet describes the loss without settings, and FRank's numbers are LETOR's": (
-        "frank",
-        "lambdarank",
-    ),
+    "DeepNet's thesis describes the loss without settings, and FRank's numbers are LETOR's": ("frank", "lambdarank"),
     "RankDE's paper only names them": ("listmle", "rankcosine"),
     "RankDE's paper takes BM25's numbers from LETOR": ("single-feature",),
     "RankDE's paper copies their numbers from papers that were not at hand": ("swarm-rank", "gp-rank"),
