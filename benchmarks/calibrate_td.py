@@ -4,7 +4,7 @@ BM25 (feature 1 as it is), RankSVM and RankBoost, five folds with three parts fo
 for the test; features scaled to [0, 1] inside each query, C and the number of rounds chosen by MAP on the validation
 part. ``td`` was calibrated by these three figures alone. Each seed takes a quarter of a minute.
 
-    python benchmarks/calibrate_td.py [--seeds 10] [--out docs/synthetic.md]
+    python benchmarks/calibrate_td.py [--seeds 8] [--out docs/synthetic.md]
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def table(found: list[dict[str, float]]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--out", type=Path, help="write the table between the marks of this page")
     args = parser.parse_args()
     found, shapes = [], []

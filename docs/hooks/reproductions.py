@@ -8,10 +8,14 @@ The words of the pages themselves (what was done and chosen, what intervals, bra
 their targets have them today; numbers, claims, notes, date, versions and seeds stay as the run left them. Where the
 settings of a target have changed since a run, write into its JSON file under "other_settings" which ones: its page then
 keeps the words of its day until it is run anew.
+
+With ``--data FOLDER``, the folder of the collections, the sentences about training pairs that follow from data and seed
+alone are made anew too, as far as the data of a page is there.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 from collections import Counter
@@ -21,6 +25,7 @@ from typing import Any
 from ordino.experiment.papers.catalogue import TARGETS
 from ordino.experiment.papers.claim import CANNOT_TELL, COMES_BACK, DOES_NOT, WEAKER
 from ordino.experiment.papers.page import Page
+from ordino.experiment.papers.target import MADE, Request
 from ordino.experiment.report.text import markdown_table
 
 DOCS = Path(__file__).parents[1]
@@ -29,6 +34,8 @@ HEADER = ("target", "run on", "values", "claims of the paper", "numbers of the p
 CLAIMS_HEADER = ("target", "claim", "on", "ours", "values", "power", "verdict")
 SYNTHETIC = "data made by the paper's recipe"
 BEYOND = "beyond."
+AFTER_PAIRS = ("Run with `--repeats", "The power of ")
+"""How notes begin that stand below those about pairs."""
 CLAIM_PAGES = {
     "claims.md": "Every claim of the papers on real data, but DeepNet's",
     "claims_deepnet.md": "Every claim of DeepNet on real data",
@@ -78,6 +85,32 @@ def with_words(facts: dict[str, Any], docs: Path) -> str:
     if not facts.get("filled") or "other_settings" in facts:
         return text
     return TARGETS[facts["target"]].words(facts["filled"]).in_words(Page.read(text), facts).text
+
+
+def with_pairs(facts: dict[str, Any], docs: Path, data: Path) -> str:
+    """A page with what its target says today of the training pairs, in which nothing is trained."""
+    text = (docs / facts["page"]).read_text(encoding="utf-8")
+    where = folder_of(facts["data"], data)
+    if where is not None and not where.is_dir() and where.name not in MADE:
+        return text
+    repeats = re.search(r"Run with `--repeats (\d+)`", text)
+    request = Request(where, seed=facts["seed"], repeats=int(repeats[1]) if repeats else None)
+    told, page = list(TARGETS[facts["target"]].pairs(request)), Page.read(text)
+    begins = {sentence.partition(":")[0] for sentence in told}
+    others = [note for note in page.notes if note.partition(":")[0] not in begins]
+    place = next((i for i, note in enumerate(others) if note.startswith(AFTER_PAIRS)), len(others))
+    return page._replace(notes=[*others[:place], *told, *others[place:]]).text
+
+
+def folder_of(collections: list[str], data: Path) -> Path | None:
+    """What ``--data`` was: one collection, the folder that holds several, or the name of one that is made."""
+    names = {shown: name for name, shown in MADE.items()}
+    if not collections:
+        return None
+    if len(collections) > 1:
+        return data
+    name = collections[0].partition(",")[0]  # Table 5 of RankNet adds which queries
+    return Path(names[name]) if name in names else data / name
 
 
 def claims_page(page: str, claimed: list[dict[str, Any]]) -> str:
@@ -209,6 +242,17 @@ def with_section(page: str, title: str, text: str) -> str:
     return f"{head}{heading}\n{text}\n\n{rest[below.start() :] if below else ''}"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Write everything anew."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, help="folder of the collections, to count training pairs anew")
+    folder = parser.parse_args().data
+    if folder is not None:
+        for facts in (facts for name in TARGETS for facts in facts_of(name, DOCS)):
+            (DOCS / facts["page"]).write_text(with_pairs(facts, DOCS, folder), encoding="utf-8")
     for path, text in pages().items():
         (DOCS / path).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

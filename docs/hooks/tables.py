@@ -25,10 +25,28 @@ Every ranker has a name on the command line and a class in Python. `ordino ranke
 under which [other libraries](../command-line.md#against-other-libraries) compete; `ordino params NAME` lists the
 parameters of one. For results on real data, see [results](../results/index.md). Where a paper fixes settings, the
 ranker's page prints them as "published": `RankNet.as_published()` in Python and `preset = "published"` in [a
-plan](../experiments.md) start from them.
+plan](../experiments.md) start from them. [Below](#without-published-settings) is who has none, and why.
 
 | name | class | what it is |
 |---|---|---|
+"""
+
+UNFIXED = {
+    "RankNet's paper gives the formula and no experiment": ("kernel-ranknet",),
+    "DeepNet's thesis describes the loss without settings, and FRank's numbers are LETOR's": ("frank", "lambdarank"),
+    "RankDE's paper only names them": ("listmle", "rankcosine"),
+    "RankDE's paper takes BM25's numbers from LETOR": ("single-feature",),
+    "RankDE's paper copies their numbers from papers that were not at hand": ("swarm-rank", "gp-rank"),
+    "DirectRanker's paper copies their numbers from one that was not at hand": ("es-rank", "iesr-rank", "iesvm-rank"),
+    "DirectRanker's paper runs RankLib's, boosted on the measure that is reported, and says no more": ("lambda-mart",),
+}
+"""Rankers of the five papers that none of them fixes any setting of, by the reason."""
+WITHOUT = """
+## Without published settings
+
+`as_published()` of these refuses, because none of the five papers that Ordino [reproduces](../reproduction.md) fixes a
+setting of theirs:
+
 """
 
 REFERENCE = """\
@@ -48,7 +66,10 @@ def pages() -> dict[Path, str]:
     members: dict[str, list[str]] = {}
     for entry in RANKERS.values():
         members.setdefault(entry.module, []).append(entry.cls)
-    made = {Path("rankers/index.md"): TABLE + "".join(lines), Path("api/rankers/index.md"): reference(members)}
+    made = {
+        Path("rankers/index.md"): TABLE + "".join(lines) + WITHOUT + unfixed(),
+        Path("api/rankers/index.md"): reference(members),
+    }
     for module, classes in members.items():
         block = f"::: {module}\n    options:\n      members: [{', '.join(classes)}]\n"
         made[Path("api/rankers", f"{module_name(module)}.md")] = f"# API: {', '.join(classes)}\n\n{block}"
@@ -63,6 +84,17 @@ def pages() -> dict[Path, str]:
     readme = (DOCS / page).read_text(encoding="utf-8")
     made[page] = re.sub(r"(?<=It has )\d+(?= rankers)", str(len(RANKERS)), readme)
     return made
+
+
+def unfixed() -> str:
+    """Who has no published settings, and why, as a list."""
+    without = [name for name in RANKERS if not ranker_class(name).published]
+    of_papers = [name for names in UNFIXED.values() for name in names]
+    assert set(of_papers) <= set(without), "a ranker in UNFIXED has published settings"
+    others = tuple(name for name in without if name not in of_papers)
+    reasons = {**UNFIXED, "the five papers do not use them": others}
+    links = {reason: ", ".join(f"[`{name}`]({name}.md)" for name in names) for reason, names in reasons.items()}
+    return "".join(f"- {names}: {reason}.\n" for reason, names in links.items())
 
 
 def reference(members: dict[str, list[str]]) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ordino import synthetic
+from ordino.data.folds import make_folds, write_folds
 from ordino.experiment.papers.catalogue import TARGETS
 from ordino.experiment.papers.claim import Claim
 from ordino.experiment.papers.number import Number
@@ -82,6 +84,36 @@ def test_the_words_of_a_page_are_renewed_around_its_numbers(docs):
     assert "5 folds, 2 repeats with new pairs" in after.protocol
     page.with_suffix(".json").write_text(json.dumps(facts | {"filled": filled, "other_settings": "fewer epochs"}))
     assert HOOK["pages"](docs)[page.relative_to(docs)] == page.read_text()
+
+
+LEARNED_FROM = re.compile(r"^- Training pairs\b(?! of the comparators).*\bdistinct\b", re.MULTILINE)
+OF_PAIRS = re.compile(r"(?!deepnet\.fig2\.1|ranknet\.fig1|.*theorem3)(deepnet|ranknet|directranker|beyond\.grades)\b")
+ABOUT_PAIRS = [facts for facts in REAL if OF_PAIRS.match(facts["target"])]
+"""Pages of rankers whose pairs are decided before anything is learned; SortNet's are not."""
+
+
+@pytest.mark.parametrize("facts", ABOUT_PAIRS, ids=lambda facts: facts["page"])
+def test_a_page_says_how_many_distinct_pairs_were_learned_from(facts):
+    assert LEARNED_FROM.search((DOCS / facts["page"]).read_text(encoding="utf-8"))
+
+
+def test_what_is_said_of_pairs_is_made_anew_from_data_and_seed(docs, tmp_path):
+    write_folds(make_folds(synthetic("mq2008", queries=15, docs=8, seed=3), 5), tmp_path / "MQ2008")
+    [facts] = [one for one in HOOK["facts_of"]("deepnet.table3.1", docs) if one["data"] == ["MQ2008"]]
+    page, notes = docs / facts["page"], ["A note.", "Run with `--repeats 2`: at most 2 repeats per setting."]
+    page.write_text(Page.read(page.read_text())._replace(notes=notes).text)
+    assert HOOK["with_pairs"](facts, docs, tmp_path / "elsewhere") == page.read_text()
+    page.write_text(HOOK["with_pairs"](facts, docs, tmp_path))
+    first, told, last = Page.read(page.read_text()).notes
+    assert [first, last] == notes
+    assert re.fullmatch(r"Training pairs of configuration C on MQ2008, 10,000 asked for: .* drawn .* distinct\.", told)
+    assert HOOK["with_pairs"](facts, docs, tmp_path) == page.read_text()
+
+
+def test_the_data_of_a_page_is_found_again():
+    named = ([], ["td (synthetic)"], ["MQ2008", "MQ2007"], ["MQ2007, 30 queries"])
+    places = [HOOK["folder_of"](names, Path("x")) for names in named]
+    assert places == [None, Path("td"), Path("x"), Path("x/MQ2007")]
 
 
 @pytest.fixture

@@ -69,16 +69,17 @@ def letor_table(
             for part in parts
             for metric in metrics
         ]
-        pairs = [
-            sentence
-            for name, folds in request.collections(collections).items()
-            for sentence in pair_notes(name, folds, [row.system for row in rows(name, folds)], request)
-        ]
-        return [*numbers, *notes(numbers), *pairs]
+        return [*numbers, *notes(numbers)]
+
+    def pairs(request: Request) -> Iterator[str]:
+        for name, folds in request.collections(collections).items():
+            yield from pair_notes(name, folds, [row.system for row in rows(name, folds)], request)
 
     needs = ", ".join(collections)
     page = Result(shows, COLUMNS, protocol=protocol, axes=axes, choices=choices, claims=claims)
-    return Target(shows=shows.format(data=needs), needs=needs, takes=takes, plans=plans, page=page, view=view)
+    return Target(
+        shows=shows.format(data=needs), needs=needs, takes=takes, plans=plans, page=page, view=view, pairs=pairs
+    )
 
 
 def row_number(row: Row, collection: str, part: str, metric: str, request: Request, trials: Trials) -> Number:
@@ -141,10 +142,20 @@ def pair_counts(draws: Iterable[tuple[Dataset, Drawing]], seed: int) -> tuple[st
         drawn = draw_pairs(data.y, data.offsets, configuration, n_pairs, stream(seed, "pairs"), distinct=distinct)
         rows = np.sort(drawn.rows(data.n_docs), axis=0)
         counts.append((drawn.n_pairs, np.unique(rows, axis=1).shape[1]))
-    n_drawn, n_distinct = (
-        " to ".join(f"{one:,}" for one in sorted({min(n), max(n)})) for n in zip(*counts, strict=True)
-    )
+    n_drawn, n_distinct = map(span, zip(*counts, strict=True))
     return n_drawn, n_distinct
+
+
+def span(counts: Iterable[int]) -> str:
+    """The least and the most, or what all are.
+
+    Examples
+    --------
+    >>> span([1200, 900, 1000]), span([1200, 1200])
+    ('900 to 1,200', '1,200')
+    """
+    low, *_, high = sorted(counts) * 2
+    return " to ".join(f"{one:,}" for one in dict.fromkeys((low, high)))
 
 
 def _drawn_by(system: System, request: Request) -> Drawing | None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 import numpy as np
+from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 from ordino.experiment.papers.claim import HEADER, Claim, Finding, find
 from ordino.experiment.papers.number import Number
@@ -166,7 +167,7 @@ class Result:
     @property
     def _made(self) -> str:
         """When, with what, and from which seeds."""
-        versions = ", ".join(f"{name} {number}" for name, number in installed_versions().items())
+        versions = ", ".join([*(f"{name} {number}" for name, number in installed_versions().items()), *_kernels()])
         seeds = f"seeds {', '.join(map(str, self.seeds))}" if len(self.seeds) > 1 else f"seed {self.seed}"
         return (
             f"Made on {date.today()} with Python {platform.python_version()}, {versions}; {seeds}; "
@@ -214,6 +215,12 @@ def summary(result: Result) -> str:
     compared = f"{count_of(n, 'value')} of the paper's {own}" if own else f"{count_of(n, 'number')} of the paper"
     low, high, mean = (f"{value:+.{result.digits}f}" for value in (min(found), max(found), np.mean(found)))
     return f"{compared}: ours are from {low} to {high} of them, {mean} on average"
+
+
+def _kernels() -> list[str]:
+    """What multiplies matrices: libraries choose it by the processor, and others round otherwise."""
+    known = [one for one in threadpool_info() if one["user_api"] == "blas" and "architecture" in one]
+    return sorted({f"{one['internal_api']} for {one['architecture']}" for one in known})
 
 
 def _about_claims(powers: Sequence[float]) -> list[str]:

@@ -103,6 +103,7 @@ def shuffling(request: Request, trials: Trials) -> Iterator[Number | str]:
             audit(ranker.network_, ranker.prepared(fold.test), algorithms=tuple(SORTS), seed=request.seed)
             for ranker, fold in zip(fitted, folds, strict=True)
         ]
+        yield from known_pairs(name, [row], request, trials)
         for what in audits[0].moves:
             moves = [one.moves[what] for one in audits]
             yield Number((name, what, "documents moved"), None, tuple(move.docs for move in moves))
@@ -135,18 +136,22 @@ def _beats_all(metric: str) -> list[Claim]:
     return [row_claim(says.format(other.label), own, other, metric) for other in others]
 
 
-def _table(rows: Callable[[str, Folds], Sequence[Row]], **about: Any) -> Target:
-    """A table of SortNet's, which also says how many pairs it learned from."""
-    table = letor_table(
-        rows=rows, takes="10 min", collections=COLLECTIONS, protocol=PROTOCOL, choices=PRINTED["choices"], **about
-    )
+def with_known_pairs(table: Target, collections: Sequence[str], rows: Callable[[str, Folds], Sequence[Row]]) -> Target:
+    """A table that also says how many pairs the SortNets among its rows learned from."""
 
     def view(request: Request, trials: Trials) -> Iterator[Number | str]:
         yield from table.view(request, trials)
-        for name, folds in request.collections(COLLECTIONS).items():
+        for name, folds in request.collections(collections).items():
             yield from known_pairs(name, rows(name, folds), request, trials)
 
     return replace(table, view=view)
+
+
+def _table(rows: Callable[[str, Folds], Sequence[Row]], **about: Any) -> Target:
+    table = letor_table(
+        rows=rows, takes="10 min", collections=COLLECTIONS, protocol=PROTOCOL, choices=PRINTED["choices"], **about
+    )
+    return with_known_pairs(table, COLLECTIONS, rows)
 
 
 METHODS = "SortNet beside six other methods"

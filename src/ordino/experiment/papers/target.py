@@ -240,6 +240,8 @@ class Target:
     """What has to be trained."""
     then: Callable[[Request, Trials], Iterable[Plan]] = lambda *_: ()
     """What has to be trained after that, as the trials of the plans decide it."""
+    pairs: Callable[[Request], Iterable[str]] = lambda _: ()
+    """Sentences about the training pairs that need no trials, only the data and the seed: how many are distinct."""
     is_timed: bool = False
     """Whether it shows training times, for which one ranker is trained after the other, and everything anew."""
 
@@ -256,7 +258,7 @@ class Target:
         facts |= {"seeds": count_of(len(seeds), "seed")}
         return replace(
             self.words(facts), numbers=numbers, seed=request.seed, data=data, seeds=seeds,
-            notes=[one for one in found if isinstance(one, str)],
+            notes=[*(one for one in found if isinstance(one, str)), *self.pairs(request)],
         )  # fmt: skip
 
     def words(self, filled: Mapping[str, str]) -> Result:

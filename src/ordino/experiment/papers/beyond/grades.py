@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ordino.data.folds import Fold, Folds
 from ordino.data.prepare import binarize_labels
 from ordino.experiment.papers.claim import Claim
+from ordino.experiment.papers.letor import pair_notes
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import Request, System, Target, Trials
@@ -53,9 +54,16 @@ def view(request: Request, trials: Trials) -> Iterator[Number]:
                 yield Number((name, labels, metric), None, trials.by_seed(dataset, TUNED.label(request), metric))
 
 
+def pairs(request: Request) -> Iterator[str]:
+    """The pairs of both kinds of labels."""
+    for name, folds in request.collections(COLLECTIONS).items():
+        yield from pair_notes(name, folds, [TUNED], request)
+        yield from pair_notes(f"{name}, {BINARY}", binarized(folds), [TUNED], request)
+
+
 TARGET = Target(
     shows="DeepNet on graded and on binarized labels", needs=", ".join(COLLECTIONS), takes="30 min", plans=plans,
-    view=view,
+    view=view, pairs=pairs,
     page=Result(
         "DeepNet on graded and on binarized labels, {data}", ("collection", "labels", "measure"), protocol=PROTOCOL,
         digits=4,

@@ -24,8 +24,8 @@ PROTOCOL = """\
 SortNet with our defaults but 20 hidden neurons, 8 iterations and 20 epochs, on {data} ({folds}, {repeats}); the \
 iteration is chosen on the validation part by NDCG@10. Only the choice of training pairs differs. Ways that do not \
 take the mis-compared pairs look at ten times as many pairs, drawn alike from every query, and take as many as the \
-sort mis-compared. A claim here is our question, not the paper's: "comes back" means that the gain is shown, "does \
-not" that there is none of a size that matters."""
+sort mis-compared. No pair is used twice. A claim here is our question, not the paper's: "comes back" means that the \
+gain is shown, "does not" that there is none of a size that matters."""
 
 
 def plans(request: Request) -> list[Plan]:

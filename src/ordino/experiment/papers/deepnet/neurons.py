@@ -14,7 +14,7 @@ from ordino.experiment.papers.target import Request, System, Target, Trials
 from ordino.experiment.plan.plan import Plan
 
 Nets = Mapping[str, System]
-View = Callable[[Nets, Request, Trials], Iterator[Number | str]]
+View = Callable[[Nets, Request, Trials], Iterator[Number]]
 DROPPED: Nets = {"no dropout": three_layers(1), "dropout 0.25": three_layers(1, dropout=0.25)}
 STRONG: Nets = {"L2 0.01": three_layers(1, l2=0.01), "L2 0.0001": three_layers(1, l2=0.0001)}
 PENALIZED: Nets = {"no L2": three_layers(1), "L2 0.0001": three_layers(1, l2=0.0001)}
@@ -33,22 +33,20 @@ def net_plans(nets: Nets, request: Request) -> list[Plan]:
     return [request.plan(data, nets.values(), measures=WITH_ERROR, parts=("train",))]
 
 
-def activations(nets: Nets, request: Request, trials: Trials) -> Iterator[Number | str]:
+def activations(nets: Nets, request: Request, trials: Trials) -> Iterator[Number]:
     """Fig. 4.5 and 4.8: the mean activation of every hidden neuron, on pairs of the first fold's test part."""
     for variant, layers in _reached(nets, request, trials):
         for place, layer in enumerate(layers[:-1], 1):
             for neuron, mean in enumerate(layer.mean(axis=0), 1):
                 yield Number((variant, f"hidden layer {place}", str(neuron)), None, (float(mean),))
-    yield from learned_pairs(nets, request)
 
 
-def layer_activations(nets: Nets, request: Request, trials: Trials) -> Iterator[Number | str]:
+def layer_activations(nets: Nets, request: Request, trials: Trials) -> Iterator[Number]:
     """Fig. 4.6: mean and deviation of the activations of each layer under a strong and a weak penalty."""
     for variant, layers in _reached(nets, request, trials):
         names = [*(f"hidden layer {i + 1}" for i in range(len(layers) - 1)), "output"]
         for name, layer in zip(names, layers, strict=True):
             yield Number((variant, name), None, tuple(layer.ravel().tolist()))
-    yield from learned_pairs(nets, request)
 
 
 def learned_pairs(nets: Nets, request: Request) -> Iterator[str]:
@@ -78,8 +76,10 @@ BY_LAYER = _page("", ("variant", "layer"), of="neurons and pairs", axes=LAYERS)
 
 
 def _of_nets(shows: str, nets: Nets, view: View, page: Result) -> Target:
-    plans = partial(net_plans, nets)
-    return Target(shows=shows, needs=COLLECTION, takes="1 min", plans=plans, view=partial(view, nets), page=page)
+    return Target(
+        shows=shows, needs=COLLECTION, takes="1 min", plans=partial(net_plans, nets), view=partial(view, nets),
+        pairs=partial(learned_pairs, nets), page=page,
+    )  # fmt: skip
 
 
 TARGETS = {

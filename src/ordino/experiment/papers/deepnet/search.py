@@ -70,7 +70,7 @@ def best_dropout(collection: str, depth: str, request: Request, trials: Trials) 
 
 def tuned_dropout(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Fig. 4.3: each depth without dropout and with its best."""
-    for name, folds in request.collections((COLLECTION,)).items():
+    for name in request.collections((COLLECTION,)):
         chosen = {depth: best_dropout(name, depth, request, trials) for depth in DEPTHS}
         for depth, p in chosen.items():
             rows = Row(depth, _dropped(depth, 0.0)), Row(f"{depth}, dropout", _dropped(depth, p))
@@ -78,7 +78,12 @@ def tuned_dropout(request: Request, trials: Trials) -> Iterator[Number | str]:
                 for part in PARTS:
                     yield from (row_number(row, name, part, metric, request, trials) for metric in FEW)
         yield f"Dropout chosen on {name}: {', '.join(f'{depth} {p:g}' for depth, p in chosen.items())}."
-        yield from pair_notes(name, folds, [_dropped(*one) for one in chosen.items()], request)
+
+
+def dropout_pairs(request: Request) -> Iterator[str]:
+    """The pairs that every depth learns from, whatever its dropout."""
+    for name, folds in request.collections((COLLECTION,)).items():
+        yield from pair_notes(name, folds, [_dropped(depth, 0.0) for depth in DEPTHS], request)
 
 
 INITIALIZERS = {"uniform": "unit", "Glorot": "glorot", "He": "he", "auto-encoders": "autoencoders"}
@@ -123,7 +128,7 @@ def _grid_claims() -> list[Claim]:
 TARGETS = {
     "fig4.3": Target(
         shows="1 to 4 hidden layers with dropout tuned for each", needs=COLLECTION, takes="90 min", plans=dropout_plans,
-        then=chosen_plans, view=tuned_dropout,
+        then=chosen_plans, view=tuned_dropout, pairs=dropout_pairs,
         page=Result(
             "", COLUMNS, protocol=PRINTED["of_dropout"], choices=PRINTED["choices"], axes=BARS,
             claims=[

@@ -79,7 +79,7 @@ def few_plans(request: Request) -> Iterator[Plan]:
             yield request.plan(data, FEW_QUERIES.values(), seed=spawn_seed(request.seed, "draw", draw), **MEASURED)
 
 
-def few_queries(request: Request, trials: Trials) -> Iterator[Number | str]:
+def few_queries(request: Request, trials: Trials) -> Iterator[Number]:
     """Means over the folds, one value for each draw, which has a seed of its own."""
     for name, folds in request.collections((COLLECTION,)).items():
         for label, system in FEW_QUERIES.items():
@@ -87,6 +87,11 @@ def few_queries(request: Request, trials: Trials) -> Iterator[Number | str]:
             for metric in SHOWN:
                 cell = row_number(printed_row(label, system), _of_draws(name), "test", metric, request, trials)
                 yield cell._replace(ours=pair_errors(own, folds, "test", trials)) if metric == PAIR_ERROR else cell
+
+
+def few_pairs(request: Request) -> Iterator[str]:
+    """The pairs of the first draw."""
+    for name, folds in request.collections((COLLECTION,)).items():
         first = _drawn(folds, request, 0)
         yield from pair_notes(f"{_of_draws(name)}, first draw", first, FEW_QUERIES.values(), request)
 
@@ -136,7 +141,7 @@ def noisy(data: Dataset, noise: float, *, seed: int) -> Dataset:
     return data.replace(X=X)
 
 
-def on_td(request: Request, trials: Trials) -> Iterator[Number | str]:
+def on_td(request: Request, trials: Trials) -> Iterator[Number]:
     """Each set, and the mean over the sets seed by seed."""
     sets = td_sets(request)
     for label, system in ON_TD.items():
@@ -157,7 +162,11 @@ def on_td(request: Request, trials: Trials) -> Iterator[Number | str]:
             mean = np.mean([cell.ours for cell in cells], axis=0)
             labels = (f"mean of {len(sets)} sets (synthetic)", label, "test", metric)
             yield cells[0]._replace(labels=labels, ours=tuple(mean.tolist()))
-    first, folds = next(iter(sets.items()))
+
+
+def td_pairs(request: Request) -> Iterator[str]:
+    """The pairs of the first set."""
+    first, folds = next(iter(td_sets(request).items()))
     yield from pair_notes(first, folds, ON_TD.values(), request)
 
 
@@ -211,11 +220,12 @@ TARGETS = {
     ),
     "table3.1.few-queries": Target(
         shows="a dense net and the comparator, 30 training queries", needs=COLLECTION, takes="15 min", plans=few_plans,
-        view=few_queries, page=_page(protocol=PRINTED["of_few_queries"], of="draws", claims=[*SYMMETRY, *PAIRED]),
+        view=few_queries, pairs=few_pairs,
+        page=_page(protocol=PRINTED["of_few_queries"], of="draws", claims=[*SYMMETRY, *PAIRED]),
     ),
     "table3.1.td": Target(
         shows="a dense net and the comparator on three synthetic sets of TD2003's shape", needs=NOTHING, takes="50 min",
-        plans=td_plans, view=on_td,
+        plans=td_plans, view=on_td, pairs=td_pairs,
         page=_page(protocol=PRINTED["of_td"].replace("{noise}", str(NOISE)), claims=[*BY_SINGLE_ANSWERS, *SYMMETRY]),
     ),
 }  # fmt: skip

@@ -20,6 +20,7 @@ from ordino.experiment.papers.directranker.tables import (
     PRINTED,
     PROFILE,
     binary_folds,
+    learned_pairs,
     printed,
     relevant_from,
 )
@@ -106,7 +107,7 @@ def _inside(name: str, fold: Fold) -> str:
 TARGETS = {
     "grid": Target(
         shows="DirectRanker by its authors' grid and inner cross-validation", needs="MQ2007, MQ2008, MSLR-WEB10K",
-        takes="3 h", plans=lambda request: list(plans(request)), view=view,
+        takes="3 h", plans=lambda request: list(plans(request)), view=view, pairs=learned_pairs,
         page=Result(
             "", ("collection", "measure"), protocol=PRINTED["grid_protocol"], choices=PRINTED["grid_choices"],
             spread="standard error", of="folds",

@@ -101,6 +101,21 @@ def sweep(panel: str, request: Request, trials: Trials) -> list[Number | str]:
     return [*numbers, *_words(panel, numbers), seeds]
 
 
+def learned_pairs(panel: str, request: Request) -> Iterator[str]:
+    """How many pairs there are to learn from at both ends of each curve."""
+    seeds = _seeds(request)
+    for curve, own in grouped((point.curve, point) for point in _points(panel, request)).items():
+        ends = (own[0], own[-1])
+        told = [f"{_neighbors(_fold(point.data, seeds, 0).train):,} at {point.place}" for point in ends]
+        yield f"Training pairs of neighboring classes, all distinct ({curve}, first data set): {', '.join(told)}."
+
+
+def _neighbors(data: Dataset) -> int:
+    """Pairs of documents of the same query with no class of the query between theirs."""
+    counts = [np.unique(query.y, return_counts=True)[1] for query in data]
+    return sum(int(own[1:] @ own[:-1]) for own in counts)
+
+
 def _seeds(request: Request) -> list[int]:
     return repeat_seeds(request.seed, request.at_most(N_SETS))
 
@@ -116,7 +131,7 @@ def _sweep_target(panel: str, one: Sweep) -> Target:
     )  # fmt: skip
     return Target(
         shows=f"NDCG@20 by {one.shows}", needs=NOTHING, takes=one.takes, plans=partial(sweep_plans, panel),
-        view=partial(sweep, panel), page=page,
+        view=partial(sweep, panel), pairs=partial(learned_pairs, panel), page=page,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.folds import Fold, Folds
 from ordino.experiment.compare.significance import wilcoxon
 from ordino.experiment.papers.claim import Claim
+from ordino.experiment.papers.letor import span
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.result import Result
 from ordino.experiment.papers.target import ANY_JUDGED, Request, System, Target, Trials, read_paper
@@ -77,26 +78,27 @@ def plans(request: Request, *, on_training: bool = False) -> list[Plan]:
     return [request.plan(data, systems, measures=(NDCG,), parts=("valid",))]
 
 
-def table3(request: Request, _: Trials) -> Iterator[Number | str]:
+def table3(request: Request, _: Trials) -> Iterator[Number]:
     """Sample sizes, of each split."""
-    name, splits = _splits(request)
+    splits = _splits(request)[1]
     parts = {"Train": "learned", "Valid": "valid", "Test": "test"}
     for part, field in parts.items():
         n_queries, n_docs = PRINTED["table3"][part]
         data = [getattr(split, field) for split in splits]
         yield _number((part, "queries"), n_queries, (one.n_queries for one in data))
         yield _number((part, "documents"), n_docs, (one.n_docs for one in data))
-    yield _pairs_of(name, splits)
 
 
-def _pairs_of(name: str, splits: Sequence[Split]) -> str:
+def learned_pairs(request: Request) -> Iterator[str]:
+    """How many pairs the nets learn from: all that there are."""
+    name, splits = _splits(request)
     pairs = [sum(int((query.y[:, None] > query.y).sum()) for query in split.learned) for split in splits]
-    return f"Training pairs of {name}: {min(pairs):,} to {max(pairs):,}, all distinct (the paper: 3,464,289)."
+    yield f"Training pairs of {name}: {span(pairs)}, all distinct (the paper: 3,464,289)."
 
 
 def table4(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Quality of the six systems on validation and test queries."""
-    (name, splits), printed = _splits(request), PRINTED["table4"]
+    name, printed = _splits(request)[0], PRINTED["table4"]
     parts = [(system, part) for system in SYSTEMS for part in ("valid", "test")]
     found = {one: _values(name, *one, request, trials) for one in parts}
     for (system, part), values in found.items():
@@ -109,7 +111,6 @@ def table4(request: Request, trials: Trials) -> Iterator[Number | str]:
     rates = _chosen(name, "RankProp", "{learning_rate}", request, trials)
     yield f"RankProp's rate, chosen on the validation part of each split: {rates}."
     yield f"Epochs until the training error stood still, on each split: {_ends(name, request, trials)}."
-    yield _pairs_of(name, splits)
 
 
 def _chosen(name: str, system: str, form: str, request: Request, trials: Trials) -> str:
@@ -132,13 +133,11 @@ def _ends(name: str, request: Request, trials: Trials, systems: Sequence[str] = 
 
 def table5(request: Request, trials: Trials) -> Iterator[Number | str]:
     """Quality of the two nets on all documents of the training queries."""
-    collection, splits = _splits(request)
-    name = _training(collection)
+    name = _training(_splits(request)[0])
     ends = _ends(name, request, trials, tuple(PRINTED["table5"]))
     yield f"Epochs until the training error stood still, on each split: {ends}."
     for system, (paper, interval) in PRINTED["table5"].items():
         yield _number((system,), paper, _values(name, system, "test", request, trials), interval)
-    yield _pairs_of(collection, splits)
 
 
 def table6(request: Request, trials: Trials) -> Iterator[Number]:
@@ -200,7 +199,7 @@ CLAIMS = [
     _claim("One layer net", "OAP-BPM"), _claim("One layer net", "Linear PRank"), _claim("RankProp", "Linear PRank"),
     _claim("Linear PRank", "Quad PRank"),
 ]  # fmt: skip
-_searched = partial(Target, needs=ANY_JUDGED, takes="30 min")
+_searched = partial(Target, needs=ANY_JUDGED, takes="30 min", pairs=learned_pairs)
 PROTOCOL = PRINTED["search_protocol"].format(ratio=UNJUDGED_PER_JUDGED, n=N_SPLITS)
 _measured = partial(
     Result, protocol=PROTOCOL, choices=PRINTED["search_choices"], spread="95 % interval", of="queries of all splits"
