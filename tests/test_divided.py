@@ -209,6 +209,18 @@ def test_weights_and_names_go_along(monkeypatch, tmp_path):
     assert found.predict(data).tobytes() == whole.predict(data).tobytes()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_features_called_like_other_columns_are_features_on_other_machines_too(monkeypatch, tmp_path, weighted):
+    """One called weight is no weight, and one called doc_id is no id, though it is all 0."""
+    data = synthetic("mq", queries=20, seed=4)
+    names = ["doc_id", "judged" if weighted else "weight", *(f"x{j}" for j in range(44))]
+    data = data.replace(X=np.where(np.arange(46) == 1, 0.0, data.X), feature_names=names)
+    data = data.with_weights(1.0 + np.arange(data.n_docs) % 3) if weighted else data
+    write_shards(data, tmp_path / "3", 3)
+    whole = make_ranker("rank-svm", {}).fit(data)
+    assert learn(monkeypatch, "rank-svm", {}, tmp_path, 3, 2).coef_.tobytes() == whole.coef_.tobytes()
+
+
 def test_sums_of_parts_have_the_bits_of_the_whole():
     rng = np.random.default_rng(0)
     for n, size, width in ((0, 5, 3), (1, 5, 3), (5, 5, 3), (23, 5, 1), (64, 5, 3), (1000, 300, 1), (1000, 300, 4)):

@@ -7,6 +7,7 @@ import pytest
 
 from ordino import AutoRanker
 from ordino.boosting.model_text import read_trees
+from ordino.ensemble import trials
 from ordino.ensemble.choosing import Choice, Member
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.kept import Kept
@@ -83,6 +84,21 @@ def test_how_many_epochs_are_enough_does_not_depend_on_how_many_there_were_at_a_
         enough = [watch.is_enough([rising[:n]]) for n in looks]
         assert enough == [n >= 6 for n in looks]
         assert watch.n_epochs == 6
+
+
+def test_what_is_watched_is_the_mean_of_neighboring_epochs(monkeypatch):
+    """A lucky epoch among poor ones is no rise: alone, the third would end it after six."""
+    rising = np.array([[0.1], [0.2], [0.9], [0.2], [0.3], [0.4], [0.4], [0.4], [0.4]])
+    for window, n_epochs in ((1, 6), (3, 7)):
+        watch = Watch(lambda scores: scores[0].item(), patience=3, window=window)
+        assert watch.is_enough([rising])
+        assert watch.n_epochs == n_epochs
+    told = []
+    monkeypatch.setattr(trials, "Watch", lambda mean_of, *numbers: told.append(numbers))
+    monkeypatch.setattr(trials, "follow", lambda *_: [])
+    monkeypatch.setattr(Trial, "_hurry", lambda *_: None)
+    Trial(bench(n_folds=2), KINDS["networks"]).run(2, Clock(None))
+    assert told == [(trials.PATIENCE, trials.WINDOW)]
 
 
 @pytest.mark.parametrize("turn", [0.0, 100.0], ids=["epoch by epoch", "all at once"])
