@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ordino
-from ordino.ensemble import bounds, scoring, trials
+from ordino.ensemble import bounds, paths, scoring, trials
 from ordino.ensemble import search as searching
 from ordino.ensemble.choosing import quality_of
 from ordino.ensemble.clock import Clock
@@ -236,6 +236,12 @@ def test_it_learns_and_says_what_it_is(whole):
     assert whole.weights_.sum() == pytest.approx(1)
     assert whole.quality_["low"] < whole.quality_["mean"] < whole.quality_["high"]
     assert whole.quality_["queries"] == DATA.n_queries
+    for row, rankers in zip(whole.members_, whole.rankers_, strict=True):  # each as it was at the step that was chosen
+        for one in rankers:
+            if row["ranker"] == "lambda-mart":
+                assert one.best_round_ == one.bags * paths.EVERY * row["step"]
+            else:
+                assert getattr(one, "best_epoch_", 1) == row["step"]
 
 
 def test_the_same_seed_or_the_plan_gives_the_same_bits(whole):
