@@ -364,6 +364,21 @@ def test_divided_data_knows_its_sizes(monkeypatch, made):
     assert max(held) < 0.6 * sum(held)
 
 
+def test_scaled_features_have_the_names_that_the_scaling_gives_them(monkeypatch, tmp_path):
+    """By which formulas of genetic programming are told."""
+    data = synthetic("mq", queries=20, seed=4)
+    named = data.replace(X=data.X[:, :5], feature_names=["a", "b", "c", "d", "e"])
+    write_shards(named, tmp_path / "3", 3)
+    settings = {"generations": 2, "population": 30, "scaling": "minmax+rank"}
+    whole = make_ranker("gp-rank", settings).fit(named)
+    found = learn(monkeypatch, "gp-rank", settings, tmp_path, 3, 2)
+    assert found.formula_ == whole.formula_
+    with workers_here(monkeypatch, 2), ordino.backends.open_crew("here", 2) as crew:
+        [far] = dividing.divide(crew, ShardedDataset(tmp_path / "3"))
+        scaler = make_scaler("minmax+rank").fit(named)
+        assert far.scaled(scaler).feature_names == tuple(scaler.get_feature_names_out())
+
+
 def test_every_shard_lies_with_a_worker_of_its_own_where_that_is_asked(monkeypatch, made):
     """As for trees, which LightGBM's workers grow; with a share that is held out as well."""
     home, _, _ = made
