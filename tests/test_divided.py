@@ -379,6 +379,16 @@ def test_scaled_features_have_the_names_that_the_scaling_gives_them(monkeypatch,
         assert far.scaled(scaler).feature_names == tuple(scaler.get_feature_names_out())
 
 
+def test_labels_that_only_some_shards_have_are_known(monkeypatch, tmp_path):
+    """Or the trees would take one level for another."""
+    qid = np.repeat(np.arange(12), 5)
+    data = Dataset(np.random.default_rng(0).random((60, 3)), np.where(np.arange(60) % 5 == 0, qid, 0), qid)
+    source = write_shards(data, tmp_path / "4", 4)
+    with workers_here(monkeypatch, 4), ordino.backends.open_crew("here", 4) as crew:
+        [found] = dividing.divide(crew, source, by_shard=True)
+        assert ordino.LambdaMART()._labels(found).tolist() == list(range(12))
+
+
 def test_every_shard_lies_with_a_worker_of_its_own_where_that_is_asked(monkeypatch, made):
     """As for trees, which LightGBM's workers grow; with a share that is held out as well."""
     home, _, _ = made

@@ -173,3 +173,13 @@ def test_what_is_missing_stays_missing_when_categories_get_other_numbers():
         [[0.0], [np.nan], [1.0], [2.0]], [0, 1, 0, 1], feature_names=["c"], categories={"c": ("a", "b", "z")}
     )
     np.testing.assert_array_equal(recode(data, {"c": ("b", "a")}).X.ravel(), [1, np.nan, 0, np.nan])
+
+
+def test_features_that_take_the_place_of_others_bring_their_categories():
+    data = Dataset(
+        [[1.0, 0.0], [2.0, 1.0]], [0, 1], [1, 1], feature_names=("age", "kind"), categories={"kind": ("a", "b")}
+    )
+    found = data.replace(X=pd.DataFrame({"kind": pd.Categorical(["b", "a"]), "color": pd.Categorical(["red", "blue"])}))
+    assert found.categories == {"kind": ("a", "b"), "color": ("blue", "red")}
+    assert found.X.tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert data.replace(X=data.X, feature_names=("age", "sort")).categories == {}

@@ -21,6 +21,8 @@ from laws.test_parameters import INNER, TEST, TRAIN
 from laws.test_refit import told
 from ordino import Dataset
 from ordino.errors import DataError
+from ordino.forms import Stumps, Trees, load_trees
+from ordino.parameters import parameters_of
 from ordino.ranker import NotFittedError
 from ordino.rankers import RANKERS, ranker_class
 
@@ -136,3 +138,46 @@ def test_documents_with_other_columns_are_refused(name: str, fitted: Any) -> Non
             METHODS[method](ranker, turned(TEST))
         with pytest.raises(DataError, match="fitted with 5 features but the data has 3"):
             METHODS[method](ranker, Dataset(TEST.X[:, :3], TEST.y, TEST.qid))
+
+
+WEIGHING = {"feature_weights", "feature_gains", "feature_importances_", "weights_text"}
+WEIGHED = [
+    name
+    for name in RANKERS
+    if WEIGHING & public(name) and "scaling" in parameters_of(ranker_class(name)) and name != "auto"
+]
+
+
+def parts_of(ranker: Any) -> np.ndarray:
+    """What the form weighs each of its inputs by, summed over stumps and splits."""
+    match ranker.form():
+        case Stumps(stumps=stumps, n_features=n):
+            return np.bincount([one.feature for one in stumps], [one.alpha for one in stumps], n)
+        case Trees(model=model):
+            gains = load_trees(model).feature_importance("gain")
+            return gains / gains.sum()
+        case form:
+            return form.coef
+
+
+@pytest.mark.parametrize("name", WEIGHED)
+def test_weights_are_told_by_the_features_of_the_data_whatever_a_scaling_makes_of_them(name: str) -> None:
+    ranker = make(name, {"scaling": "minmax+rank"}).fit(named(TRAIN))
+    parts = parts_of(ranker)
+    assert len(parts) == 2 * len(NAMES)
+    expected = dict(zip(NAMES, parts.reshape(2, -1).sum(axis=0), strict=True))
+    asked = {method: METHODS[method](ranker, TEST) for method in WEIGHING & public(name)}
+    for method in ("feature_weights", "feature_gains"):
+        if method in asked:
+            found = dict(asked[method])
+            assert len(asked[method]) == len(NAMES)
+            assert found == pytest.approx(expected)
+            assert list(found.values()) == sorted(found.values(), reverse=True)
+    if "weights_text" in asked:
+        assert len(asked["weights_text"].splitlines()) == 1 + len(NAMES)
+    if "feature_importances_" in asked:
+        shares = asked["feature_importances_"]
+        assert shares.shape == (len(NAMES),)
+        assert shares.sum() == pytest.approx(1.0)
+        if "feature_gains" in asked:
+            assert shares == pytest.approx([expected[one] for one in NAMES])
