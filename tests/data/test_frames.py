@@ -183,3 +183,19 @@ def test_features_that_take_the_place_of_others_bring_their_categories():
     assert found.categories == {"kind": ("a", "b"), "color": ("blue", "red")}
     assert found.X.tolist() == [[1.0, 1.0], [0.0, 0.0]]
     assert data.replace(X=data.X, feature_names=("age", "sort")).categories == {}
+
+
+def test_a_column_of_numbers_called_judged_is_a_feature():
+    frame = pd.DataFrame({"label": [0, 1], "judged": [3.0, 4.0], "age": [1, 2]})
+    data = Dataset.from_frame(frame)
+    assert (data.feature_names, data.judged) == (("judged", "age"), None)
+    marked = Dataset.from_frame(frame.assign(judged=[True, False]))
+    assert (marked.feature_names, marked.judged.tolist()) == (("age",), [True, False])
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_missing_category_is_missing_in_a_frame_too(backend):
+    data = Dataset([[0.0], [np.nan], [1.0]], [0, 1, 2], feature_names=("kind",), categories={"kind": ("a", "b")})
+    again = Dataset.from_frame(data.to_frame(backend))
+    np.testing.assert_array_equal(again.X, data.X)
+    assert again.categories == data.categories

@@ -53,6 +53,17 @@ def test_features_in_an_object_and_small_blocks(tmp_path, monkeypatch):
     check(read_data(tmp_path / "t.jsonl"))
 
 
+@pytest.mark.parametrize("block", [1, 2, 100])
+def test_a_feature_that_only_a_later_line_has_is_read(tmp_path, monkeypatch, block):
+    rows = [{"qid": 1, "label": 0, "a": 1.0}, {"qid": 1, "label": 1, "b": 2.0}, {"qid": 2, "label": 1, "c": 3, "a": 4}]
+    (tmp_path / "t.jsonl").write_text(lines(*rows))
+    monkeypatch.setattr(json_lines, "BLOCK", block)
+    data = read_data(tmp_path / "t.jsonl")
+    assert data.feature_names == ("a", "b", "c")
+    nan = np.nan
+    np.testing.assert_array_equal(data.X, np.float32([[1, nan, nan], [nan, 2, nan], [4, nan, 3]]))
+
+
 def test_what_is_written_reads_back_to_the_last_bit(tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
     X[0, 0], X[1, 1], X[2, 2] = np.nan, 1e-45, np.finfo(np.float32).max
@@ -127,6 +138,13 @@ def test_answers_of_solr(tmp_path, text):
         ("originalScore", "isBook"), ["q9"], ["d7"], [2],
     )  # fmt: skip
     assert data.X.tolist() == [[np.float32(12.3), 0]]
+
+
+def test_the_query_that_was_put_beside_an_answer_counts_before_what_the_engine_echoes(tmp_path):
+    answer = {"responseHeader": {"params": {"qid": "echoed"}}, "labels": {"d": 1},
+              "response": {"docs": [{"id": "d", "[features]": "bm25=1.0"}]}}  # fmt: skip
+    (tmp_path / "log.jsonl").write_text(lines(answer | {"qid": "ours"}, answer))
+    assert read_data(tmp_path / "log.jsonl").query_ids.tolist() == ["ours", "echoed"]
 
 
 def test_answers_without_names_of_queries_are_numbered(tmp_path):
