@@ -190,3 +190,24 @@ def test_a_damaged_gzip_is_told(tmp_path):
     (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(lines(*ROWS).encode())[:-9])
     with pytest.raises(DataError, match=r"cannot be read .* check that it is complete"):
         read_data(tmp_path / "t.jsonl.gz")
+
+
+def test_a_value_of_another_kind_is_told_with_its_own_line(tmp_path):
+    """Whole numbers and others are of one kind."""
+    rows = [{"qid": 1, "label": 0, "a": value} for value in (1, 2.5, "x")]
+    (tmp_path / "t.jsonl").write_text(lines(*rows))
+    with pytest.raises(DataError, match=r"t\.jsonl:3: 'a' is 'x', unlike the lines before"):
+        read_data(tmp_path / "t.jsonl")
+
+
+def test_labels_that_were_put_beside_an_answer_count_before_those_of_its_documents(tmp_path):
+    log = [{"log": [{"name": "bm25", "value": 7.5}]}]
+    hits = [{"_id": one, "_source": {"label": 4}, "fields": {"_ltrlog": log}} for one in ("a", "b")]
+    (tmp_path / "log.jsonl").write_text(lines({"qid": "q", "labels": {"a": 2}, "hits": {"hits": hits}}))
+    assert read_data(tmp_path / "log.jsonl").y.tolist() == [2, 0]  # and a document that they leave out has 0
+
+
+def test_a_json_list_comes_through_standard_input_too(monkeypatch):
+    text = json.dumps(ROWS, indent=2)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
+    check(read_data("-"))
