@@ -216,3 +216,11 @@ def test_a_folder_of_collections_says_which_it_holds(tmp_path):
     (tmp_path / "one" / "train.txt").write_text("1 qid:1 1:1\n")
     with pytest.raises(DataError, match=r"this folder holds MQ2007, MQ2008, one; name one of them, such as .*MQ2007$"):
         read_folds(tmp_path)
+
+
+def test_queries_of_a_part_stand_as_in_the_data() -> None:
+    data = Dataset(np.zeros((12, 1)), np.zeros(12), np.arange(12))
+    for fold in make_folds(data, 4, seed=3):
+        for part in (fold.train, fold.valid, fold.test):
+            assert part is not None
+            assert part.query_ids.tolist() == sorted(part.query_ids.tolist())
