@@ -111,6 +111,15 @@ def test_epochs_that_a_long_turn_went_beyond_are_cut(monkeypatch, turn):
     assert [len(path.scores) for path in paths] == [4, 4]
 
 
+def test_the_curve_of_a_trial_grows_with_its_folds():
+    """It is known after a first fold, by which the better half of a bracket is found, and not kept for the others."""
+    trial = Trial(bench(n_folds=3), KINDS["weights"])
+    for n_folds in (1, 2, 3):
+        trial.run(n_folds, Clock(None))
+        known = np.isfinite(trial.curve()).all(axis=0)
+        assert known.tolist() == (trial.bench.fold < n_folds).tolist()
+
+
 def test_a_fold_is_watched_by_its_own_queries():
     trial = Trial(bench(), KINDS["weights"])
     own = trial.bench.docs(2)
