@@ -209,6 +209,18 @@ def test_weights_and_names_go_along(monkeypatch, tmp_path):
     assert found.predict(data).tobytes() == whole.predict(data).tobytes()
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_features_called_like_other_columns_are_features_on_other_machines_too(monkeypatch, tmp_path, weighted):
+    """One called weight is no weight, and one called doc_id is no id, though it is all 0."""
+    data = synthetic("mq", queries=20, seed=4)
+    names = ["doc_id", "judged" if weighted else "weight", *(f"x{j}" for j in range(44))]
+    data = data.replace(X=np.where(np.arange(46) == 1, 0.0, data.X), feature_names=names)
+    data = data.with_weights(1.0 + np.arange(data.n_docs) % 3) if weighted else data
+    write_shards(data, tmp_path / "3", 3)
+    whole = make_ranker("rank-svm", {}).fit(data)
+    assert learn(monkeypatch, "rank-svm", {}, tmp_path, 3, 2).coef_.tobytes() == whole.coef_.tobytes()
+
+
 def test_sums_of_parts_have_the_bits_of_the_whole():
     rng = np.random.default_rng(0)
     for n, size, width in ((0, 5, 3), (1, 5, 3), (5, 5, 3), (23, 5, 1), (64, 5, 3), (1000, 300, 1), (1000, 300, 4)):
@@ -350,6 +362,31 @@ def test_divided_data_knows_its_sizes(monkeypatch, made):
     assert (found.n_docs, found.n_queries) == (data.n_docs, data.n_queries)
     assert held == np.diff(found.bounds).tolist()
     assert max(held) < 0.6 * sum(held)
+
+
+def test_scaled_features_have_the_names_that_the_scaling_gives_them(monkeypatch, tmp_path):
+    """By which formulas of genetic programming are told."""
+    data = synthetic("mq", queries=20, seed=4)
+    named = data.replace(X=data.X[:, :5], feature_names=["a", "b", "c", "d", "e"])
+    write_shards(named, tmp_path / "3", 3)
+    settings = {"generations": 2, "population": 30, "scaling": "minmax+rank"}
+    whole = make_ranker("gp-rank", settings).fit(named)
+    found = learn(monkeypatch, "gp-rank", settings, tmp_path, 3, 2)
+    assert found.formula_ == whole.formula_
+    with workers_here(monkeypatch, 2), ordino.backends.open_crew("here", 2) as crew:
+        [far] = dividing.divide(crew, ShardedDataset(tmp_path / "3"))
+        scaler = make_scaler("minmax+rank").fit(named)
+        assert far.scaled(scaler).feature_names == tuple(scaler.get_feature_names_out())
+
+
+def test_labels_that_only_some_shards_have_are_known(monkeypatch, tmp_path):
+    """Or the trees would take one level for another."""
+    qid = np.repeat(np.arange(12), 5)
+    data = Dataset(np.random.default_rng(0).random((60, 3)), np.where(np.arange(60) % 5 == 0, qid, 0), qid)
+    source = write_shards(data, tmp_path / "4", 4)
+    with workers_here(monkeypatch, 4), ordino.backends.open_crew("here", 4) as crew:
+        [found] = dividing.divide(crew, source, by_shard=True)
+        assert ordino.LambdaMART()._labels(found).tolist() == list(range(12))
 
 
 def test_every_shard_lies_with_a_worker_of_its_own_where_that_is_asked(monkeypatch, made):

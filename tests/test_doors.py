@@ -115,7 +115,10 @@ def test_metrics_are_scorers_of_scikit_learn(model):
 def test_a_scorer_uses_its_metric_and_profile_and_turns_errors_round():
     ranker = ordino.RankSVM().fit(DATA)
     scores = ranker.predict(TEST)
-    for metric in ("map", "pairwise_error"):
+    assert evaluate(TEST, TEST.y[::-1], metrics="dcg@5", profile="trec") != evaluate(
+        TEST, TEST.y[::-1], metrics="dcg@5"
+    )
+    for metric in ("dcg@5", "pairwise_error"):
         value = ordino.scorer(metric, profile="trec")(ranker, TEST.X, TEST.y, qid=TEST.qid)
         mean = evaluate(TEST, scores, metrics=metric, profile="trec")[metric]
         assert value == (-mean if metric == "pairwise_error" else mean)

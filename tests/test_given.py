@@ -16,6 +16,7 @@ from ordino import Dataset, LambdaMART, OrdinalClassifier, QueryKFold, RankDE, R
 from ordino.data.shards import write_shards
 from ordino.data.source import canonical
 from ordino.errors import DataError, ParameterError
+from ordino.given import as_dataset
 from ordino.ranker import NotFittedError
 from ordino.testing import easy_data
 
@@ -350,3 +351,13 @@ def test_validation_data_that_the_steps_of_a_pipeline_would_not_change_is_refuse
             pipeline.fit(X, y, qid=qid, valid=valid)
     alone = make_pipeline(LambdaMART(rounds=3, min_leaf=5)).fit(X, y, qid=qid, valid=(X, y, qid))
     assert "valid" in alone[-1].history_[0]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3, 4, 5], [5, 0, 3, 1, 4, 2]])
+def test_a_weight_of_a_query_is_that_of_each_of_its_documents_however_many_these_are(order):
+    rows, qid = np.array(order), np.array(["a", "a", "a", "b", "c", "c"])
+    X, y = np.arange(6.0)[:, None], np.array([0, 1, 2, 0, 1, 0])
+    by_name = {"a": 1.0, "b": 5.0, "c": 2.0}
+    given = [by_name[name] for name in dict.fromkeys(qid[rows].tolist())]  # in the order of their first rows
+    data = as_dataset(X[rows], y[rows], qid[rows], given)
+    assert data.weights.tolist() == [by_name[name] for name in data.qid]

@@ -1,5 +1,6 @@
 """How many threads work where nobody says: by the work there is, the processors that are free, and who asks."""
 
+import os
 import threading
 import time
 from multiprocessing import get_context
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 
 from ordino import Dataset, LambdaMART, RankAggregation, processors, threads
+from ordino.backends import local
+from ordino.backends.seam import ONE_THREAD
 from ordino.boosting.booster import Booster
 from ordino.processors import Look, allowed_processors, free_processors
 from ordino.testing import easy_data
@@ -197,3 +200,12 @@ def test_members_that_grow_side_by_side_use_one_thread_each_and_keep_their_setti
 def test_the_text_of_trees_does_not_tell_how_many_threads_grew_them():
     one, two = (LambdaMART(rounds=2, n_jobs=n).fit(easy_data()).model_ for n in (1, 2))
     assert one == two
+
+
+def test_processes_that_start_use_one_thread_and_the_environment_is_as_it_was_afterwards(monkeypatch):
+    for name, value in zip(ONE_THREAD, [None, "3", None, "1"], strict=True):
+        monkeypatch.delenv(name, raising=False) if value is None else monkeypatch.setenv(name, value)
+    before = dict(os.environ)
+    with local._one_thread_each():
+        assert {os.environ[name] for name in ONE_THREAD} == {"1"}
+    assert dict(os.environ) == before

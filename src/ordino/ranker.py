@@ -288,6 +288,7 @@ class Ranker(BaseEstimator, ABC):
 
     def feature_names(self) -> tuple[str, ...]:
         """The names of the features in ``fit``; f1, f2, ... if they had none."""
+        self._check_fitted()
         return name_features(getattr(self, "feature_names_in_", None), self.n_features_in_)
 
     @property

@@ -199,3 +199,13 @@ def test_a_query_in_both_sets_is_found_whether_its_id_is_a_number_or_a_text(othe
     sets = {"train": healthy(), "test": healthy(2, qid=np.repeat(np.array(other), 4))}
     for pair in (sets, dict(reversed(sets.items()))):
         assert "1 query id is in both" in [finding.what for finding in examine(pair)]
+
+
+def test_documents_without_a_name_are_not_one_document():
+    def repeated(ids):
+        data = Dataset(np.arange(4.0)[:, None], [0, 1, 2, 0], doc_ids=ids)
+        return [one for one in map(str, examine({"data": data})) if "repeated in the same query" in one]
+
+    assert repeated(["", "", "", "a"]) == []
+    assert len(repeated(["", "", "a", "a"])) == 1
+    assert "1 document id is repeated" in repeated(["", "", "a", "a"])[0]

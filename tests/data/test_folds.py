@@ -48,8 +48,16 @@ def test_folds_come_in_their_natural_order_whatever_their_names(tmp_path: Path) 
     assert folds[-1].name == "Fold10"
     assert folds[1:].names == ("fold2", "Fold10")
     assert folds[1:][0].train.query_ids.tolist() == [4]
+    assert folds.whole is None
     with pytest.raises(IndexError):
         folds[3]
+
+
+def test_some_of_the_folds_are_cut_from_the_same_data() -> None:
+    data = Dataset(np.zeros((10, 1)), np.zeros(10), np.arange(10))
+    folds = make_folds(data, 5)
+    assert folds[1:4].whole is folds[::2][:1].whole is data
+    assert folds[1:4][2].test.query_ids.tolist() == folds[3].test.query_ids.tolist()
 
 
 def test_a_folder_can_be_one_fold_and_a_saved_part_comes_first(tmp_path: Path) -> None:
@@ -208,3 +216,11 @@ def test_a_folder_of_collections_says_which_it_holds(tmp_path):
     (tmp_path / "one" / "train.txt").write_text("1 qid:1 1:1\n")
     with pytest.raises(DataError, match=r"this folder holds MQ2007, MQ2008, one; name one of them, such as .*MQ2007$"):
         read_folds(tmp_path)
+
+
+def test_queries_of_a_part_stand_as_in_the_data() -> None:
+    data = Dataset(np.zeros((12, 1)), np.zeros(12), np.arange(12))
+    for fold in make_folds(data, 4, seed=3):
+        for part in (fold.train, fold.valid, fold.test):
+            assert part is not None
+            assert part.query_ids.tolist() == sorted(part.query_ids.tolist())

@@ -17,7 +17,7 @@ from test_dataset import assert_same, datasets
 
 from ordino import Dataset
 from ordino.data.dataframes import BACKENDS, from_frame, to_frame
-from ordino.data.frames import recode
+from ordino.data.frames import joint_categories, numbers_in, recode
 from ordino.errors import DataError, MissingExtraError, ParameterError
 
 COLUMNS = {"q": ["a", "b", "a"], "l": [1, 0, 2], "x": [1, None, 3], "b": [True, False, True], "f": [0.5, None, 1000.0]}
@@ -173,3 +173,46 @@ def test_what_is_missing_stays_missing_when_categories_get_other_numbers():
         [[0.0], [np.nan], [1.0], [2.0]], [0, 1, 0, 1], feature_names=["c"], categories={"c": ("a", "b", "z")}
     )
     np.testing.assert_array_equal(recode(data, {"c": ("b", "a")}).X.ravel(), [1, np.nan, 0, np.nan])
+
+
+def test_features_that_take_the_place_of_others_bring_their_categories():
+    data = Dataset(
+        [[1.0, 0.0], [2.0, 1.0]], [0, 1], [1, 1], feature_names=("age", "kind"), categories={"kind": ("a", "b")}
+    )
+    found = data.replace(X=pd.DataFrame({"kind": pd.Categorical(["b", "a"]), "color": pd.Categorical(["red", "blue"])}))
+    assert found.categories == {"kind": ("a", "b"), "color": ("blue", "red")}
+    assert found.X.tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert data.replace(X=data.X, feature_names=("age", "sort")).categories == {}
+
+
+def test_a_column_of_numbers_called_judged_is_a_feature():
+    frame = pd.DataFrame({"label": [0, 1], "judged": [3.0, 4.0], "age": [1, 2]})
+    data = Dataset.from_frame(frame)
+    assert (data.feature_names, data.judged) == (("judged", "age"), None)
+    marked = Dataset.from_frame(frame.assign(judged=[True, False]))
+    assert (marked.feature_names, marked.judged.tolist()) == (("age",), [True, False])
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_missing_category_is_missing_in_a_frame_too(backend):
+    data = Dataset([[0.0], [np.nan], [1.0]], [0, 1, 2], feature_names=("kind",), categories={"kind": ("a", "b")})
+    again = Dataset.from_frame(data.to_frame(backend))
+    np.testing.assert_array_equal(again.X, data.X)
+    assert again.categories == data.categories
+
+
+def test_codes_below_zero_are_the_same_category_however_they_are_written():
+    number = numbers_in(["-1", "0", "7"])
+    assert [number(text) for text in ("-1", "-1.0", "0.0", "7.0")] == [0, 0, 1, 2]
+    assert np.isnan(number("-1.5"))
+
+
+def test_a_code_past_the_last_category_is_refused():
+    with pytest.raises(DataError, match="column 'kind' has 2, but its 2 categories are numbered from 0"):
+        Dataset([[2.0]], [0], feature_names=("kind",), categories={"kind": ("a", "b")})
+
+
+def test_categories_of_parts_keep_the_order_of_a_part_that_has_them_all():
+    parts = [{"size": ("small", "large")}, {"size": ("large",)}, {"size": ("small",)}]
+    assert joint_categories(parts) == {"size": ("small", "large")}
+    assert joint_categories(parts[1:]) == {"size": ("large", "small")}

@@ -53,6 +53,17 @@ def test_features_in_an_object_and_small_blocks(tmp_path, monkeypatch):
     check(read_data(tmp_path / "t.jsonl"))
 
 
+@pytest.mark.parametrize("block", [1, 2, 100])
+def test_a_feature_that_only_a_later_line_has_is_read(tmp_path, monkeypatch, block):
+    rows = [{"qid": 1, "label": 0, "a": 1.0}, {"qid": 1, "label": 1, "b": 2.0}, {"qid": 2, "label": 1, "c": 3, "a": 4}]
+    (tmp_path / "t.jsonl").write_text(lines(*rows))
+    monkeypatch.setattr(json_lines, "BLOCK", block)
+    data = read_data(tmp_path / "t.jsonl")
+    assert data.feature_names == ("a", "b", "c")
+    nan = np.nan
+    np.testing.assert_array_equal(data.X, np.float32([[1, nan, nan], [nan, 2, nan], [4, nan, 3]]))
+
+
 def test_what_is_written_reads_back_to_the_last_bit(tmp_path):
     X = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
     X[0, 0], X[1, 1], X[2, 2] = np.nan, 1e-45, np.finfo(np.float32).max
@@ -129,6 +140,13 @@ def test_answers_of_solr(tmp_path, text):
     assert data.X.tolist() == [[np.float32(12.3), 0]]
 
 
+def test_the_query_that_was_put_beside_an_answer_counts_before_what_the_engine_echoes(tmp_path):
+    answer = {"responseHeader": {"params": {"qid": "echoed"}}, "labels": {"d": 1},
+              "response": {"docs": [{"id": "d", "[features]": "bm25=1.0"}]}}  # fmt: skip
+    (tmp_path / "log.jsonl").write_text(lines(answer | {"qid": "ours"}, answer))
+    assert read_data(tmp_path / "log.jsonl").query_ids.tolist() == ["ours", "echoed"]
+
+
 def test_answers_without_names_of_queries_are_numbered(tmp_path):
     (tmp_path / "log.jsonl").write_text(
         lines(*({"hits": {"hits": [hit("a", t=1.0), hit("b", t=2.0)]}} for _ in range(3)))
@@ -172,3 +190,24 @@ def test_a_damaged_gzip_is_told(tmp_path):
     (tmp_path / "t.jsonl.gz").write_bytes(gzip.compress(lines(*ROWS).encode())[:-9])
     with pytest.raises(DataError, match=r"cannot be read .* check that it is complete"):
         read_data(tmp_path / "t.jsonl.gz")
+
+
+def test_a_value_of_another_kind_is_told_with_its_own_line(tmp_path):
+    """Whole numbers and others are of one kind."""
+    rows = [{"qid": 1, "label": 0, "a": value} for value in (1, 2.5, "x")]
+    (tmp_path / "t.jsonl").write_text(lines(*rows))
+    with pytest.raises(DataError, match=r"t\.jsonl:3: 'a' is 'x', unlike the lines before"):
+        read_data(tmp_path / "t.jsonl")
+
+
+def test_labels_that_were_put_beside_an_answer_count_before_those_of_its_documents(tmp_path):
+    log = [{"log": [{"name": "bm25", "value": 7.5}]}]
+    hits = [{"_id": one, "_source": {"label": 4}, "fields": {"_ltrlog": log}} for one in ("a", "b")]
+    (tmp_path / "log.jsonl").write_text(lines({"qid": "q", "labels": {"a": 2}, "hits": {"hits": hits}}))
+    assert read_data(tmp_path / "log.jsonl").y.tolist() == [2, 0]  # and a document that they leave out has 0
+
+
+def test_a_json_list_comes_through_standard_input_too(monkeypatch):
+    text = json.dumps(ROWS, indent=2)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(text.encode()))))
+    check(read_data("-"))

@@ -59,7 +59,12 @@ def test_sizes_of_queries_stand_in_a_file_beside(ending, tmp_path):
     read = ordino.read_data(text)
     np.testing.assert_array_equal(read.offsets, DATA.offsets)
     np.testing.assert_array_equal(read.y, DATA.y)
-    for wrong, sentence in (("3\n4", "the sizes sum to 7, but"), ("3\nx", "one whole number"), ("0\n1", "1 or more")):
+    for wrong, sentence in (
+        ("3\n4", "the sizes sum to 7, but"),
+        ("3\n9999", "the sizes sum to 10002, but"),
+        ("3\nx", "one whole number"),
+        ("0\n1", "1 or more"),
+    ):
         sizes.write_text(wrong, encoding="ascii")
         with pytest.raises(DataError, match=sentence):
             ordino.read_data(text)
@@ -108,3 +113,20 @@ def test_comments_in_judgments_and_words_after_the_tag(tmp_path):
     (tmp_path / "r").write_text("1 Q0 a 1 2.5\n", encoding="ascii")
     with pytest.raises(DataError, match="5 words instead of 6"):
         read_run(tmp_path / "r")
+
+
+def test_the_same_name_in_two_queries_is_two_documents(tmp_path):
+    path = tmp_path / "data.txt"
+    path.write_text("1 qid:1 1:5 # P12\n0 qid:2 1:6 # P12\n", encoding="ascii")
+    assert ordino.read_data(path).doc_ids.tolist() == ["P12", "P12"]
+
+
+@pytest.mark.parametrize("level", [1, 5, 9])
+def test_bzip2_of_any_level_is_read(level, tmp_path):
+    (tmp_path / "d.txt.bz2").write_bytes(bz2.compress(b"1 qid:1 1:5\n0 qid:1 1:6\n", level))
+    assert ordino.read_data(tmp_path / "d.txt.bz2").X.tolist() == [[5.0], [6.0]]
+
+
+def test_packed_tables_that_others_wrote_are_divided_by_tabs(tmp_path):
+    (tmp_path / "d.tsv.gz").write_bytes(gzip.compress(b"qid\tlabel\tbm25\n1\t0\t2.5\n"))
+    assert ordino.read_data(tmp_path / "d.tsv.gz").X.tolist() == [[2.5]]

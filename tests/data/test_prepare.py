@@ -112,3 +112,10 @@ def test_every_step_is_documented():
     ):
         assert hasattr(prepare, name)
         assert f"`{name}" in page
+
+
+def test_labels_between_two_grades_reach_the_lower_one_alone():
+    data = Dataset(np.zeros((4, 1)), [0.5, 1.0, 1.5, 2.5])
+    assert [binarize_labels(data, threshold=one).y.tolist() for one in (1, 1.5, 2)] == [
+        [0, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1],
+    ]  # fmt: skip

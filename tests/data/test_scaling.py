@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
 
+from ordino import synthetic, write_shards
 from ordino.data.dataset import Dataset
 from ordino.data.query_features import SHORT
 from ordino.data.scaling import SCALERS, MinMax, NormalQuantiles, QueryMax, ZScore, make_scaler
@@ -409,3 +410,9 @@ def test_the_table_is_read_only_and_documented():
     for name, scaler in SCALERS.items():
         assert f"| `{name}` |" in page
         assert scaler.__doc__
+
+
+def test_a_scaler_that_reads_shards_knows_the_queries_of_all(tmp_path):
+    data = synthetic("mq", queries=7, docs=3, seed=0)
+    shards = write_shards(data, tmp_path / "s", 3)
+    assert make_scaler("zscore").fit(shards).n_queries_ == make_scaler("zscore").fit(data).n_queries_ == 7

@@ -152,6 +152,7 @@ def resident(array):
     [
         (lambda folder: (folder / "shard-00001.parquet").unlink(), r"00001\.parquet: this shard is missing; copy"),
         (lambda folder: (folder / "shard-00001.parquet").write_bytes(b"x"), "this shard has another size than"),
+        (lambda folder: lengthen(folder / "shard-00001.parquet"), "this shard has another size than"),
         (lambda folder: (folder / "manifest.json").write_text("{"), r"manifest\.json: this manifest is damaged; write"),
         (lambda folder: (folder / "manifest.json").unlink(), r"no folder of shards, as it has no manifest\.json"),
         (lambda folder: edit(folder, version=99), "written by a newer Ordino"),
@@ -164,6 +165,21 @@ def test_what_is_wrong_with_a_folder_is_one_sentence(tmp_path, harm, sentence):
     harm(tmp_path / "s")
     with pytest.raises(DataError, match=sentence):
         ShardedDataset(tmp_path / "s")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_query_is_in_the_shard_in_which_most_of_it_lies(tmp_path, seed):
+    counts = np.random.default_rng(seed).integers(1, 30, 8)
+    data = canonical(Dataset(np.arange(counts.sum())[:, None], np.zeros(counts.sum()), np.repeat(np.arange(8), counts)))
+    for n_shards in (2, 3):
+        middles = data.offsets[:-1] + data.counts / 2
+        expected = np.bincount((middles * n_shards / data.n_docs).astype(int), data.counts)
+        found = write_shards(data, tmp_path / str(n_shards), n_shards)
+        assert [n_docs for n_docs, _ in found.sizes] == expected[expected > 0].tolist()
+
+
+def lengthen(file):
+    file.write_bytes(file.read_bytes() + b"x")
 
 
 def edit(folder, **changes):

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordino import Dataset, evaluate
-from ordino.data.trec import join_run, read_qrels, read_run, write_run
+from ordino.data.trec import is_run, join_run, read_qrels, read_run, write_run
 from ordino.errors import DataError
 
 # labels start at 0, because pytrec_eval may loop forever on negative ones
@@ -180,3 +180,14 @@ def test_evaluate_agrees_where_relevant_documents_are_not_retrieved() -> None:
         qrels = {q: {d: int(rng.integers(4)) for d in rng.choice(DOCNOS, 4, replace=False)} for q in "abc"}
         run = {q: {d: float(rng.integers(3)) for d in rng.choice(DOCNOS, 3, replace=False)} for q in "abc"}
         assert_evaluate_agrees(qrels, run)
+
+
+def test_a_run_whose_tag_has_blanks_looks_like_one(tmp_path):
+    for line, expected in (("q Q0 d 1 0.5 my tag", True), ("q q0 d 1 0.5 tag", True), ("q Q0 d 1 0.5", False)):
+        (tmp_path / "r.txt").write_text(f"# a comment\n{line}\n")
+        assert is_run(tmp_path / "r.txt") == expected
+
+
+def test_spam_that_was_not_retrieved_is_irrelevant_too():
+    judged = join_run({"q": {"a": 1, "b": -2, "c": -1}}, {"q": {"a": 0.5, "b": 0.25}})
+    assert judged.y.tolist() == [1, 0, 0]

@@ -341,6 +341,10 @@ def test_of_equally_fit_formulas_the_shortest_is_the_best() -> None:
     trees = search.ask()
     search.tell(np.zeros(30))
     assert len(search.best) == min(map(len, trees)) < max(map(len, trees))
+    search = GeneticProgramming(3, population=30, seed=1)
+    best = [tree for i, tree in enumerate(search.ask()) if i % 8 > 1]  # without the first two, which are short anyway
+    search.tell([float(i % 8 > 1) for i in range(30)])
+    assert len(search.best) == min(map(len, best)) < len(best[0])
     search.tournament = 500  # in which everybody meets
     assert len(search._select()) == len(search.best)
 

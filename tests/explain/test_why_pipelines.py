@@ -6,13 +6,13 @@ import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import ordino
 from ordino import OneHot, RankSVM
 from ordino.data.scaling import make_scaler
 from ordino.errors import DataError, ParameterError
-from ordino.explain import permutation_importance
+from ordino.explain import feature_weights, permutation_importance
 from ordino.pipelines import score_with
 
 RNG = np.random.default_rng(0)
@@ -55,6 +55,15 @@ def test_features_that_moved_to_another_place_are_shown_as_they_were_given():
     assert shown.keys() == {"price", "age"}
     for name, values in shown.items():
         assert values == pytest.approx(tuple(frame[name][:2]))
+
+
+def test_names_that_a_step_cannot_tell_are_not_guessed():
+    """A step that leaves out a column and says nothing of names: those of all columns are not those of the others."""
+    frame = pd.DataFrame({"one": np.zeros(60), "price": FRAME["price"], "age": RNG.random(60)})
+    last_two = FunctionTransformer(lambda X: np.asarray(X)[:, 1:])
+    pipeline = fitted(last_two, X=frame)
+    assert {reason.feature for reason in ordino.why(pipeline, 0, 1, query=frame[:6]).reasons} == {"f1", "f2"}
+    assert {one.feature for one in feature_weights(pipeline)} == {"f1", "f2"}
 
 
 def test_steps_of_ours_know_the_queries_of_a_data_set():

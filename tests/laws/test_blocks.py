@@ -33,6 +33,7 @@ from ordino.experiment.compare.comparison import bootstrap_interval
 from ordino.export import export_model
 from ordino.judge import Judge
 from ordino.losses import LOSSES, make_loss
+from ordino.metrics import parse_metric
 from ordino.rankers import make_ranker
 
 RNG = np.random.default_rng(0)
@@ -150,6 +151,16 @@ def doctor(_: Path) -> Any:
     return [str(one) for one in examine({"train": DATA.replace(X=odd), "test": DATA})]
 
 
+def picked(_: Path) -> Any:
+    """Measures that look at a few ranks, without anybody asking for ties; scores and labels are often equal."""
+    labels = np.maximum(DATA.y + (np.arange(DATA.n_docs) % 5 == 0), 0)
+    return [
+        parse_metric(metric).per_query(labels, DATA.X[:, 1], DATA.offsets, profile=profile)
+        for metric in ("ndcg@3", "p@2", "err@4", "hit@1", "dcg@2")
+        for profile in ("standard", "trec", "lightgbm")
+    ]
+
+
 def intervals(_: Path) -> Any:
     return bootstrap_interval(DATA.X[:40, 0])
 
@@ -194,6 +205,15 @@ SIZES: dict[str, tuple[int, Callable[[Path], Any]]] = {
     "judge.ENOUGH": (20, judged),
     "judge.MOST_AT_ONCE": (3, judged),
     "experiment.compare.comparison.DRAWN": (2000, intervals),
+    # from which on the same is computed in another way
+    "svm.pairs.MOST_PAIRS": (0, training("rank-svm", loss="hinge", pair_weights="query")),
+    "rankers.stump_boosting.WORTH_IT": (0, training("frank", rounds=5)),
+    "data.query_features.SHORT": (2, scalings),
+    "metrics.engine.MOST_PICKED": (0, picked),
+    "metrics.engine.WHOLE_LABELS": (1, picked),
+    "losses.levels.FEW": (1, losses),
+    "networks.pair_net.FEW_PAIRS": (0, training("deepnet", n_pairs=60)),
+    "networks.nets.LEAST_ROWS": (8, training("ranknet", batch=None)),
 }
 """Of each number that says how much is taken at a time: a small one, and a task that needs several blocks then."""
 

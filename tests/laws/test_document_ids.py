@@ -13,6 +13,7 @@ from ordino.data.source import canonical
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.run.driver import run
 from ordino.explain import permutation_importance
+from ordino.judge import Judge
 from ordino.parameters import parameters_of
 from ordino.rankers import RANKERS, ranker_class
 
@@ -26,7 +27,6 @@ DATA = canonical(
         doc_ids=[f"D{i:03d}" for i in rng.permutation(N)],
     )
 )
-ASKED = {"metric": "ndcg@5", "profile": "trec"}
 OTHER_IDS = Dataset(DATA.X, DATA.y, DATA.qid, doc_ids=DATA.doc_ids[::-1])
 ASKED = {"metric": "ndcg@5", "profile": "trec"}
 CHOOSING = [
@@ -39,9 +39,17 @@ CHOOSING = [
 
 @pytest.mark.parametrize("name", CHOOSING)
 def test_the_best_on_valid_is_what_score_says(name: str) -> None:
-    ranker = make(name, ASKED).fit(DATA, valid=DATA)
+    ranker = make(name, ASKED).fit(OTHER_IDS, valid=DATA)
     measured = [row["valid"] for row in getattr(ranker, "history_", []) if "valid" in row]
     assert ranker.score(DATA) == pytest.approx(max(measured, default=ranker.score(DATA)), abs=1e-12)
+
+
+def test_a_judge_knows_the_ids_of_what_it_measures() -> None:
+    judge, scores = Judge(**ASKED), DATA.X[:, 0].astype(float)
+    for data in (DATA, OTHER_IDS, DATA):
+        expected = evaluate(data, scores, metrics=["ndcg@5"], profile="trec").per_query["ndcg@5"]
+        assert judge.per_query(data, scores).tolist() == expected.tolist()
+        assert judge.means(data, [scores, -scores])[0] == pytest.approx(expected.mean())
 
 
 def test_auto_ranker_chooses_and_keeps_trials_by_them(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_no_parameter_changes_what_was_learned(name: str, tmp_path: Path) -> Non
             ranker.set_params(**{parameter: was})
 
 
-@pytest.mark.parametrize("settings", [{"output": "tanh"}, {"loss": "ranknet"}], ids=str)
+@pytest.mark.parametrize("settings", [{"output": "tanh"}, {"loss": "ranknet"}, {"loss": "lambdarank"}], ids=str)
 def test_nor_how_a_difference_is_read(settings: dict[str, str]) -> None:
     ranker = make("directranker", {"scaling": None, **settings}).fit(TRAIN)
     before = ranker.preference(TEST.X[:5], TEST.X[5:10])

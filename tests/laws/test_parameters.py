@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from goldens.variants import make
-from ordino import Dataset
+from ordino import Dataset, threads
 from ordino.data.scaling import SCALERS
 from ordino.ensemble.trials import Kind
 from ordino.order import meetings
@@ -54,11 +54,11 @@ CONTEXTS: dict[tuple[str, str], dict[str, Any]] = {
     ("", "target_by"): {"target": 0.7},
     ("", "falling"): {"epochs": 210, "batch": None},
     ("", "tol"): {"max_iter": 50, "sweeps": 20},
-    **{("scorer", name): TREES for name in ("rounds", "leaves", "min_leaf")},
+    **{("scorer", name): TREES for name in ("rounds", "leaves", "min_leaf", "n_jobs")},
     ("sortnet", "pretraining"): {"initializer": "autoencoders", "warm_start": False},
     ("sortnet", "patience"): {"epochs": 60, "learning_rate": 0.1},
     **{(name, one): EARLY for name in ("es-rank", "iesr-rank", "iesvm-rank") for one in ("mutation", "seed")},
-    **{("rank-aggregation", name): {"resample": "queries"} for name in ("n", "method", "ranker", "seed")},
+    **{("rank-aggregation", name): {"resample": "queries"} for name in ("n", "method", "ranker", "seed", "n_jobs")},
     ("rank-aggregation", "resample"): {"ranker": "oap-bpm"},
     **{("rank-svm", name): {"C": (0.001, 10.0)} for name in ("metric", "profile")},
     **{("sortnet", name): LONGER for name in ("dropout", "input_dropout", "l2")},
@@ -258,6 +258,16 @@ SEEN_FROM_OUTSIDE = {
     "store": check_store,
 }
 """Parameters of AutoRanker of which scores cannot tell, or not alone."""
+
+
+@pytest.mark.parametrize("name", [name for name in RANKERS if "n_jobs" in parameters_of(ranker_class(name))])
+def test_the_number_of_threads_arrives_where_work_is_shared(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It changes no result, so that only who counts threads can tell."""
+    asked: set[int | None] = set()
+    real = threads.check_n_jobs
+    monkeypatch.setattr(threads, "check_n_jobs", lambda n_jobs: asked.add(n_jobs) or real(n_jobs))
+    make(name, settings_of(name, "n_jobs") | {"n_jobs": 2}).fit(TRAIN, valid=VALID)
+    assert 2 in asked
 
 
 def check_missing(make_ranker: Callable[..., Any]) -> None:

@@ -66,8 +66,8 @@ WAYS: dict[str, tuple[Callable[[Dataset, Path], Dataset], tuple[str, ...]]] = {
     "without empty queries": (lambda data, _: drop_empty_queries(data), tuple(OWN)),
     "without a feature": (lambda data, _: drop_features(data, ["other"]), tuple(OWN)),
     "of two features": (lambda data, _: keep_features(data, ["number", "kind"]), tuple(OWN)),
-    "a view": (lambda data, _: Views(data).take("raw", SOME), ("y", "qid", "weights")),
-    "pooled": (lambda data, _: pooled(*data.split(0.5)), ("y", "weights")),
+    "a view": (lambda data, _: Views(data).take("raw", SOME), ("y", "qid", "doc_ids", "weights")),
+    "pooled": (lambda data, _: pooled(*data.split(0.5)), ("y", "doc_ids", "weights")),
     "joined": (lambda data, _: concatenate(data.split(0.5)), tuple(OWN)),
     "saved": (lambda data, home: saved(data, home), tuple(OWN)),
     "a frame": (lambda data, _: Dataset.from_frame(data.to_frame("polars"), **COLUMNS), tuple(OWN)),
@@ -87,6 +87,8 @@ WAYS: dict[str, tuple[Callable[[Dataset, Path], Dataset], tuple[str, ...]]] = {
     "some of them on disk": (lambda data, home: on_disk(data, home, np.array([0, 2, 5])), ON_DISK),
 }
 """By name: what is done with data, given a folder, and what a document must not lose."""
+NAMELESS = ("a view", "LETOR", "parts of a LETOR file")
+"""Ways in which features have no names, or numbers for names."""
 NUMBERS_ONLY = ("scaled", "LETOR", "parts of a LETOR file", "a view", "pooled")
 COLUMNS = {"qid": "qid", "doc_id": "doc_id", "weight": "weight"}
 
@@ -139,6 +141,7 @@ def test_what_belongs_to_a_document_stays_with_it(way: str, categories: bool, tm
     found = do(data, tmp_path)
     assert found.n_features == (2 if "feature" in way and "other" not in way else 3)
     assert 0 < found.n_docs <= N
+    assert found.feature_names == (None if way in NAMELESS else NAMES[:: 2 if found.n_features == 2 else 1]), way
     numbers = found.X[:, 0].astype(int).tolist()
     assert len(set(numbers)) == len(numbers)
     for name in kept:

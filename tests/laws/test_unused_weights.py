@@ -40,6 +40,6 @@ def test_weights_of_1_are_no_weights(name: str) -> None:
 def test_weights_decide_between_equal_rows_and_queries() -> None:
     """So that weighted data has one canonical order too, whatever order it comes in."""
     X, y, qid = np.zeros((6, 1)), np.zeros(6), np.repeat([0, 1, 2], 2)
-    weights = np.array([1.0, 2.0, 4.0, 3.0, 2.0, 1.0])
+    weights = np.array([1.0, 2.0, 4.0, 3.0, 2.0, 5.0])  # which is not the same from the end
     orders = [canonical(Dataset(X, y, qid[rows], weights=weights[rows])) for rows in (np.arange(6), np.arange(6)[::-1])]
     assert orders[0].weights.tolist() == orders[1].weights.tolist()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ordino
+from crews import workers_here
 from ordino.networks.fields import own_validation
 from ordino.rankers import RANKERS, ranker_class
 from ordino.testing import easy_data
@@ -20,6 +21,17 @@ def test_a_share_is_held_out_as_if_it_had_been_asked_for():
     one, two = (ranker.predict(MANY) for ranker in ordino.RankNet(**RANKNET).fit_repeats(MANY, [0, 1]))
     np.testing.assert_array_equal(one, own.predict(MANY))
     assert not np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("cluster", [None, "here"])
+def test_the_same_share_is_held_out_of_shards(cluster, tmp_path, monkeypatch):
+    ordino.write_shards(MANY, tmp_path / "s", 3)
+    with workers_here(monkeypatch, 2):
+        found = ordino.RankNet(**RANKNET).fit(ordino.ShardedDataset(tmp_path / "s", cluster=cluster))
+    whole = ordino.RankNet(**RANKNET).fit(MANY)
+    assert found.n_queries_in_ == whole.n_queries_in_ == 48
+    assert [sorted(row) for row in found.history_] == [sorted(row) for row in whole.history_]
+    np.testing.assert_array_equal(found.predict(MANY), whole.predict(MANY))
 
 
 def test_fifty_queries_are_enough():

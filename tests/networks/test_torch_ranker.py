@@ -169,6 +169,33 @@ def test_the_random_state_of_torch_is_neither_read_nor_changed():
     np.testing.assert_array_equal(*outcomes)
 
 
+def test_a_module_that_draws_while_it_scores_draws_from_the_seed():
+    class Noisy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.score = nn.Linear(5, 1)
+
+        def forward(self, X):
+            drawn = torch.rand(1) if not self.training and len(X) == TEST.n_docs else 0.0
+            return self.score(X).squeeze(-1) + drawn
+
+    ranker = TorchRanker(Noisy(), epochs=1, scaling=None).fit(TRAIN)
+    before = torch.get_rng_state()
+    first = ranker.predict(TEST)
+    assert torch.equal(torch.get_rng_state(), before)
+    torch.rand(3)
+    assert ranker.predict(TEST).tolist() == first.tolist()
+    assert ranker.set_params(seed=7).predict(TEST).tolist() != first.tolist()
+
+
+def test_the_error_of_an_epoch_is_the_mean_over_its_queries():
+    whole, cut = (TorchRanker(nn.Linear(5, 1), epochs=1, learning_rate=1e-12, scaling=None, batch=n) for n in (None, 3))
+    cut.set_params(module=whole.module)  # the same first weights, which hardly move
+    errors = [one.fit(TRAIN).history_[0]["error"] for one in (whole, cut)]
+    assert TRAIN.n_queries % 3 > 0
+    assert errors[1] == pytest.approx(errors[0], rel=1e-5)
+
+
 def test_the_random_state_comes_back_when_training_fails():
     before = torch.get_rng_state()
     with pytest.raises(ZeroDivisionError):

@@ -289,6 +289,16 @@ def test_epochs_judged_aside_are_judged_as_they_are_at_once(patience, ends_after
     assert all(np.array_equal(a.W, b.W) for a, b in zip(aside.layers, at_once.layers, strict=True))
 
 
+def test_a_network_that_never_gave_numbers_is_not_kept_as_it_was_drawn():
+    """Its weights may be finite where its scores are not: then no epoch is the best."""
+    data = easy_data()
+    quality = QualityByMetric(Judge("ndcg@10", "standard"), data, lambda _: np.full(data.n_docs, np.nan))
+    one = Learner(make_network(), QueryBatches(data, make_loss("ranknet"), batch=16), Schedule(3, 0.1), quality)
+    with pytest.raises(ParameterError, match=r"the network diverged at learning_rate=0\.1"):
+        train([one], 3, n_jobs=1)
+    assert np.isfinite(one.net.theta).all()
+
+
 def test_ctrl_c_keeps_what_was_learned(capsys):
     calls = []
 

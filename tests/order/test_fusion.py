@@ -86,6 +86,15 @@ def test_kemeny_goes_on_until_no_move_is_left():
     assert disagreements(order, ranks) == min(disagreements(one, ranks) for one in permutations(range(4)))
 
 
+def test_kemeny_orders_more_than_a_page_of_documents():
+    """No two neighbors anywhere in a list of 60 could change places for the better."""
+    members = np.random.default_rng(0).normal(size=(5, 60))
+    ranked = members[:, np.argsort(-fuse(members, np.array([0, 60]), "kemeny"))]
+    assert ((ranked[:, :-1] > ranked[:, 1:]).sum(axis=0) >= 3).all()
+    by_sum = members[:, np.argsort(-fuse(members, np.array([0, 60]), "rank_sum"))]
+    assert ((by_sum[:, :-1] > by_sum[:, 1:]).sum(axis=0) < 3)[20:].any()
+
+
 def test_kemeny_orders_only_the_top_of_long_queries(monkeypatch):
     monkeypatch.setattr(fusion, "KEMENY_TOP", 2)
     scores = -np.array([[1, 2, 3, 4]] * 3 + [[4, 1, 2, 3]] * 2, float)

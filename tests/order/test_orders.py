@@ -106,6 +106,9 @@ def test_the_best_of_a_long_query_are_settled_against_all(algorithm: str, monkey
     assert (np.diff(scores[long[:200]]) <= 0).all()  # by all meetings, not by the sample
     assert np.corrcoef(scores[long], np.arange(900))[0, 1] < -0.95  # the rest is nearly in order
     assert order_queries(network, X, [0, 900], algorithm=algorithm, top=900).tolist() == exact.tolist()
+    for top, all_meet in ((350, True), (349, False)):  # where it is no more work than with a sample, all do
+        found = order_queries(network, X, [0, 900], algorithm=algorithm, top=top)
+        assert (found.tolist() == exact.tolist()) == all_meet
 
 
 @pytest.mark.parametrize("algorithm", OVER_ALL_PAIRS)

@@ -98,6 +98,19 @@ def test_a_tie_does_not_put_the_better_label_first() -> None:
 
 
 @pytest.mark.parametrize("algorithm", SORTS)
+def test_a_sort_starts_where_it_is_told(algorithm: str) -> None:
+    """As if the rows stood so; which shows where the comparator is not transitive."""
+    rng = np.random.default_rng(2)
+    X, network = rng.normal(size=(60, 4)).astype(np.float32), random_network(4, (10,), scale=5)
+    start = np.concatenate((rng.permutation(40), 40 + rng.permutation(20)))
+    found = sort_queries(network, X, [0, 40, 60], algorithm=algorithm, start=start)
+    moved = sort_queries(network, X[start], [0, 40, 60], algorithm=algorithm)
+    assert found.order.tolist() == start[moved.order].tolist()
+    assert found.comparisons.tolist() == moved.comparisons.tolist()
+    assert found.order.tolist() != sort_queries(network, X, [0, 40, 60], algorithm=algorithm).order.tolist()
+
+
+@pytest.mark.parametrize("algorithm", SORTS)
 @pytest.mark.parametrize("seed", [None, 3])
 def test_queries_alone_together_and_on_threads(algorithm: str, seed: int | None) -> None:
     rng = np.random.default_rng(1)

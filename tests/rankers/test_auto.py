@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ordino
-from ordino.ensemble import bounds, scoring, trials
+from ordino.ensemble import bounds, paths, scoring, trials
 from ordino.ensemble import search as searching
 from ordino.ensemble.choosing import quality_of
 from ordino.ensemble.clock import Clock
@@ -98,6 +98,22 @@ def test_a_member_behind_the_best_goes_unless_the_others_miss_it():
     assert t_of(alone[0] - alone[1]) > 2
     assert even_weights([ONE, NOISE, TWO], near_to(both), EVERYTHING).tolist() == [0.5, 0.0, 0.5]
     assert even_weights(ALIKE, near_to(ONE), EVERYTHING).tolist() == [0.5, 0.5]  # nobody can say which is better
+
+
+def test_a_member_behind_the_best_goes_where_that_changes_nothing():
+    """As one does that has the same score for all documents."""
+    data = easy_data(n_queries=24)
+    good, nothing = data.y + np.random.default_rng(0).normal(0, 1.0, data.n_docs), np.zeros(data.n_docs)
+    judge, everything = Judge("ndcg@10", "standard"), np.full(24, True)
+    for members, weights in (([good, nothing], [1.0, 0.0]), ([nothing, good], [0.0, 1.0])):
+        assert even_weights(members, lambda s: judge.per_query(data, s), everything).tolist() == weights
+
+
+def test_the_mean_lies_within_two_standard_errors_to_each_side():
+    found = quality_of(np.array([0.0, 1.0, np.nan, 0.5]))  # deviation 1/2 of three
+    error = 0.5 / np.sqrt(3)
+    assert (found["low"], found["high"]) == pytest.approx((0.5 - 1.96 * error, 0.5 + 1.96 * error))
+    assert found["queries"] == 3
 
 
 @pytest.mark.parametrize(("n_queries", "z", "weights"), [(4, 1.8, [0.5, 0.5]), (5, 2.3, [0.0, 1.0])])
@@ -236,6 +252,12 @@ def test_it_learns_and_says_what_it_is(whole):
     assert whole.weights_.sum() == pytest.approx(1)
     assert whole.quality_["low"] < whole.quality_["mean"] < whole.quality_["high"]
     assert whole.quality_["queries"] == DATA.n_queries
+    for row, rankers in zip(whole.members_, whole.rankers_, strict=True):  # each as it was at the step that was chosen
+        for one in rankers:
+            if row["ranker"] == "lambda-mart":
+                assert one.best_round_ == one.bags * paths.EVERY * row["step"]
+            else:
+                assert getattr(one, "best_epoch_", 1) == row["step"]
 
 
 def test_the_same_seed_or_the_plan_gives_the_same_bits(whole):

@@ -11,7 +11,7 @@ from rich.console import Console
 
 import ordino
 from ordino.ensemble import clock as clocks
-from ordino.ensemble import kept, trials
+from ordino.ensemble import kept, scoring, trials
 from ordino.ensemble.board import Board
 from ordino.ensemble.choosing import MOST_MEMBERS, Choice, Member
 from ordino.ensemble.clock import Clock
@@ -356,6 +356,37 @@ def test_the_curve_of_a_trial_has_no_value_in_folds_that_are_missing():
     own = here.fold == 0
     assert np.isnan(trial.curve()[:, ~own]).all()
     np.testing.assert_array_equal(trial.curve()[:, own], [here.measure(trial.unseen(step))[own] for step in (0, 1)])
+
+
+def test_the_best_step_of_a_trial_is_that_of_the_folds_that_it_has():
+    trial = Trial(bench(), Kind("prank", {}, "z"))
+    rising = [*np.arange(0.1, 0.9, 0.1), *np.arange(0.8, 0.2, -0.1)]
+    trial._curve = np.tile(np.array(rising)[:, None], DATA.n_queries)
+    trial._curve[:, trial.bench.fold > 0] = np.nan
+    assert trial.best_step(EVERYTHING) == 7
+    trial._curve[:, :] = np.nan
+    assert trial.best_step(EVERYTHING) == trial.n_steps - 1  # nothing tells
+
+
+def test_folds_that_are_missing_cost_what_the_others_do(monkeypatch):
+    asked = []
+    monkeypatch.setattr(scoring, "member_scores", lambda rankers, *_: asked.append(rankers))
+    steps = {True: 3, False: 0}
+    trial = SimpleNamespace(
+        bench=bench(), kind=Kind("prank", {}, "z"), best_step=lambda which: steps[bool(which.all())],
+        rankers=lambda step: ["a", "b", "c"][:step],
+    )  # fmt: skip
+    scoring.cost_of(trial)
+    assert asked == [["a", "b", "c", "a"]] * scoring.TIMES
+
+
+def test_first_members_leave_time_for_the_end(monkeypatch):
+    now, had = 0.0, []
+    monkeypatch.setattr(clocks, "CLOCKS", {"wall": lambda: now})
+    search = Search(bench(), clock=Clock(100.0), most_trials=None, cost=lambda _: 1.0, tell=lambda *_: None)
+    monkeypatch.setattr(search, "_first_trial", lambda _, clock: had.append(clock.seconds))
+    search.run([Kind("prank", {}, "z")] * 2, lambda _: [])
+    assert had == pytest.approx([47.0, 94.0])  # of what is left to each, less 6 % for choosing and weighing
 
 
 def test_a_trial_is_judged_on_the_folds_that_it_has():

@@ -7,6 +7,7 @@ import pytest
 
 from ordino import AutoRanker
 from ordino.boosting.model_text import read_trees
+from ordino.ensemble import trials
 from ordino.ensemble.choosing import Choice, Member
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.kept import Kept
@@ -85,6 +86,21 @@ def test_how_many_epochs_are_enough_does_not_depend_on_how_many_there_were_at_a_
         assert watch.n_epochs == 6
 
 
+def test_what_is_watched_is_the_mean_of_neighboring_epochs(monkeypatch):
+    """A lucky epoch among poor ones is no rise: alone, the third would end it after six."""
+    rising = np.array([[0.1], [0.2], [0.9], [0.2], [0.3], [0.4], [0.4], [0.4], [0.4]])
+    for window, n_epochs in ((1, 6), (3, 7)):
+        watch = Watch(lambda scores: scores[0].item(), patience=3, window=window)
+        assert watch.is_enough([rising])
+        assert watch.n_epochs == n_epochs
+    told = []
+    monkeypatch.setattr(trials, "Watch", lambda mean_of, *numbers: told.append(numbers))
+    monkeypatch.setattr(trials, "follow", lambda *_: [])
+    monkeypatch.setattr(Trial, "_hurry", lambda *_: None)
+    Trial(bench(n_folds=2), KINDS["networks"]).run(2, Clock(None))
+    assert told == [(trials.PATIENCE, trials.WINDOW)]
+
+
 @pytest.mark.parametrize("turn", [0.0, 100.0], ids=["epoch by epoch", "all at once"])
 def test_epochs_that_a_long_turn_went_beyond_are_cut(monkeypatch, turn):
     monkeypatch.setattr(training, "TURN", turn)
@@ -93,6 +109,15 @@ def test_epochs_that_a_long_turn_went_beyond_are_cut(monkeypatch, turn):
     watch = Watch(lambda scores: 0.0, patience=3, window=1)
     paths = follow(trial.bench.make(trial.kind), parts, Clock(None), watch)
     assert [len(path.scores) for path in paths] == [4, 4]
+
+
+def test_the_curve_of_a_trial_grows_with_its_folds():
+    """It is known after a first fold, by which the better half of a bracket is found, and not kept for the others."""
+    trial = Trial(bench(n_folds=3), KINDS["weights"])
+    for n_folds in (1, 2, 3):
+        trial.run(n_folds, Clock(None))
+        known = np.isfinite(trial.curve()).all(axis=0)
+        assert known.tolist() == (trial.bench.fold < n_folds).tolist()
 
 
 def test_a_fold_is_watched_by_its_own_queries():

@@ -14,7 +14,7 @@ from ordino.data.source import canonical
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import beside, gate, standardized
 from ordino.ensemble.search import kind_of
-from ordino.ensemble.summary import shares_of
+from ordino.ensemble.summary import names_of, shares_of
 from ordino.ensemble.trials import Bench, Trial
 from ordino.explain import feature_weights
 from ordino.forms import Linear, Network, Stump, Stumps
@@ -88,6 +88,11 @@ def test_members_that_would_be_called_alike_are_told_by_the_parameters_that_diff
         "rank-boost on raw (rounds=9)", "rank-boost on raw (rounds=5)", "rank-boost on raw",
     ]  # fmt: skip
     assert [one.name for one in ranker.summary().members][-1] == "rank-boost on raw"
+
+
+def test_a_parameter_that_a_member_lacks_is_not_one_that_is_none():
+    rows = [{"ranker": "prank", "features": "z", "params": params} for params in ({"tau": None}, {})]
+    assert names_of(rows) == ["prank on z (tau=None)", "prank on z"]
 
 
 def test_what_a_member_adds_is_what_the_whole_loses_without_it_out_of_fold(ranker):

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 from ordino.data.dataset import Dataset
+from ordino.data.scaling import MinMax
 from ordino.errors import DataError, ParameterError
 from ordino.metrics import evaluate
 from ordino.order.fusion import METHODS, fuse
@@ -246,3 +247,35 @@ def test_another_seed_gives_another_ranker_where_it_is_called_random(ranker, is_
 def test_members_that_would_be_copies_of_a_list_are_refused():
     with pytest.raises(ParameterError, match="NestedRanker uses no randomness, so all 3 members would be equal"):
         RankAggregation(NestedRanker([RandomRanker(), RandomRanker()], sizes=(None, 5)), n=3).fit(easy_data())
+
+
+@pytest.mark.parametrize("given", ["zscore", ("zscore", "rank", "minmax")], ids=["one", "several"])
+def test_features_are_scaled_once_and_not_again_in_each_stage(given):
+    several = [LinearRegressionRanker(scaling=one) for one in ([given] if isinstance(given, str) else given)]
+    ranker = NestedRanker(several[0] if isinstance(given, str) else several, sizes=(None, 6, 3), scaling="minmax")
+    data = easy_data()
+    ranker.fit(data, valid=easy_data(seed=1))
+    assert {type(one) for one in (ranker.scaler_, *(stage.scaler_ for stage in ranker.rankers_))} == {
+        MinMax,
+        type(None),
+    }
+    whole = LinearRegressionRanker(scaling=None).fit(
+        MinMax().fit(data).transform(data), valid=ranker.prepared(easy_data(seed=1))
+    )
+    np.testing.assert_allclose(ranker.rankers_[0].coef_, whole.coef_, rtol=1e-6)
+    assert [one.scaling for one in several] == ["zscore", "rank", "minmax"][: len(several)]  # theirs stays as it was
+
+
+@pytest.mark.parametrize("resample", [None, "queries", "documents"])
+@pytest.mark.parametrize("member", [NET, LinearRegressionRanker()], ids=["networks", "regressions"])
+def test_each_member_learns_from_its_own_part_alone(member, resample, monkeypatch):
+    """Also networks, which could otherwise train together on all data."""
+    data, seen, as_ever = easy_data(), [], type(member)._fit
+    monkeypatch.setattr(type(member), "_fit", lambda self, *given: seen.append(given[0]) or as_ever(self, *given))
+    members = member if resample else [member, clone(member)]
+    ranker = RankAggregation(members, n=3, share=0.5, resample=resample, n_jobs=1).fit(data)
+    n_queries, n_docs = {None: (1, 1), "queries": (0.5, 0.5), "documents": (1, 8 / 15)}[resample]
+    sizes = {(one.n_queries, one.n_docs) for one in seen}
+    assert sizes == {(round(n_queries * data.n_queries), round(n_docs * data.n_docs))}
+    assert {one.n_queries_in_ for one in ranker.rankers_} == {round(n_queries * data.n_queries)}
+    assert len({one.X.tobytes() for one in seen}) == (len(seen) if resample else 1)

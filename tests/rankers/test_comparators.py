@@ -180,6 +180,11 @@ def test_the_best_epoch_is_kept_by_metric_and_by_pairs():
     assert errors[by_pairs.best_epoch_ - 1] == min(errors)
 
 
+def test_pairs_to_learn_from_and_to_choose_by_are_drawn_from_streams_of_their_own():
+    drawn = [drawn_pairs(DeepNet(n_pairs=50, n_valid_pairs=50), DATA, name, 3) for name in ("n_pairs", "n_valid_pairs")]
+    assert drawn[0].codes.tolist() != drawn[1].codes.tolist()
+
+
 def test_a_metric_of_errors_is_made_small():
     ranker = DeepNet(hidden=6, n_pairs=500, metric="pairwise_error", patience=None, **QUICK).fit(DATA, valid=VALID)
     errors = [-row["valid"] for row in ranker.history_]

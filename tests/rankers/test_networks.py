@@ -84,6 +84,9 @@ def test_direct_ranker_with_cross_entropy_is_ranknet():
     assert direct.predict(binary).tolist() == RankNet(**settings).fit(binary).predict(binary).tolist()
     probability = RankNet(**settings).fit(binary).compare(DATA.X[:9], DATA.X[9:18])
     np.testing.assert_allclose((1 + direct.preference(DATA.X[:9], DATA.X[9:18])) / 2, probability, rtol=1e-9)
+    weighted = DirectRanker(loss="lambdarank", **settings).fit(DATA)  # cross entropy too, whatever its pairs count
+    probability = weighted.compare(DATA.X[:9], DATA.X[9:18])
+    np.testing.assert_allclose((1 + weighted.preference(DATA.X[:9], DATA.X[9:18])) / 2, probability, rtol=1e-9)
 
 
 @cache

@@ -7,6 +7,7 @@ from goldens.variants import make, variants
 from ordino import (
     CMARank,
     DeepNet,
+    ESRank,
     LambdaMART,
     McRank,
     NestedRanker,
@@ -147,6 +148,12 @@ def test_fit_pairs_heeds_the_batch():
     pairs = np.argwhere(X[:, None, 0] > X[None, :, 0])
     small, large = (RankNet(hidden=(), epochs=2, batch=batch, scaling=None).fit_pairs(X, pairs) for batch in (1, None))
     assert not np.array_equal(small.predict(X), large.predict(X))
+
+
+def test_a_seed_goes_to_the_rankers_that_a_ranker_is_made_of():
+    assert ESRank(start=CMARank()).with_seed(5).start.seed == 5
+    assert RankAggregation(NestedRanker(RankNet()), n=2).with_seed(5).ranker.ranker.seed == 5
+    assert [one.seed for one in RankAggregation([RankNet(seed=1), RankNet()]).with_seed(5).ranker] == [1, 0]  # a list
 
 
 @pytest.mark.parametrize("ranker", [RankNet(), DeepNet(), RankSVM()])

@@ -187,3 +187,11 @@ def test_the_expected_precision_is_the_share_of_relevant_documents():
 def test_seeds_are_checked(seed):
     with pytest.raises(ParameterError, match="seed="):
         RandomRanker(seed=seed).fit(Dataset([[1.0]], [1]))
+
+
+@pytest.mark.parametrize("constant", [0.1, 77.7, 1e6 + 0.1])
+def test_a_constant_feature_weighs_nothing_however_its_weighted_mean_is_rounded(constant):
+    rng = np.random.default_rng(0)
+    X = np.column_stack((rng.normal(size=300), np.full(300, constant)))
+    data = Dataset(X, rng.integers(0, 3, 300), np.repeat(range(10), 30), weights=rng.random(300) + 0.1)
+    assert LinearRegressionRanker(scaling=None, alpha=0.0).fit(data).coef_[1] == 0

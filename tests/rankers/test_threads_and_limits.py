@@ -7,8 +7,9 @@ import pytest
 from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
-from ordino import CMARank, Dataset, KernelRankNet, LambdaMART, LinearRegressionRanker, McRank, RankNet
+from ordino import CMARank, Dataset, KernelRankNet, LambdaMART, LinearRegressionRanker, McRank, RankNet, forms
 from ordino.errors import DataError, NothingToLearnWarning, ParameterError
+from ordino.rankers import make_ranker
 from ordino.testing import easy_data
 from rankers.test_contract import quick
 
@@ -67,3 +68,13 @@ def test_too_few_documents_for_a_split_are_told(cls):
     X, y = RNG.normal(size=(80, 3)), RNG.integers(0, 3, 80)
     with pytest.warns(NothingToLearnWarning, match="min_leaf=50 cannot split 80 documents.*lower min_leaf"):
         cls(rounds=2).fit(X, y, qid=[1] * 80)
+
+
+@pytest.mark.parametrize("name", ["lambda-mart", "mc-rank"])
+def test_trees_score_on_as_many_threads_as_they_are_given(name, monkeypatch):
+    asked = []
+    monkeypatch.setattr(forms, "count_threads", lambda n_jobs, **_: asked.append(n_jobs) or 1)
+    data = easy_data()
+    for n_jobs in (None, 3):
+        make_ranker(name, {"rounds": 2, "n_jobs": n_jobs}).fit(data).predict(data)
+    assert asked == [None, 3]

@@ -89,6 +89,15 @@ def test_rankprop_alternates_between_ranks_and_regression(period):
     np.testing.assert_allclose(ranker.fit(data).predict(data), data.X @ w + b, rtol=1e-4, atol=1e-5)
 
 
+def test_the_error_of_an_epoch_of_rankprop_is_the_mean_over_documents():
+    some, more = some_data(n_queries=2), some_data(1, n_queries=1, n_docs=30)
+    data = Dataset(np.vstack((some.X, more.X)), np.append(some.y, more.y), [*some.qid, *[9] * 30])
+    ranker = RankProp(**PLAIN | {"batch": 1}, epochs=1, learning_rate=1e-12).fit(data)
+    outputs = ranker.predict(data)
+    error = np.mean((outputs - slow_ranks(data.y, outputs)) ** 2)
+    assert ranker.history_[0]["error"] == pytest.approx(error, rel=1e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["MQ2008", "MQ2007"])
 def test_rankprop_is_not_worse_than_linear_regression_on_the_splits_of_table_4(name):

@@ -232,6 +232,16 @@ def test_a_text_of_lightgbm_is_whole_however_much_room_it_is_given_first(monkeyp
         assert library.text("DumpParamAliases") == whole
 
 
+@pytest.mark.parametrize(("share", "n_threads"), [(1.0, 3), (0.5, 1)])
+def test_queries_are_drawn_on_one_thread(monkeypatch, share, n_threads):
+    """On several, LightGBM draws other queries each time; data so small does not show it."""
+    told = []
+    monkeypatch.setattr(trees, "Booster", lambda params, *_: told.append(params["num_threads"]) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        LambdaMART(rounds=1, query_share=share, n_jobs=3).fit(easy_data())
+    assert told == [n_threads]
+
+
 def test_bags_are_summed():
     data, valid = easy_data(), easy_data(seed=1)
     quick = QUICK | {"query_share": 0.5, "seed": 3}

@@ -179,16 +179,20 @@ def read_shard(path: Path, fingerprint: str | None = None) -> Dataset:
     return data
 
 
+def roles_in(schema: Any) -> list[str]:
+    """The columns of a shard that are no features: ids, labels and weights; a feature may be called like one."""
+    noted = (schema.metadata or {}).get(_FEATURES)  # which earlier versions did not write
+    features = [] if noted is None else json.loads(noted)
+    return [name for name in ("qid", "label", "doc_id", "weight") if name in schema.names and name not in features]
+
+
 def _read_rows(path: Path) -> Dataset:
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         with parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            noted = (file.schema_arrow.metadata or {}).get(_FEATURES)  # which earlier versions did not write
-            others = [] if noted is None else json.loads(noted)
-            given = [name for name in ("qid", "label", "doc_id", "weight") if name in names and name not in others]
+            names, given = file.schema_arrow.names, roles_in(file.schema_arrow)
             if "judged" in names and pa.types.is_boolean(file.schema_arrow.field("judged").type):
                 given.append("judged")
             features = [name for name in names if name not in given]

@@ -16,7 +16,7 @@ from ordino.data.dataset import Dataset
 from ordino.data.on_disk import rows_on_disk, select_on_disk, transformed
 from ordino.data.order_statistics import Asked, sorted_numbers
 from ordino.data.scaler import Scaler
-from ordino.data.shards import read_shard
+from ordino.data.shards import read_shard, roles_in
 from ordino.errors import DataError
 
 Ints = NDArray[np.int64]
@@ -67,15 +67,15 @@ def _labels(path: Path) -> Labels:
     try:
         with parquet.ParquetFile(path) as file:
             schema = file.schema_arrow
-            names = [name for name in ("qid", "label", "weight") if name in schema.names]
-            table = file.read(columns=names)
+            roles = roles_in(schema)
+            table = file.read(columns=[name for name in roles if name != "doc_id"])
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path}: cannot be read ({' '.join(str(error).split())}); copy it again") from None
     queries, y = (table.column(name).to_numpy() for name in ("qid", "label"))
     heads = np.flatnonzero(np.append(True, queries[1:] != queries[:-1]))
     offsets = np.append(heads, len(y)).astype(np.int64)
-    weights = table.column("weight").to_numpy().sum(keepdims=True) if "weight" in names else None
-    features = [name for name in schema.names if name not in ("qid", "doc_id")]
+    weights = table.column("weight").to_numpy().sum(keepdims=True) if "weight" in roles else None
+    features = [name for name in schema.names if name not in roles]
     kinds = tuple(name for name in features if pa.types.is_dictionary(schema.field(name).type))
     return Labels(np.diff(offsets), sort_labels(np.asarray(y, np.float64), offsets).n_pairs, weights, kinds)
 

@@ -102,6 +102,7 @@ class McRank(TreeRanker):
         scale = max(self.levels_[-1] - 500.0, 0.0)
         self.worth_ = self.levels_ if self.value == "linear" else np.exp2(self.levels_ - scale)
         self.ordinal_ = self.classification == "ordinal"
+        self.__dict__.pop("start_", None)  # of a fit in ordinal form
         n_levels = max(len(self.levels_), 2)  # where all labels are equal, the second level stays empty
         if self.ordinal_:
             above = level[:, None] >= np.arange(1, n_levels)  # (n_docs, n_levels - 1): y >= k?
