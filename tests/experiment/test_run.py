@@ -134,8 +134,9 @@ def test_the_measure_and_profile_of_the_plan_reach_the_ranker():
     assert (ranker.ranker.metric, ranker.ranker.profile) == ("mrr", "letor4")  # what the plan sets by hand stays
 
 
-def test_a_seed_that_the_plan_fixes_is_not_repeated(store):
-    plan = small_plan(rankers=[{"ranker": "random-ranker", "params": {"seed": 5}}], repeats=3)
+@pytest.mark.parametrize("fixed", [{"params": {"seed": 5}}, {"grid": {"seed": [5, 6]}}])
+def test_a_seed_that_the_plan_fixes_is_not_repeated(store, fixed):
+    plan = small_plan(rankers=[{"ranker": "random-ranker"} | fixed], repeats=3)
     assert [trial.fold for trial in run(plan, store, n_jobs=1)] == ["Fold1", "Fold2", "Fold3"]
 
 
@@ -217,8 +218,10 @@ def test_processes_make_the_same_trials(store, tmp_path):
 
 def test_folds_without_a_validation_part_are_measured_too(store):
     folds = make_folds(easy_data(n_queries=6), 3, valid=False)
-    (trial, *_) = run(small_plan(data={"easy": folds}), store, n_jobs=1)
-    assert trial.valid == {}
+    (trial, *_) = run(small_plan(data={"easy": folds}, rankers=["prank"]), store, n_jobs=1)
+    assert (trial.valid, trial.chosen_by) == ({}, "")
+    with pytest.raises(ParameterError, match="easy, Fold1: there is no validation part to measure; add a vali.txt"):
+        run(small_plan(data={"easy": folds}, parts=["valid"]), store, n_jobs=1)
     grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
     with pytest.raises(ParameterError, match="easy, Fold1: there is no validation part to tune"):
         run(small_plan(data={"easy": folds}, rankers=grid), store, n_jobs=1)
