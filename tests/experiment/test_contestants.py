@@ -119,9 +119,11 @@ def test_a_model_that_has_seen_the_test_queries_is_refused(files):
     for seen, data, is_refused in ((DATA, DATA, True), (DATA, own, True), (other, own, False)):
         ordino.save(model, files / "seen.ordino", data=seen)
         plan = Plan(data={"d": data}, rankers=[str(files / "seen.ordino")], folds=3)
-        with pytest.raises(ParameterError, match="was trained on the data that it would be tested on") if (
-            is_refused
-        ) else nullcontext():
+        with (
+            pytest.raises(ParameterError, match="was trained on the data that it would be tested on")
+            if (is_refused)
+            else nullcontext()
+        ):
             run(plan, files / "s.sqlite", n_jobs=1)
 
 

@@ -38,7 +38,9 @@ def test_a_data_set_of_a_panel_has_the_classes_features_and_noise_of_its_point()
     assert (clear.name, clear.train.n_features, set(clear.train.y)) == ("7", 4, {0, 1, 2})
     assert (other.name, np.array_equal(other.train.X, clear.train.X)) == ("8", False)
     np.testing.assert_array_equal(noisy.train.X, clear.train.X)
-    assert np.mean(noisy.train.y != clear.train.y) == pytest.approx(1 / 3, abs=0.05)  # half of the inner class, 1/4 else
+    assert np.mean(noisy.train.y != clear.train.y) == pytest.approx(
+        1 / 3, abs=0.05
+    )  # half of the inner class, 1/4 else
 
 
 @pytest.mark.parametrize(("size", "epochs"), [(1_000, 50), (10_000, 30), (100_000, 5)])

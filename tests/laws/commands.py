@@ -1,4 +1,4 @@
-"""What every command says, and what the stores that it writes hold: word for word, number for number but for rounding.
+"""What every command says, and what its files hold: word for word, number for number but for rounding.
 
 ``python tests/laws/commands.py`` writes commands.json anew; read the difference before you keep it.
 """
@@ -37,13 +37,13 @@ recording: dict[str, str] | None = None
 
 
 def said(words: str, streams: Any, written: dict[str, str], place: Path) -> str:
-    """What a command printed, told beside it, and wrote: names of files, and what stores hold."""
+    """What a command printed, told beside it, and wrote: names of files, and what those of stores, data and models hold."""
     if LISTS.match(words):
         return ""
     text = f"{streams.out.decode()}\n| {streams.err.decode()}".replace(str(place), "HERE")
     for pattern, word in CHANGING.items():
         text = re.sub(pattern, word, text)
-    holds = [f"{name}: {told}" if name.endswith(".sqlite") else name for name, told in written.items()]
+    holds = [f"{name}: {told}" if told else name for name, told in written.items()]
     return "\n".join([*(line.strip() for line in text.splitlines() if line.strip()), *holds])
 
 

@@ -16,6 +16,7 @@ import sqlite3
 import webbrowser
 from contextlib import chdir, closing
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ from laws.words import CASES, FIT, JSON, READ
 from ordino import Dataset, backends, import_model, load, save, sharded
 from ordino.backends import local_backend
 from ordino.cli.app import app
-from ordino.data.files import read_data, write_data
+from ordino.data.files import ENDINGS, read_data, write_data
+from ordino.data.trec import read_scores
 from ordino.errors import OrdinoError
 from ordino.experiment.run import driver
 from ordino.experiment.store import Store
@@ -46,6 +48,8 @@ COMMANDS = GROUP.commands
 EVERYWHERE = {"help", "json"}
 """Options of the form alone: ``test_json_is_json`` is about --json."""
 TAKES_SECONDS = {"figures", "choices"}
+TIMED = re.compile(r"^(--\w+ (\d+ )?)*(bench|search|studio)")
+"""Commands whose tables have times, or whose address has a token."""
 ELSEWHERE = {"debug"}  # of all commands: tests/cli/test_bad_days.py
 
 
@@ -162,34 +166,35 @@ def result_of(words: str, place: Path, called: list[Any], capsysbinary: Any) -> 
         code = stop.code
     said = capsysbinary.readouterr()
     printed, noise = said.out.decode(), said.err.decode()
-    timed = words.startswith(("bench", "search", "studio"))  # whose tables have times, and whose address a token
+    timed = TIMED.search(words)
     if words.startswith("warm-up"):  # whose only line has its seconds too
         printed = re.sub(r"\d+ seconds?", "", printed)
     printed = "" if timed else "\n".join(line for line in printed.splitlines() if not re.search(r"\bseconds?\b", line))
-    written = {}
+    written: dict[str, tuple[str, Any, str]] = {}
     for path in sorted(place.rglob("*")):
         if path.name.endswith(("-wal", "-shm")):  # of a store that was read
             path.unlink()
         elif path.is_file() and before.get(path) != path.stat().st_mtime_ns:
             written[str(path.relative_to(place))] = contents(path, words)
             path.unlink()
-    numbers = re.findall(r"\d+\.\d+", printed), {name: values for name, (_, values) in written.items()}
-    told = {name: text for name, (text, _) in written.items()}
+    numbers = re.findall(r"\d+\.\d+", printed), {name: values for name, (_, values, _) in written.items()}
+    told = {name: text for name, (text, *_) in written.items()}
     asked = {"called": list(called), "is_silent": not noise}
-    SAID[words] = commands.said(words, said, told, place)
+    SAID[words] = commands.said(words, said, {name: facts for name, (*_, facts) in written.items()}, place)
     return {"code": code, "printed": printed, "written": told, "numbers": numbers, **asked}
 
 
-def contents(path: Path, words: str) -> tuple[str, Any]:
-    """What a file says, and what of it was computed: an option may be repeated in a file without any effect.
+def contents(path: Path, words: str) -> tuple[str, Any, str]:
+    """What a file says, what of it was computed (an option may be repeated in a file without any effect), and in words.
 
     A store says what its trials say and found, AutoRanker (which keeps times) what is on its card.
     """
     if "-r auto" in words:
-        return str(read_card(path)["parameters"]), None
+        return str(read_card(path)["parameters"]), None, ""
     if path.name.endswith(".kept.sqlite"):
         with closing(sqlite3.connect(path)) as connection:
-            return str(connection.execute("select count(*) from rankings").fetchone()), None
+            found = str(connection.execute("select count(*) from rankings").fetchone())
+        return found, None, found
     if path.suffix == ".sqlite":
         with closing(sqlite3.connect(path)) as connection:
             tables = [row[0] for row in connection.execute("select name from sqlite_master where type='table'")]
@@ -197,14 +202,38 @@ def contents(path: Path, words: str) -> tuple[str, Any]:
         with Store(path) as store:
             trials = list(store.trials())
         told = ("experiment", "label", "params", "fold", "seed", "profile", "chosen_by", "test")
-        return str([[getattr(one, name) for name in told] for one in trials]), [dict(one.test) for one in trials]
+        found = str([[getattr(one, name) for name in told] for one in trials])
+        return found, [dict(one.test) for one in trials], found
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if not is_model_file(path):
-        return digest, digest
+        return digest, digest, facts_of(path, words)
     model = load(path)
     if hasattr(model, "steps") or getattr(model, "categories_in_", None):
-        return digest, read_card(path)["steps"]
-    return digest, model.predict(np.random.default_rng(0).random((20, model.n_features_in_))).tolist()
+        return digest, read_card(path)["steps"], ""
+    scores = model.predict(np.random.default_rng(0).random((20, model.n_features_in_)))
+    return digest, scores.tolist(), f"scores {summed(scores)}"
+
+
+def summed(values: Any) -> str:
+    """The mean of numbers, and one that knows their order."""
+    flat = np.asarray(values, np.float64).ravel()
+    return f"{np.nanmean(flat):.5f} {np.nanmean(flat * np.linspace(0, 1, len(flat))):.5f}"
+
+
+def facts_of(path: Path, words: str) -> str:
+    """What is in a file of data or of scores, in a few numbers; of other files nothing, which have tests of their own."""
+    if re.match(r"(--\w+ (\d+ )?)*(convert|synth)", words) and is_data_file(path.name):
+        data = read_data(path)
+        ids = sorted(map(str, data.query_ids.tolist()))
+        size = f"{data.n_docs} documents of {', '.join(ids) if len(ids) < 5 else len(ids)}"
+        return f"{size}, labels {summed(data.y)}, features {summed(data.X)}"
+    if "rank " in words and path.suffix == ".txt":
+        return f"scores {summed(read_scores(path))}"
+    return ""
+
+
+def is_data_file(name: str) -> bool:
+    return name.endswith(tuple(ENDINGS)) and not name.endswith(".json")
 
 
 def options_of(command: str) -> set[str]:
@@ -270,7 +299,7 @@ def test_every_option_reaches_what_it_names(command, option, place, called, caps
         KNOWN[without] = result_of(without, place, called, capsysbinary)
         again = result_of(without, place, called, capsysbinary)
         assert again == KNOWN[without], "the same words give the same result"
-    first, second = KNOWN[without], result_of(with_it, place, called, capsysbinary)
+    first, second = KNOWN[without], KNOWN.setdefault(with_it, result_of(with_it, place, called, capsysbinary))
     allowed = {0, 1} if option == "one_list" or (command, option) == ("train", "cluster") else {0}
     assert {first["code"], second["code"]} <= allowed
     assert first != second
@@ -279,3 +308,61 @@ def test_every_option_reaches_what_it_names(command, option, place, called, caps
     for words in (without, with_it):
         if words in SAID:
             commands.check(words, SAID.pop(words))
+
+
+def first_words(command: str) -> str:
+    """Words with which a command ends well: of the first of its cases, without the option."""
+    return JSON.get(command) or next(iter(CASES[command].values()))[0]
+
+
+@pytest.mark.parametrize("command", [name for name, own in CASES.items() if name and "seed" in own])
+def test_a_seed_before_the_command_is_one_after_it(command, place, called, capsysbinary):
+    without, with_it = CASES[command]["seed"]
+    seed = with_it.rpartition("--seed ")[2].split()[0]
+    before = result_of(f"--seed {seed} {without}", place, called, capsysbinary)
+    assert before == (KNOWN.get(with_it) or result_of(with_it, place, called, capsysbinary))
+
+
+IS_RESULT = ("rankers", "params", "warm-up", "doctor", "search")
+"""Commands that print nothing but their result, and one that runs as bench does."""
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in IS_RESULT])
+def test_a_quiet_command_prints_its_result_alone(command, place, called, capsysbinary):
+    words = first_words(command)
+    quiet = result_of(f"--quiet {words}", place, called, capsysbinary)
+    told = KNOWN.get(words) or result_of(words, place, called, capsysbinary)
+    assert quiet["is_silent"]
+    assert ("'quiet': True" in str(quiet["called"])) == (command == "serve")  # whose processes are told
+    assert {**quiet, **{name: told[name] for name in ("is_silent", "called")}} == told
+
+
+DIVIDED = {
+    "bench": "bench train.txt -r random-ranker --folds 3 -m map",
+    "reproduce": "reproduce ranknet.table2 --quick",
+    "rank": "rank linear.ordino shards -o o",
+    "evaluate": "evaluate linear.ordino shards",
+    "train": "train shards -r prank -o m",
+    "explain": "explain linear.ordino test.txt",
+    "inspect": "inspect comparator.ordino --audit test.txt",
+}
+"""By command words that make it divide its work among threads or processes."""
+WATCHED = (
+    ("ordino.explain", "permutation_importance"), ("ordino.order.audit", "audit"), ("ordino.sharded", "rank_shards"),
+    ("ordino.sharded", "evaluate_shards"),
+)  # fmt: skip
+"""What divides it; processes of experiments are asked for in one place."""
+
+
+@pytest.mark.parametrize("command", DIVIDED)
+def test_threads_reach_what_is_divided(command, place, called, capsysbinary, monkeypatch):
+    asked: list[int] = []
+    for module, name in WATCHED:
+        real = getattr(import_module(module), name)
+        watched = lambda *a, real=real, **how: asked.append(how["n_jobs"]) or real(*a, **how)  # noqa: E731
+        monkeypatch.setattr(import_module(module), name, watched)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "")
+    found = result_of(f"--threads 3 {DIVIDED[command]}", place, called, capsysbinary)
+    assert found["code"] == 0
+    assert {*(asked or [one[1] for one in called if one[0] == "backend"])} == {3}
