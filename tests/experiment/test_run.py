@@ -220,7 +220,7 @@ def test_folds_without_a_validation_part_are_measured_too(store):
     folds = make_folds(easy_data(n_queries=6), 3, valid=False)
     (trial, *_) = run(small_plan(data={"easy": folds}, rankers=["prank"]), store, n_jobs=1)
     assert (trial.valid, trial.chosen_by) == ({}, "")
-    with pytest.raises(ParameterError, match="easy, Fold1: there is no validation part to measure; add a vali.txt"):
+    with pytest.raises(ParameterError, match="easy, Fold1: there is no validation part to measure;"):
         run(small_plan(data={"easy": folds}, parts=["valid"]), store, n_jobs=1)
     grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
     with pytest.raises(ParameterError, match="easy, Fold1: there is no validation part to tune"):
@@ -290,10 +290,11 @@ def test_wrong_values_of_parameters_are_told_before_anything_runs(store):
             {"ranker": "rank-aggregation", "params": {"ranker": "ranknet", "ranker__epochs": 10**9, "method": "sum"}},
             {"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, -1.0, -2.0]}},
             {"ranker": "rank-svm", "trials": 2, "space": {"C": {"low": -1.0, "high": 1.0}}},
+            {"ranker": "directranker", "trials": 2, "space": {"dropout": {"low": 0.5, "high": 1.5}}},
             {"ranker": "single-feature", "params": {"feature": 5}},
         ],
     )
-    with pytest.raises(ParameterError, match="the plan has 6 problems:") as refused:
+    with pytest.raises(ParameterError, match="the plan has 7 problems:") as refused:
         run(plan, store, n_jobs=1)
     told = str(refused.value)
     for sentence in (
@@ -302,11 +303,23 @@ def test_wrong_values_of_parameters_are_told_before_anything_runs(store):
         "- LinearRegressionRanker, tuned: alpha=-1.0; it must be",
         "- LinearRegressionRanker, tuned: alpha=-2.0; it must be",
         "- RankSVM, tuned: C=-1.0; it must be",
+        "- DirectRanker, tuned: dropout=1.5; it must be",
         "- SingleFeature: feature=5; it must be a whole number, from 1 to 4",
     ):
         assert sentence in told
     with Store(store) as opened:
         assert len(opened) == 0
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_values_are_tried_on_every_data_set(store, order):
+    wide = easy_data(n_queries=9)
+    data = {"wide": wide, "narrow": Dataset(wide.X[:, :3], wide.y, wide.qid)}
+    plan = small_plan(
+        data=dict([*data.items()][::order]), rankers=[{"ranker": "single-feature", "params": {"feature": 4}}]
+    )
+    with pytest.raises(ParameterError, match="SingleFeature: feature=4; it must be a whole number, from 1 to 3"):
+        run(plan, store, n_jobs=1)
 
 
 def test_a_rehearsal_is_brief_and_refuses_nothing_else(store):

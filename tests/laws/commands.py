@@ -37,7 +37,7 @@ recording: dict[str, str] | None = None
 
 
 def said(words: str, streams: Any, written: dict[str, str], place: Path) -> str:
-    """What a command printed, told beside it, and wrote: names of files, and what those of stores, data and models hold."""
+    """What a command printed, told beside it, and wrote: names of files, and what stores, data and models hold."""
     if LISTS.match(words):
         return ""
     text = f"{streams.out.decode()}\n| {streams.err.decode()}".replace(str(place), "HERE")

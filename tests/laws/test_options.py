@@ -221,7 +221,7 @@ def summed(values: Any) -> str:
 
 
 def facts_of(path: Path, words: str) -> str:
-    """What is in a file of data or of scores, in a few numbers; of other files nothing, which have tests of their own."""
+    """What is in a file of data or of scores, in a few numbers; other files have tests of their own."""
     if re.match(r"(--\w+ (\d+ )?)*(convert|synth)", words) and is_data_file(path.name):
         data = read_data(path)
         ids = sorted(map(str, data.query_ids.tolist()))
