@@ -120,7 +120,7 @@ TESTS: dict[str, str] = {
     "svm/divided": "rankers/test_ranksvm test_divided",
     "svm": "goldens rankers/test_ranksvm laws/test_which_data laws/test_parameters",
     "threads.py": "test_threads rankers/test_contract",
-    "testing.py": "rankers/test_contract rankers/test_base laws/test_seeds",
+    "testing.py": "rankers/test_check_ranker rankers/test_contract laws/test_seeds",
     "web": "web serve/test_service studio/test_pages",
 }
 """By path in the package, the longest that fits: the tests that ought to notice, the likeliest first.

@@ -84,6 +84,8 @@ def write_more() -> None:
     write_data(train.replace(y=np.where(train.query_number == 0, 0.0, train.y)), "empty.txt")
     qrels = Path("qrels.txt").read_text().splitlines()
     Path("fewer.txt").write_text("\n".join(qrels[1:]) + "\n")
+    Path("narrow.txt").write_text(re.sub(r" 4[1-6]:\S+", "", Path("test.txt").read_text()))
+    Path("graded.txt").write_text("".join(f"{line.rpartition(' ')[0]} {3 * i % 4}\n" for i, line in enumerate(qrels)))
     first = qrels[0].split()
     Path("more.txt").write_text("\n".join([*qrels, f"unknown {first[1]} {first[2]} 1"]) + "\n")
     Path("plan.toml").write_text('data = "train.txt"\nfolds = 3\nrankers = ["single-feature"]\nname = "bench"\n')
@@ -347,6 +349,7 @@ DIVIDED = {
     "inspect": "inspect comparator.ordino --audit test.txt",
 }
 """By command words that make it divide its work among threads or processes."""
+SEEDED = {"explain": 5, "inspect": 5}
 WATCHED = (
     ("ordino.explain", "permutation_importance"), ("ordino.order.audit", "audit"), ("ordino.sharded", "rank_shards"),
     ("ordino.sharded", "evaluate_shards"),
@@ -356,13 +359,13 @@ WATCHED = (
 
 @pytest.mark.parametrize("command", DIVIDED)
 def test_threads_reach_what_is_divided(command, place, called, capsysbinary, monkeypatch):
-    asked: list[int] = []
+    asked: list[tuple[int, int | None]] = []
     for module, name in WATCHED:
         real = getattr(import_module(module), name)
-        watched = lambda *a, real=real, **how: asked.append(how["n_jobs"]) or real(*a, **how)  # noqa: E731
+        watched = lambda *a, real=real, **how: asked.append((how["n_jobs"], how.get("seed"))) or real(*a, **how)  # noqa: E731
         monkeypatch.setattr(import_module(module), name, watched)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         monkeypatch.setenv(name, "")
-    found = result_of(f"--threads 3 {DIVIDED[command]}", place, called, capsysbinary)
+    found = result_of(f"--threads 3 --seed 5 {DIVIDED[command]}", place, called, capsysbinary)
     assert found["code"] == 0
-    assert {*(asked or [one[1] for one in called if one[0] == "backend"])} == {3}
+    assert {*(asked or [(one[1], None) for one in called if one[0] == "backend"])} == {(3, SEEDED.get(command))}
