@@ -13,6 +13,7 @@ from ordino.data.source import canonical
 from ordino.experiment.plan.plan import Plan
 from ordino.experiment.run.driver import run
 from ordino.explain import permutation_importance
+from ordino.judge import Judge
 from ordino.parameters import parameters_of
 from ordino.rankers import RANKERS, ranker_class
 
@@ -26,7 +27,6 @@ DATA = canonical(
         doc_ids=[f"D{i:03d}" for i in rng.permutation(N)],
     )
 )
-ASKED = {"metric": "ndcg@5", "profile": "trec"}
 OTHER_IDS = Dataset(DATA.X, DATA.y, DATA.qid, doc_ids=DATA.doc_ids[::-1])
 ASKED = {"metric": "ndcg@5", "profile": "trec"}
 CHOOSING = [
@@ -59,6 +59,14 @@ def test_importances_are_measured_by_them() -> None:
     shuffled = DATA.X[drawn, 0] * ranker.sign_
     expected = ranker.score(DATA) - evaluate(DATA, shuffled, metrics=["ndcg@5"], profile="trec")["ndcg@5"]
     assert found["f1"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_judge_of_several_data_sets_reads_each_by_its_own() -> None:
+    judge = Judge("ndcg@5", "trec")
+    for data in (DATA, OTHER_IDS, DATA):
+        expected = evaluate(data, np.zeros(N), metrics=["ndcg@5"], profile="trec")["ndcg@5"]
+        assert judge.mean(data, np.zeros(N)) == pytest.approx(expected, abs=1e-12)
+        assert judge.means(data, np.zeros((2, N))) == pytest.approx([expected] * 2, abs=1e-12)
 
 
 @pytest.mark.parametrize(("profile", "n_keys"), [("trec", 2), ("standard", 1)])

@@ -80,6 +80,10 @@ def write_more() -> None:
         few = few.append_column(name, [list(values)])
     write_table(few, "all.csv")
     write_table(few.select(["label", "f1", "f2"]), "bare.csv")
+    write_table(few.take(np.random.default_rng(0).permutation(n)), "mixed.csv")
+    write_table(read_data("test.txt").to_frame("pyarrow").drop_columns(["label"]), "blind.csv")
+    for name in ("doc_id", "url"):
+        Path(f"by-{name}.csv").write_text(f"{name},price\na,1.5\nb,2.5\nc,4.5\n")
     train = read_data("train.txt")
     write_data(train.replace(y=np.where(train.query_number == 0, 0.0, train.y)), "empty.txt")
     qrels = Path("qrels.txt").read_text().splitlines()
@@ -209,17 +213,21 @@ def contents(path: Path, words: str) -> tuple[str, Any, str]:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if not is_model_file(path):
         return digest, digest, facts_of(path, words)
-    model = load(path)
+    model, card = load(path), read_card(path)
+    notes = json.dumps(card["notes"])
     if hasattr(model, "steps") or getattr(model, "categories_in_", None):
-        return digest, read_card(path)["steps"], ""
+        return digest, card["steps"], notes
     scores = model.predict(np.random.default_rng(0).random((20, model.n_features_in_)))
-    return digest, scores.tolist(), f"scores {summed(scores)}"
+    return digest, scores.tolist(), f"scores {summed(scores)}, {notes}"
 
 
 def summed(values: Any) -> str:
-    """The mean of numbers, and one that knows their order."""
+    """The mean of numbers, their deviation, and how they go up or down with their place."""
     flat = np.asarray(values, np.float64).ravel()
-    return f"{np.nanmean(flat):.5f} {np.nanmean(flat * np.linspace(0, 1, len(flat))):.5f}"
+    known = ~np.isnan(flat)
+    flat, place = flat[known], np.flatnonzero(known)
+    lean = np.corrcoef(flat, place)[0, 1] if np.ptp(flat) else 0.0
+    return f"{flat.mean():.5f} ± {flat.std():.5f}, leaning {lean:.5f}"
 
 
 def facts_of(path: Path, words: str) -> str:
@@ -312,9 +320,15 @@ def test_every_option_reaches_what_it_names(command, option, place, called, caps
             commands.check(words, SAID.pop(words))
 
 
+def test_shards_that_were_ranked_before_are_told(place, capsys):
+    for more in ("", "; 2 were done before"):
+        assert ordino("rank", "linear.ordino", "shards", "-o", "o") == 0
+        assert capsys.readouterr().err.endswith(f"o: 2 shards, 166 documents{more}\n")
+
+
 def first_words(command: str) -> str:
     """Words with which a command ends well: of the first of its cases, without the option."""
-    return JSON.get(command) or next(iter(CASES[command].values()))[0]
+    return JSON.get(command) or DIVIDED.get(command) or next(iter(CASES[command].values()))[0]
 
 
 @pytest.mark.parametrize("command", [name for name, own in CASES.items() if name and "seed" in own])

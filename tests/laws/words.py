@@ -5,6 +5,7 @@ BOTH = "compare linear.ordino model.ordino"
 THREE = f"{BOTH} scores.txt --data test.txt"
 DRAWN = "--trials 1 --space epochs=1..2 --folds 3 --n-jobs 1 -m map"
 FIT = "--ranker linear-regression-ranker"
+MIXED = f"train mixed.csv {FIT} -o m --drop url,topic"
 HELD = f"train train.txt {FIT} -o m --valid test.txt"
 TREES = "--drop url --categories other -r lambda-mart -p rounds=2 -p min_leaf=5"
 AUTO = "-r auto -p trials=1 -p folds=2"
@@ -74,6 +75,12 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "minutes": (f"train train.txt {AUTO} -o m", f"train train.txt {AUTO} -o m --minutes 3"),
         "cluster": ("train shards -r prank -o m", "train shards -r prank -o m --cluster auto"),
     },
+    "convert of runs": {
+        "drop": (f"convert {RUNS} a.parquet", f"convert {RUNS} --drop bm25_rank,dense_missing a.parquet"),
+        "features": (f"convert {RUNS} a.parquet", f"convert {RUNS} --features by-doc_id.csv a.parquet"),
+        "doc_id": (f"convert {RUNS} a.parquet", f"convert {RUNS} --features by-url.csv --doc-id url a.parquet"),
+    },
+    "train of scattered rows": {"valid": (MIXED, f"{MIXED} --valid all.csv")},
     "train with --valid": {
         "valid": (HELD, f"train train.txt {FIT} -o m --valid narrow.txt"),  # of which the last features are all 0
         "binarize": (HELD, f"{HELD} --binarize 2"),
@@ -114,7 +121,11 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "top": ("explain linear.ordino", "explain linear.ordino --top 2"),
         "seed": ("explain linear.ordino test.txt", "explain linear.ordino test.txt --seed 5"),
     },
-    "explain with --why": {"top": (WHY, f"{WHY} --top 2"), "why": (WHY, "explain linear.ordino test.txt --why 1 0")},
+    "explain with --why": {
+        "top": (WHY, f"{WHY} --top 2"),
+        "why": (WHY, "explain linear.ordino test.txt --why 1 0"),
+        "labels": (WHY, "explain linear.ordino blind.csv --why 0 2"),
+    },
     "explain by shuffling": {"top": ("explain linear.ordino test.txt", "explain linear.ordino test.txt --top 2")},
     "rankers": {},
     "params": {},
