@@ -108,6 +108,14 @@ def test_every_combination_of_a_grid_is_a_setting():
     ]
 
 
+def test_every_table_of_a_grid_is_checked():
+    broken = [({"l2": "0.1"}, "give a list of values to try"), ({"l2": [{1}]}, "cannot be stored"), ({"l3": [1]}, "l3")]
+    for table, sentence in broken:
+        for grid in ([table, {"l2": [0.1]}], [{"l2": [0.1]}, table]):
+            [problem] = Entry(ranker="ranknet", grid=grid).problems()
+            assert sentence in problem
+
+
 def test_a_ranker_may_be_named_like_its_class():
     assert Entry(ranker="RankSVM").command == Entry(ranker="rank-svm").command == "rank-svm"
 
