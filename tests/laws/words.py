@@ -57,10 +57,10 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "drop_empty": ("convert empty.txt a --shards 2", "convert empty.txt a --shards 2 --drop-empty"),
     },
     "convert with --binarize": {
-        "drop_empty": ("convert train.txt a.txt --binarize 2", "convert train.txt a.txt --binarize 2 --drop-empty"),
+        "drop_empty": ("convert test.txt a.txt --binarize 2", "convert test.txt a.txt --binarize 2 --drop-empty"),
         "split": (
-            "convert train.txt a.txt --scaling zscore",
-            "convert train.txt a.txt b.txt --scaling zscore --split 0.5",
+            "convert train.txt a.txt --scaling quantile",
+            "convert train.txt a.txt b.txt --scaling quantile --split 0.5",
         ),
     },
     "train": {
