@@ -1,5 +1,6 @@
 """The papers' tables: the catalogue is complete, every target runs, and what it prints is right."""
 
+import csv
 import json
 from dataclasses import replace
 from itertools import count
@@ -22,7 +23,7 @@ from ordino.experiment.papers.letor import Row, row_number
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.ranknet import search
 from ordino.experiment.papers.result import Axes, Result, summary
-from ordino.experiment.papers.target import NOTHING, Request, System, Trials
+from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store import Store, Trial
@@ -149,6 +150,30 @@ def test_csv_has_all_digits():
     lines = RESULT.to_csv().splitlines()
     assert lines[0] == "method,size,paper,paper deviation,ours,standard deviation,difference,values"
     assert lines[2] == "a,20,,,0.3,,,1"
+    numbers = [Number(("c", "1"), 0.25, (0.5, 0.75), paper_deviation=0.125), *RESULT.numbers]
+    for number, row in zip(
+        numbers, csv.DictReader(replace(RESULT, numbers=numbers).to_csv().splitlines()), strict=True
+    ):
+        known = {
+            "paper": number.paper, "paper deviation": number.paper_deviation, "ours": number.mean,
+            "standard deviation": RESULT.deviation(number), "difference": number.difference,
+            "values": len(number.ours),
+        }  # fmt: skip
+        assert (row.pop("method"), row.pop("size")) == number.labels
+        assert {name: float(cell) if cell else None for name, cell in row.items()} == known
+
+
+def test_a_page_is_filled_in_with_what_was_run():
+    who = [(name, fold, seed) for name in "xy" for fold in "123" for seed in (7, 8, 9, 10)]
+    trials = SimpleNamespace(all=[SimpleNamespace(dataset=name, fold=fold, seed=seed) for name, fold, seed in who])
+    numbers = [Number(("a",), None, (1.0, 2.0)), Number(("b",), None, (1.0,) * 5, is_by_query=True)]
+    target = Target(
+        shows="", needs="TD2003", takes="", view=lambda *_: [*numbers, "a note"],
+        page=Result("t of {data}", ("who",), protocol="{data}; {folds}; {repeats}; {n} values; {seed}; {seeds}"),
+    )  # fmt: skip
+    found = target.result(Request(seed=5), trials)
+    assert (found.title, found.protocol) == ("t of x and y", "x and y; 3 folds; 2 repeats; 2 values; 5; 4 seeds")
+    assert (found.notes, found.seeds, found.numbers) == (["a note"], [7, 8, 9, 10], numbers)
 
 
 def test_summary_of_nothing():

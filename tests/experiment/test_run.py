@@ -390,8 +390,9 @@ def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch, capsy
     grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
     monkeypatch.setattr(runner, "try_setting", interrupted_at(2, runner.try_setting)[0])
     with pytest.raises(KeyboardInterrupt):
-        run(small_plan(rankers=grid), store, n_jobs=1)
+        run(small_plan(rankers=[*grid, "random-ranker"]), store, n_jobs=1)
     assert "settings: stopped at 1 of 6; what is done is kept" in capsys.readouterr().err
+    assert n_trials(store) == 1  # rankers that have nothing to choose are not trained any more
 
 
 def test_a_worker_that_dies_is_told():

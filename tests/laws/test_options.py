@@ -26,7 +26,7 @@ import typer.main
 
 from cli.conftest import files, models  # noqa: F401  (the files that the words name)
 from laws import commands
-from laws.words import CASES, FIT, JSON, READ
+from laws.words import AUTO, CASES, FIT, JSON, READ
 from ordino import Dataset, backends, import_model, load, save, sharded
 from ordino.backends import local_backend
 from ordino.cli.app import app
@@ -324,6 +324,12 @@ def test_shards_that_were_ranked_before_are_told(place, capsys):
     for more in ("", "; 2 were done before"):
         assert ordino("rank", "linear.ordino", "shards", "-o", "o") == 0
         assert capsys.readouterr().err.endswith(f"o: 2 shards, 166 documents{more}\n")
+
+
+def test_what_auto_reaches_out_of_fold_is_told(place, capsys):
+    assert ordino("train", "train.txt", *AUTO.split(), "-o", "m") == 0
+    told = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert told["out of fold"] == f"{load('m').quality_['mean']:.4f}" != told["train"]
 
 
 def first_words(command: str) -> str:
