@@ -279,6 +279,17 @@ def test_values_by_seed_and_by_fold(tmp_path):
         assert [trial.key for trial in trials.first_of_folds(*who[:2])] == ["0/0", "1/0"]
 
 
+def test_trials_come_in_the_order_of_the_plans_whichever_was_done_first(tmp_path):
+    trials, store = made_trials_of(tmp_path / "s.sqlite", [[0.1, 0.2], [0.3, 0.6]])
+    with store:
+        keys = ["1/0", "0/1", "0/0"]
+        planned = Trials(store, keys, tmp_path)
+        assert [one.key for one in planned.all] == keys
+        assert planned.by_seed("TD2003", "random-ranker", "map") == pytest.approx((0.2, 0.2))
+        assert [one.key for one in planned.first_of_folds("TD2003", "random-ranker")] == ["1/0", "0/1"]
+        assert len(trials.all) == 4
+
+
 def test_another_collection_gets_the_papers_numbers_in_brackets(tmp_path):
     row = Row("m", System("random-ranker"), {"TD2003": {"test map": 0.25}})
     for name, difference in (("TD2003", 0.25), ("MQ2008", None)):
