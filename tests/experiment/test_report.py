@@ -21,6 +21,7 @@ from ordino.experiment.compare.comparison import bootstrap_interval, compare_val
 from ordino.experiment.compare.significance import TESTS, holm
 from ordino.experiment.report import text as report
 from ordino.experiment.report.board import compare_labels, make_boards
+from ordino.experiment.report.notes import count_empty
 from ordino.experiment.report.page import FORMATS, choose_format, render
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial
@@ -224,6 +225,15 @@ def test_no_ties_are_told_and_unknown_ties_are_not():
     assert not any("equal scores" in note for note in board.notes)
     assert board.line("B").n_tied is None
     assert board.counts == {"n_empty": 0}  # seen from the measures
+
+
+def test_an_empty_query_is_one_that_no_line_has_a_value_of():
+    """A metric may be undefined, or a ranker fail, where there is something relevant."""
+    nan = float("nan")
+    left_out = [{"map": np.array([nan, 0.5, 0.2]), "pairwise_error": np.array([nan, nan, 0.1])}]
+    assert count_empty("directranker", left_out) == {"n_empty": 1}
+    as_zero = [{"map": np.array([0.0, 0.5, 0.0])}, {"map": np.array([0.0, 0.0, 0.2]), "mrr": np.zeros(3)}]
+    assert count_empty("standard", as_zero) == {"n_empty": 1}
 
 
 def test_folds_that_share_queries_do_not_count_them_twice():
