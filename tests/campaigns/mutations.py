@@ -75,7 +75,8 @@ TESTS: dict[str, str] = {
     "experiment": "experiment laws/test_which_data laws/test_seeds cli",
     "experiment/compare": "experiment/test_significance laws/test_options:compare experiment/test_report",
     "experiment/report": "laws/test_sayings laws/test_boards experiment/test_plots experiment/test_board_trials "
-    "experiment/test_report experiment/test_sums experiment/test_page experiment/test_figures studio/test_pages laws/test_addresses",
+    "experiment/test_report experiment/test_sums experiment/test_page experiment/test_figures studio/test_pages "
+    "laws/test_addresses",
     "experiment/store": "experiment/test_trial_store experiment/test_sums experiment/test_kept experiment/test_report "
     "experiment/test_run studio/test_pages",
     "experiment/papers": "laws/test_protocols experiment cli/test_reproduce docs/test_reproductions",
