@@ -271,6 +271,7 @@ def test_json_is_json(command, place, called, capsysbinary):
     assert plain["code"] == told["code"] == 0
     assert isinstance(json.loads(told["printed"]), dict | list)
     assert plain["printed"] != told["printed"]
+    commands.check(f"{words} --json", SAID.pop(f"{words} --json"))
 
 
 COMPUTED = {

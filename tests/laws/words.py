@@ -12,6 +12,7 @@ AUTO = "-r auto -p trials=1 -p folds=2"
 SHARDED = "synth mq --queries 4 --out o --shards 2"
 OF_RUN, OF_RUNS = "evaluate --qrels graded.txt --run run.txt", "compare run.txt other-run.txt --qrels graded.txt"
 WIDE = "search train.txt -r linear-regression-ranker --trials 2 --folds 3 --n-jobs 1 -m map"
+AS_JSON = "evaluate linear.ordino test.txt --json"
 WHY = "explain linear.ordino test.txt --why 0 1"
 RUNS, PARTLY = "--run bm25=run.txt --run dense=other-run.txt", "--run bm25=run.txt --qrels fewer.txt"
 SOLR, PLUGIN = "export trees.ordino --to solr -o e", "export trees.ordino --to opensearch"
@@ -121,6 +122,8 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "top": ("explain linear.ordino", "explain linear.ordino --top 2"),
         "seed": ("explain linear.ordino test.txt", "explain linear.ordino test.txt --seed 5"),
     },
+    "evaluate as JSON": {"per_query": (AS_JSON, f"{AS_JSON} --per-query")},
+    "explain as JSON": {"why": ("explain linear.ordino test.txt --json", f"{WHY} --json")},
     "explain with --why": {
         "top": (WHY, f"{WHY} --top 2"),
         "why": (WHY, "explain linear.ordino test.txt --why 1 0"),
@@ -178,6 +181,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "metrics": (OF_RUNS, f"{OF_RUNS} -m p@1"),
         "profile": (OF_RUNS, f"{OF_RUNS} --profile standard"),
     },
+    "compare of several as text": {"metrics": (THREE, f"{THREE} -m map")},
     "compare of several": {"test": (f"{THREE} --json", f"{THREE} --json --test paired-t")},
     "report": {
         "format": ("report bench.sqlite", "report bench.sqlite --format csv"),
