@@ -120,8 +120,9 @@ def _audited(model: str, data: str, columns: Columns) -> tuple[dict[str, Any], s
         raise ParameterError(f"{model}: a {type(ranker).__name__} gives scores, which are always transitive")
     card = read_card(model)
     documents, _ = read_like(data, card["features"], as_in_training(card, columns), labelled=True)
-    seed, n_jobs = chosen_seed(None) or 0, shared_options().threads
-    found = audit(ranker.network_, ranker.prepared(documents), algorithm=ranker.algorithm, seed=seed, n_jobs=n_jobs)
+    found = audit(
+        ranker.network_, ranker.prepared(documents), algorithm=ranker.algorithm, n_jobs=shared_options().threads
+    )
     return found.to_dict(), str(found)
 
 
