@@ -9,6 +9,7 @@ from ordino.data.scaling import ZScore
 from ordino.distilling import STUDENTS, door
 from ordino.distilling.door import measure, relabeled
 from ordino.errors import DataError, ParameterError
+from ordino.rankers import make_ranker
 from ordino.testing import easy_data
 
 DATA = easy_data(n_queries=20)
@@ -137,6 +138,24 @@ def test_what_is_asked_for_reaches_the_student_and_the_measuring(teacher):
         loss = measure(ranker, ranker, test).loss
         assert loss.measure == metric
         assert loss.mean_a == evaluate(test, ranker.predict(test), metrics=metric, profile=profile)[metric]
+
+
+def test_students_have_settings_of_their_own_that_params_change(monkeypatch):
+    """The labels that a teacher's order makes are gains already, and every query has its say."""
+    usual = {
+        "lambda-mart": {
+            "learning_rate": 0.05, "gain": "linear", "truncation": 100, "min_leaf": 10, "leaves": 31, "rounds": 500,
+        },
+        "ranknet": {"activation": "tanh", "dropout": 0.0, "epochs": 100, "scaling": None},
+        "rank-svm": {"C": [0.001, 0.01, 0.1, 1.0], "pair_weights": "query"},
+    }  # fmt: skip
+    seen, data = {}, easy_data(n_queries=12, seed=2)
+    monkeypatch.setattr(
+        door, "make_ranker", lambda name, params: seen.update({name: params}) or make_ranker(name, params | QUICK[name])
+    )
+    for into, expected in usual.items():
+        distill(RankSVM().fit(DATA), into, data, params={})
+        assert {name: value for name, value in seen[into].items() if name != "seed"} == expected
 
 
 def test_pairs_that_the_student_ties_are_not_kept(teacher):

@@ -10,7 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ordino
+from ordino.backends import local_backend
 from ordino.errors import DataError, ParameterError
+from ordino.experiment.compare.comparison import compare_evaluations
+from ordino.experiment.run import driver
+from ordino.experiment.store.kept import Kept, kept_path
 from ordino.metrics import evaluate
 from ordino.pipelines import score_with
 from ordino.testing import easy_data
@@ -74,6 +78,30 @@ def test_compare_says_what_is_missing(trees):
         ordino.compare(measured, measured, TEST)
     with pytest.raises(DataError, match=r"Ridge could not score the data .* give its scores instead"):
         ordino.compare(Ridge(), trees, TEST)
+
+
+@pytest.mark.parametrize("asked", [{"profile": "letor3"}, {"test": "paired-t"}, {"metrics": "p@3"}])
+def test_compare_measures_and_tests_as_it_is_asked_to(asked):
+    a, b = (ordino.SingleFeature(feature=feature).fit(DATA) for feature in (1, 2))
+    usual = {"metrics": "ndcg@5", "profile": "standard", "test": "wilcoxon"}
+    how = usual | asked
+    sides = [evaluate(TEST, one.predict(TEST), metrics=how["metrics"], profile=how["profile"]) for one in (a, b)]
+    expected = compare_evaluations(*sides, test=how["test"])
+    assert ordino.compare(a, b, TEST, **how) == expected != ordino.compare(a, b, TEST, **usual)
+
+
+@pytest.mark.parametrize("out", [None, "store.sqlite"])
+def test_bench_keeps_rankings_beside_a_store_and_works_as_it_is_asked_to(tmp_path, monkeypatch, capsys, out):
+    asked = []
+    monkeypatch.setattr(driver, "open_backend", lambda n_jobs, _: asked.append(n_jobs) or local_backend(1))
+    store = None if out is None else tmp_path / out
+    how = {"metrics": ["map"], "folds": 3, "repeats": 2, "n_jobs": 3}
+    [board] = ordino.bench({"easy": DATA}, ["random-ranker"], out=store, verbose=out is None, **how)
+    assert (asked, board.lines[0].n_trials, board.measures) == ([3], 6, ["map"])
+    assert ("trials" in capsys.readouterr().err) == (out is None)
+    if store is not None:
+        with Kept(kept_path(store)) as kept:
+            assert len(kept.keys()) == 6
 
 
 def test_bench_trains_and_compares(tmp_path):

@@ -87,6 +87,14 @@ def test_the_rankers_scaling_by_list_is_left_out():
     assert clone(model).ranker.scaling == "zscore"
 
 
+def test_units_of_features_change_nothing_and_the_ranker_keeps_its_own_settings():
+    X, y = graded(80)
+    given = LinearRegressionRanker(alpha=50.0, metric="map")
+    one, other = (OrdinalClassifier(given).fit(some, y) for some in (X, X * [1.0, 50.0, 0.01] + [3.0, 0.0, 9.0]))
+    np.testing.assert_allclose(one.ranker_.coef_, other.ranker_.coef_, rtol=1e-4, atol=1e-6)
+    assert one.ranker_.get_params() == given.get_params() | {"scaling": None}
+
+
 def test_the_ranker_learns_from_lists_of_the_size_asked_for():
     X, y = graded(400)
     fitted = [OrdinalClassifier(QUICK, list_size=n, folds=1).fit(X, y).ranker_ for n in (20, 150, 1000)]

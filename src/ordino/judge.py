@@ -95,6 +95,12 @@ class Choice:
     >>> choice = Choice(None, "ndcg@10", "standard")
     >>> choice.takes(np.zeros(0)), choice.takes_weights(np.zeros(3))
     (True, True)
+
+    With held-out data only what is better is taken.
+
+    >>> choice = Choice(Dataset([[0.0]] * 2, [0, 1]), "mrr", "standard")
+    >>> [choice.takes_value(value) for value in (0.5, 0.25)], choice.last, choice.figures
+    ([True, False], {'valid': 0.25}, {'best': 0.5, 'now': 0.25})
     """
 
     def __init__(self, valid: Dataset | Divided | None, metric: str, profile: str) -> None:

@@ -74,8 +74,9 @@ TESTS: dict[str, str] = {
     "laws/test_parameters",
     "experiment": "experiment laws/test_which_data laws/test_seeds cli",
     "experiment/compare": "experiment/test_significance laws/test_options:compare experiment/test_report",
-    "experiment/report": "laws/test_boards experiment/test_plots experiment/test_board_trials experiment/test_report "
-    "experiment/test_sums experiment/test_page experiment/test_figures studio/test_pages laws/test_addresses",
+    "experiment/report": "laws/test_sayings laws/test_boards experiment/test_plots experiment/test_board_trials "
+    "experiment/test_report experiment/test_sums experiment/test_page experiment/test_figures studio/test_pages "
+    "laws/test_addresses",
     "experiment/store": "experiment/test_trial_store experiment/test_sums experiment/test_kept experiment/test_report "
     "experiment/test_run studio/test_pages",
     "experiment/papers": "laws/test_protocols experiment cli/test_reproduce docs/test_reproductions",
@@ -120,7 +121,7 @@ TESTS: dict[str, str] = {
     "svm/divided": "rankers/test_ranksvm test_divided",
     "svm": "goldens rankers/test_ranksvm laws/test_which_data laws/test_parameters",
     "threads.py": "test_threads rankers/test_contract",
-    "testing.py": "rankers/test_contract rankers/test_base laws/test_seeds",
+    "testing.py": "rankers/test_check_ranker rankers/test_contract laws/test_seeds",
     "web": "web serve/test_service studio/test_pages",
 }
 """By path in the package, the longest that fits: the tests that ought to notice, the likeliest first.

@@ -1,5 +1,7 @@
 """Saved models, runs and files of scores compete as they are, on the test parts of the same folds."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,31 @@ def test_a_model_a_run_and_scores_of_the_same_ranker_are_measured_alike(files):
     assert {trial.ranker for trial in trials} == {"single-feature", "model-file", "score-file"}
 
 
+def test_files_of_scores_are_not_taken_for_each_other(files):
+    np.savetxt(files / "turned.txt", -SCORES)
+    plan = Plan(data={"easy": DATA}, rankers=[str(files / name) for name in ("scores.txt", "turned.txt")], folds=3)
+    found = {"scores": {}, "turned": {}}
+    for trial in run(plan, files / "store.sqlite", n_jobs=1):
+        found[trial.label] |= dict(zip(trial.query_ids.tolist(), trial.per_query["ndcg@10"], strict=True))
+    for label, sign in (("scores", 1), ("turned", -1)):
+        whole = ordino.evaluate(DATA, sign * SCORES, metrics="ndcg@10")
+        assert found[label] == dict(zip(whole.query_ids.tolist(), whole.per_query["ndcg@10"], strict=True))
+
+
+def test_what_a_run_did_not_retrieve_comes_last(files):
+    """Documents and whole queries; scores of a run may well be below 0."""
+    data, low = DATA.as_grouped(), SCORES[DATA.order] - SCORES.max() - 1
+    kept = (np.arange(data.n_docs) % 3 > 0) & (data.query_number > 0)
+    some = Dataset(data.X[kept], data.y[kept], data.qid[kept], doc_ids=data.doc_ids[kept])
+    write_run(some, low[kept], files / "some.run")
+    plan = Plan(data={"easy": data}, rankers=[str(files / "some.run")], folds=3)
+    found = {}
+    for trial in run(plan, files / "store.sqlite", n_jobs=1):
+        found |= dict(zip(trial.query_ids.tolist(), trial.per_query["ndcg@10"], strict=True))
+    whole = ordino.evaluate(data, np.where(kept, low, -np.inf), metrics="ndcg@10")
+    assert found == dict(zip(whole.query_ids.tolist(), whole.per_query["ndcg@10"], strict=True))
+
+
 @pytest.mark.parametrize("file", ["model.ordino", "bm25.run", "scores-{fold}.txt"])
 def test_scores_belong_to_their_documents_where_the_rows_of_a_part_are_scattered(files, file):
     (files / "scores.txt").rename(files / "scores-Fold1.txt")
@@ -85,9 +112,19 @@ def test_scores_of_official_folds_are_named_by_fold(files):
 
 
 def test_a_model_that_has_seen_the_test_queries_is_refused(files):
-    ordino.save(RankSVM().fit(DATA), files / "seen.ordino", data=DATA)
-    with pytest.raises(ParameterError, match="was trained on the data that it would be tested on"):
-        run(Plan(data={"d": DATA}, rankers=[str(files / "seen.ordino")], folds=3), files / "s.sqlite", n_jobs=1)
+    """The whole data, or the very test part; that of the training part may compete with those that learn from it."""
+    other = easy_data(seed=9)
+    own = Folds(["Fold1"], lambda _: Fold("Fold1", other, None, DATA))
+    model = RankSVM().fit(DATA)
+    for seen, data, is_refused in ((DATA, DATA, True), (DATA, own, True), (other, own, False)):
+        ordino.save(model, files / "seen.ordino", data=seen)
+        plan = Plan(data={"d": data}, rankers=[str(files / "seen.ordino")], folds=3)
+        with (
+            pytest.raises(ParameterError, match="was trained on the data that it would be tested on")
+            if (is_refused)
+            else nullcontext()
+        ):
+            run(plan, files / "s.sqlite", n_jobs=1)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store import rankings as packing
 from ordino.experiment.store.kept import VERSION, Kept, kept_path, models_folder
 from ordino.experiment.store.rankings import Listed, pack_scores, unpack_scores
-from ordino.experiment.store.under_way import reporting, reports
+from ordino.experiment.store.under_way import POINTS, _State, reporting, reports
 from ordino.metrics import parse_metric
 from ordino.progress import Steps
 from ordino.testing import easy_data
@@ -179,9 +179,10 @@ def test_a_run_is_noted_with_its_command_and_failures(store, monkeypatch):
     monkeypatch.setattr(driver, "open_backend", lambda *_: Unlucky())
     driver.carry_out(small_plan(rankers=["single-feature"]), store, n_jobs=1, rankings=10)
     with Kept(kept_path(store)) as kept:
-        last = kept.runs()[0]
+        last, before = kept.runs()
     assert [one["fold"] for one in last.failures] == ["Fold1", "Fold2", "Fold3"]
     assert "has no luck" in last.failures[0]["sentence"]
+    assert (before.failures, before.ended) == ([], first.ended)  # what is noted of one run changes no other
 
 
 def test_a_worker_tells_how_far_it_is(tmp_path, monkeypatch):
@@ -195,6 +196,18 @@ def test_a_worker_tells_how_far_it_is(tmp_path, monkeypatch):
                     [report] = reports(tmp_path)
                     assert (report.done, report.total, report.curve) == (2, 4, [[1, 0.0], [2, 0.25]])
     assert reports(tmp_path) == []
+
+
+def test_a_long_curve_keeps_its_order_and_its_first_point():
+    state = _State()
+    for done in range(2 * POINTS + 2):
+        state.add(done, {"best": 1.0, "now": done / 4})
+    steps = [step for step, _ in state.curve]
+    assert (steps[0], steps) == (0, sorted(set(steps)))
+    assert len(steps) <= POINTS < 2 * len(steps)
+    assert all(value == step / 4 for step, value in state.curve)
+    state.add(5, {"valid": 0.5})  # another loop of the same training
+    assert (state.name, state.curve) == ("valid", [(5, 0.5)])
 
 
 def test_the_command_keeps_what_it_is_asked_for(tmp_path, monkeypatch, capsys):

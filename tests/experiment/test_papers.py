@@ -1,5 +1,6 @@
 """The papers' tables: the catalogue is complete, every target runs, and what it prints is right."""
 
+import csv
 import json
 from dataclasses import replace
 from itertools import count
@@ -22,7 +23,7 @@ from ordino.experiment.papers.letor import Row, row_number
 from ordino.experiment.papers.number import Number
 from ordino.experiment.papers.ranknet import search
 from ordino.experiment.papers.result import Axes, Result, summary
-from ordino.experiment.papers.target import NOTHING, Request, System, Trials
+from ordino.experiment.papers.target import NOTHING, Request, System, Target, Trials
 from ordino.experiment.plan.plan import repeat_seeds
 from ordino.experiment.run.driver import carry_out
 from ordino.experiment.store import Store, Trial
@@ -149,6 +150,30 @@ def test_csv_has_all_digits():
     lines = RESULT.to_csv().splitlines()
     assert lines[0] == "method,size,paper,paper deviation,ours,standard deviation,difference,values"
     assert lines[2] == "a,20,,,0.3,,,1"
+    numbers = [Number(("c", "1"), 0.25, (0.5, 0.75), paper_deviation=0.125), *RESULT.numbers]
+    for number, row in zip(
+        numbers, csv.DictReader(replace(RESULT, numbers=numbers).to_csv().splitlines()), strict=True
+    ):
+        known = {
+            "paper": number.paper, "paper deviation": number.paper_deviation, "ours": number.mean,
+            "standard deviation": RESULT.deviation(number), "difference": number.difference,
+            "values": len(number.ours),
+        }  # fmt: skip
+        assert (row.pop("method"), row.pop("size")) == number.labels
+        assert {name: float(cell) if cell else None for name, cell in row.items()} == known
+
+
+def test_a_page_is_filled_in_with_what_was_run():
+    who = [(name, fold, seed) for name in "xy" for fold in "123" for seed in (7, 8, 9, 10)]
+    trials = SimpleNamespace(all=[SimpleNamespace(dataset=name, fold=fold, seed=seed) for name, fold, seed in who])
+    numbers = [Number(("a",), None, (1.0, 2.0)), Number(("b",), None, (1.0,) * 5, is_by_query=True)]
+    target = Target(
+        shows="", needs="TD2003", takes="", view=lambda *_: [*numbers, "a note"],
+        page=Result("t of {data}", ("who",), protocol="{data}; {folds}; {repeats}; {n} values; {seed}; {seeds}"),
+    )  # fmt: skip
+    found = target.result(Request(seed=5), trials)
+    assert (found.title, found.protocol) == ("t of x and y", "x and y; 3 folds; 2 repeats; 2 values; 5; 4 seeds")
+    assert (found.notes, found.seeds, found.numbers) == (["a note"], [7, 8, 9, 10], numbers)
 
 
 def test_summary_of_nothing():
@@ -252,6 +277,17 @@ def test_values_by_seed_and_by_fold(tmp_path):
         assert trials.by_seed(*who, "train") == pytest.approx((0.4, 0.8))
         assert trials.by_fold(*who) == pytest.approx((0.15, 0.45))
         assert [trial.key for trial in trials.first_of_folds(*who[:2])] == ["0/0", "1/0"]
+
+
+def test_trials_come_in_the_order_of_the_plans_whichever_was_done_first(tmp_path):
+    trials, store = made_trials_of(tmp_path / "s.sqlite", [[0.1, 0.2], [0.3, 0.6]])
+    with store:
+        keys = ["1/0", "0/1", "0/0"]
+        planned = Trials(store, keys, tmp_path)
+        assert [one.key for one in planned.all] == keys
+        assert planned.by_seed("TD2003", "random-ranker", "map") == pytest.approx((0.2, 0.2))
+        assert [one.key for one in planned.first_of_folds("TD2003", "random-ranker")] == ["1/0", "0/1"]
+        assert len(trials.all) == 4
 
 
 def test_another_collection_gets_the_papers_numbers_in_brackets(tmp_path):

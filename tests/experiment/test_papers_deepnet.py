@@ -1,12 +1,13 @@
 """DeepNet's experiments: the numbers of the thesis, pair errors, choices on validation data, the plan of Table 3.1."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from ordino import Dataset, evaluate
+from ordino import Dataset, evaluate, synthetic
 from ordino.data.folds import Fold, Folds
 from ordino.experiment.papers import deepnet
 from ordino.experiment.papers.catalogue import reproduce
@@ -18,6 +19,7 @@ from ordino.layers import Layer
 from ordino.order import PairNetwork
 from ordino.rankers.deepnet import DenseComparator
 from ordino.rankers.nested import NestedRanker
+from ordino.streams import spawn_seed
 from ordino.testing import easy_data
 
 # what was copied from the thesis
@@ -215,6 +217,55 @@ def test_noise_is_in_units_of_a_features_deviation_inside_a_query():
     added = symmetry.noisy(data, 0.5, seed=0).X - data.X
     for rows, size in ((slice(2000), 0.5), (slice(2000, None), 2.5)):
         assert added[rows].std(axis=0) == pytest.approx([size, 100 * size], rel=0.1)
+
+
+def test_synthetic_sets_differ_and_have_the_noise_that_was_planned(monkeypatch):
+    def small(_, *, seed, **__):
+        return synthetic("mq", queries=5, docs=6, seed=seed)
+
+    monkeypatch.setattr(symmetry, "synthetic", small)
+    sets = symmetry.td_sets(Request(seed=4))
+    assert list(sets) == [f"set {number} (synthetic)" for number in (1, 2, 3)]
+    sums = [sorted(float(np.abs(query.X).sum()) for fold in folds for query in fold.test) for folds in sets.values()]
+    planned = [symmetry.noisy(small("td", seed=spawn_seed(4, "set", i)), 2.6, seed=i) for i in range(3)]
+    assert sums == [pytest.approx(sorted(float(np.abs(query.X).sum()) for query in data)) for data in planned]
+    assert len({round(own[0], 6) for own in sums}) == 3
+
+
+def test_synthetic_sets_are_shown_one_by_one_and_in_the_mean(monkeypatch):
+    """MAP where every answer counts is the sort's own for networks that cannot contradict themselves."""
+    values = {"one": 1.0, "two": 3.0}
+    monkeypatch.setattr(symmetry, "td_sets", lambda _: dict.fromkeys(values))
+    monkeypatch.setattr(symmetry, "pair_notes", lambda *_: [])
+    monkeypatch.setattr(symmetry, "pair_errors", lambda own, *_: (values[own[0].dataset], 0.0))
+    monkeypatch.setattr(symmetry, "asked_once", lambda own, *_: (10 * values[own[0].dataset], 0.0))
+
+    class FakeTrials:
+        def of(self, dataset, label):
+            return [SimpleNamespace(dataset=dataset, is_random=True)]
+
+        def by_seed(self, dataset, label, metric, part="test"):
+            return (100 * values[dataset], {"map": 7.0, "p@1": 8.0, "ndcg@10": 9.0}.get(metric, np.nan))
+
+    found = {one.labels: one.ours for one in symmetry.on_td(Request(), FakeTrials())}
+    for label in symmetry.ON_TD:
+        once = ((10.0, 0.0), (30.0, 0.0)) if label == "dense" else ((100.0, 7.0), (300.0, 7.0))
+        expected = {symmetry.ONCE: once, "map": ((100.0, 7.0), (300.0, 7.0)), "p@1": ((100.0, 8.0), (300.0, 8.0))}
+        for metric, both in (expected | {protocol.PAIR_ERROR: ((1.0, 0.0), (3.0, 0.0))}).items():
+            assert [found[name, label, "test", metric] for name in values] == list(both)
+            mean = found["mean of 2 sets (synthetic)", label, "test", metric]
+            assert mean == tuple(np.mean(both, axis=0))
+
+
+def test_answers_are_counted_on_the_test_part_of_the_networks_own_fold(monkeypatch):
+    right, wrong = (Dataset(np.array([[1.0], [0.0]]), y) for y in ([1, 0], [0, 1]))
+    folds = Folds(["1", "2"], lambda i: Fold(str(i + 1), None, None, (right, wrong)[i]))
+    network = SimpleNamespace(network_=None, prepared=lambda data: data)
+    monkeypatch.setattr(symmetry, "single_answers", lambda _, data: data.X[:, 0].astype(float))
+    own = [SimpleNamespace(fold=fold, seed=seed) for seed in (5, 6) for fold in ("1", "2")[: seed - 4]]
+    # MAP is 1 on the first fold, and 1/2 on the second, where only the second seed was trained
+    found = symmetry.asked_once(own, folds, SimpleNamespace(ranker=lambda _: network))
+    assert found == (1.0, 0.75)
 
 
 def test_single_answers_count_both_orders_of_every_pair():

@@ -30,6 +30,19 @@ def test_no_document_is_both_learned_from_and_tested_on():
     assert not learned & tested
 
 
+def test_a_data_set_of_a_panel_has_the_classes_features_and_noise_of_its_point():
+    point = {"classes": 3, "features": 4, "noise": 0.0, "size": 2_000}
+    clear, noisy, other = (
+        synthetic._fold(point | changes, [7, 8], number) for changes, number in (({}, 0), ({"noise": 0.75}, 0), ({}, 1))
+    )
+    assert (clear.name, clear.train.n_features, set(clear.train.y)) == ("7", 4, {0, 1, 2})
+    assert (other.name, np.array_equal(other.train.X, clear.train.X)) == ("8", False)
+    np.testing.assert_array_equal(noisy.train.X, clear.train.X)
+    assert np.mean(noisy.train.y != clear.train.y) == pytest.approx(
+        1 / 3, abs=0.05
+    )  # half of the inner class, 1/4 else
+
+
 @pytest.mark.parametrize(("size", "epochs"), [(1_000, 50), (10_000, 30), (100_000, 5)])
 def test_small_training_sets_are_seen_more_often(size, epochs):
     assert synthetic._epochs(size) == epochs

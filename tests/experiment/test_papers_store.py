@@ -1,15 +1,20 @@
 """What papers' tables are made from: trials of one store, each made once, kept, stopped and gone on with."""
 
 from dataclasses import replace
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
+from ordino.data.folds import make_folds
 from ordino.errors import OrdinoError
 from ordino.experiment.papers import catalogue
 from ordino.experiment.papers.catalogue import MODELS, STORE, TARGETS, reproduce
-from ordino.experiment.papers.target import Request
-from ordino.experiment.run import driver
+from ordino.experiment.papers.result import Result
+from ordino.experiment.papers.target import NOTHING, Request, System, Target
+from ordino.experiment.run import driver, task
 from ordino.experiment.store import Store
+from ordino.testing import easy_data
 from trials import interrupted_at
 
 
@@ -35,6 +40,20 @@ def test_what_two_targets_need_is_trained_once(folder, tmp_path, made):
         assert len(list((tmp_path / MODELS).iterdir())) == len(store) == n_made
     for result in (first, again):  # what was taken from the store is counted too
         assert n_seconds <= result.seconds < n_seconds + 5
+
+
+def test_seconds_are_those_of_all_trainings_and_of_choosing_settings(monkeypatch, tmp_path):
+    ticks = count()
+    monkeypatch.setattr(task, "time", SimpleNamespace(perf_counter=lambda: 1000.0 * next(ticks)))
+    system = System("linear-regression-ranker", grid=[{"alpha": [1.0, 9.0]}])
+    data = {"easy": make_folds(easy_data(n_queries=9), 3)}
+    target = Target(
+        shows="", needs=NOTHING, takes="", view=lambda *_: (), page=Result(),
+        plans=lambda request: [request.plan(data, [system], measures=("map",))],
+    )  # fmt: skip
+    result = catalogue._reproduce(target, Request(), tmp_path)
+    # three are trained and scored, and six are trained to choose their settings
+    assert result.seconds == pytest.approx(3 * 2000 + 6 * 1000, abs=60)
 
 
 def test_trials_of_a_paper_are_a_store_like_any_other(folder, tmp_path, capsys):

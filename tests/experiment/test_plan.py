@@ -92,6 +92,13 @@ def test_folds_come_from_a_folder_a_file_a_data_set_or_folds(folder):
     plan.check()
     assert [len(folds) for _, folds in plan.collections()] == [1, 3, 3, 6]
     assert list(sound(data=data).sources()) == ["data"]
+    assert list(sound(data=[".", "Folds/../all.txt"]).sources()) == [folder.name, "all"]
+
+
+def test_files_and_folders_are_read_as_the_plan_says(folder):
+    plan = sound(data=["Folds", "all.txt"], columns={"drop": ("2", "7"), "zero_based": True})
+    for _, folds in plan.collections():
+        assert {part.n_features for part in folds[0][1:]} == {45}  # of 47, as no feature has the number 0
 
 
 def test_every_combination_of_a_grid_is_a_setting():
@@ -99,6 +106,14 @@ def test_every_combination_of_a_grid_is_a_setting():
     assert list(entry.settings()) == [
         {"epochs": 3, "hidden": hidden, "l2": l2} for hidden in ([4], [8]) for l2 in (0, 1)
     ]
+
+
+def test_every_table_of_a_grid_is_checked():
+    broken = [({"l2": "0.1"}, "give a list of values to try"), ({"l2": [{1}]}, "cannot be stored"), ({"l3": [1]}, "l3")]
+    for table, sentence in broken:
+        for grid in ([table, {"l2": [0.1]}], [{"l2": [0.1]}, table]):
+            [problem] = Entry(ranker="ranknet", grid=grid).problems()
+            assert sentence in problem
 
 
 def test_a_ranker_may_be_named_like_its_class():

@@ -21,6 +21,7 @@ from ordino.experiment.compare.comparison import bootstrap_interval, compare_val
 from ordino.experiment.compare.significance import TESTS, holm
 from ordino.experiment.report import text as report
 from ordino.experiment.report.board import compare_labels, make_boards
+from ordino.experiment.report.notes import count_empty
 from ordino.experiment.report.page import FORMATS, choose_format, render
 from ordino.experiment.store import Store, StoreView
 from ordino.experiment.store.trial import QUERY_COUNTS, Trial
@@ -198,12 +199,12 @@ def test_counts_of_the_trials_are_told():
     first, second = a_trial("A", [0.5, 0.0, 0.1]), a_trial("A", [0.5, 0.1], fold="Fold2", ids=[5, 6])
     other = [a_trial("B", [0.4, 0.2, 0.0]), a_trial("B", [0.4, 0.2], fold="Fold2", ids=[5, 6])]
     again = a_trial("A", [0.5, 0.1, 0.1], seed=1)
-    trials = [counted(first, 1, 2, 3, 1), counted(second, 0, 0, 1, 0), counted(again, 1, 1, 3, 1)]
+    trials = [counted(first, 1, 2, 3, 1), counted(second, 0, 0, 1, 0), counted(again, 1, 1, 3, 2)]
     trials += [counted(trial, *numbers) for trial, numbers in zip(other, ((1, 0, 3, 1), (0, 0, 1, 0)), strict=True)]
     [board] = make_boards(trials)
-    assert board.counts == {"n_empty": 1, "n_short": 4, "n_left_out": 1}
+    assert board.counts == {"n_empty": 1, "n_short": 4, "n_left_out": 2}  # the most that a trial of a fold says
     assert board.line("A").n_tied == 1.5  # 2 and 1 with two seeds in one fold, 0 in the other
-    assert board.notes[0].endswith("5 queries, 1 of them empty, 4 shorter than the largest k, 1 left out of a mean.")
+    assert board.notes[0].endswith("5 queries, 1 of them empty, 4 shorter than the largest k, 2 left out of a mean.")
     assert (
         "Queries in which equal scores have different labels: A 1.5; profile standard: they keep the order of the rows."
         in board.notes
@@ -212,8 +213,8 @@ def test_counts_of_the_trials_are_told():
     assert "different labels: A 12,345; profile" in " ".join(many.notes)
     rows = list(csv.DictReader(io.StringIO(report.comma_separated([board]))))
     assert {(row["label"], row["n_empty"], row["n_tied"], row["n_short"], row["n_left_out"]) for row in rows} == {
-        ("A", "1", "1.5", "4", "1"),
-        ("B", "1", "0.0", "4", "1"),
+        ("A", "1", "1.5", "4", "2"),
+        ("B", "1", "0.0", "4", "2"),
     }
 
 
@@ -224,6 +225,15 @@ def test_no_ties_are_told_and_unknown_ties_are_not():
     assert not any("equal scores" in note for note in board.notes)
     assert board.line("B").n_tied is None
     assert board.counts == {"n_empty": 0}  # seen from the measures
+
+
+def test_an_empty_query_is_one_that_no_line_has_a_value_of():
+    """A metric may be undefined, or a ranker fail, where there is something relevant."""
+    nan = float("nan")
+    left_out = [{"map": np.array([nan, 0.5, 0.2]), "pairwise_error": np.array([nan, nan, 0.1])}]
+    assert count_empty("directranker", left_out) == {"n_empty": 1}
+    as_zero = [{"map": np.array([0.0, 0.5, 0.0])}, {"map": np.array([0.0, 0.0, 0.2]), "mrr": np.zeros(3)}]
+    assert count_empty("standard", as_zero) == {"n_empty": 1}
 
 
 def test_folds_that_share_queries_do_not_count_them_twice():

@@ -134,8 +134,9 @@ def test_the_measure_and_profile_of_the_plan_reach_the_ranker():
     assert (ranker.ranker.metric, ranker.ranker.profile) == ("mrr", "letor4")  # what the plan sets by hand stays
 
 
-def test_a_seed_that_the_plan_fixes_is_not_repeated(store):
-    plan = small_plan(rankers=[{"ranker": "random-ranker", "params": {"seed": 5}}], repeats=3)
+@pytest.mark.parametrize("fixed", [{"params": {"seed": 5}}, {"grid": {"seed": [5, 6]}}])
+def test_a_seed_that_the_plan_fixes_is_not_repeated(store, fixed):
+    plan = small_plan(rankers=[{"ranker": "random-ranker"} | fixed], repeats=3)
     assert [trial.fold for trial in run(plan, store, n_jobs=1)] == ["Fold1", "Fold2", "Fold3"]
 
 
@@ -217,8 +218,10 @@ def test_processes_make_the_same_trials(store, tmp_path):
 
 def test_folds_without_a_validation_part_are_measured_too(store):
     folds = make_folds(easy_data(n_queries=6), 3, valid=False)
-    (trial, *_) = run(small_plan(data={"easy": folds}), store, n_jobs=1)
-    assert trial.valid == {}
+    (trial, *_) = run(small_plan(data={"easy": folds}, rankers=["prank"]), store, n_jobs=1)
+    assert (trial.valid, trial.chosen_by) == ({}, "")
+    with pytest.raises(ParameterError, match="easy, Fold1: there is no validation part to measure;"):
+        run(small_plan(data={"easy": folds}, parts=["valid"]), store, n_jobs=1)
     grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
     with pytest.raises(ParameterError, match="easy, Fold1: there is no validation part to tune"):
         run(small_plan(data={"easy": folds}, rankers=grid), store, n_jobs=1)
@@ -287,10 +290,11 @@ def test_wrong_values_of_parameters_are_told_before_anything_runs(store):
             {"ranker": "rank-aggregation", "params": {"ranker": "ranknet", "ranker__epochs": 10**9, "method": "sum"}},
             {"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, -1.0, -2.0]}},
             {"ranker": "rank-svm", "trials": 2, "space": {"C": {"low": -1.0, "high": 1.0}}},
+            {"ranker": "directranker", "trials": 2, "space": {"dropout": {"low": 0.5, "high": 1.5}}},
             {"ranker": "single-feature", "params": {"feature": 5}},
         ],
     )
-    with pytest.raises(ParameterError, match="the plan has 6 problems:") as refused:
+    with pytest.raises(ParameterError, match="the plan has 7 problems:") as refused:
         run(plan, store, n_jobs=1)
     told = str(refused.value)
     for sentence in (
@@ -299,11 +303,23 @@ def test_wrong_values_of_parameters_are_told_before_anything_runs(store):
         "- LinearRegressionRanker, tuned: alpha=-1.0; it must be",
         "- LinearRegressionRanker, tuned: alpha=-2.0; it must be",
         "- RankSVM, tuned: C=-1.0; it must be",
+        "- DirectRanker, tuned: dropout=1.5; it must be",
         "- SingleFeature: feature=5; it must be a whole number, from 1 to 4",
     ):
         assert sentence in told
     with Store(store) as opened:
         assert len(opened) == 0
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_values_are_tried_on_every_data_set(store, order):
+    wide = easy_data(n_queries=9)
+    data = {"wide": wide, "narrow": Dataset(wide.X[:, :3], wide.y, wide.qid)}
+    plan = small_plan(
+        data=dict([*data.items()][::order]), rankers=[{"ranker": "single-feature", "params": {"feature": 4}}]
+    )
+    with pytest.raises(ParameterError, match="SingleFeature: feature=4; it must be a whole number, from 1 to 3"):
+        run(plan, store, n_jobs=1)
 
 
 def test_a_rehearsal_is_brief_and_refuses_nothing_else(store):
@@ -374,8 +390,9 @@ def test_ctrl_c_while_settings_are_chosen_ends_the_run(store, monkeypatch, capsy
     grid = [{"ranker": "linear-regression-ranker", "grid": {"alpha": [1.0, 2.0]}}]
     monkeypatch.setattr(runner, "try_setting", interrupted_at(2, runner.try_setting)[0])
     with pytest.raises(KeyboardInterrupt):
-        run(small_plan(rankers=grid), store, n_jobs=1)
+        run(small_plan(rankers=[*grid, "random-ranker"]), store, n_jobs=1)
     assert "settings: stopped at 1 of 6; what is done is kept" in capsys.readouterr().err
+    assert n_trials(store) == 1  # rankers that have nothing to choose are not trained any more
 
 
 def test_a_worker_that_dies_is_told():

@@ -183,7 +183,8 @@ def test_a_range_is_drawn_evenly_or_by_its_logarithm(log):
             return "float", name, low, high, log
 
     assert tuning.draw(Asked(), "a", Range(1, 8, log)) == ("int", "a", 1, 8, log)
-    assert tuning.draw(Asked(), "a", Range(0.5, 8, log)) == ("float", "a", 0.5, 8, log)
+    for low, high in ((0.5, 8), (1, 8.5), (0.5, 8.5)):
+        assert tuning.draw(Asked(), "a", Range(low, high, log)) == ("float", "a", low, high, log)
 
 
 def test_validation_data_that_says_nothing_is_told(store):

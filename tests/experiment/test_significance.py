@@ -14,6 +14,7 @@ from ordino.experiment.compare import comparison, significance
 from ordino.experiment.compare.comparison import (
     bootstrap_interval,
     cohens_d_paired,
+    compare_values,
 )
 from ordino.experiment.compare.signed_ranks import sum_of_gains
 from ordino.experiment.compare.significance import (
@@ -74,6 +75,36 @@ def test_trials_without_a_common_query_are_compared_by_welch_and_holm(pair):
     )
     assert len({line.p for line in found} | {line.p_alone for line in found}) > 4
     assert "p of 3 is Holm-corrected" in found.note()
+
+
+FIELDS = {
+    "metric": "measure", "a": "mean_a", "b": "mean_b", "a - b": "difference", "p": "p_alone", "p of 2": "p",
+    "effect d": "effect", "a above": "n_above", "equal": "n_equal", "b above": "n_below", "trials of a": "n_a",
+    "trials of b": "n_b",
+}  # fmt: skip
+"""By head of a column what stands below it."""
+
+
+@pytest.mark.parametrize("compared", [compare_values, compare_samples])
+def test_what_stands_in_a_column_is_what_its_head_says(pair, compared):
+    a, b = pair
+    other = (
+        {"map": b, "mrr": b[:-2]} if compared is compare_samples else {"map": b, "mrr": np.where(b > 0.9, a, b + 0.2)}
+    )
+    found = compared({"map": a, "mrr": a}, other)
+    for one, row in zip(found, found.rows(), strict=True):
+        cells = dict(zip(found.columns(), row, strict=True))
+        if "95 % interval" in cells:
+            assert [*map(float, cells.pop("95 % interval").split(" to "))] == pytest.approx(one.interval, abs=5e-5)
+        for head, cell in cells.items():
+            value = getattr(one, FIELDS[head])
+            assert cell == value if head == "metric" else float(cell) == pytest.approx(value, rel=0.02, abs=6e-3)
+    last = found[-1]
+    assert any(float(f"{one.p:.2g}") > 1.1 * one.p_alone for one in found)
+    if compared is compare_samples:
+        assert last.n_a != last.n_b
+    else:
+        assert len({last.n_above, last.n_equal, last.n_below}) == 3
 
 
 @pytest.mark.parametrize("n", [5, 20, 52, 53, 60])

@@ -348,6 +348,9 @@ def test_a_view_reads_in_pages(monkeypatch):
         for trial, (key, values) in zip(trials, paged, strict=True):
             assert key == trial.key
             np.testing.assert_array_equal(values, trial.per_query["map"])
+        wanted = [trial.key for trial in trials if trial.seed or trial.label == "a"]  # two pages
+        assert [key for key, _ in view.chosen("map", wanted)] == wanted
+        assert dict(view.chosen("map", wanted)).keys() == {*wanted}
 
 
 def test_a_board_opens_nothing_that_it_does_not_show(path):

@@ -1,9 +1,11 @@
 """Weights come from the model, importances from shuffling inside queries."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.pipeline import make_pipeline
 
-from ordino import Dataset, LinearRegressionRanker, SingleFeature
+from ordino import Dataset, LinearRegressionRanker, OneHot, SingleFeature
 from ordino.errors import DataError, ParameterError
 from ordino.explain import feature_weights, permutation_importance
 from ordino.rankers import RANKERS
@@ -89,3 +91,24 @@ def test_metric_and_profile_are_those_of_the_ranker_unless_others_are_asked_for(
     assert found() == found(metric="ndcg@3") == found(profile="sklearn")
     assert found() != found(profile="standard")
     assert found() != found(metric="map")
+
+
+def test_importances_have_the_names_of_the_data_or_else_those_that_the_ranker_learned():
+    names = ["bm25", "age"]
+    named = Dataset(BASE.X, BASE.y, BASE.qid, feature_names=names)
+    for fitted, data, expected in (
+        (named, named, names),
+        (named, BASE, names),
+        (BASE, named, names),
+        (BASE, BASE, ["f1", "f2"]),
+    ):
+        ranker = SingleFeature(feature=1).fit(fitted)
+        assert [one.feature for one in permutation_importance(ranker, data, metric="mrr", repeats=1)] == expected
+
+
+def test_weights_of_a_pipeline_have_the_names_that_its_steps_give():
+    frame = pd.DataFrame({"price": [1.0, 2.0, 3.0, 4.0], "city": ["Bern", "Oslo", "Bern", "Oslo"]})
+    pipeline = make_pipeline(OneHot(), LinearRegressionRanker()).fit(
+        frame, [0, 1, 0, 1], linearregressionranker__qid=[1, 1, 2, 2]
+    )
+    assert {one.feature for one in feature_weights(pipeline)} == {"price", "city=Bern", "city=Oslo"}

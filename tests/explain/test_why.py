@@ -1,5 +1,8 @@
 """Reasons sum to the difference, are exact where the model is a sum, and ignore what the ranker ignores."""
 
+import re
+from importlib import import_module
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,6 +25,7 @@ from ordino.rankers import RANKERS
 from ordino.testing import easy_data
 from rankers.test_contract import quick
 
+paths_of_why = import_module("ordino.explain.why")  # whose name is also that of its function
 COMBINATIONS = {"NestedRanker", "RankAggregation", "AutoRanker"}  # the last has its own test
 SINGLE = [name for name, entry in RANKERS.items() if entry.cls not in COMBINATIONS | {"RankFusion"}]
 
@@ -66,6 +70,18 @@ def test_a_fusion_is_explained_by_its_runs():
     }  # fmt: skip
     assert found.method == "runs"
     assert np.isnan({reason.feature: reason.a for reason in found.reasons}["dense_score"])  # which did not find it
+
+
+def test_few_runs_are_taken_in_every_order(monkeypatch):
+    """Of five, what each adds does not depend on a seed; of six, orders are drawn, as many as are asked for."""
+    rng = np.random.default_rng(0)
+    drawn = []
+    monkeypatch.setattr(paths_of_why, "in_random_orders", lambda *a, **how: drawn.append(how) or np.zeros(6))
+    for n_runs in (5, 6):
+        data = Dataset(rng.random((8, n_runs)), rng.integers(0, 2, 8))
+        found = why(RankFusion(method="combmnz").fit(data), 0, 1, query=data, orders=7, seed=3)
+        assert len(found.reasons) == n_runs
+        assert drawn == [{"orders": 7, "seed": 3}] * (n_runs - 5)
 
 
 @pytest.mark.parametrize("method", ["combmnz", "combmax", "isr", "kemeny", "zscore"])
@@ -244,3 +260,7 @@ def test_names_and_json():
             {"feature": "age", "a": 1.0, "b": 1.0, "adds": 0.0},
         ],
     }
+    cells = ["bm25", "3", "1", "+2.0000", "age", "1", "1", "+0.0000"]
+    assert [cell for line in str(found).splitlines()[1:3] for cell in line.split()] == cells
+    shown = re.findall(r"<t[dh] [^>]*>([^<]*)<", found._repr_html_())
+    assert shown == ["feature", "a", "b", "adds", *cells, "together", "", "", "+2.0000"]

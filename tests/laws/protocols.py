@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -104,11 +105,28 @@ def of_plan(plan: Any, *, with_data: bool = True) -> dict[str, Any]:
     return own | {"data": data, "rankers": {entry.name: of_entry(entry) for entry in plan.entries()}}
 
 
-def of_number(number: Any) -> list[float | int | None]:
-    """The paper's value, how many there are of ours, their mean, and one that knows their order."""
+def of_number(number: Any) -> list[float | int | str | None]:
+    """The paper's value as a page has it, how many there are of ours, their mean, and one that knows their order."""
     ours = np.array(number.ours)
     weighed = float(ours @ np.arange(1, len(ours) + 1)) / len(ours)
-    return [number.paper, len(ours), float(f"{ours.mean():.5g}"), float(f"{weighed:.5g}")]
+    paper = number.paper if number.paper_deviation is None else f"{number.paper:g} ± {number.paper_deviation:g}"
+    paper = paper if number.same_data or paper is None else f"({paper})"
+    return [paper, len(ours), float(f"{ours.mean():.5g}"), float(f"{weighed:.5g}")]
+
+
+def of_page(page: Any) -> dict[str, Any]:
+    """What stands on a page around any numbers: columns, digits, axes of the figure, and claims but for their words."""
+    claims = [{one.name: plain(getattr(claim, one.name)) for one in fields(claim)} for claim in page.claims]
+    axes = None if page.axes is None else plain(page.axes._asdict())
+    own = {name: plain(getattr(page, name)) for name in ("columns", "digits", "of", "spread", "of_paper")}
+    given = [{name: one for name, one in claim.items() if one not in (None, False, "")} for claim in claims]
+    return own | {"axes": axes, "claims": given}
+
+
+def told(ranker: Any, fold: Any, before: Any) -> tuple[float, float]:
+    """In place of quality and cost: what would have been trained and tested on what, as two numbers."""
+    sizes = fold.train.n_features + fold.valid.n_docs / 1e3
+    return len(repr(ranker)) + fold.test.n_docs / 1e3, sizes + (0 if before is None else 0.5)
 
 
 def protocol(name: str, root: Path, monkeypatch: Any, *, quick: bool = False) -> dict[str, Any]:
@@ -116,7 +134,7 @@ def protocol(name: str, root: Path, monkeypatch: Any, *, quick: bool = False) ->
     monkeypatch.setattr(
         symmetry, "synthetic", lambda kind, *, seed, **_: synthetic(kind, queries=9, docs=60, seed=seed)
     )
-    monkeypatch.setattr(models, "measured", lambda ranker, fold, _: (len(repr(ranker)) + fold.test.n_docs / 1e3, 1.0))
+    monkeypatch.setattr(models, "measured", told)
     target = TARGETS[name]
     asked = request_for(name, root, quick=quick)
     plans = [of_plan(plan, with_data=name not in LARGE) for plan in target.plans(asked)]
@@ -125,15 +143,17 @@ def protocol(name: str, root: Path, monkeypatch: Any, *, quick: bool = False) ->
     with threadpool_limits(1):  # threads that wait for each other take a hundred times as long as such small work
         result = reproduced(name, request_for(name, root, **how), monkeypatch, root)
     numbers = {" | ".join(one.labels): of_number(one) for one in result.numbers}
-    facts = {"of": result.of, "spread": result.spread, "notes": list(result.notes)}
-    return {"is_timed": target.is_timed, "plans": plans, "numbers": numbers} | facts
+    return {"is_timed": target.is_timed, "plans": plans, "numbers": numbers, "notes": list(result.notes)}
 
 
 def record() -> None:
     """Write what all targets do into the file beside this one."""
     with TemporaryDirectory() as root, pytest.MonkeyPatch.context() as monkeypatch:
         write_collections(Path(root))
-        found = {name: protocol(name, Path(root), monkeypatch) for name in TARGETS}
+        found = {
+            name: protocol(name, Path(root), monkeypatch) | {"page": of_page(target.page)}
+            for name, target in TARGETS.items()
+        }
         found |= {f"{name}, quick": protocol(name, Path(root), monkeypatch, quick=True) for name in QUICKLY}
     lines = [f"{json.dumps(name)}: {json.dumps(one, ensure_ascii=False)}" for name, one in found.items()]
     RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")

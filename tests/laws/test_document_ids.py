@@ -69,6 +69,14 @@ def test_importances_are_measured_by_them() -> None:
     assert found["f1"] == pytest.approx(expected, abs=1e-12)
 
 
+def test_a_judge_of_several_data_sets_reads_each_by_its_own() -> None:
+    judge = Judge("ndcg@5", "trec")
+    for data in (DATA, OTHER_IDS, DATA):
+        expected = evaluate(data, np.zeros(N), metrics=["ndcg@5"], profile="trec")["ndcg@5"]
+        assert judge.mean(data, np.zeros(N)) == pytest.approx(expected, abs=1e-12)
+        assert judge.means(data, np.zeros((2, N))) == pytest.approx([expected] * 2, abs=1e-12)
+
+
 @pytest.mark.parametrize(("profile", "n_keys"), [("trec", 2), ("standard", 1)])
 def test_a_trial_on_other_ids_is_another_only_there(profile: str, n_keys: int, tmp_path: Path) -> None:
     keys = set()

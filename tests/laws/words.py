@@ -5,9 +5,15 @@ BOTH = "compare linear.ordino model.ordino"
 THREE = f"{BOTH} scores.txt --data test.txt"
 DRAWN = "--trials 1 --space epochs=1..2 --folds 3 --n-jobs 1 -m map"
 FIT = "--ranker linear-regression-ranker"
+MIXED = f"train mixed.csv {FIT} -o m --drop url,topic"
+HELD = f"train train.txt {FIT} -o m --valid test.txt"
 TREES = "--drop url --categories other -r lambda-mart -p rounds=2 -p min_leaf=5"
 AUTO = "-r auto -p trials=1 -p folds=2"
 SHARDED = "synth mq --queries 4 --out o --shards 2"
+OF_RUN, OF_RUNS = "evaluate --qrels graded.txt --run run.txt", "compare run.txt other-run.txt --qrels graded.txt"
+WIDE = "search train.txt -r linear-regression-ranker --trials 2 --folds 3 --n-jobs 1 -m map"
+AS_JSON = "evaluate linear.ordino test.txt --json"
+WHY = "explain linear.ordino test.txt --why 0 1"
 RUNS, PARTLY = "--run bm25=run.txt --run dense=other-run.txt", "--run bm25=run.txt --qrels fewer.txt"
 SOLR, PLUGIN = "export trees.ordino --to solr -o e", "export trees.ordino --to opensearch"
 IMPORT = "import ranklib.txt --from ranklib"
@@ -51,6 +57,13 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "binarize": ("convert train.txt a --shards 2 --binarize 1", "convert train.txt a --shards 2 --binarize 2"),
         "drop_empty": ("convert empty.txt a --shards 2", "convert empty.txt a --shards 2 --drop-empty"),
     },
+    "convert with --binarize": {
+        "drop_empty": ("convert test.txt a.txt --binarize 2", "convert test.txt a.txt --binarize 2 --drop-empty"),
+        "split": (
+            "convert train.txt a.txt --scaling quantile",
+            "convert train.txt a.txt b.txt --scaling quantile --split 0.5",
+        ),
+    },
     "train": {
         "ranker": (f"train train.txt {FIT} -o m", "train train.txt --ranker rank-svm -o m"),
         "out": (f"train train.txt {FIT} -o m", f"train train.txt {FIT} -o n"),
@@ -63,7 +76,17 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "minutes": (f"train train.txt {AUTO} -o m", f"train train.txt {AUTO} -o m --minutes 3"),
         "cluster": ("train shards -r prank -o m", "train shards -r prank -o m --cluster auto"),
     },
-    "train on shards": {"valid": ("train shards -r prank -o m", "train shards -r prank -o m --valid train.txt")},
+    "convert of runs": {
+        "drop": (f"convert {RUNS} a.parquet", f"convert {RUNS} --drop bm25_rank,dense_missing a.parquet"),
+        "features": (f"convert {RUNS} a.parquet", f"convert {RUNS} --features by-doc_id.csv a.parquet"),
+        "doc_id": (f"convert {RUNS} a.parquet", f"convert {RUNS} --features by-url.csv --doc-id url a.parquet"),
+    },
+    "train of scattered rows": {"valid": (MIXED, f"{MIXED} --valid all.csv")},
+    "train with --valid": {
+        "valid": (HELD, f"train train.txt {FIT} -o m --valid narrow.txt"),  # of which the last features are all 0
+        "binarize": (HELD, f"{HELD} --binarize 2"),
+    },
+    "train on shards": {"valid": ("train shards -r prank -o m", "train shards -r prank -o m --valid narrow.txt")},
     "rank": {
         "out": ("rank linear.ordino test.txt", "rank linear.ordino test.txt --out s.txt"),
         "format": ("rank linear.ordino test.txt", "rank linear.ordino test.txt --format trec"),
@@ -81,6 +104,11 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "complete": ("evaluate --qrels more.txt --run run.txt", "evaluate --qrels more.txt --run run.txt --complete"),
         "cluster": ("evaluate linear.ordino shards", "evaluate linear.ordino shards --cluster auto"),
     },
+    "evaluate of a run": {
+        "metrics": (OF_RUN, f"{OF_RUN} -m p@1"),
+        "profile": (OF_RUN, f"{OF_RUN} --profile standard"),
+        "per_query": (OF_RUN, f"{OF_RUN} --per-query"),
+    },
     "evaluate on shards": {
         "metrics": ("evaluate linear.ordino shards", "evaluate linear.ordino shards -m p@3"),
         "profile": ("evaluate linear.ordino shards", "evaluate linear.ordino shards --profile sklearn"),
@@ -94,6 +122,14 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "top": ("explain linear.ordino", "explain linear.ordino --top 2"),
         "seed": ("explain linear.ordino test.txt", "explain linear.ordino test.txt --seed 5"),
     },
+    "evaluate as JSON": {"per_query": (AS_JSON, f"{AS_JSON} --per-query")},
+    "explain as JSON": {"why": ("explain linear.ordino test.txt --json", f"{WHY} --json")},
+    "explain with --why": {
+        "top": (WHY, f"{WHY} --top 2"),
+        "why": (WHY, "explain linear.ordino test.txt --why 1 0"),
+        "labels": (WHY, "explain linear.ordino blind.csv --why 0 2"),
+    },
+    "explain by shuffling": {"top": ("explain linear.ordino test.txt", "explain linear.ordino test.txt --top 2")},
     "rankers": {},
     "params": {},
     "warm-up": {"choices": ("warm-up rank-svm", "warm-up rank-svm --choices")},
@@ -129,6 +165,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "repeats": (f"search train.txt -r prank {DRAWN}", f"search train.txt -r prank {DRAWN} --repeats 2"),
         "select": (f"search train.txt -r prank {DRAWN}", f"search train.txt -r prank {DRAWN} --select p@1"),
     },
+    "search of a range": {"space": (f"{WIDE} --space alpha=1..49", f"{WIDE} --space alpha=1..50")},
     "compare": {
         "data": (f"{BOTH} --data test.txt", f"{BOTH} --data train.txt"),
         "qrels": ("compare run.txt other-run.txt --qrels qrels.txt", "compare run.txt other-run.txt --qrels fewer.txt"),
@@ -140,6 +177,11 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "test": ("compare bench.sqlite RankNet LambdaMART", "compare bench.sqlite RankNet LambdaMART --test paired-t"),
     },
     "compare of files": {"test": (f"{BOTH} --data test.txt --json", f"{BOTH} --data test.txt --json --test paired-t")},
+    "compare of runs": {
+        "metrics": (OF_RUNS, f"{OF_RUNS} -m p@1"),
+        "profile": (OF_RUNS, f"{OF_RUNS} --profile standard"),
+    },
+    "compare of several as text": {"metrics": (THREE, f"{THREE} -m map")},
     "compare of several": {"test": (f"{THREE} --json", f"{THREE} --json --test paired-t")},
     "report": {
         "format": ("report bench.sqlite", "report bench.sqlite --format csv"),

@@ -207,6 +207,22 @@ def test_fusion_keeps_the_weight_where_nothing_is_gained_and_loses_it_where_much
     assert learned.score(unseen) > ordino.RankFusion().fit(unseen).score(unseen) + 0.05
 
 
+def test_a_feature_that_does_not_differ_adds_nothing_to_the_scores_of_an_ensemble(ranker):
+    """Whatever views of it the members see; the others have their own values beside what they add."""
+    query = DATA[0].X.copy()
+    query[1] = query[0]
+    query[1, [0, 2]] += 0.25
+    for rows in ([0, 1], [1, 0]):
+        found = ordino.why(ranker, *rows, query=query)
+        adds = {reason.feature: reason.adds for reason in found.reasons}
+        assert (adds["f2"], adds["f4"]) == (0, 0)
+        assert min(abs(adds["f1"]), abs(adds["f3"])) > 1e-6
+        values = {reason.feature: (reason.a, reason.b) for reason in found.reasons}
+        assert values == {f"f{j + 1}": tuple(query[rows, j].astype(float)) for j in range(4)}
+        sizes = [[abs(one.adds) for one in several] for several in (found.reasons, found.members)]
+        assert sizes == [sorted(several, reverse=True) for several in sizes]
+
+
 def test_why_divides_fusion_among_runs():
     ranker = ordino.AutoRanker(trials=2, folds=2).fit(from_runs(5, is_learnable=False))
     query = from_runs(1, is_learnable=False, seed=3)

@@ -246,7 +246,9 @@ def reproduce(
         typer.Option(help="Folder with the collections, or with Fold1, Fold2, ...; td, mslr and digits are made."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only check that it runs; the numbers mean nothing.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")] = 0,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="The first seed; the same seed gives the same numbers.")
+    ] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="At most this many repeats per setting.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the page (.md), its numbers (.csv, .json) and figure (.png, .svg).")
@@ -277,7 +279,8 @@ def reproduce(
     said = shared_options()
     n_jobs = n_jobs or said.threads or (1 if quick else count_threads(None))
     with scratch_folder() as scratch:  # one store for all: what two targets need is trained once
-        request = Request(data, quick, seed, repeats, keep or scratch, n_jobs, not said.quiet, cluster)
+        first = chosen_seed(seed) or 0
+        request = Request(data, quick, first, repeats, keep or scratch, n_jobs, not said.quiet, cluster)
         for name in targets:
             try:
                 result = catalogue.reproduce(name, request)

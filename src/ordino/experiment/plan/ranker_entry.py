@@ -130,17 +130,17 @@ class Entry:
             known = self.make({k: v for k, v in self.params.items() if k == "ranker"}).get_params()
         except OrdinoError as error:
             return [str(error)]
-        tried = {name: values for grid in self.grids for name, values in grid.items()}
-        named = dict.fromkeys((*self.params, *tried, *self.space))
+        tried = [one for grid in self.grids for one in grid.items()]
+        named = dict.fromkeys((*self.params, *(name for name, _ in tried), *self.space))
         found = [str(unknown_name("parameter", name, known)) for name in named if name not in known]
         found += [
             f"grid of {name} is {values!r}; give a list of values to try"
-            for name, values in tried.items()
+            for name, values in tried
             if isinstance(values, str) or not isinstance(values, Sequence) or not values
         ]
         found += [
             f"{name}={value!r} cannot be stored; use numbers, text, lists and names of rankers"
-            for name, value in {**self.params, **tried}.items()
+            for name, value in (*self.params.items(), *tried)
             if not _is_plain(value)
         ]
         if self.grid and self.trials:
