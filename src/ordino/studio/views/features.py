@@ -52,7 +52,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     ask = Ask(ask.page, [one for one in ask.given if one[0] != "against"])
     weights = _weights(studio, ask)
     try:
-        parts = open_parts(studio)
+        parts = open_parts(studio, ask)
     except StateError:
         if not weights:
             raise
