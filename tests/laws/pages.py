@@ -132,8 +132,8 @@ WITHOUT = {
     ),
     "models": (
         "?query=7", "data", "data?part=folds, test", "features?ranker=second&importance=map",
-        "features?part=folds, valid", "judge?part=three.arrow", "model?ranker=second", "query", "query?query=7", "query?query=b&rankers=second",
-        "why?query=b&ranker=second", "why?query=b&ranker=second&a=doc 1&b=doc 8",
+        "features?part=folds, valid", "judge?part=three.arrow", "model?ranker=second", "query", "query?query=7",
+        "query?query=b&rankers=second", "why?query=b&ranker=second", "why?query=b&ranker=second&a=doc 1&b=doc 8",
         "why?query=7&ranker=second&edit.title_3=50",
     ),
     "models alone": ("", "model?ranker=second"),

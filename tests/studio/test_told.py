@@ -101,7 +101,7 @@ KINDS = {
     "both kinds": ({"title_1": 0.5, "title_2": 0.25, "body_1": 1.0, "body_2": -0.75}, "title and body"),
     "one against": ({"title_1": 0.5, "body_1": -0.25}, "title outweighs body"),
     "two against": ({"a_1": 2.0, "b_1": -0.5, "c_1": -0.75, "d_1": 1.0}, "a and d together outweigh c and b"),
-    "plain names": ({"bm25": 0.5, "age": -0.25, "depth": 0.125, "hits": 0.0625}, "bm25 and depth together outweigh age"),
+    "plain": ({"bm25": 0.5, "age": -0.25, "depth": 0.125, "hits": 0.0625}, "bm25 and depth together outweigh age"),
 }  # fmt: skip
 
 
