@@ -26,7 +26,7 @@ from ordino.studio.sources import Memory, OpenStore, Sources, find_sources
 from ordino.studio.views import VIEWS
 from ordino.studio.views import board as board_page
 from ordino.studio.views import why as why_page
-from ordino.studio.views.compare import _unit
+from ordino.studio.views.compare import _finding, _unit
 from ordino.studio.views.model import _certificates, _curve, _table
 from ordino.studio.views.search import Tried, _mattered
 from ordino.studio.what_if import _columns
@@ -255,6 +255,27 @@ def test_a_test_over_trials_counts_those_of_each_ranker():
     [board] = make_boards([one for one in trials if (one.label, one.seed) != ("B", 2)], test="welch")
     assert _unit(board, "A", "B") == " over the means of three and two trials"
     assert _unit(board, "B", "A") == " over the means of two and three trials"
+
+
+FINDINGS = {
+    "chance": (1, 0.1, 1.0, 0.05, ("chance", ("A", "B", "MAP", "7 wins, 2 losses"))),
+    "chance, where less is better": (-1, 0.1, 1.0, 0.05, ("chance", ("A", "B", "MAP", "2 wins, 7 losses"))),
+    "ahead": (1, 0.1, 1.0, 0.01, ("ahead", ("A", "B", "7 of 10", "0.100 MAP"))),
+    "behind": (1, -0.1, -1.0, 0.01, ("ahead", ("B", "A", "2 of 10", "0.100 MAP"))),
+    "ahead, where less is better": (-1, -0.1, -1.0, 0.01, ("ahead", ("A", "B", "2 of 10", "0.100 MAP"))),
+    "behind, where less is better": (-1, 0.1, 1.0, 0.01, ("ahead", ("B", "A", "7 of 10", "0.100 MAP"))),
+    "a test over trials": (1, -0.1, 0.0, 0.01, ("ahead", ("B", "A", "2 of 10", "0.100 MAP"))),
+    "apart": (1, 0.1, -1.0, 0.01, ("apart", ("A", "B", "MAP", ""))),
+    "apart, where less is better": (-1, 0.1, -1.0, 0.01, ("apart", ("B", "A", "MAP", ""))),
+}
+
+
+@pytest.mark.parametrize("case", FINDINGS)
+def test_who_is_ahead_is_told_by_sign_of_the_measure_and_by_the_test(case):
+    """In seven queries the values of A are above those of B, in two below."""
+    sign, difference, leaning, p, told = FINDINGS[case]
+    found = {"measure": "map", "difference": difference, "n_above": 7, "n_below": 2, "n_queries": 10, "p_alone": p}
+    assert _finding(SimpleNamespace(**found), "A", "B", sign, leaning) == told
 
 
 def test_certificates_of_another_model_are_not_shown(tmp_path):
