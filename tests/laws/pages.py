@@ -257,7 +257,7 @@ def said(answer: Any) -> str:
     fields = [dict(re.findall(r'\b(name|value|selected|checked)(?:="([^"]*)")?', one)) for one in FIELD.findall(body)]
     named = [one for one in fields if "name" in one and one.get("value")]
     held = [f"{one['name']}={unescape(one['value'])}" + " checked" * ("checked" in one) for one in named]
-    pieces = [text_of(SimpleNamespace(text=body)), *told, *(json.dumps(one["data"]) for one in drawn)]
+    pieces = [text_of(SimpleNamespace(text=body)), *told, *map(json.dumps, drawn)]
     pieces += [" ".join(leads), " ".join(held)]
     text = " | ".join(pieces)
     for pattern, word in CHANGING.items():
