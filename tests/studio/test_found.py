@@ -1,4 +1,4 @@
-"""What is found for a page: runs at work, the first repeat that was kept, documents, data among others, certificates."""
+"""What is found for a page: runs at work, the first repeat that was kept, documents, data among others, exports."""
 
 import os
 from contextlib import closing

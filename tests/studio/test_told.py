@@ -115,6 +115,9 @@ WENT = {
                        "The only document of grade 1 is second for A and C; B places it first."),
     "one, three agree": ([0, 1, 0], ["012", "102", "210", "012", "021"], 1,
                          "The only document of grade 1 is second for three rankers; B and E place it first and third."),
+    "one, three others": ([0, 1, 0, 0], ["1023", "1203", "0123", "0213", "0231"], 1,
+                          "The only document of grade 1 is first for A and B; "
+                          "C, D and E place it second, third and fourth."),
     "one, many others": ([0, 1, 0, 0, 0], ["10234", "12034", "01234", "02134", "02341", "02314"], 1,
                          "The only document of grade 1 is first for A and B; the others place it second to fifth."),
     "several": ([2, 0, 2, 1], ["1302", "0213", "2130"], 2,
