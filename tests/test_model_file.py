@@ -106,6 +106,25 @@ def test_feature_names_come_back_and_are_checked(tmp_path):
         again.predict(Dataset(data.X, data.y, feature_names=["pagerank", "bm25"]))
 
 
+@pytest.mark.parametrize("scaling", [None, "symlog", "minmax"])
+def test_the_scorer_of_a_network_refuses_what_its_ranker_refuses(scaling, tmp_path):
+    """Layers alone, or the ranker behind a scaler: other names, other columns, and names in another order."""
+    data = easy_data()
+    names = ["bm25", "age", "clicks", "depth"]
+    named = Dataset(data.X, data.y, data.qid, feature_names=names)
+    ranker = quick("ranknet").set_params(scaling=scaling).fit(named)
+    ordino.save(ranker, tmp_path / "model")
+    score, _ = load_scorer(tmp_path / "model")
+    np.testing.assert_array_equal(score(named), ranker.predict(named))
+    for X, others in ((data.X, names[::-1]), (data.X, [*names[:3], "length"]), (data.X[:, :3], names[:3])):
+        sentences = []
+        for predict in (score, ranker.predict):
+            with pytest.raises(DataError) as refusal:
+                predict(Dataset(X, data.y, data.qid, feature_names=others))
+            sentences.append(str(refusal.value))
+        assert sentences[0] == sentences[1]
+
+
 def test_parameters_and_learned_values_keep_their_kinds(tmp_path):
     ranker = SingleFeature(feature=1).fit(Dataset([[1.0], [2.0]], [0, 1]))
     kept = {

@@ -116,7 +116,8 @@ TESTS: dict[str, str] = {
     "serve/page": "pages/test_scripts serve/test_service",
     "sharded.py": "test_sharded data/test_shards cli",
     "streams.py": "laws/test_seeds rankers/test_base goldens",
-    "studio": "laws/test_addresses studio/test_queries studio/test_pages studio/test_drawings studio/test_states "
+    "studio": "laws/test_addresses studio/test_told studio/test_picked studio/test_found studio/test_queries "
+    "studio/test_pages studio/test_drawings studio/test_states studio/test_same_names "
     "studio/test_browser",
     "svm/divided": "rankers/test_ranksvm test_divided",
     "svm": "goldens rankers/test_ranksvm laws/test_which_data laws/test_parameters",

@@ -3,18 +3,19 @@
 import json
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import ordino.export.door as door
-from ordino import Dataset, LambdaMART, RankBoost, RankNet, RankSVM
+from ordino import Dataset, LambdaMART, RankBoost, RankNet, RankSVM, SingleFeature
 from ordino.errors import ExportError, MissingExtraError
 from ordino.export import TARGETS, export_model
 from ordino.export.assemble import assemble
-from ordino.export.certificate import Findings
+from ordino.export.certificate import Findings, _compare
 from ordino.export.family import Affine, PlainLinear, PlainNetwork, PlainTrees, Preparation, Tree
 from ordino.export.merge import mean_of
 from ordino.export.page import LABELS, certificate_page, rows_of
@@ -22,6 +23,7 @@ from ordino.export.preparation import largest_left, prepare_of
 from ordino.export.probes import make_probes
 from ordino.export.writers.ranklib import write_ranklib
 from ordino.export.writers.solr import SLACK, before_slack
+from ordino.export.written import Written
 from ordino.testing import easy_data
 
 DATA, TEST = easy_data(n_queries=6), easy_data(n_queries=4, seed=1)
@@ -105,6 +107,41 @@ def test_the_page_has_what_was_found_on_probes_and_on_data_in_columns_of_their_o
     page = certificate_page(found, ())
     assert page.index(">probes<") < page.index(">data<") < page.index(">100<") < page.index(">2,000<")
     assert [row[2] for row in rows_of(replace(found, data=None))] == [""] * len(names)
+
+
+COMPARED = {
+    "the same": ([3.0, 2.0, 1.0], [3.0, 2.0, 1.0], {}),
+    "another order": ([3.0, 2.0, 1.0, 0.0], [3.0, 0.5, 1.0, 1.5],
+                      {"rows_off": 2, "queries_reordered": 1, "places": 2, "queries_changed": 1,
+                       "largest_difference": 1.5}),
+    "off in the same order": ([4.0, 2.0], [4.5, 2.0], {"rows_off": 1, "largest_difference": 0.125}),
+    "level": ([2.0, 1.0], [2.0, 2.0], {"rows_off": 1, "queries_changed": 1, "largest_difference": 1.0}),
+    "what rounding explains": ([1.0, 1 + 2.0**-23], [1 + 2.0**-23, 1.0],
+                               {"queries_reordered": 1, "places": 1, "largest_difference": 2.0**-23}),
+    "in the slack": ([5.0, 10.5, 11.0, 10.0], [5.0, 4.0, 3.0, 10.0],
+                     {"rows_in_slack": 2, "queries_reordered": 1, "places": 3}),
+    "too large": ([2e38, 1.0], [7.0, 1.0], {"left_out": 1}),
+    "no number": ([2.0, 1.0], [np.nan, 1.0], {"rows_off": 1, "queries_reordered": 1, "places": 1,
+                                              "queries_changed": 1, "largest_difference": np.inf}),
+}  # fmt: skip
+"""The ranker's scores, the engine's, and what is found beside rows and queries; the slack is from above 10 to 11."""
+
+
+@pytest.mark.parametrize("case", COMPARED)
+def test_an_engine_is_held_to_the_ranker_row_by_row_and_query_by_query(case):
+    """Alone, and after a query of which nothing is wrong."""
+    own, engine, expected = COMPARED[case]
+    ranker = SingleFeature(feature=1, sign=1).fit(Dataset([[1.0], [2.0]], [0, 1]))
+    written = Written(files={}, commands=(), blurred=((0, 10.0, 11.0),))
+    for before in ([], [9.0, 8.0]):
+        scores = np.array([*before, *engine])
+        target = SimpleNamespace(score=lambda *_, scores=scores: SimpleNamespace(scores=scores, rounding=0.0))
+        values = np.array([*before, *own])
+        rows = Dataset(values[:, None], np.zeros(len(values)), [0] * len(before) + [1] * len(own))
+        found = _compare(ranker, target, assemble(ranker), written, rows)
+        names = {one.name for one in fields(Findings)}
+        nothing = dict.fromkeys(names, 0) | {"rows": len(values), "queries": rows.n_queries}
+        assert asdict(found) == pytest.approx(nothing | expected)
 
 
 @pytest.mark.parametrize("part", ["probes", "data"])

@@ -1,6 +1,7 @@
 """What an engine calls the model and its features, and what no emulator looks at."""
 
 import json
+import re
 
 import pytest
 
@@ -38,7 +39,9 @@ def test_solr_knows_the_model_its_store_and_its_features(rankers, kind):
 def test_the_plugins_know_the_model_and_its_features(rankers, kind, to):
     found = files_of(rankers[kind], to)
     assert found["model.json"]["model"]["name"] == "mine"
-    assert [one["name"] for one in found["featureset.json"]["featureset"]["features"]] == NAMES
+    features = found["featureset.json"]["featureset"]["features"]
+    assert [one["name"] for one in features] == NAMES
+    assert [one["template"]["function_score"]["field_value_factor"]["field"] for one in features] == NAMES
 
 
 def test_the_plugins_know_how_deep_each_split_is(rankers):
@@ -62,6 +65,17 @@ def test_elasticsearch_itself_knows_the_features(rankers):
     assert found["model.json"]["input"]["field_names"] == NAMES
     extractors = found["model.json"]["inference_config"]["learning_to_rank"]["feature_extractors"]
     assert [one["query_extractor"]["feature_name"] for one in extractors] == NAMES
+    scripts = [one["query_extractor"]["query"]["script_score"] for one in extractors]
+    assert [one["query"]["exists"]["field"] for one in scripts] == NAMES
+    assert [one["script"]["source"] for one in scripts] == [f"doc['{name}'].value" for name in NAMES]
+
+
+@pytest.mark.parametrize("kind", ["linear", "trees"])
+def test_vespa_reads_the_attribute_of_each_feature(rankers, kind):
+    text = export_model(rankers[kind], "vespa", name="mine").files["model.profile"]
+    read = re.findall(r"function feature_(\w+)\(\) \{\s+expression: attribute\((\w+)\)", text)
+    assert read == [(name, name) for name in NAMES]
+    assert text.startswith("rank-profile mine {")
 
 
 def test_commands_name_the_model(rankers):

@@ -69,6 +69,48 @@ def test_xgboost_that_stopped_early(tmp_path, params):
         np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-6)
 
 
+OBJECTIVES = {
+    **dict.fromkeys(("binary:logistic", "reg:logistic"), 0.3),
+    **dict.fromkeys(("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft"), 2.0),
+    **dict.fromkeys(("reg:squarederror", "reg:absoluteerror", "rank:pairwise", "rank:map", "binary:hinge"), 0.3),
+    "binary:logitraw": 1.5,
+}
+"""Objectives of which a model gives one number, and a base score that each allows."""
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_the_base_score_of_xgboost_is_on_the_scale_of_its_objective(tmp_path, objective):
+    y = (TEST.y > 0).astype(float)
+    matrix = xgboost.DMatrix(HOLED, y + objective.startswith(("reg:gamma", "survival")), qid=TEST.query_number)
+    if objective == "survival:aft":
+        matrix.set_float_info("label_lower_bound", y + 1)
+        matrix.set_float_info("label_upper_bound", y + 1)
+    params = {"objective": objective, "base_score": OBJECTIVES[objective], "verbosity": 0, "nthread": 1}
+    booster = xgboost.train(params, matrix, 2)
+    booster.save_model(tmp_path / "m.json")
+    wanted = booster.predict(xgboost.DMatrix(HOLED), output_margin=True)
+    np.testing.assert_allclose(import_model(tmp_path / "m.json", "xgboost").predict(HOLED), wanted, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("params", [{"max_depth": 2}, {"booster": "gblinear"}], ids=["trees", "linear"])
+def test_names_of_xgboost_belong_to_their_columns(tmp_path, params):
+    names = [f"{letter}x" for letter in "hgfedcba"]  # not in the order of the alphabet
+    matrix = xgboost.DMatrix(TEST.X, TEST.y, feature_names=names)
+    booster = xgboost.train({"verbosity": 0, "nthread": 1} | params, matrix, 4)
+    wanted = booster.predict(matrix, output_margin=True)
+    booster.save_model(tmp_path / "m.json")
+    ranker = import_model(tmp_path / "m.json", "xgboost")
+    assert ranker.feature_names() == tuple(names)
+    np.testing.assert_allclose(ranker.predict(TEST.X), wanted, rtol=0, atol=2e-6)
+    if params.get("booster") == "gblinear":
+        return
+    booster.dump_model(tmp_path / "dump.json", dump_format="json")  # which names those that it asks for
+    dumped = import_model(tmp_path / "dump.json", "xgboost")
+    asked = [names.index(name) for name in dumped.feature_names()]
+    assert 1 < len(asked) < 8
+    assert np.ptp(dumped.predict(TEST.X[:, asked]) - wanted) < 2e-6
+
+
 def test_xgboost_linear(tmp_path):
     matrix = xgboost.DMatrix(TEST.X, TEST.y)
     booster = xgboost.train({"booster": "gblinear", "verbosity": 0, "nthread": 1}, matrix, 15)

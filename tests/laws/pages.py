@@ -20,17 +20,20 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ordino import Dataset, synthetic
+from ordino import Dataset, LinearRegressionRanker, SingleFeature, save, synthetic
+from ordino.data.folds import make_folds, write_folds
 from ordino.experiment.plan import Plan
 from ordino.experiment.run import run, task
 from ordino.experiment.run.driver import model_path
 from ordino.experiment.store import StoreView
-from ordino.experiment.store.kept import models_folder
+from ordino.experiment.store.kept import Kept, kept_path, models_folder
 from ordino.studio.views.features import SORTS
 from studio_place import open_studio, text_of
 
 RECORD, DRAWINGS = (Path(__file__).with_name(name) for name in ("pages.json", "drawings.json"))
 QUERY, WHY, COMPARE = "query?query=1", "why?query=1&ranker=First", "compare?a=First&b=Second"
+LESS = "pairwise_error"
+"""A measure of which less is better."""
 CASES: dict[str, dict[str, tuple[str, str]]] = {
     "board": {
         "data": ("board", "board?data=two, 3 folds"),
@@ -45,7 +48,7 @@ CASES: dict[str, dict[str, tuple[str, str]]] = {
         "pairs": ("board", "board"),  # only of boards so large that pairs are not drawn at once
     },
     "compare": {
-        "measure": (COMPARE, f"{COMPARE}&measure=map"),
+        "measure": (COMPARE, f"{COMPARE}&measure={LESS}"),
         "low": (COMPARE, f"{COMPARE}&low=0.01"),
         "high": (COMPARE, f"{COMPARE}&high=-0.01"),
         "from": (COMPARE, f"{COMPARE}&from=4"),
@@ -102,7 +105,8 @@ HOLES = [f"features?part=holes.arrow&against=two.arrow&sort={sort}" for sort in 
 """Of data with missing values, by every order that there is."""
 DRAWN = sorted(
     {
-        "board", COMPARE, f"{COMPARE}&low=0.01", f"{QUERY}&doc=d002", f"{QUERY}&places=3", f"{WHY}&edit.f1=9",
+        "board", COMPARE, f"{COMPARE}&low=0.01", f"{COMPARE}&measure={LESS}&high=-0.01", f"{QUERY}&doc=d002",
+        f"{QUERY}&places=3", f"{WHY}&edit.f1=9", "search?where=alpha:0.1:10", "search?axis=alpha&low=10",
         "why?query=1&ranker=Third&turn=f7", "features?against=two.arrow", "model?ranker=Third", "data", "search",
         "board?containing=Thi",
     }
@@ -110,9 +114,33 @@ DRAWN = sorted(
 """Every page that draws, with what can be seen in its drawings alone."""
 ENDS = ["query?query=7&doc=d004", "query?query=7", "query?query=9", "judge?query=8", "judge?query=9"]
 """The last two queries, in the order of the folds and in that of the data, and a document that rankers disagree on."""
+BOTH = [
+    f"features?ranker=First&importance={LESS}", "features?ranker=First&importance=map&part=two.arrow",
+    "model?ranker=Third&fold=Fold2", "why?query=7&ranker=Third", f"{QUERY}&measure={LESS}", "compare?low=9&low=0.01",
+    f"compare?data=two, 3 folds&measure={LESS}", f"board?sort={LESS}", "board?sort=map", "judge?query=1&skip=d002",
+    "judge?query=1&doc=d003", "run?run=3", "?data=two, 3 folds",
+]  # fmt: skip
+"""Two questions at once, of which one could be answered for the other's default."""
 ADDRESSES = sorted(
-    {*BOARDS, *HOLES, *DRAWN, *ENDS, *(address for own in CASES.values() for both in own.values() for address in both)}
+    {*BOARDS, *HOLES, *DRAWN, *ENDS, *BOTH}
+    | {address for own in CASES.values() for both in own.values() for address in both}
 )
+WITHOUT = {
+    "store": (
+        "data", "data?data=two, 3 folds", "data?part=test part of Fold2", "features?data=two, 3 folds&ranker=Third",
+        "features?part=test part of Fold3", "judge", "judge?data=two, 3 folds&part=test part of Fold2",
+    ),
+    "models": (
+        "?query=7", "data", "data?part=folds, test", "features?ranker=second&importance=map",
+        "features?part=folds, valid", "judge?part=three.arrow", "model?ranker=second", "query", "query?query=7",
+        "query?query=b&rankers=second", "why?query=b&ranker=second", "why?query=b&ranker=second&a=doc 1&b=doc 8",
+        "why?query=7&ranker=second&edit.title_3=50",
+    ),
+    "models alone": ("", "model?ranker=second"),
+    "data": ("", "data"),
+}  # fmt: skip
+"""What a studio answers that has less: a store without its data, models with theirs, one of both."""
+EVERY = [*ADDRESSES, *(f"{opening}: {address}" for opening, own in WITHOUT.items() for address in own)]
 
 
 def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
@@ -121,7 +149,8 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
     for name, seed in (("one", 1), ("two", 2)):
         made = synthetic("mq", queries=9, docs=8, seed=seed)
         kept = np.arange(made.n_docs) % 8 < 8 - made.query_number % 4  # queries of 5 to 8 documents
-        data[name] = Dataset(made.X[kept, :9], made.y[kept], made.qid[kept])
+        qid = made.qid if name == "one" else 10 - made.qid  # the last one first
+        data[name] = Dataset(made.X[kept, :9], made.y[kept], qid[kept])
         data[name].save(folder / f"{name}.arrow")
     linear, raw = "linear-regression-ranker", {"scaling": None}
     rankers = [
@@ -136,12 +165,10 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(task, "time", SimpleNamespace(perf_counter=lambda: next(ticks) ** 2 / 7))
         for profile in ("standard", "sklearn"):
-            plan = Plan(data=data, rankers=rankers, measures=["ndcg@3", "map"], folds=3, profile=profile)
+            plan = Plan(data=data, rankers=rankers, measures=["ndcg@3", "map", LESS], folds=3, profile=profile)
             run(plan, store, command=f"ordino bench one two --profile {profile}", **how)
-        measures = ["pairwise_error"]  # of which less is better
-        run(
-            Plan(data={"one": data["one"]}, rankers=[tuned], measures=measures, folds=3, name="search"), store, n_jobs=1
-        )
+        search = Plan(data={"one": data["one"]}, rankers=[tuned], measures=[LESS], folds=3, name="search")
+        run(search, store, n_jobs=1)
     with StoreView(store) as view:  # of the first repeat on a fold there is no model
         first = next(trial for trial in view.trials() if trial.label == "Drawn")
     model_path(models_folder(store), first.key).unlink()
@@ -149,17 +176,56 @@ def make_place(folder: Path) -> tuple[dict[str, Dataset], list[Path]]:
     (folder / "results").mkdir()
     for number, name in enumerate(("ranknet.table1", "sortnet.table1"), 1):
         rows = [f"{one},0.{number}5,0.03,0.{number}{i},0.0{i},-0.0{5 - i},{i}" for i, one in enumerate("ab", 1)]
+        rows += ["c,0.5,0.01,0.45,0.01,-0.05,3", "d,0.5,0.03,0.45,0.001,-0.05,4", "e,20,0.1,21.5,,1.5,5"]
+        claim = {"claim": f"claim {number}", "on": "data", "difference": number / 10, "power": 0.5, "verdict": "holds"}
+        told = {"made": f"2026-01-0{number}", "ordino": f"0.{number}", "claims": [claim]}
+        (folder / "results" / f"{name}.json").write_text(json.dumps(told))
         head = "method,paper,paper deviation,ours,standard deviation,difference,values"
         (folder / "results" / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
         (folder / "results" / f"{name}.svg").write_text(f"<svg>{name}</svg>")
-    gone = np.arange(9) > np.arange(data["one"].n_docs)[:, None] % 11  # the more, the later the feature
+    with Kept(kept_path(store), megabytes=1) as kept:  # a run in which one trial failed and one was not begun
+        tasks = [{"dataset": "one, 3 folds", "fold": fold, "label": "First"} for fold in ("Fold1", "Fold2", "Fold9")]
+        number = kept.begin_run("bench", "ordino bench again", 0, "", tasks)
+        kept.note_failures(number, [tasks[2] | {"sentence": "it ran out of memory"}])
+        kept.end_run(number)
+    gone = np.arange(data["one"].n_docs)[:, None] % 11  # the more, the later the feature
     data["one"].replace(X=np.where(gone, np.nan, data["one"].X)).save(folder / "holes.arrow")
+    _name_some(folder, data["two"])
+    write_folds(make_folds(data["one"], 3), folder / "folds")
     return data, [store, *(folder / f"{name}.arrow" for name in ("one", "two", "holes"))]
 
 
-def open_place(folder: Path, files: list[Path]) -> Any:
-    """A studio on the place."""
-    return open_studio(*files, judged=folder / "judged.qrels", results=folder / "results")
+def _name_some(folder: Path, data: Dataset) -> None:
+    """Three queries whose features, documents and ids have names, two documents one name, and two models of them."""
+    few = data.select_queries([4, 0, 2])
+    ids = [f"doc {7 * i % 23}" for i in range(few.n_docs)]
+    ids[1] = ids[0]
+    names = [f"{kind}_{j}" for j, kind in enumerate(["title", "body", "url"] * 3)]
+    qid = np.repeat(["a", "b", "c"], few.counts)
+    named = Dataset(few.X, few.y, qid, doc_ids=ids, feature_names=names)
+    named.save(folder / "three.arrow")
+    save(SingleFeature(feature=4, sign=1).fit(named), folder / "first.ordino")
+    save(LinearRegressionRanker(scaling=None, alpha=0.1).fit(named), folder / "second.ordino")
+
+
+def open_place(folder: Path, opening: str = "") -> Any:
+    """A studio on the place, or on what is in it."""
+    models = [folder / "first.ordino", folder / "second.ordino"]
+    data = [folder / f"{name}.arrow" for name in ("one", "two", "holes")]
+    own = [folder / "three.arrow", folder / "folds"]
+    store = folder / "store.sqlite"
+    files = {"": [store, *data], "store": [store], "models": [*models, *own], "models alone": models, "data": own}
+    return open_studio(*files[opening], judged=folder / "judged.qrels", results=folder / "results")
+
+
+def ask_all(folder: Path) -> tuple[dict[str, Any], Any]:
+    """What the studios answer, each to all its addresses in turn, and a client of the first."""
+    client = open_place(folder)
+    found = {address: client.get(f"/{address}") for address in ADDRESSES}
+    for opening, own in WITHOUT.items():
+        other = open_place(folder, opening)
+        found |= {f"{opening}: {address}": other.get(f"/{address}") for address in own}
+    return found, client
 
 
 CHANGING = {
@@ -191,7 +257,7 @@ def said(answer: Any) -> str:
     fields = [dict(re.findall(r'\b(name|value|selected|checked)(?:="([^"]*)")?', one)) for one in FIELD.findall(body)]
     named = [one for one in fields if "name" in one and one.get("value")]
     held = [f"{one['name']}={unescape(one['value'])}" + " checked" * ("checked" in one) for one in named]
-    pieces = [text_of(SimpleNamespace(text=body)), *told, *(json.dumps(one["data"]) for one in drawn)]
+    pieces = [text_of(SimpleNamespace(text=body)), *told, *map(json.dumps, drawn)]
     pieces += [" ".join(leads), " ".join(held)]
     text = " | ".join(pieces)
     for pattern, word in CHANGING.items():
@@ -215,9 +281,8 @@ PLACING = ("class", "points", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r",
 def record() -> None:
     """Write what all pages say and draw into the files beside this one."""
     with TemporaryDirectory() as home:
-        _, files = make_place(Path(home))
-        client = open_place(Path(home), files)
-        answers = {address: client.get(f"/{address}") for address in ADDRESSES}
+        make_place(Path(home))
+        answers, _ = ask_all(Path(home))
     _write(RECORD, {address: said(answer) for address, answer in answers.items()})
     _write(DRAWINGS, {address: drawn(answers[address]) for address in DRAWN})
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ordino
-from serving import NAMES, small_data
+from serving import NAMES, service, small_data
 
 X = small_data().X[:6].astype(float)
 LUCENE = ("elasticsearch", "opensearch")
@@ -135,32 +135,52 @@ def deep(n):
     return lucene() | {"more": value}
 
 
-@pytest.mark.parametrize(
-    ("engine", "body", "sentence"),
-    [
-        ("elasticsearch", [], "the body is no response of Elasticsearch"),
-        ("elasticsearch", {"responses": 7}, "the body is no response"),
-        ("elasticsearch", solr(), "the response has no list hits.hits"),
-        ("solr", lucene(), "the response has no list response.docs"),
-        ("solr", {"response": {"docs": [7]}}, "no list response.docs of documents"),
-        ("elasticsearch", {"hits": {"hits": [{"_id": "a"}]}}, "document 'a' has no logged features; ask for them with"),
-        ("elasticsearch", {"hits": {"hits": [{"_id": "a", "fields": 7}]}}, "not an answer with logged features"),
-        ("elasticsearch", {"hits": {"hits": [{"fields": {}}]}}, "no _id that is a text or a number"),
-        ("elasticsearch", without("age"), "feature 'age' is not in the log of any document"),
-        ("elasticsearch", with_value("high"), "document 'd1': feature 'bm25' is 'high', which is no number"),
-        ("elasticsearch", with_value(1e60), "document 'd1': feature 'bm25' is 1e+60, which float32 cannot hold"),
-        ("elasticsearch", deep(400), "inside each other"),
-        ("solr", {"response": {"docs": [{"id": "a", "[features]": "x=1"}]}}, "feature 'bm25' is not in the log"),
-        ("solr", {"response": {"docs": [{"id": "a", "[features]": "bm25=much"}]}}, "'bm25=much' is not NAME=NUMBER"),
-    ],
-)
+WRONG = [
+    ("elasticsearch", [], "the body is no response of Elasticsearch"),
+    ("elasticsearch", {"responses": 7}, "the body is no response"),
+    ("elasticsearch", solr(), "the response has no list hits.hits"),
+    ("solr", lucene(), "the response has no list response.docs"),
+    ("solr", {"response": {"docs": [7]}}, "no list response.docs of documents"),
+    ("elasticsearch", {"hits": {"hits": [{"_id": "a"}]}}, "document 'a' has no logged features; ask for them with"),
+    ("elasticsearch", {"hits": {"hits": [{"_id": "a", "fields": 7}]}}, "not an answer with logged features"),
+    ("elasticsearch", {"hits": {"hits": [{"fields": {}}]}}, "no _id that is a text or a number"),
+    ("elasticsearch", without("age"), "feature 'age' is not in the log of any document"),
+    ("elasticsearch", with_value("high"), "document 'd1': feature 'bm25' is 'high', which is no number"),
+    ("elasticsearch", with_value(1e60), "document 'd1': feature 'bm25' is 1e+60, which float32 cannot hold"),
+    ("elasticsearch", deep(400), "inside each other"),
+    ("solr", {"response": {"docs": [{"id": "a", "[features]": "x=1"}]}}, "feature 'bm25' is not in the log"),
+    ("solr", {"response": {"docs": [{"id": "a", "[features]": "bm25=much"}]}}, "'bm25=much' is not NAME=NUMBER"),
+]
+
+
+@pytest.mark.parametrize(("engine", "body", "sentence"), WRONG)
 def test_what_is_wrong_is_told(client, engine, body, sentence):
     answer = send(client, engine, body)
     assert answer.status_code == 400
     assert sentence in answer.json()["error"]
 
 
+def test_what_the_document_allows_is_accepted(tmp_path, model_files):
+    """Of one model, whose features the document names, in a log of the name ``log``; but not how deep all else is."""
+    from jsonschema import Draft202012Validator
+
+    right = [("elasticsearch", lucene()), ("opensearch", lucene([])), ("solr", solr(np.full((2, 3), 0.5)))]
+    with service(tmp_path, {"linear": model_files["linear"]}) as served:
+        paths = served.client.get("/openapi.json").json()["paths"]
+        for n, (engine, given, *_) in enumerate([*right, *WRONG]):
+            body = json.loads(json.dumps(given).replace("log_entry1", "log"))
+            operation = paths[f"/v1/rerank/{engine}"]["post"]
+            document = Draft202012Validator(operation["requestBody"]["content"]["application/json"]["schema"])
+            status = send(served.client, engine, body, "").status_code
+            assert document.is_valid(body) == (status == 200) == (n < len(right)) or "more" in body, (engine, body)
+            [model, _] = operation["parameters"]
+            assert (model["required"], model["schema"]) == (False, {"enum": ["linear"]})
+
+
 def test_engines_and_models_by_name(client):
+    rerank = client.get("/openapi.json").json()["paths"]["/v1/rerank/solr"]["post"]
+    assert rerank["parameters"][0]["required"]
+
     assert send(client, "vespa", lucene()).status_code == 404
     assert "did you mean 'linear'?" in send(client, "solr", solr(), "?model=linaer").json()["error"]
     assert "say which model" in send(client, "solr", solr(), "").json()["error"]

@@ -61,6 +61,35 @@ def test_outputs_that_are_asked_for(client):
     assert [one["name"] for one in reply["outputs"]] == ["ranks"]
 
 
+MIXED = {
+    "one as bytes": ({}, [("ranks", {"binary_data": True}), ("scores", {})], ["ranks"]),
+    "all but one": ({"binary_data_output": True}, [("ranks", {"binary_data": False}), ("scores", {})], ["scores"]),
+    "both, the other way round": ({"binary_data_output": True}, [("ranks", {}), ("scores", {})], ["ranks", "scores"]),
+    "each for itself": ({}, [("scores", {"binary_data": True}), ("ranks", {"binary_data": True})], ["scores", "ranks"]),
+}
+
+
+@pytest.mark.parametrize("case", MIXED)
+def test_every_output_comes_as_it_was_asked_for_in_that_order(client, expected, case):
+    parameters, asked, binary = MIXED[case]
+    outputs = [{"name": name, "parameters": own} for name, own in asked]
+    answer = send(client, [tensor()], parameters=parameters, outputs=outputs)
+    length = int(answer.headers["inference-header-content-length"])
+    found, rest = json.loads(answer.content[:length])["outputs"], answer.content[length:]
+    ranks = np.empty(6, int)
+    ranks[np.argsort(-np.array(expected), kind="stable")] = np.arange(1, 7)
+    known = {"scores": ("<6d", expected), "ranks": ("<6q", ranks.tolist())}
+    assert [one["name"] for one in found] == [name for name, _ in asked]
+    for one in found:
+        kind, values = known[one["name"]]
+        if one["name"] in binary:
+            own, rest = rest[:48], rest[48:]
+            assert list(struct.unpack(kind, own)) == values
+        assert one.get("data") == (None if one["name"] in binary else values)
+        assert one.get("parameters") == ({"binary_data_size": 48} if one["name"] in binary else None)
+    assert not rest
+
+
 @pytest.mark.parametrize(("kind", "name"), [("<i4", "INT32"), ("<i8", "INT64"), ("<f4", "FP32"), ("<f8", "FP64")])
 def test_whole_numbers_are_scored_as_others(client, model_files, kind, name):
     rows = np.array([[3, 1, 2], [0, -7, 5]])

@@ -52,6 +52,7 @@ BODIES = {
     "arrow": (ARROW, as_arrow({"id": IDS} | features_of(X))),
     "arrow of doubles": (ARROW, as_arrow(features_of(X.astype(float)) | {"doc_id": IDS})),
     "arrow in pieces": (ARROW, as_arrow({"id": IDS} | features_of(X), rows_of_a_piece=3)),
+    "arrow in another order": (ARROW, as_arrow(dict(reversed(features_of(X).items())) | {"id": IDS})),
     "arrow of singles and doubles": (ARROW, as_arrow({"id": IDS} | features_of(X) | {NAMES[1]: X[:, 1].astype(float)})),
     "npy": ("application/x-npy", as_npy(X)),
     "npy of doubles in Fortran's order": ("application/x-npy", as_npy(np.asfortranarray(X.astype(float)))),
@@ -140,6 +141,24 @@ def test_a_quick_way_gives_what_the_slow_one_gives(client, monkeypatch, body, mo
     monkeypatch.setattr("ordino.serve.json_body.plain_rows", lambda *_: None)
     monkeypatch.setattr("ordino.serve.documents.matrix_of", lambda *_: None)
     assert quickly == told()
+
+
+def document_of(client, model):
+    """What the document of the service allows as a body of JSON."""
+    from jsonschema import Draft202012Validator
+
+    operation = client.get("/openapi.json").json()["paths"][f"/v1/models/{model}/rank"]["post"]
+    return Draft202012Validator(operation["requestBody"]["content"]["application/json"]["schema"])
+
+
+@pytest.mark.parametrize("model", ["linear", "trees", "unnamed"])
+def test_what_the_document_allows_is_accepted_and_what_it_does_not_allow_is_refused(client, model):
+    """But for what a schema cannot say: ids, as many as rows, and columns in another order."""
+    document = document_of(client, model)
+    for name, body in {**UNEVEN, **{name: body for name, (body, _) in WRONG.items() if name != "huge"}}.items():
+        answer = post(client, body, model=model)
+        beyond = isinstance(body, dict) and body.keys() & {"ids", "features"}
+        assert document.is_valid(body) == (answer.status_code == 200) or (beyond and answer.is_success), name
 
 
 def test_features_may_be_called_like_what_stands_beside_them(tmp_path):
@@ -271,7 +290,7 @@ def test_every_body_takes_top_and_explain_from_the_address_and_itself_where_it_c
 
 
 @pytest.mark.parametrize("model", ["linear", "trees", "net"])
-def test_explain_tells_why_each_stands_above_the_next(client, model_files, model):
+def test_explain_tells_why_each_stands_above_the_next(client, model_files, model, monkeypatch):
     reply = post(client, {"items": items(), "top": 3, "explain": True}, model=model).json()
     ranker = ordino.load(model_files[model])
     ids = [item["id"] for item in reply["items"]]
@@ -281,6 +300,9 @@ def test_explain_tells_why_each_stands_above_the_next(client, model_files, model
         assert item["why"]["difference"] == pytest.approx(expected.difference)
         assert [one["feature"] for one in item["why"]["reasons"]] == [r.feature for r in expected.reasons if r.adds][:5]
     assert "why" not in reply["items"][-1]
+    monkeypatch.setattr("ordino.serve.rank.REASONS", 2)  # the largest
+    few = post(client, {"items": items(), "top": 3, "explain": True}, model=model).json()["items"]
+    assert [one["why"]["reasons"] for one in few[:-1]] == [one["why"]["reasons"][:2] for one in reply["items"][:-1]]
     refusal = post(client, {"rows": [[1, 2, 3]] * 51, "explain": True}, model=model)
     assert (refusal.status_code, "at most 50" in refusal.json()["error"]) == (400, True)
 
@@ -435,8 +457,12 @@ def test_missing_values_where_the_model_takes_them(client, model_files):
     for body in bodies:
         reply = post(client, body, model="trees").json()
         assert {item["id"]: item["score"] for item in reply["items"]} == dict(enumerate(expected))
-    two = post(client, {"features": ["bm25"], "rows": [[1.0]]}, model="trees").json()
-    assert two["items"][0]["score"] == expected[0]
+    for kind, body in (
+        ("application/json", {"features": ["bm25"], "rows": [[1.0]]}),
+        ("application/msgpack", msgpack.packb({"features": ["bm25"], "rows": np.float32([1]).tobytes()})),
+        (ARROW, as_arrow({"bm25": [1.0]})),
+    ):
+        assert [one["score"] for one in post(client, body, kind, "trees").json()["items"]] == expected[:1]
 
 
 def test_features_without_names_are_called_f1_f2(client, model_files):
@@ -477,8 +503,10 @@ def test_categories_are_texts(tmp_path, steps):
         for kind, body in bodies:
             reply = post(served.client, body, kind, "m").json()
             assert {item["id"]: item["score"] for item in reply["items"]} == dict(enumerate(expected))
+            assert kind == ARROW or document_of(served.client, "m").is_valid(body)
         for body in ({"rows": [[1, 2]]}, {"items": [{"features": {"kind": 1, "age": 2}}]}):
             assert "is categorical" in post(served.client, body, model="m").json()["error"]
+            assert not document_of(served.client, "m").is_valid(body)
         assert "categorical" in post(served.client, as_npy(X[:, :2]), "application/x-npy", "m").json()["error"]
 
 
@@ -495,6 +523,9 @@ def test_limits(tmp_path, model_files):
             answer = post(served.client, body, kind)
             assert answer.status_code == 400
             assert "6 documents but this server takes 5" in answer.json()["error"]
+        for n in (5, 6):
+            for body in ({"items": items(X[:n])}, {"rows": X[:n].tolist()}):
+                assert document_of(served.client, "linear").is_valid(body) == (n == 5)
         answer = post(served.client, b" " * 3001)
         assert (answer.status_code, answer.headers["connection"]) == (413, "close")
         assert "more than 3,000 bytes" in answer.json()["error"]

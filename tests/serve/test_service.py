@@ -8,6 +8,7 @@ import shutil
 import threading
 import time
 from contextlib import ExitStack
+from hashlib import sha256
 from types import SimpleNamespace
 
 import numpy as np
@@ -44,7 +45,11 @@ def test_cards(client, model_files):
     assert told["linear"]["missing"] == "refused"
     assert told["unnamed"]["features"] == ["f1", "f2", "f3"]
     assert told["linear"] == client.get("/v1/models/linear").json()
-    assert told["linear"]["card"] == read_file(model_files["linear"]).card
+    for name, card in told.items():
+        assert card["card"] == read_file(model_files[name]).card
+        assert card["ranker"] == card["card"]["ranker"]
+        assert card["version"] == sha256(model_files[name].read_bytes()).hexdigest()[:12]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", card["loaded"])
     answer = client.get("/v1/models/linaer")
     assert (answer.status_code, answer.json()) == (404, {"error": "unknown model 'linaer'; did you mean 'linear'?"})
 

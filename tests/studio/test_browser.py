@@ -246,7 +246,7 @@ def test_the_brush_goes_by_keys(visit):
     page.keyboard.press("ArrowRight")
     assert int(plot.get_attribute("aria-valuenow")) == first + 2
     page.wait_for_url(lambda url: "high=1&" not in f"{url}&")
-    page.locator('#bars:focus').wait_for(state="attached")
+    page.locator("#bars:focus").wait_for(state="attached")
     width = "document.querySelector('.brush').width.baseVal.value"
     before = page.evaluate(width)
     page.keyboard.press("Shift+ArrowLeft")

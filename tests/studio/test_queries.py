@@ -222,6 +222,11 @@ def test_run_under_way_and_stopped(place, tmp_path, studio):
     assert "RankDE on Fold1 has run for" in text_of(answer)
     assert "33 %" in text_of(answer)
     assert 'hx-trigger="every 2s"' in answer.text
+    growing = json.loads(unescape(re.search(r'data-spec="([^"]+)"', answer.text)[1]))
+    assert growing["data"]["values"] == [{"step": 1, "value": 0.5}, {"step": 2, "value": 0.6}]
+    assert growing["title"] == "RankDE on Fold1"
+    assert growing["encoding"]["x"]["scale"]["domain"] == [0, 9]
+    assert growing["description"] == "now of RankDE on Fold1, 3 of 9 steps done"
     assert "a run is under way" in text_of(client.get("/board"))
     shutil.rmtree(telling)
     stopped = text_of(client.get("/run"))

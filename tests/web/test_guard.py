@@ -24,8 +24,12 @@ async def page(request: Request) -> PlainTextResponse:
     return PlainTextResponse("inside")
 
 
+async def kept(request: Request) -> PlainTextResponse:
+    return PlainTextResponse("inside", headers={"cache-control": "max-age=9"})
+
+
 def client(**settings) -> TestClient:
-    app = Starlette(routes=[Route("/", page), Route("/live", page)])
+    app = Starlette(routes=[Route("/", page), Route("/live", page), Route("/kept", kept)])
     guarded = Guard(app, **{"hosts": Address().hosts, **settings})
     return TestClient(guarded, base_url=LOCAL, follow_redirects=False)
 
@@ -112,7 +116,11 @@ def test_every_answer_has_the_headers():
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert "unsafe" not in answer.headers["content-security-policy"]
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers.get_list("cache-control") == ["no-store"]
+
+
+def test_what_says_how_long_it_may_be_kept_is_kept_as_long():
+    assert client().get("/kept").headers.get_list("cache-control") == ["max-age=9"]
 
 
 def test_a_browser_may_get_a_page_instead():

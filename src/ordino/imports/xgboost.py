@@ -20,7 +20,7 @@ from ordino.imports.nodes import Nodes, constant_tree, text_tree
 from ordino.imports.ranklib import width
 from ordino.rankers.imported import Imported, ImportedLinear, ImportedTrees
 
-LOGISTIC = ("binary:logistic", "binary:logitraw", "reg:logistic")
+LOGISTIC = ("binary:logistic", "reg:logistic")  # binary:logitraw has its base score as it is
 LOGARITHMIC = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
 
 

@@ -236,14 +236,15 @@ def _network_score(contents: Contents) -> Score:
     """What the layers of a network give, to the last bit, with the checks that its ranker would make."""
     decoder, learned = Decoder(contents.arrays), contents.model["learned"]
     names, is_scaled = decoder.decode(learned.get("feature_names_in_")), learned["scaler_"] is not None
+    who = str(contents.card.get("ranker"))
     layers = decoder.decode(learned["layers_"])
     form = Network(None, learned["n_features_in_"], layers, _activation_of(contents.model))
     form.check()
     require(names is None or np.shape(names) == (form.n_features,), "feature_names_in_")
 
     def score(data: Dataset) -> NDArray[np.float64]:
-        check_features(data, form.n_features, names)
-        check_no_nan(data, "X", str(contents.card.get("ranker")))
+        check_features(data, form.n_features, names, who)
+        check_no_nan(data, "X", who)
         scaled = data.replace_features(symmetric_log(data.X), data.feature_names) if is_scaled else data
         return data.restore(form.score_scaled(scaled))
 

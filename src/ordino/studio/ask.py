@@ -82,7 +82,7 @@ class Ask:
         return self.first.get(name) or default
 
     def several(self, name: str) -> list[str]:
-        """All values of a parameter, also where one holds several with commas between."""
+        """All values of a parameter, also where one holds several, a line each."""
         return [one for key, value in self.given if key == name for one in value.split("\n") if one]
 
     def choice(self, name: str, allowed: Iterable[str], default: str = "") -> str:

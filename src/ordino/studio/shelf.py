@@ -5,6 +5,7 @@ A document without an id is called by its place in the data: ``d007`` is the sev
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, final
 
@@ -168,12 +169,14 @@ class StoreShelf:
         )
         return State("The data has changed since these trials were made.", then, kind="late")
 
-    def named_documents(self, place: Place) -> Dataset | None:
-        """The query in data that was named beside the store, if it is there and not too large to look into."""
-        for source in self._sources.data:
-            if _size(source) <= LOOKED_INTO and (found := _query_in(source, place.query, self._memory)) is not None:
-                return found
-        return None
+    def named_documents(self, place: Place, most: float = LOOKED_INTO) -> Dataset | None:
+        """The query in data that was named beside the store, if that is not too large to look into.
+
+        Several data sets may have a query of this id: that which was measured is the first choice.
+        """
+        sources = [source for source in self._sources.data if most == inf or _size(source) <= most]
+        found = [one for source in sources if (one := _query_in(source, place.query, self._memory)) is not None]
+        return next((one for one in found if self.changed(place, one) is None), found[0] if found else None)
 
     def documents(self, place: Place) -> Dataset:
         """As :class:`Shelf` says."""
@@ -182,9 +185,8 @@ class StoreShelf:
         if path.is_file():
             whole: Dataset = self._memory.get(("documents", str(path), stamp(path)), lambda: Dataset.open(path))
             return whole.select_queries([place.number])
-        for source in self._sources.data:
-            if (found := _query_in(source, place.query, self._memory)) is not None:
-                return found
+        if (found := self.named_documents(place, most=inf)) is not None:
+            return found
         then = "Keep them with --models, or name the data beside the store:"
         code = f"ordino studio {self._opened.path.name} DATA"
         raise StateError(State("The documents of this query were not kept.", then, code, kind="late"))

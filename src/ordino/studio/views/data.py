@@ -9,11 +9,14 @@ from ordino.data.dataset import Dataset
 from ordino.data.doctor import SEVERITIES, Finding, examine
 from ordino.data.summary import Summary, count_by_query, summarize
 from ordino.errors import OrdinoError
+from ordino.experiment.run.driver import documents_path
 from ordino.pages.numbers import grade_class, grade_text, listed, spelled
 from ordino.pages.scales import Scale
 from ordino.plain import count_of
 from ordino.studio.ask import Ask, State, StateError
 from ordino.studio.shelf import parts_of
+from ordino.studio.sources import stamp
+from ordino.studio.views.board import chosen_group
 
 MOST_DOTS = 400
 """Dots of a part; with more queries a dot stands for several."""
@@ -33,7 +36,7 @@ class Stack(NamedTuple):
 
 def view(studio: Any, ask: Ask) -> dict[str, Any]:
     """What the page shows."""
-    parts = open_parts(studio)
+    parts = open_parts(studio, ask)
     chosen = ask.text("part")
     shown = {name: data for name, data in parts.items() if not chosen or name == chosen} or parts
     least = ask.choice("from", FROM, "note")
@@ -51,8 +54,8 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def open_parts(studio: Any) -> dict[str, Dataset]:
-    """The data that was named; else the test documents beside the store."""
+def open_parts(studio: Any, ask: Ask) -> dict[str, Dataset]:
+    """The data that was named; else the test documents beside the store, of the data set that the page is about."""
     parts: dict[str, Dataset] = {}
     try:
         for called, path in studio.sources.data_by_name.items():
@@ -66,12 +69,11 @@ def open_parts(studio: Any) -> dict[str, Dataset]:
         raise StateError(State(str(error), kind="wrong", role="alert"), 400) from None
     if not parts and studio.sources.store is not None:
         with studio.store() as opened:
-            folder = opened.models
-            folds = {trial.data: trial.fold for trial in opened.view.trials(limit=1000)}
-        for file in sorted(folder.glob("*.arrow"))[:20]:
-            name = f"test part of {folds.get(file.stem, file.stem[:8])}"
-            parts[name] = studio.memory.get(("part", str(file)), lambda file=file: Dataset.open(file))
-        parts = dict(sorted(parts.items()))
+            group, _ = chosen_group(opened, ask)
+            tested = opened.store.rows("SELECT DISTINCT fold, data FROM trials WHERE dataset = ?", group.dataset)
+            files = [(f"test part of {fold}", documents_path(opened.models, data)) for fold, data in tested]
+        for name, file in [(name, file) for name, file in sorted(files) if file.is_file()][:20]:
+            parts[name] = studio.memory.get(("documents", str(file), stamp(file)), lambda file=file: Dataset.open(file))
     if not parts:
         then = "A store keeps test documents where bench ran with --models. Or name the data:"
         raise StateError(State("There is no data here.", then, f"{studio.sources.command} DATA"))

@@ -35,7 +35,6 @@ class Feature(NamedTuple):
 
     name: str
     weights: Sequence[float | None]
-    worth: float
     relevant: Sequence[float]
     others: Sequence[float]
     labels: float
@@ -52,7 +51,7 @@ def view(studio: Any, ask: Ask) -> dict[str, Any]:
     ask = Ask(ask.page, [one for one in ask.given if one[0] != "against"])
     weights = _weights(studio, ask)
     try:
-        parts = open_parts(studio)
+        parts = open_parts(studio, ask)
     except StateError:
         if not weights:
             raise
@@ -241,19 +240,8 @@ def _distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
 def _rows(facts: Mapping[str, Any], weights: Mapping[str, Mapping[str, float]]) -> list[Feature]:
     names = list(facts) or list(dict.fromkeys(name for own in weights.values() for name in own))
     empty = {"relevant": [], "others": [], "labels": 0.0, "spread": 0.0, "missing": 0.0, "drift": None}
-    rows = []
-    for name in names:
-        own = [of.get(name) for of in weights.values()]
-        worth = max(
-            (
-                abs(one) / (max(map(abs, of.values())) or 1)
-                for one, of in zip(own, weights.values(), strict=True)
-                if one is not None
-            ),
-            default=0.0,
-        )
-        rows.append(Feature(name, own, worth, **facts.get(name, empty)))
-    return rows
+    columns = weights.values()
+    return [Feature(name, [of.get(name) for of in columns], **facts.get(name, empty)) for name in names]
 
 
 def _sorted(rows: list[Feature], by: str) -> list[Feature]:

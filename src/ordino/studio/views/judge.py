@@ -117,7 +117,7 @@ def _file(studio: Any) -> Path:
 
 
 def _data(studio: Any, ask: Ask) -> tuple[Dataset, str]:
-    parts: Mapping[str, Dataset] = open_parts(studio)
+    parts: Mapping[str, Dataset] = open_parts(studio, ask)
     name = ask.choice("part", parts, next(iter(parts)))
     return parts[name], name
 
