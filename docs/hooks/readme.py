@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
 COLLECTIONS = ("MQ2007", "MQ2008")
 BY_FOLDS = {
-    "AutoRanker, one minute of processor time ([protocol](docs/results/auto.md))": ("auto", "AutoRanker"),
+    "AutoRanker, at most one minute on one core ([protocol](docs/results/auto.md))": ("auto", "AutoRanker"),
     "six rankers combined": ("combination", "combination"),
     "RankNet": ("scorers", "RankNet"),
     "DirectRanker": ("scorers", "DirectRanker"),
