@@ -209,9 +209,9 @@ HEADER = (
     "AutoRanker minus the system, with its standard error; p is of a paired t-test over the test queries, two-sided,",
     "not corrected. Nothing was chosen on test parts. Trials: settings tried, mean over folds. AutoRanker ends before",
     "its time where further trials bring nothing. The machine did other work at the same time: where the wall clock",
-    "counts, on another core than the one that these fits had for themselves. An earlier form of AutoRanker, which gave",
-    "weight to members that are behind the best, had been measured on these test parts before; the change was chosen on",
-    "made data and on validation parts.",
+    "counts, on another core than the one that these fits had for themselves. An earlier form of AutoRanker, which",
+    "gave weight to members that are behind the best, had been measured on these test parts before; the change was",
+    "chosen on made data and on validation parts.",
 )
 
 EARLIER_HEADER = (
