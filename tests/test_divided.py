@@ -54,6 +54,7 @@ SAME_BITS = {
     "rankde ndcg": {"generations": 2, "population": 6, "metric": "ndcg@5", "profile": "directranker"},
     "iesvm-rank": {"generations": 5},
     "gp-rank": {"generations": 2, "population": 10},
+    "es-rank errors": {"generations": 8, "metric": "pairwise_error"},
     "ranknet": {"epochs": 2, "hidden": 8, "dropout": 0.2},
     "ranknet wrong": {"epochs": 3, "hidden": (), "until": "same-error", "profile": "directranker"},
     "lambdarank": {"epochs": 2, "hidden": 4, "batch": 5, "missing": "median", "scaling": "quantile"},

@@ -95,6 +95,10 @@ MODEL_HEADER = {"format": "ordino model", "version": 1, "sha256": "", "card": {}
         "newer": (ours(json.dumps(MODEL_HEADER | {"version": 2})), "a newer Ordino wrote this (format 2,"),
         "version that is no number": (ours(json.dumps(MODEL_HEADER | {"version": "1"})), "the header is not that"),
         "checksum of something else": (ours(json.dumps(MODEL_HEADER)), "the checksum does not match"),
+        "no checksum": (
+            ours(json.dumps({key: value for key, value in MODEL_HEADER.items() if key != "sha256"})),
+            "the checksum does not match",
+        ),
     }.values(),
     ids=lambda value: None if isinstance(value, bytes) else value,
 )

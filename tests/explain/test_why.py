@@ -186,12 +186,14 @@ def test_rounding_that_hides_the_difference_does_not_halve_the_line_forever():
 
 
 @settings(max_examples=25)
-@given(st.integers(0, 10**6))
-def test_a_comparator_is_explained_by_its_own_preference(seed):
-    comparator = pair_network(seed=seed)
+@given(st.integers(0, 10**6), st.sampled_from(["sigmoid", "tanh"]))
+def test_a_comparator_is_explained_by_its_own_preference(seed, output):
+    """What its two outputs say, whatever squashes them; the hidden neurons are sigmoids."""
+    comparator = pair_network(output, seed=seed)
     a, b = np.random.default_rng(seed).normal(size=(2, 4)).astype(np.float32).astype(float)
     parts = along_the_line(comparator_slopes(comparator, b), a, b)
-    assert parts.sum() == pytest.approx(2 * comparator.compare([a], [b])[0] - 1, abs=1e-5)
+    width = {"sigmoid": 1, "tanh": 2}[output]  # of what an output can be
+    assert parts.sum() == pytest.approx(width * (2 * comparator.compare([a], [b])[0] - 1), abs=1e-5)
     back = along_the_line(comparator_slopes(comparator, a), b, a)
     assert back.sum() == pytest.approx(-parts.sum(), abs=1e-6)
 

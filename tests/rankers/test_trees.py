@@ -559,11 +559,13 @@ def test_before_it_learns_it_says_the_frequencies(classification: str):
         np.testing.assert_allclose(found, frequencies, atol=5e-3)
 
 
+@pytest.mark.parametrize("value", ["linear", "exponential"])
 @pytest.mark.parametrize("classification", ["multiclass", "ordinal"])
-def test_what_is_followed_is_what_is_kept(classification: str):
-    data, valid = easy_data(n_queries=8), easy_data(n_queries=40, seed=1)
-    ranker = McRank(classification=classification, rounds=30, learning_rate=0.3, min_leaf=3, patience=5, metric="map")
-    ranker.fit(data, valid=valid)
+def test_what_is_followed_is_what_is_kept(classification: str, value: str):
+    levels = np.array([0.0, 1.0, 6.0])  # 1, 2 and 64 of value, if it is exponential
+    data, valid = (one.replace(y=levels[one.y.astype(int)]) for one in (easy_data(8), easy_data(40, seed=1)))
+    quick = {"rounds": 30, "learning_rate": 0.3, "min_leaf": 3, "patience": 5, "metric": "map"}
+    ranker = McRank(classification=classification, value=value, **quick).fit(data, valid=valid)
     assert ranker.best_round_ == 1 + int(np.argmax(valid_values(ranker)))
     assert ranker.score(canonical(valid)) == pytest.approx(max(valid_values(ranker)), abs=1e-3)
 

@@ -104,6 +104,9 @@ def test_files_are_told_apart_by_what_is_in_them(place, tmp_path, capsys):
     assert ordino("studio", tmp_path / "nowhere", "--check") == 1
     assert "there is no such file or folder" in capsys.readouterr().err
     assert ordino("studio") == 2
+    capsys.readouterr()
+    assert ordino("studio", "--results", tmp_path, "--check") == 0  # pages of papers need no store
+    assert capsys.readouterr().out.splitlines() == ["kind\tfile"]
     assert ordino("studio", place.store, "--host", "0.0.0.0", "--port", "70000") == 2
 
 
