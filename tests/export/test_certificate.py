@@ -12,10 +12,11 @@ import pytest
 
 import ordino.export.door as door
 from ordino import Dataset, LambdaMART, RankBoost, RankNet, RankSVM, SingleFeature
-from ordino.errors import ExportError, MissingExtraError
+from ordino.errors import DataError, ExportError, MissingExtraError
 from ordino.export import TARGETS, export_model
 from ordino.export.assemble import assemble
 from ordino.export.certificate import Findings, _compare
+from ordino.export.emulators.onnx import score_onnx
 from ordino.export.family import Affine, PlainLinear, PlainNetwork, PlainTrees, Preparation, Tree
 from ordino.export.merge import mean_of
 from ordino.export.page import LABELS, certificate_page, rows_of
@@ -342,6 +343,18 @@ def test_onnx_is_within_1e_5_of_the_ranker_in_onnxruntime():
     session = onnxruntime.InferenceSession(found.files["model.onnx"], providers=["CPUExecutionProvider"])
     [scores] = session.run(None, {"features": TEST.X})
     np.testing.assert_allclose(scores[:, 0], ranker.predict(TEST), rtol=0, atol=1e-5)
+
+
+def test_a_graph_takes_its_features_in_one_order_alone():
+    """Its columns have no names: the same names in another order are other features."""
+    import onnx
+
+    files = export_model(RankSVM().fit(DATA), "onnx", data=TEST).files
+    [told] = [one.value for one in onnx.load_from_string(files["model.onnx"]).metadata_props if "names" in one.key]
+    names = json.loads(told)
+    assert len(score_onnx(files, TEST.X, names).scores) == TEST.n_docs
+    with pytest.raises(DataError, match="the graph has other features"):
+        score_onnx(files, TEST.X, names[::-1])
 
 
 def test_onnx_is_checked_without_onnxruntime_too(monkeypatch):

@@ -10,6 +10,7 @@ from scipy.stats import t as student
 
 import ordino
 import shell
+from ordino.boosting.model_text import read_trees
 from ordino.data.source import canonical
 from ordino.ensemble.clock import Clock
 from ordino.ensemble.combining import beside, gate, standardized
@@ -163,6 +164,16 @@ def test_shares_of_each_form_by_hand():
     ]
     assert shares_of(Network(None, 2, layers, "relu")).tolist() == [0.75, 0.25]
     assert shares_of(Linear(None, 2, np.zeros(2))).tolist() == [0.0, 0.0]
+
+
+def test_shares_of_trees_are_what_their_splits_gain():
+    form = ordino.LambdaMART(rounds=5, min_leaf=3).fit(DATA).form()
+    gains, splits = np.zeros(form.n_features), np.zeros(form.n_features)
+    for tree in read_trees(form.model).trees:
+        np.add.at(gains, tree.feature, tree.gain)
+        np.add.at(splits, tree.feature, 1)
+    np.testing.assert_allclose(shares_of(form), gains / gains.sum(), rtol=1e-4)
+    assert not np.allclose(shares_of(form), splits / splits.sum(), atol=0.01)
 
 
 # Fusion in data from runs

@@ -24,6 +24,7 @@ from ordino.serve.rank import rank as rank_documents
 from ordino.serve.settings import Limits, named_models
 from ordino.web.answers import RefusedError
 from serving import NAMES, Served, service, small_data
+from shell import ordino as ordino_command
 
 BODY = {"rows": [[1, 2, 3], [3, 2, 1]]}
 
@@ -346,6 +347,14 @@ def test_explanations_that_take_too_long_are_given_up(tmp_path, model_files, mon
     with service(tmp_path, {"linear": model_files["linear"]}) as served:
         answer = rank(served.client, BODY | {"explain": True})
     assert (answer.status_code, "takes too long" in answer.json()["error"]) == (503, True)
+
+
+def test_the_command_serves_within_the_limits_that_it_names(model_files, monkeypatch):
+    started = []
+    monkeypatch.setattr("ordino.serve.start.serve", lambda *models, limits, **other: started.append(limits))
+    words = ["--max-megabytes", "3", "--max-rows", "7", "--timeout", "2.5", "--queue", "4"]
+    assert [ordino_command("serve", model_files["linear"], *more) for more in ([], words)] == [0, 0]
+    assert started == [Limits(), Limits(bytes=3 * 1024 * 1024, rows=7, seconds=2.5, queue=4)]
 
 
 def test_names_of_models():
