@@ -84,6 +84,17 @@ def test_few_runs_are_taken_in_every_order(monkeypatch):
         assert drawn == [{"orders": 7, "seed": 3}] * (n_runs - 5)
 
 
+def test_what_a_run_adds_does_not_depend_on_the_places_of_the_runs():
+    """A rule that counts how many runs found a document is no sum: who joins first adds something else."""
+    X = np.random.default_rng(0).random((8, 4))
+    told = []
+    for order in ([0, 1, 2, 3], [2, 0, 3, 1]):
+        data = Dataset(X[:, order], np.arange(8) % 2, feature_names=[f"run {i}" for i in order])
+        reasons = why(RankFusion(method="combmnz").fit(data), 0, 1, query=data).reasons
+        told.append({reason.feature: reason.adds for reason in reasons})
+    assert told[0] == pytest.approx(told[1])
+
+
 @pytest.mark.parametrize("method", ["combmnz", "combmax", "isr", "kemeny", "zscore"])
 def test_runs_add_up_to_the_difference_by_any_rule(method):
     data = easy_data()
