@@ -19,7 +19,6 @@ NO_TESTS = {
     "mypy",
     "import-linter",
     "pandas-stubs",
-    "pytest-cov",
     "nox",
     "build",
     "twine",
