@@ -124,7 +124,8 @@ def make_frame(columns: Mapping[str, Any], backend: str, call: str, categorical:
     _check_backend(backend, call)
     try:
         frame = nw.from_dict(dict(columns), backend=cast(Any, backend))
-        casts = [nw.col(name).cast(nw.String).cast(nw.Categorical) for name in categorical]
+        texts = [nw.when(~nw.col(name).is_null()).then(nw.col(name).cast(nw.String)) for name in categorical]
+        casts = [one.cast(nw.Categorical).alias(name) for one, name in zip(texts, categorical, strict=True)]
         return (frame.with_columns(*casts) if casts else frame).to_native()
     except (TypeError, ValueError, OverflowError) as error:  # ids that no column can hold, such as tuples
         reason = " ".join(str(error).split())
