@@ -27,6 +27,7 @@ CHANGING = {
     r"\d{4}-\d\d-\d\d[T ][\d:+.]+": "WHEN",
     r"(?<![\d.])\d+\.\d\d(?!\d)": "TIME",  # of training, the only numbers with two decimals
     r"[\d.]+ kB": "SIZE",
+    r"[+-](?=0\.0+(?!\d))": "+",  # nothing, of either sign by rounding
     r"[─━┄═]{2,}": "--",
     r"[ \t]+": " ",
 }  # fmt: skip
