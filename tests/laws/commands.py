@@ -27,11 +27,12 @@ CHANGING = {
     r"\d{4}-\d\d-\d\d[T ][\d:+.]+": "WHEN",
     r"(?<![\d.])\d+\.\d\d(?!\d)": "TIME",  # of training, the only numbers with two decimals
     r"[\d.]+ kB": "SIZE",
-    r"[+-](?=0\.0+(?!\d))": "+",  # nothing, of either sign by rounding
     r"[─━┄═]{2,}": "--",
     r"[ \t]+": " ",
 }  # fmt: skip
 """What is another each time, or with other versions of libraries."""
+NOTHING = re.compile(r"[+-](?=0\.0+(?!\d))")
+"""The sign of a number that is nothing, which is one of rounding."""
 NUMBER = re.compile(r"(\d+\.\d+(?:e-?\d+)?)")
 ADVICE = "if that is what it should say, run `python tests/laws/commands.py` and keep the difference"
 recording: dict[str, str] | None = None
@@ -56,7 +57,7 @@ def check(words: str, found: str) -> None:
         recording[words] = found
         return
     assert words in KNOWN, ADVICE
-    parts, known = NUMBER.split(found), NUMBER.split(KNOWN[words])
+    parts, known = (NUMBER.split(NOTHING.sub("+", text)) for text in (found, KNOWN[words]))
     assert parts[::2] == known[::2], ADVICE
     assert [*map(float, parts[1::2])] == pytest.approx([*map(float, known[1::2])], rel=2e-3, abs=2e-4), ADVICE
 

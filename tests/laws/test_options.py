@@ -36,6 +36,7 @@ from ordino.errors import OrdinoError
 from ordino.experiment.run import driver
 from ordino.experiment.store import Store
 from ordino.model_file import is_model_file, read_card
+from ordino.model_file.container import Contents, read_file
 from ordino.serve import start
 from ordino.serve.app import Setup
 from ordino.serve.spool import Spool
@@ -214,11 +215,18 @@ def contents(path: Path, words: str) -> tuple[str, Any, str]:
     if not is_model_file(path):
         return digest, digest, facts_of(path, words)
     model, card = load(path), read_card(path)
-    notes = json.dumps(card["notes"])
+    notes, digest = json.dumps(card["notes"]), digest_of(read_file(path))
     if hasattr(model, "steps") or getattr(model, "categories_in_", None):
         return digest, card["steps"], notes
     scores = model.predict(np.random.default_rng(0).random((20, model.n_features_in_)))
     return digest, scores.tolist(), f"scores {summed(scores)}, {notes}"
+
+
+def digest_of(held: Contents) -> str:
+    """Of all that a model file holds but the versions of what happened to be loaded when it was written."""
+    card = {name: told for name, told in held.card.items() if name != "versions"}
+    arrays = {name: values.tobytes().hex() for name, values in held.arrays.items()}
+    return hashlib.sha256(json.dumps([card, held.model, arrays]).encode()).hexdigest()
 
 
 def summed(values: Any) -> str:
